@@ -3,8 +3,14 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PORT ?= 7860
 export TOKENIZERS_PARALLELISM = false
+# Python keeps what it has compiled: the tests start hundreds of processes of this code.
+unexport PYTHONDONTWRITEBYTECODE
+# What was changed since the last commit, looked up where it is used.
+CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- evalui app.py 2>/dev/null; \
+	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
-.PHONY: demo test test-vllm check lint types unit suite browser bench format clean
+.PHONY: demo test test-vllm check lint types quick-types unit unit-lower unit-upper suite browser
+.PHONY: types-and-browser bench format clean
 
 demo: .venv/product
 	$(BIN)/evalui serve --port $(PORT)
@@ -12,26 +18,43 @@ demo: .venv/product
 # Everything: each part runs even if an earlier one fails, and a failure is reported at the end. The
 # browser tests need Chromium; without it they are skipped, except in CI.
 test: .venv/tools
-	$(MAKE) --no-print-directory --keep-going lint types suite browser
+	$(MAKE) --no-print-directory --keep-going lint suite types-and-browser
 
 suite: .venv/tools
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/unit tests/flow
 
-# What every commit passes, in a minute or two: two jobs at a time, without the slow tests, and
-# with fewer examples of each property.
+# What every commit passes, within a minute: two jobs at a time, without the slow tests, with fewer
+# examples of each property, and with pyright for what was changed only.
 check: .venv/tools
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint types unit
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target unit-lower unit-upper lint quick-types
 
 lint: .venv/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 
+# The browser tests wait more than they compute, and pyright takes one core for a minute and a half.
+types-and-browser: .venv/tools
+	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target types browser
+
 types: .venv/tools
 	$(BIN)/pyright
 
-unit: .venv/tools
-	$(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick tests/unit
+quick-types: .venv/tools
+	$(BIN)/ty check --output-format concise --no-progress
+	$(if $(CHANGED),$(BIN)/pyright $(CHANGED))
+
+# The lower layers, which load models, and the upper ones, which draw pages, take about as long.
+unit: unit-lower unit-upper
+
+QUICK = $(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick
+UPPER = tests/unit/report tests/unit/runs tests/unit/ui
+
+unit-lower: .venv/tools
+	$(QUICK) tests/unit $(UPPER:%=--ignore=%)
+
+unit-upper: .venv/tools
+	$(QUICK) $(UPPER)
 
 browser: .venv/tools
 	$(BIN)/pytest -q tests/browser
@@ -53,13 +76,14 @@ format: .venv/tools
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "evalui needs Python 3.11 or newer"'
 	$(PYTHON) -m venv .venv
 
-.venv/product: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+.venv/product: .venv/bin/python pyproject.toml constraints.txt scripts/install.py
+	$(BIN)/python scripts/install.py .
 	touch $@
 
-.venv/tools: .venv/product
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,dev]'
-	touch $@
+# All at once; the product is part of it.
+.venv/tools: .venv/bin/python pyproject.toml constraints.txt scripts/install.py
+	$(BIN)/python scripts/install.py '.[test,dev]'
+	touch .venv/product $@
 
 clean:
 	rm -rf .venv .venv-vllm .venv-peers shots

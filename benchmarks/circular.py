@@ -12,12 +12,8 @@ from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
 from evalui.runs.database.codec import decode_trial, encode_trial, encode_variant
-from evalui.scoring.choice.circular import (
-    CircularMetrics,
-    circular_metrics,
-    variant_label,
-    variants,
-)
+from evalui.scoring.choice.circular import CircularMetrics, circular_metrics, variants
+from evalui.scoring.choice.permutations import variant_label
 from evalui.types import LETTERS, Reading, Trial, Variant
 
 GROUP = "circular"

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from evalui.models.user_catalog import read_models
 from evalui.runs.cells import CellPlan
-from evalui.runs.database.store import Store
-from evalui.runs.database.throughput import loading_times, throughputs
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_run
+from evalui.runs.database.throughput import count_cached, loading_times, throughputs
 from evalui.runs.estimate import estimate
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
@@ -48,7 +49,7 @@ def _line(
         for before in earlier:
             _run(Path(folder), models, data, modes, before)
         # A cache that answers would leave nothing to time, and each run has a worker of its own.
-        with Store(Path(folder) / "evalui.sqlite").database.writing() as connection:
+        with Database(Path(folder) / "evalui.sqlite").writing() as connection:
             connection.execute("DELETE FROM response")
             connection.execute("DELETE FROM worker")
         said, wall, cpu = _run(Path(folder), models, data, modes, shots)
@@ -79,24 +80,24 @@ def _run(
     catalog = read_models(ASSETS / "models.toml", folder / "none.toml")
     loaded = read_datasets(spec)
     datasets = {key: found.dataset for key, found in loaded.items()}
-    store = Store(folder / "evalui.sqlite")
+    database = Database(folder / "evalui.sqlite")
     plans: Sequence[CellPlan] = plan_run(spec, datasets, catalog, ())
     said = estimate(
         plans,
         datasets,
-        throughputs(store.database),
-        store.cached(plans, datasets),
-        loading=loading_times(store.database),
+        throughputs(database),
+        count_cached(database, plans, datasets),
+        loading=loading_times(database),
     ).seconds
     assert said is not None, "the shipped models have a speed"
-    run_id = submit(store, spec, loaded, catalog)
+    run_id = submit(database, spec, loaded, catalog)
     began, before = time.monotonic(), os.times()
-    command = [sys.executable, "-c", _WORK, str(store.database.path), run_id]
+    command = [sys.executable, "-c", _WORK, str(database.path), run_id]
     subprocess.run(command, check=True)
     after = os.times()
-    state = store.run(run_id).state
+    state = read_run(database, run_id).state
     assert state == "done", state
-    store.close()
+    database.close()
     spent = after.children_user + after.children_system
     return said, time.monotonic() - began, spent - before.children_user - before.children_system
 
@@ -105,12 +106,12 @@ _WORK = """
 import sys
 from pathlib import Path
 from evalui.models import read_catalog
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.settings import ASSETS
-store = Store(Path(sys.argv[1]))
-Worker(store, lambda: read_catalog(ASSETS / "models.toml")).work_once(sys.argv[2])
-store.close()
+database = Database(Path(sys.argv[1]))
+Worker(database, lambda: read_catalog(ASSETS / "models.toml")).run_once(sys.argv[2])
+database.close()
 """
 
 

@@ -18,7 +18,7 @@ from benchmarks.rows import Goal, Row
 
 GROUP = "starting"
 _CORE = "evalui.datasets, evalui.models, evalui.modes, evalui.scoring.choice.circular"
-_RUNS = f"{_CORE}, evalui.runs.database.store, evalui.runs.worker.main, evalui.report.compile"
+_RUNS = f"{_CORE}, evalui.runs.worker.main, evalui.report.compile"
 _LONGEST_S = 60.0
 
 

@@ -11,7 +11,10 @@ from benchmarks.rows import Goal, Row
 from evalui.datasets.base import LoadResult
 from evalui.models import read_catalog
 from evalui.modes import MODES, Mode, ModeSettings
-from evalui.runs.database.store import Store
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import write_trials
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import submit
 from evalui.runs.worker.in_flight import InFlightBatch
@@ -42,7 +45,7 @@ def rows(session: Session) -> Iterator[Row]:
             len(pairs),
             "trials",
             _in_a_store(
-                samples, "circular", lambda store, b=batches, a=answered: _keep(store, b, a)
+                samples, "circular", lambda database, b=batches, a=answered: _keep(database, b, a)
             ),
             session,
             goal=Goal("rate", 20_000) if trials == _FULL else None,
@@ -62,7 +65,7 @@ def rows(session: Session) -> Iterator[Row]:
 
 
 def _in_a_store(
-    samples: Sequence[Sample], pattern: Pattern, action: Callable[[Store], None]
+    samples: Sequence[Sample], pattern: Pattern, action: Callable[[Database], None]
 ) -> Callable[[], None]:
     """The action on a new store in which a run of these questions is queued; all of it timed."""
     dataset = Dataset(_NAME, "multiple_choice", tuple(samples), sha256="0" * 64)
@@ -72,15 +75,15 @@ def _in_a_store(
 
     def act() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            store = Store(Path(folder) / "store.sqlite")
+            database = Database(Path(folder) / "store.sqlite")
             submit(
-                store,
+                database,
                 spec,
                 {_NAME: LoadResult(dataset, (), len(samples), ())},
                 read_catalog(ASSETS / "models.toml"),
             )
-            action(store)
-            store.close()
+            action(database)
+            database.close()
 
     return act
 
@@ -89,16 +92,16 @@ def _mode() -> tuple[Mode, ModeSettings]:
     return MODES["multiple_choice"], ModeSettings(shots={})
 
 
-def _keep(store: Store, batches: Sequence[Pairs], answered: Sequence[Kept]) -> None:
-    run = store.claim("bench")
+def _keep(database: Database, batches: Sequence[Pairs], answered: Sequence[Kept]) -> None:
+    run = queue.claim(database, "bench")
     assert run, "it was queued just now"
-    (cell,) = store.cells(run.id)
-    store.start_cell(run.lease, cell.id, "bench")
+    (cell,) = read_cells(database, run.id)
+    queue.start_cell(database, run.lease, cell.id, "bench")
     mode, setting = _mode()
     for pairs, (trials, responses) in zip(batches, answered, strict=True):
         InFlightBatch(pairs, mode, setting, "bench")
-        store.write_trials(run.lease, cell.id, trials, responses)
-    assert store.cells(run.id)[0].done == sum(len(pairs) for pairs in batches)
+        write_trials(database, run.lease, cell.id, trials, responses)
+    assert read_cells(database, run.id)[0].done == sum(len(pairs) for pairs in batches)
 
 
 def _answered(batches: Sequence[Pairs]) -> list[Kept]:
@@ -120,6 +123,6 @@ def _answered(batches: Sequence[Pairs]) -> list[Kept]:
     return kept
 
 
-def _work(store: Store) -> None:
+def _work(database: Database) -> None:
     catalog = read_catalog(ASSETS / "models.toml")
-    Worker(store, lambda: catalog).run_once()
+    Worker(database, lambda: catalog).run_once()

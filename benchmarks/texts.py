@@ -17,8 +17,8 @@ from benchmarks.contest import Compared, Contest, Session, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
 from evalui.modes.open_answer import TOKENIZERS
-from evalui.scoring.text import metrics
-from evalui.scoring.text.words import tokenize
+from evalui.scoring import text_metrics
+from evalui.scoring.text_metrics import tokenize
 from evalui.settings import ASSETS
 
 GROUP = "texts"
@@ -90,15 +90,15 @@ def _zbench() -> list[str]:
     return [str(line[column]) for line in lines if line[column]]
 
 
-def _score(chosen: Sequence[Pair]) -> list[metrics.Scores]:
-    """The peer's 13 figures; `text.score` would add two that it does not have."""
+def _score(chosen: Sequence[Pair]) -> list[text_metrics.Scores]:
+    """The peer's 13 figures; `score_text` would add two that it does not have."""
     return [
-        metrics.score_pair(tokenize(reply, TOKENIZERS), tokenize(reference, TOKENIZERS))
+        text_metrics.score_pair(tokenize(reply, TOKENIZERS), tokenize(reference, TOKENIZERS))
         for reply, reference in chosen
     ]
 
 
-def _compared(theirs: list[dict[str, float]], ours: list[metrics.Scores]) -> Compared:
+def _compared(theirs: list[dict[str, float]], ours: list[text_metrics.Scores]) -> Compared:
     apart = max(
         abs(figures[name.lower()] - value)
         for found, figures in zip(theirs, ours, strict=True)

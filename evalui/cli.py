@@ -22,7 +22,7 @@ from evalui.types import Cell, CellResult, Language
 if TYPE_CHECKING:
     from evalui.models.base import ModelEntry
     from evalui.report.compile import Report
-    from evalui.runs.database.store import Store
+    from evalui.runs.database.connection import Database
     from evalui.settings import Settings
 
 _CHOICES_HELP = """\
@@ -187,10 +187,12 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.datasets.base import ASSUMPTION_NOTES
     from evalui.models import read_catalog
     from evalui.models.user_catalog import additions_path, read_models
-    from evalui.report.analyses.overview.left_out import left_out_sentences
+    from evalui.report.analyses.overview.document import left_out_sentences
     from evalui.report.compile import compile_report, first_sentence
     from evalui.report.export.files import save
-    from evalui.runs.database.store import Store
+    from evalui.runs.database.connection import Database
+    from evalui.runs.database.runs import read_left_out, read_run
+    from evalui.runs.database.trials import read_results
     from evalui.runs.database.usage import model_usages, run_cost
     from evalui.runs.spec import read_spec
     from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
@@ -211,27 +213,27 @@ def _run(given: argparse.Namespace) -> int:
     for note in (note for upload in loaded.values() for note in upload.notes):
         if note.rule in ASSUMPTION_NOTES:
             print(f"evalui: {note}", file=sys.stderr)
-    store = Store(_make_folder(given.out) / "evalui.sqlite")
+    database = Database(_make_folder(given.out) / "evalui.sqlite")
     try:
         datasets = {key: upload.dataset for key, upload in loaded.items()}
-        collected = collect_answers(store, spec, datasets, base=given.spec.parent)
-        run_id = submit(store, spec, loaded, catalog, collected=collected)
-        left_out = store.left_out(run_id)
+        collected = collect_answers(database, spec, datasets, base=given.spec.parent)
+        run_id = submit(database, spec, loaded, catalog, collected=collected)
+        left_out = read_left_out(database, run_id)
         for told in left_out_sentences(left_out, "en"):
             print(f"evalui: left out: {told}", file=sys.stderr)
-        _run_with_progress(store, run_id, catalog, settings)
-        row, charge = store.run(run_id), run_cost(store.database, run_id, catalog)
+        _run_with_progress(database, run_id, catalog, settings)
+        row, charge = read_run(database, run_id), run_cost(database, run_id, catalog)
         baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
         report = compile_report(
             row.name,
-            store.results(run_id),
+            read_results(database, run_id),
             baselines=baselines,
             spec=row.spec,
-            expenses=model_usages(store.database, run_id, catalog),
+            expenses=model_usages(database, run_id, catalog),
             left_out=left_out,
         )
     finally:
-        store.close()
+        database.close()
     save(report, given.out, language)
     if said := first_sentence(report, language):
         print(said)
@@ -242,28 +244,29 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _run_with_progress(
-    store: "Store", run_id: str, catalog: "Mapping[str, ModelEntry]", settings: "Settings"
+    database: "Database", run_id: str, catalog: "Mapping[str, ModelEntry]", settings: "Settings"
 ) -> None:
     """Do the run in this process, with a bar on stderr."""
     from tqdm import tqdm
 
     from evalui.runs.cluster.model import model_opener
+    from evalui.runs.database.runs import read_run
     from evalui.runs.database.usage import model_waits
     from evalui.runs.worker.main import Worker
 
-    with tqdm(total=store.run(run_id).total, unit=" trials", file=sys.stderr) as bar:
+    with tqdm(total=read_run(database, run_id).total, unit=" trials", file=sys.stderr) as bar:
 
         def move() -> None:
-            bar.update(store.run(run_id).done - bar.n)
-            waiting = [wait.reason for wait in model_waits(store.database, run_id).values()]
+            bar.update(read_run(database, run_id).done - bar.n)
+            waiting = [wait.reason for wait in model_waits(database, run_id).values()]
             bar.set_postfix_str("".join(waiting[:1]))
 
-        worker = Worker(store, lambda: catalog, opener=model_opener(settings), on_batch=move)
+        worker = Worker(database, lambda: catalog, opener=model_opener(settings), on_batch=move)
         worker.run_once(run_id)
         move()
-    row = store.run(run_id)
+    row = read_run(database, run_id)
     if row.state not in ("done", "failed"):
-        raise StoreError("run-unwritten", path=str(store.database.path))
+        raise StoreError("run-unwritten", path=str(database.path))
 
 
 def _report_failures(report: "Report") -> int:
@@ -370,7 +373,7 @@ def _score_replies(given: argparse.Namespace) -> int:
 
 
 def _score_texts(given: argparse.Namespace) -> int:
-    from evalui.report.imports.texts import score_texts
+    from evalui.report.imports.predictions import score_texts
 
     for line in score_texts(given.file, samples=given.samples):
         print(line)

@@ -1,31 +1,82 @@
-"""A registry is a dictionary with a good error."""
+"""A registry is a dictionary with a good error, which other packages can add to.
 
-from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+A package adds to a registry by an entry point in the group of its kind, see `PLUGINS`. It names a
+module, which registers by itself what it brings when it is imported, or an object, which is
+registered under the entry point's name. Entry points are loaded at the first look-up.
+"""
+
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from evalui.errors import UnknownName
+from evalui.messages import add_label, sentence
+from evalui.types import Language
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class PluginGroup:
+    """The group of the entry points of one kind, and under which keys the catalogue has its labels.
+
+    `label_keys` hold the registered name in place of {name}. Where a plug-in brings no sentence of
+    such a key, the object's own `label` serves, a mapping of languages to texts, else its name.
+    """
+
+    name: str
+    label_keys: tuple[str, ...] = ()
+
+
+PLUGINS: Mapping[str, PluginGroup] = {
+    "dataset format": PluginGroup("evalui.formats"),
+    "model backend": PluginGroup("evalui.backends", ("backend.{name}",)),
+    "mode": PluginGroup(
+        "evalui.modes", ("mode.{name}", "mode.{name}_short", "mode.{name}_about", "mode-{name}")
+    ),
+    "metric": PluginGroup("evalui.metrics"),
+    "analysis": PluginGroup("evalui.analyses"),
+}
+
+_GROUP_HEADER = re.compile(rb"^\[\s*(evalui\.\w+)\s*\]", re.MULTILINE)
 
 
 class Registry(Generic[T]):
     """Things by name; `kind` is what an error calls them.
 
-    >>> modes: Registry[int] = Registry("mode")
-    >>> _ = modes.register("cloze")(1)
-    >>> modes["cloze"]
+    >>> sizes: Registry[int] = Registry("size")
+    >>> _ = sizes.register("small")(1)
+    >>> sizes["small"]
     1
     """
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._entries: dict[str, T] = {}
+        self._plugins = PLUGINS.get(kind)
+        self._has_plugins_loaded = self._plugins is None
+        # Reentrant: a plug-in may look something up while it is loaded. Other threads wait.
+        self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[T], T]:
-        """Return a decorator that stores a thing under `name`, which must be free."""
+        """Return a decorator that stores a thing under `name`.
+
+        Raises:
+            ValueError: when it is used, if `name` is taken.
+        """
 
         def store(thing: T) -> T:
-            assert name not in self._entries, f"{self.kind} {name!r} is registered twice"
+            if name in self._entries:
+                raise ValueError(f"{self.kind} {name!r} is registered twice")
             self._entries[name] = thing
             return thing
 
@@ -33,6 +84,7 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         """The thing called `name`; raises `UnknownName` with the known names."""
+        self._load_plugins()
         if name not in self._entries:
             known = ", ".join(sorted(self._entries)) or "none"
             raise UnknownName(
@@ -45,8 +97,74 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         """Whether something is registered under `name`."""
+        self._load_plugins()
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
-        """The names in the order they were registered."""
-        return iter(self._entries)
+        """The names in the order they were registered, those of other packages last."""
+        self._load_plugins()
+        return iter(tuple(self._entries))
+
+    def _load_plugins(self) -> None:
+        if self._has_plugins_loaded:
+            return
+        with self._lock:
+            plugins, self._plugins = self._plugins, None  # None: this thread is loading them
+            if plugins is None:
+                return
+            if plugins.name in plugin_groups():
+                for entry_point in _entry_points(plugins.name):
+                    self._load(entry_point, plugins)
+            self._has_plugins_loaded = True
+
+    def _load(self, entry_point: "EntryPoint", plugins: PluginGroup) -> None:
+        """Register what an entry point brings; a broken one is reported and left out."""
+        before = frozenset(self._entries)
+        try:
+            brought = entry_point.load()
+            if not isinstance(brought, ModuleType):
+                self.register(entry_point.name)(brought)
+        except Exception as error:  # noqa: BLE001 (other people's code; one line reports it)
+            for name in self._entries.keys() - before:
+                del self._entries[name]
+            _report_broken(entry_point, error)
+            return
+        for name in self._entries.keys() - before:
+            label: Mapping[Language, str] = getattr(self._entries[name], "label", {})
+            for key in plugins.label_keys:
+                add_label(key.replace("{name}", name), label, name)
+
+
+@cache
+def plugin_groups() -> frozenset[str]:
+    """The groups of ours that installed packages name in their entry_points.txt.
+
+    Looks into the files first, since most often there are none, and `importlib.metadata` takes a
+    tenth of a second to import.
+    """
+    found: set[str] = set()
+    for folder in map(Path, sys.path):
+        for path in folder.glob("*.dist-info/entry_points.txt"):
+            found |= {each.decode() for each in _GROUP_HEADER.findall(path.read_bytes())}
+    return frozenset(found)
+
+
+def _entry_points(group: str) -> "list[EntryPoint]":
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=group), key=lambda each: each.name)
+
+
+def _report_broken(entry_point: "EntryPoint", error: Exception) -> None:
+    import logging
+
+    logging.getLogger(__name__).warning(
+        "%s",
+        sentence(
+            "error.plugin-broken",
+            name=entry_point.name,
+            group=entry_point.group,
+            package=entry_point.dist.name if entry_point.dist else "?",
+            reason=f"{type(error).__name__}: {error}",
+        ),
+    )

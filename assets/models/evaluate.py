@@ -17,8 +17,9 @@ from evalui.models.base import Model, ModelEntry
 from evalui.models.catalog import open_model
 from evalui.modes import MODES
 from evalui.modes.base import ModeSettings
-from evalui.modes.prompts.templates import TEMPLATES, contains_chinese
+from evalui.modes.prompts.templates import TEMPLATES
 from evalui.scoring.choice.circular import circular_metrics, variants
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import Dataset, Language, Pattern, Sample, Trial, Variant
 
 HERE = Path(__file__).parent
@@ -114,8 +115,7 @@ def ask(
     work: list[tuple[Sample, Variant]] = [
         (sample, variant)
         for sample in dataset.samples
-        if contains_chinese(sample.question) == (language == "zh")
-        and subject in ("", sample.subject)
+        if contains_han(sample.question) == (language == "zh") and subject in ("", sample.subject)
         for variant in variants(len(sample.choices), pattern)
     ]
     plans = [mode.plan(sample, variant, setting) for sample, variant in work]

@@ -1,7 +1,7 @@
 """Files become samples."""
 
+from evalui.datasets import formats
 from evalui.datasets.base import (
-    ANSWER_KEYS,
     DATASET_FORMATS,
     FAULT_RULES,
     UPLOAD_NOTES,
@@ -12,7 +12,7 @@ from evalui.datasets.base import (
     UploadNote,
 )
 from evalui.datasets.bundle import config_entries, load
-from evalui.datasets.formats import ceval, choices, general_qa, mmlu, subjective
+from evalui.datasets.questions.answer_keys import ANSWER_KEYS
 
 __all__ = [
     "ANSWER_KEYS",
@@ -24,11 +24,7 @@ __all__ = [
     "Limits",
     "LoadResult",
     "UploadNote",
-    "ceval",
-    "choices",
     "config_entries",
-    "general_qa",
+    "formats",
     "load",
-    "mmlu",
-    "subjective",
 ]

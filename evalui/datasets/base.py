@@ -1,15 +1,14 @@
 """What every format shares: how columns are named, what a file yields, and the registries."""
 
-import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evalui.datasets.tables.rows import RawTable
 from evalui.messages import Sentence, sentence
 from evalui.registry import Registry
-from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample, Split
+from evalui.types import Dataset, DatasetKind, Fault, Sample, Split
 
 DuplicatePolicy = Literal["keep", "skip"]
 
@@ -57,7 +56,7 @@ UPLOAD_NOTES = (
     "duplicate-options-left-out",
 )
 
-# The notes on what was assumed of a file: whoever reads figures made of it should know.
+# The notes on what was assumed of a file: they belong to all figures made of it.
 ASSUMPTION_NOTES = (
     "dev-scored",
     "counts-from-0",
@@ -66,6 +65,8 @@ ASSUMPTION_NOTES = (
     "text-or-place",
     "duplicate-options",
 )
+
+MAX_FAULTS = 1000  # more than a user reads; a file may have a million
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Layout:
     is the column of references where there are no options. `sheet` of a workbook and `kind` of
     question are chosen where there are several; empty, the first that fits counts. `entry` names
     the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
-    `duplicate_options` says whether rows whose options share a text stay or are left out.
+    `duplicate_options` decides whether rows whose options share a text stay or are left out.
     """
 
     options: tuple[str, ...] = ()
@@ -124,8 +125,34 @@ class UploadNote:
 
 
 @dataclass(frozen=True, slots=True)
+class RawRow:
+    """The cells of one row and the physical line on which it begins, counted from 1."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """A header and its rows; `faults` are the rows that could not even be cut into cells.
+
+    `delimiter` is "" for JSON Lines, where each row has a cell for each key of the file, and for
+    a sheet of a workbook, where lines are the sheet's row numbers. The header is empty if it
+    could not be read, and then there are no rows. `header_line` is 0 where the file has none.
+    `unlisted` counts more faults by their rule.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[RawRow, ...]
+    delimiter: str
+    faults: tuple[Fault, ...] = ()
+    header_line: int = 1
+    unlisted: Counter[str] = field(default_factory=Counter[str])
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """One decoded file. `subject` and `split` are what its name says.
+    """One decoded file. `subject` and `split` are those of its name.
 
     Line breaks are "\\n" whatever the file had, so that a question means the same to a model
     on each system; the lines keep their numbers. `prefix` begins the ids of its samples. A sheet
@@ -152,9 +179,9 @@ class ParsedRows:
     """What one file yields: its usable rows, everything wrong with the others, all counted.
 
     `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
-    `answer_key` is what the reader found in the answers where the layout leaves it to the file.
+    `answer_key` is that of the answers where the layout leaves it to the file.
     `skipped` counts usable rows that were left out by choice.
-    `unlisted` more faults are only counted.
+    `unlisted` counts more faults by their rule.
     """
 
     samples: tuple[Sample, ...]
@@ -164,7 +191,7 @@ class ParsedRows:
     answer_key: str = ""
     notes: tuple[UploadNote, ...] = ()
     skipped: int = 0
-    unlisted: int = 0
+    unlisted: Counter[str] = field(default_factory=Counter[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +238,7 @@ class DatasetFormat:
     read: Callable[[Source, Layout], ParsedRows]
 
 
-# (cell text, the options that are not empty) -> index of the right option, None if it names none
-AnswerKey = Callable[[str, Sequence[str]], int | None]
-
 DATASET_FORMATS: Registry[DatasetFormat] = Registry("dataset format")
-ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
-
-_LETTER = re.compile(r"[(\[【]?([A-Ja-j])[)\]】.、:]?")
-_LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
 
 
 def normalise_cell(text: str) -> str:
@@ -226,47 +246,54 @@ def normalise_cell(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip()
 
 
-def answer_letters(cell: str) -> str:
-    """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
-    found = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
-    letters = "".join(dict.fromkeys(re.sub(r"AND", "", found)))
-    letters = "".join(letter for letter in letters if letter in LETTERS)
-    return letters if _LETTERS.fullmatch(found) and len(letters) > 1 else ""
+def collapse_whitespace(text: str) -> str:
+    """The text on one line, with single spaces."""
+    return " ".join(text.split())
 
 
-@ANSWER_KEYS.register("letter")
-def by_letter(cell: str, options: Sequence[str]) -> int | None:
-    """A for the first option; lower case, full width and "(A)" or "A." are the same letter."""
-    found = _LETTER.fullmatch(normalise_cell(cell))
-    return _valid_index(LETTERS.index(found[1].upper()), options) if found else None
+def shorten(text: str, limit: int = 40) -> str:
+    """The text, cut to `limit` characters with an ellipsis at its end."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-@ANSWER_KEYS.register("index0")
-def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
-    """0 for the first option."""
-    number = _parse_number(cell)
-    return None if number is None else _valid_index(number, options)
+class FaultList:
+    """The first `MAX_FAULTS` faults in the order in which they are added.
+
+    `kept` are those, `unlisted` counts the others by their rule, and `rows` the lines that have
+    any, if the faults of a line are added one after another.
+    """
+
+    def __init__(
+        self, faults: Iterable[Fault] = (), *, unlisted: Counter[str] | None = None
+    ) -> None:
+        self._kept: list[Fault] = []
+        self._last = ("", -1)
+        self.unlisted: Counter[str] = Counter(unlisted or {})
+        self.rows = 0
+        self.add(*faults)
+
+    @property
+    def kept(self) -> tuple[Fault, ...]:
+        """The faults that can be shown."""
+        return tuple(self._kept)
+
+    @property
+    def total(self) -> int:
+        """How many faults there are."""
+        return len(self._kept) + self.unlisted.total()
+
+    def add(self, *faults: Fault) -> None:
+        """Keep the faults as long as there is room."""
+        for fault in faults:
+            if (fault.file, fault.line) != self._last:
+                self._last = fault.file, fault.line
+                self.rows += 1
+            if len(self._kept) < MAX_FAULTS:
+                self._kept.append(fault)
+            else:
+                self.unlisted[fault.rule] += 1
 
 
-@ANSWER_KEYS.register("index1")
-def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
-    """1 for the first option."""
-    number = _parse_number(cell)
-    return None if number is None else _valid_index(number - 1, options)
-
-
-@ANSWER_KEYS.register("text")
-def by_text(cell: str, options: Sequence[str]) -> int | None:
-    """The option whose text the cell repeats; none where several have it."""
-    text = cell.strip()
-    return options.index(text) if options.count(text) == 1 else None
-
-
-def _parse_number(cell: str) -> int | None:
-    # A spreadsheet may have made 2 into 2.0; three digits are enough for ten options.
-    found = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", normalise_cell(cell))
-    return int(found[1]) if found else None
-
-
-def _valid_index(index: int, options: Sequence[str]) -> int | None:
-    return index if 0 <= index < len(options) else None
+def sort_by_line(*faults: Sequence[Fault]) -> list[Fault]:
+    """The faults of one file in the order of its lines."""
+    return sorted((fault for some in faults for fault in some), key=lambda fault: fault.line)

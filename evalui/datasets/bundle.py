@@ -1,7 +1,8 @@
 """The one way in: files, folders, archives and SWIFT configurations become a dataset.
 
 Files belong together by name or folder: <subject>_dev and dev/<subject> are shown as worked
-examples, <subject>_val and <subject>_test are scored, and so is a file of which neither tells.
+examples, <subject>_val and <subject>_test are scored, and so is a file with no
+split in its name or folder.
 """
 
 import hashlib
@@ -10,18 +11,26 @@ from dataclasses import astuple, dataclass, replace
 from functools import reduce
 from pathlib import Path
 
-from evalui.datasets.base import Layout, Limits, LoadResult, ParsedRows, UploadNote
-from evalui.datasets.faults import FaultList, sort_by_line
-from evalui.datasets.files import swift_config
+from evalui.datasets import swift_config
+from evalui.datasets.base import (
+    FaultList,
+    Layout,
+    Limits,
+    LoadResult,
+    ParsedRows,
+    UploadNote,
+    sort_by_line,
+)
 from evalui.datasets.files.archive import SourceFile, collect_files, is_json, is_workbook
-from evalui.datasets.files.reading import (
+from evalui.datasets.reading import (
+    LEFT_OUT_RULE,
     DecodedFile,
     ParsedFile,
+    apply_duplicate_policy,
     open_files,
     read_files,
     select_kind,
 )
-from evalui.datasets.questions.duplicates import LEFT_OUT_RULE, apply_duplicate_policy
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 from evalui.types import Dataset, DatasetKind, Fault, Sample
@@ -37,7 +46,7 @@ _DEFAULT_LIMITS = Limits()
 class _SelectedFiles:
     """The files to read; `chosen_entries` are the entries of the configurations, if there are any.
 
-    Of `other_entries` none is read: another entry was asked for.
+    Of `other_entries` none is read: another entry was requested.
     """
 
     files: tuple[SourceFile, ...]
@@ -53,14 +62,16 @@ class _SelectedFiles:
         )
 
     def for_entry(self, entry: str) -> "_SelectedFiles":
-        """What belongs to one entry; the first one keeps what is said of the files as a whole."""
+        """What belongs to one entry; the first one keeps the notes on the files as a whole."""
         if not entry:
             return self
         usable = self.usable_entries
-        mine = swift_config.entry_named(usable, entry)
-        others = tuple(choice for choice in usable if choice is not mine)
-        swift_config.reject_shared_files(mine, others)
-        return _SelectedFiles(mine.files, self.notes if mine is usable[0] else (), (mine,), others)
+        chosen = swift_config.entry_named(usable, entry)
+        others = tuple(choice for choice in usable if choice is not chosen)
+        swift_config.reject_shared_files(chosen, others)
+        return _SelectedFiles(
+            chosen.files, self.notes if chosen is usable[0] else (), (chosen,), others
+        )
 
     def includes(self, file: DecodedFile) -> bool:
         """Whether a file is meant: without its folder it may fit several entries by its name."""
@@ -107,30 +118,30 @@ def load(
     """The dataset in `paths`, everything wrong with its rows, and what else there is to know.
 
     Raises:
-        DataError: nothing can be read, or a file is no table at all; says which and why.
+        DataError: nothing can be read, or a file is no table at all; the message
+            states which and why.
         UnknownName: the layout's answer key does not exist.
     """
     gathered = _select_files(paths, limits).for_entry(layout.entry)
     _check_lines(gathered.files, limits)
     opened = list(open_files(gathered.files, layout, limits))
     own = [file for file in opened if isinstance(file, DecodedFile) and gathered.includes(file)]
-    found = select_kind(own, layout)
-    files, repeated = apply_duplicate_policy(read_files(found, layout), layout)
+    selection = select_kind(own, layout)
+    files, repeated = apply_duplicate_policy(read_files(selection, layout), layout)
     _check_names(files)
     roles = _assign_roles(files)
-    aside = [note for note in opened if isinstance(note, UploadNote)]
-    notes = (*gathered.notes, *aside, *found.notes, *roles.notes, *repeated)
+    left_out = [note for note in opened if isinstance(note, UploadNote)]
+    notes = (*gathered.notes, *left_out, *selection.notes, *roles.notes, *repeated)
     if not roles.scored:
-        said = [sentence("error.nothing-to-score")]
-        said += (note.sentence for note in notes)
-        raise DataError(_join_sentences(said))
+        sentences = [sentence("error.nothing-to-score")]
+        sentences += (note.sentence for note in notes)
+        raise DataError(_join_sentences(sentences))
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
     scored, shown = _merge_distinct(roles.scored), _merge_distinct(roles.shots)
-    faults = FaultList((*scored.faults, *shown.faults))
-    faults.add(unlisted=scored.unlisted + shown.unlisted)
+    faults = FaultList((*scored.faults, *shown.faults), unlisted=scored.unlisted + shown.unlisted)
     dataset = Dataset(
         name=name or gathered.dataset_name(used) or _default_name(paths, used),
-        kind=found.kind,
+        kind=selection.kind,
         samples=scored.samples,
         shots=shown.samples,
         sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
@@ -141,10 +152,10 @@ def load(
         n_rows=sum(file.parsed.n_rows for file in roles.scored),
         skipped=sum(file.parsed.skipped for file in roles.scored),
         files=tuple(file.source.name for file in used),
-        notes=(*notes, *_load_notes(roles, found.kind)),
+        notes=(*notes, *_load_notes(roles, selection.kind)),
         sheets=tuple(dict.fromkeys(title for file in used for title in file.decoded.sheets)),
-        kinds=found.kinds,
-        unlisted=faults.unlisted,
+        kinds=selection.kinds,
+        unlisted=faults.unlisted.total(),
         rows_unusable=sum(
             part.n_rows - part.skipped - len(part.samples)
             for part in (*(f.parsed for f in used), scored, shown)
@@ -153,7 +164,7 @@ def load(
 
 
 def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
-    """The files to read, and what configurations say of them."""
+    """The files to read, and the entries of configurations that they belong to."""
     gathered = collect_files(paths, limits)
     configs = [member for member in gathered.files if swift_config.is_config(member)]
     members = [member for member in gathered.files if not is_json(member)]
@@ -165,10 +176,10 @@ def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
     chosen = [
         choice for member in configs for choice in swift_config.match_entries(member, members)
     ]
-    found = {member.path: member for choice in chosen for member in choice.files}
+    files = {member.path: member for choice in chosen for member in choice.files}
     bare = [choice.name for choice in chosen if not choice.files]
     notes = (UploadNote("folder-missing", {"name": name}) for name in bare)
-    return _SelectedFiles(tuple(found.values()), (*gathered.notes, *notes), tuple(chosen))
+    return _SelectedFiles(tuple(files.values()), (*gathered.notes, *notes), tuple(chosen))
 
 
 def _kind_by_suffix(file: DecodedFile) -> DatasetKind:
@@ -183,18 +194,13 @@ def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:
     if lines > limits.lines:
         names = ", ".join(member.name for member in members[:_MAX_NAMES_SHOWN])
         more = f" (+{len(members) - _MAX_NAMES_SHOWN})" if len(members) > _MAX_NAMES_SHOWN else ""
-        raise DataError(
-            "too-many-lines",
-            files=names + more,
-            n=lines,
-            limit=limits.lines,
-        )
+        raise DataError("too-many-lines", files=names + more, n=lines, limit=limits.lines)
 
 
-def _join_sentences(said: Sequence[Sentence]) -> Sentence:
+def _join_sentences(sentences: Sequence[Sentence]) -> Sentence:
     return reduce(
         lambda before, after: sentence("error.both", before=before, after=after),
-        said,
+        sentences,
     )
 
 
@@ -219,12 +225,12 @@ def _assign_roles(files: Sequence[ParsedFile]) -> _FileRoles:
         file.decoded.path: file.picture_column for file in files if file.picture_column is not None
     }
     roles = _roles_by_split([file for file in files if file.decoded.path not in pictured])
-    left = (
+    left_out = (
         UploadNote("pictures", {"file": file.source.name, "column": pictured[file.decoded.path]})
         for file in files
         if file.decoded.path in pictured
     )
-    return replace(roles, notes=(*left, *roles.notes))
+    return replace(roles, notes=(*left_out, *roles.notes))
 
 
 def _roles_by_split(files: Sequence[ParsedFile]) -> _FileRoles:
@@ -248,9 +254,9 @@ def _roles_by_split(files: Sequence[ParsedFile]) -> _FileRoles:
     shown = _subjects_of(dev)
     unused = [file for file in train if _subjects_of([file]) <= shown]
     notes += (UploadNote("train-unused", {"file": file.source.name}) for file in unused)
-    asked = _subjects_of(scored)
+    scored_subjects = _subjects_of(scored)
     shots = [file for file in (*dev, *train) if file not in unused]
-    useless = [file for file in shots if _subjects_of([file]).isdisjoint(asked)]
+    useless = [file for file in shots if _subjects_of([file]).isdisjoint(scored_subjects)]
     notes += (
         UploadNote("no-scored-file", {"file": file.source.name, "subject": file.source.subject})
         for file in useless
@@ -271,16 +277,16 @@ def _merge_distinct(files: Sequence[ParsedFile]) -> ParsedRows:
     faults = FaultList()
     rows = 0
     for file in files:
-        again = FaultList()
+        repeated = FaultList()
         for sample in file.parsed.samples:
             earlier = first.setdefault(sample.id, sample)
             if earlier is sample:
                 samples.append(sample)
             else:
-                again.add(_duplicate_id_fault(sample, earlier))
+                repeated.add(_duplicate_id_fault(sample, earlier))
         rows += len(file.parsed.samples)
-        faults.add(*sort_by_line(file.parsed.faults, again.kept))
-        faults.add(unlisted=file.parsed.unlisted + again.unlisted)
+        faults.add(*sort_by_line(file.parsed.faults, repeated.kept))
+        faults.unlisted += file.parsed.unlisted + repeated.unlisted
     return ParsedRows(tuple(samples), faults.kept, rows, unlisted=faults.unlisted)
 
 
@@ -288,8 +294,8 @@ def _duplicate_id_fault(sample: Sample, earlier: Sample) -> Fault:
     file, line = sample.metadata["file"], int(sample.metadata["line"])
     place = f"line {earlier.metadata['line']}"
     place += f" of {earlier.metadata['file']}" if earlier.metadata["file"] != file else ""
-    found = f"“{sample.id.rpartition('/')[2]}”, already on {place}"
-    return Fault(file, line, "id", "duplicate-id", found, "an id of its own")
+    actual = f"“{sample.id.rpartition('/')[2]}”, already on {place}"
+    return Fault(file, line, "id", "duplicate-id", actual, "an id of its own")
 
 
 def _default_name(paths: Sequence[Path], used: Sequence[ParsedFile]) -> str:
@@ -313,7 +319,7 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
         if file.decoded.role.is_new:
             # Earlier versions gave the same file another subject or split.
             total.update(_utf8(f"role:{file.source.subject}:{file.source.split}"))
-    # The kind and the entry decide which files are used, and are told by them.
+    # The kind and the entry decide which files are used, and are hashed with them.
     columns = replace(layout, sheet="", kind="", entry="", duplicate_options="keep")
     if columns != _DEFAULT_LAYOUT:
         # As it was written before a layout had sheets, so that older signatures stay true.

@@ -1,8 +1,9 @@
-"""Answers that others have collected find their questions.
+"""Answers that were collected elsewhere are matched with their questions.
 
 JSON Lines, a table or a workbook with one answer per row: MT-bench's model_answer files and the
 trials of an earlier run too. A row names its question by the dataset's index, by the sample's id
-or as "row-7"; where the row repeats the question, its text has to agree with what the name says.
+or as "row-7"; where the row repeats the question, its text has to agree with
+that of the question named.
 """
 
 from collections import defaultdict
@@ -11,12 +12,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from evalui.datasets.base import Layout, Limits, Source
-from evalui.datasets.faults import FaultList, sort_by_line
+from evalui.datasets.base import (
+    FaultList,
+    Layout,
+    Limits,
+    Source,
+    collapse_whitespace,
+    shorten,
+    sort_by_line,
+)
 from evalui.datasets.files.archive import collect_files, is_json
-from evalui.datasets.files.path_roles import role_of
-from evalui.datasets.files.reading import open_file
 from evalui.datasets.questions.open import normalise_index
+from evalui.datasets.reading import open_file, role_of
 from evalui.datasets.tables.records import Record, Records, read_records
 from evalui.datasets.tables.table import cell_text
 from evalui.errors import DataError
@@ -31,7 +38,6 @@ _TRIAL_COLUMNS = {"id", "model", "mode", "reply"}  # the columns of an earlier r
 _ANSWER_MODE = "question_answer"  # the only mode whose trials are answers
 _DEFAULT_LIMITS = Limits()
 _UNKNOWN_INDEX_RULE = "unknown-index"
-_MAX_SHOWN_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ class ExternalAnswers:
     """The answers by sample id, one for each turn; an empty text is an empty answer.
 
     `unknown` are the indices of answers that belong to no sample, `missing` counts the samples
-    without an answer. `faults` tells by line what could not be used, the first unknown indices
+    without an answer. `faults` has by line what could not be used, the first unknown indices
     too; `unlisted` are more that could not be used, and only counted.
     """
 
@@ -51,7 +57,7 @@ class ExternalAnswers:
 
     @property
     def unusable(self) -> tuple[Fault, ...]:
-        """The faults without the unknown indices: a file may answer more than is asked here."""
+        """The faults without the unknown indices: a file may answer more than the dataset."""
         return tuple(fault for fault in self.faults if fault.rule != _UNKNOWN_INDEX_RULE)
 
 
@@ -74,14 +80,16 @@ def read_answers(
     matching = _AnswerMatcher(source.name, _SampleIndex.build(samples), from_run=of_run)
     for row in _rows_of_model(rows, source.name, model=model):
         matching.add_row(row)
-    wrong = FaultList(sort_by_line(records.faults, matching.faults.kept))
-    wrong.add(unlisted=records.unlisted + matching.faults.unlisted)
+    wrong = FaultList(
+        sort_by_line(records.faults, matching.faults.kept),
+        unlisted=records.unlisted + matching.faults.unlisted,
+    )
     return ExternalAnswers(
         answers=matching.answers,
         unknown=tuple(matching.unknown),
         missing=sum(sample.id not in matching.answers for sample in samples),
         faults=tuple(sort_by_line(wrong.kept, matching.unmatched_faults.kept)),
-        unlisted=wrong.unlisted,
+        unlisted=wrong.unlisted.total(),
     )
 
 
@@ -100,41 +108,26 @@ def _check_columns(records: Records, file: str) -> None:
     if not records.rows:
         return
     if records.names.keys().isdisjoint(ANSWER_COLUMNS):
-        raise DataError(
-            "answers-no-column",
-            file=file,
-            known=", ".join(ANSWER_COLUMNS[:-1]),
-        )
+        raise DataError("answers-no-column", file=file, known=", ".join(ANSWER_COLUMNS[:-1]))
     if records.names.keys().isdisjoint((*KEY_COLUMNS, *_QUESTION_COLUMNS)):
         raise DataError(
-            "answers-no-index",
-            file=file,
-            known=", ".join((*KEY_COLUMNS, *_QUESTION_COLUMNS)),
+            "answers-no-index", file=file, known=", ".join((*KEY_COLUMNS, *_QUESTION_COLUMNS))
         )
 
 
 def _rows_of_model(rows: Sequence[Record], file: str, *, model: str) -> Sequence[Record]:
     """The rows of one model.
 
-    Where the file has no more than one, `model` is a name that somebody gave to it.
+    Where the file has no more than one, `model` is a name that the user gave to it.
     """
     named = {row.number: row.first_text(_MODEL_COLUMNS).strip() for row in rows}
     known = list(dict.fromkeys(name for name in named.values() if name))
     if len(known) <= 1:
         return rows
     if not model:
-        raise DataError(
-            "answers-several-models",
-            file=file,
-            known=", ".join(known),
-        )
+        raise DataError("answers-several-models", file=file, known=", ".join(known))
     if model not in known:
-        raise DataError(
-            "answers-no-model",
-            file=file,
-            model=model,
-            known=", ".join(known),
-        )
+        raise DataError("answers-no-model", file=file, model=model, known=", ".join(known))
     return [row for row in rows if named[row.number] == model]
 
 
@@ -152,20 +145,20 @@ class _SampleIndex:
         for sample in samples:
             for key in _sample_keys(sample):
                 by_key[key].append(sample)
-            by_question[_collapse_whitespace(sample.question)].append(sample)
+            by_question[collapse_whitespace(sample.question)].append(sample)
         return cls(by_key, by_question)
 
 
 @dataclass(slots=True)
 class _AnswerMatcher:
-    """Rows that find their samples, one after the other."""
+    """Matches rows with samples, one after the other."""
 
     file: str
     sample_index: _SampleIndex
     from_run: bool
     answers: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     lines: dict[str, int] = field(default_factory=dict[str, int])
-    # Per question that is asked several times, the first place that may have no answer yet.
+    # Per question that occurs several times, the first index that may have no answer yet.
     next_unanswered: dict[str, int] = field(default_factory=dict[str, int])
     unknown: list[str] = field(default_factory=list[str])
     faults: FaultList = field(default_factory=FaultList)
@@ -174,7 +167,7 @@ class _AnswerMatcher:
     def add_row(self, row: Record) -> None:
         key, question = (
             normalise_index(row.first_text(KEY_COLUMNS)),
-            _collapse_whitespace(row.first_text(_QUESTION_COLUMNS)),
+            collapse_whitespace(row.first_text(_QUESTION_COLUMNS)),
         )
         if not key and not question:
             self._add_fault(row, "no-index", "neither an index nor a question", "one of them")
@@ -187,7 +180,7 @@ class _AnswerMatcher:
             return
         sample = self._find_sample(row, key, question)
         if sample is None:
-            shown = key or f"“{_truncate(question)}”"
+            shown = key or f"“{shorten(question)}”"
             self.unknown.append(key or question)
             expected = "an index or a question of the dataset"
             self.unmatched_faults.add(
@@ -201,7 +194,7 @@ class _AnswerMatcher:
         if question:
             # A dataset may have been cut or put into another order since: the text decides.
             agreeing = [
-                sample for sample in named if _collapse_whitespace(sample.question) == question
+                sample for sample in named if collapse_whitespace(sample.question) == question
             ]
             return next(iter(agreeing), None) or self._sample_by_question(question)
         if len(named) > 1:
@@ -216,13 +209,13 @@ class _AnswerMatcher:
         return named[0] if named else None
 
     def _sample_by_question(self, question: str) -> Sample | None:
-        """The sample with this text; a text that is asked twice gets its answers in order."""
-        asked = self.sample_index.by_question.get(question, ())
+        """The sample with this text; a text that occurs twice gets its answers in order."""
+        samples = self.sample_index.by_question.get(question, ())
         at = self.next_unanswered.get(question, 0)
-        while at < len(asked) - 1 and asked[at].id in self.answers:
+        while at < len(samples) - 1 and samples[at].id in self.answers:
             at += 1
         self.next_unanswered[question] = at
-        return asked[at] if asked else None
+        return samples[at] if samples else None
 
     def _store_answer(self, sample: Sample, answer: tuple[str, ...], row: Record) -> None:
         if self.answers.setdefault(sample.id, answer) != answer:
@@ -235,8 +228,8 @@ class _AnswerMatcher:
             )
         self.lines.setdefault(sample.id, row.line)
 
-    def _add_fault(self, row: Record, rule: str, found: str, expected: str) -> None:
-        self.faults.add(Fault(self.file, row.line, "", rule, found, expected))
+    def _add_fault(self, row: Record, rule: str, actual: str, expected: str) -> None:
+        self.faults.add(Fault(self.file, row.line, "", rule, actual, expected))
 
 
 def _sample_keys(sample: Sample) -> Sequence[str]:
@@ -251,8 +244,8 @@ def _answers_a_question(trial: Record) -> bool:
 
 
 def _turns_of_run(row: Record) -> tuple[str, ...] | None:
-    said = row.values.get("turns")
-    return _texts(said) if said else _texts(row.values.get("reply"))
+    turns = row.values.get("turns")
+    return _texts(turns) if turns else _texts(row.values.get("reply"))
 
 
 def _turns_of_row(row: Record) -> tuple[str, ...] | None:
@@ -273,11 +266,3 @@ def _first_choice(value: Any) -> tuple[str, ...] | None:
     choices = cast(list[Any], value) if isinstance(value, list) else []
     first = cast(dict[str, Any], choices[0]) if choices and isinstance(choices[0], dict) else {}
     return _texts(first["turns"]) if "turns" in first else None
-
-
-def _collapse_whitespace(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _truncate(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN_CHARS else text[: _MAX_SHOWN_CHARS - 1] + "…"

@@ -1,23 +1,23 @@
-"""What can be said of a multiple-choice dataset before any model has seen it.
+"""What can be measured on a dataset before any model has seen it.
 
 A set whose right answers are mostly B, or mostly the longest option, can be passed without
 knowledge; so these figures stand beside the upload.
 """
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import TypeVar
 
+from evalui.datasets.base import collapse_whitespace
+from evalui.datasets.questions.open import language_of
+from evalui.proportions import wilson_interval
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Interval, Language, Sample
 
 Key = TypeVar("Key")
 
-_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 _MIN_EXPECTED_COUNT = 5  # right answers expected per letter, below which chi-square is no good
-_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ChoiceHealth:
     each number of options, summed; numbers of options with too few questions are left out, and it
     is None if none remains. `longest_option` is the score of always choosing the longest option,
     1/t where t are equally long. `chance` is the mean of 1/K. `duplicates` has the ids of questions
-    with the same text, `refers_to_other_options` those whose options speak of other options and
+    with the same text, `refers_to_other_options` those whose options refer to other options and
     `duplicate_options` those with options of the same text.
     """
 
@@ -78,8 +78,8 @@ def check_choices(samples: Sequence[Sample]) -> ChoiceHealth:
         options_per_question=dict(sorted(options.items())),
         letter_counts=letters,
         letters_p=letter_balance_p(samples),
-        always_letter=BestLetter(LETTERS[best], _wilson_interval(golds[best], n)),
-        longest_option=_wilson_interval(sum(map(_longest_option_credit, samples)), n),
+        always_letter=BestLetter(LETTERS[best], _share(golds[best], n)),
+        longest_option=_share(sum(map(_longest_option_credit, samples)), n),
         chance=sum(1 / len(sample.choices) for sample in samples) / n if n else 0.0,
         duplicates=_duplicate_questions(samples),
         refers_to_other_options=tuple(
@@ -118,7 +118,7 @@ def letter_balance_p(samples: Sequence[Sample]) -> float | None:
 
 def detect_language(text: str) -> Language:
     """Chinese if there is a Chinese character, else English."""
-    return "zh" if _CJK.search(text) else "en"
+    return "zh" if contains_han(text) else "en"
 
 
 def _target_of(sample: Sample) -> int:
@@ -132,22 +132,17 @@ def _longest_option_credit(sample: Sample) -> float:
     return (lengths[_target_of(sample)] == longest) / lengths.count(longest)
 
 
-def _wilson_interval(successes: float, n: int) -> Interval:
-    """Wilson's score interval, 95 % (Wilson 1927); shared ties make `successes` fractional."""
-    if not n:
-        return Interval(0.0, 0.0, 0.0, 0)
-    share = successes / n
-    centre = share + _Z**2 / (2 * n)
-    spread = _Z * sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
-    scale = 1 + _Z**2 / n
-    low, high = (centre - spread) / scale, (centre + spread) / scale
-    return Interval(share, max(0.0, low), min(1.0, high), n)
+def _share(successes: float, n: int) -> Interval:
+    """Wilson's interval; of no questions, everything is 0."""
+    return wilson_interval(successes, n) if n else Interval(0.0, 0.0, 0.0, 0)
 
 
 def _duplicate_questions(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:
-    ids: defaultdict[str, list[str]] = defaultdict(list)
+    """The ids of samples with the same text after the same turns."""
+    ids: defaultdict[object, list[str]] = defaultdict(list)
     for sample in samples:
-        ids[" ".join(sample.question.split())].append(sample.id)
+        text = collapse_whitespace(sample.question)
+        ids[text, sample.history, sample.follow_ups].append(sample.id)
     return tuple(tuple(group) for group in ids.values() if len(group) > 1)
 
 
@@ -162,3 +157,51 @@ def _length_statistics(texts: Iterable[str]) -> LengthStatistics:
 
 def _count_by(samples: Sequence[Sample], key: Callable[[Sample], Key]) -> dict[Key, int]:
     return dict(Counter(map(key, samples)))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenHealth:
+    """Figures of a dataset of open questions.
+
+    `capabilities` counts the questions by capability, "" for none. `duplicates` has the ids of
+    questions with the same text and the same history. Lengths are in characters;
+    `reference_length` is None without a reference. `conversations` counts the questions with
+    earlier or further turns; a system message is no turn. `with_guidance` counts those with
+    guidance for a judge.
+    """
+
+    n: int
+    without_reference: int
+    languages: Mapping[Language, int]
+    capabilities: Mapping[str, int]
+    duplicates: tuple[tuple[str, ...], ...]
+    question_length: LengthStatistics
+    reference_length: LengthStatistics | None
+    conversations: int
+    with_guidance: int
+
+
+def check_open_questions(samples: Sequence[Sample]) -> OpenHealth:
+    """The health of open questions; of none, everything is 0 or empty."""
+    references = [text for sample in samples for text in sample.references]
+    languages: list[Language] = [_sample_language(sample) for sample in samples]
+    return OpenHealth(
+        n=len(samples),
+        without_reference=sum(not sample.references for sample in samples),
+        languages=dict(Counter(languages)),
+        capabilities=dict(Counter(sample.metadata.get("capability", "") for sample in samples)),
+        duplicates=_duplicate_questions(samples),
+        question_length=_length_statistics(sample.question for sample in samples),
+        reference_length=_length_statistics(references) if references else None,
+        conversations=sum(map(_is_conversation, samples)),
+        with_guidance=sum(bool(sample.metadata.get("guidance")) for sample in samples),
+    )
+
+
+def _sample_language(sample: Sample) -> Language:
+    named = sample.metadata.get("language")
+    return named if named == "zh" or named == "en" else language_of(sample.question)
+
+
+def _is_conversation(sample: Sample) -> bool:
+    return bool(sample.follow_ups) or any(turn.role != "system" for turn in sample.history)

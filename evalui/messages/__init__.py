@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, get_args
 
 from evalui.types import Language
@@ -18,7 +17,6 @@ Value = str | int | float
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _FOLDER = Path(__file__).parent
-_NO_VALUES: Mapping[str, Value] = MappingProxyType({})
 
 
 class Sentence(str):
@@ -31,11 +29,11 @@ class Sentence(str):
     key: str
     values: Mapping[str, Value]
 
-    def __new__(cls, text: str, key: str = "", values: Mapping[str, Value] = _NO_VALUES):
-        """The finished English text."""
+    def __new__(cls, text: str, key: str = "", values: Mapping[str, Value] | None = None):
+        """The finished English text, which can be copied and pickled."""
         made = super().__new__(cls, text)
         made.key = key
-        made.values = values
+        made.values = values or {}
         return made
 
 
@@ -53,7 +51,7 @@ class Messages:
     """The sentences of one language."""
 
     language: Language
-    by_key: Mapping[str, str]
+    by_key: dict[str, str]
 
     def __call__(self, key: str, /, **values: object) -> str:
         """The sentence of `key`, its fields filled in.
@@ -94,6 +92,37 @@ def messages(language: Language) -> Messages:
     for path in sorted((_FOLDER / language).glob("*.toml")):
         by_key |= _flat("", tomllib.loads(path.read_text(encoding="utf-8")))
     return Messages(language, by_key)
+
+
+def add_messages(path: Path) -> None:
+    """Add the sentences of another package: a TOML file with a table for each language.
+
+    A sentence that is given in one language only serves in all. Keys are as in the catalogue:
+    `[en.mode]` with `echo = "Echo"` is the English label of the mode `echo`.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not valid TOML, or a sentence of evalui has one of its keys.
+    """
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    added = {language: dict(_flat("", tables.get(language, {}))) for language in LANGUAGES}
+    for language in LANGUAGES:
+        for key in dict.fromkeys(key for each in added.values() for key in each):
+            texts = (
+                added[language].get(key),
+                *(each[key] for each in added.values() if key in each),
+            )
+            text = next(each for each in texts if each is not None)
+            if messages(language).by_key.setdefault(key, text) != text:
+                raise ValueError(f"{path.name}: the key {key} is taken by another sentence")
+
+
+def add_label(key: str, label: Mapping[Language, str], name: str) -> None:
+    """Add a label where the catalogue has none: the other language's, or `name`, if need be."""
+    for language in LANGUAGES:
+        text = label.get(language) or next(iter(label.values()), name)
+        # Nothing is put into a label, so its braces stay as they are.
+        messages(language).by_key.setdefault(key, text.replace("{", "{{").replace("}", "}}"))
 
 
 def localized(key: str, language: Language, /, **values: object) -> str:

@@ -1,19 +1,20 @@
 """The model role, what a catalog knows of a model, and the registry of backends."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from evalui.registry import Registry
-from evalui.types import Ability, Request, Response, Usage
+from evalui.types import Ability, Request, Response, Sample, Usage
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
     """One model as models.toml describes it, before anything is loaded.
 
-    `path` is a folder or a hub id, `adapter` the folder of a LoRA adapter on top of it. `chat` says
-    whether prompts go through the chat template unless a run says otherwise, `max_length` is in
+    `path` is a folder or a hub id, `adapter` the folder of a LoRA adapter on top of it. `chat`:
+    whether prompts go through the chat template unless a run states otherwise, `max_length` is in
     tokens, `baseline` marks scripted models, `options` are settings of the backend alone. `speed`,
     in prompt tokens per second, serves the estimate until this server has timed the model itself;
     0 leaves the time unknown.
@@ -44,7 +45,10 @@ class ModelEntry:
 
 
 class Model(Protocol):
-    """Answers requests, in whichever order is fastest."""
+    """Answers requests, in whichever order is fastest.
+
+    It may also have `notes`, see `load_notes`, and be `is_nondeterministic`.
+    """
 
     name: str
     fingerprint: str
@@ -55,8 +59,9 @@ class Model(Protocol):
 
         Raises:
             MissingAbility: a request is of a kind the model cannot answer.
-            Unreachable: nobody answers now; what was not yielded may be asked again.
-            Refused: after everything else was yielded, some requests were turned down for good.
+            Unreachable: no server answers now; what was not yielded may be requested again.
+            RequestRejected: after everything else was yielded, some requests were rejected
+                permanently.
             ModelError: the model failed; no response is ever made up.
         """
         ...
@@ -66,28 +71,101 @@ class Model(Protocol):
         ...
 
 
-class Backend(Protocol):
-    """How one kind of model is described and opened."""
+@dataclass(frozen=True, slots=True)
+class BackendTraits:
+    """What the rest of the program must know of a kind of model, whatever it is called.
 
+    `remote`: it computes at the servers of others, and `path` is its name there. `rule_based`: it
+    follows a rule and understands nothing. `needs_question`: it cannot answer a prompt that leaves
+    the question out. `opens_folders`: it opens a folder or a hub id, so the page offers it for one.
+    `needs_full_length_cache`: it starts only with memory for one input of the longest length.
+    `has_fp32_library`: options.fp32 chooses the library that computes in float32 on a CPU.
+    """
+
+    remote: bool = False
+    rule_based: bool = False
+    needs_question: bool = False
+    opens_folders: bool = False
+    needs_full_length_cache: bool = False
+    has_fp32_library: bool = False
+
+    @property
+    def loads_weights(self) -> bool:
+        """Whether opening a model loads weights on this machine, or on the cluster."""
+        return not (self.remote or self.rule_based)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeStatus:
+    """How far a backend is with finding out what a model can do.
+
+    `is_known` is false before the first answer, `pending` true while the model is probed, for the
+    first time or again. `checked_at` is when it was last probed, in Unix time, None before that.
+    """
+
+    is_known: bool = True
+    pending: bool = False
+    checked_at: float | None = None
+
+
+class Backend(ABC):
+    """How one kind of model is described and opened.
+
+    A backend that probes servers overrides `probe_status` and `probe_again`, so that
+    a page need not wait for them.
+    """
+
+    traits: BackendTraits = BackendTraits()
+
+    @abstractmethod
     def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
         """What the model can answer; a scripted one depends on its rule."""
-        ...
 
+    @abstractmethod
     def problem(self, entry: ModelEntry) -> str:
         """Why the model cannot be loaded here, in one sentence; "" if nothing is known against it.
 
         Looks at files and settings only: nothing is loaded.
         """
-        ...
 
+    @abstractmethod
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
-        ...
+
+    def missing_reasons(self, entry: ModelEntry) -> Mapping[Ability, str]:
+        """For each ability the model lacks, the reason as "it ...", without a full stop.
+
+        Empty where the backend knows no better reason than evalui.
+        """
+        del entry
+        return {}
+
+    def unavailable_addresses(self, entry: ModelEntry) -> Mapping[str, str]:
+        """Those of the model's addresses that cannot be used now, and why, in one sentence each."""
+        del entry
+        return {}
+
+    def accelerators(self, entry: ModelEntry) -> int:
+        """How many accelerators the model needs where there are any."""
+        del entry
+        return 1
+
+    def probe_status(self, entry: ModelEntry, *, wait_s: float) -> ProbeStatus:
+        """What is known of the model, probing it in the background if that is old.
+
+        Waits for what was never probed, up to `wait_s` seconds after that began.
+        """
+        del entry, wait_s
+        return ProbeStatus()
+
+    def probe_again(self, entry: ModelEntry) -> None:
+        """Probe the model now, in the background; what is known stays until there is more."""
+        del entry
 
 
 @runtime_checkable
 class UsageTracking(Protocol):
-    """A model whose every token is counted, since somebody may pay for it."""
+    """A model whose every token is counted, since tokens may cost money."""
 
     def usage(self) -> Usage:
         """Tokens read and written since the model was opened, failed attempts included."""
@@ -96,7 +174,7 @@ class UsageTracking(Protocol):
 
 @runtime_checkable
 class Stoppable(Protocol):
-    """A model whose answers may be given up while they are waited for."""
+    """A model whose `answer` can be ended while it waits."""
 
     def stop(self) -> None:
         """End the `answer` under way with `Unreachable`; from any thread."""
@@ -104,26 +182,52 @@ class Stoppable(Protocol):
 
 
 @runtime_checkable
-class HasLoadNotes(Protocol):
-    """A model of which something is to be known once it is loaded, one sentence each."""
+class NeedsAnswerKey(Protocol):
+    """A model that may be shown the answers before it is prompted."""
 
-    notes: tuple[str, ...]
-
-
-@runtime_checkable
-class NondeterministicModel(Protocol):
-    """A model whose replies may come out otherwise at any temperature, if `is_nondeterministic`."""
-
-    is_nondeterministic: bool
-
-
-@runtime_checkable
-class ExplainsMissingAbilities(Protocol):
-    """A backend that knows why its model lacks an ability."""
-
-    def missing_reasons(self, entry: ModelEntry) -> Mapping[Ability, str]:
-        """For each ability the model lacks, the reason as "it ...", without a full stop."""
+    def set_answer_key(self, samples: Sequence[Sample]) -> None:
+        """Know the answers to these, and no others, from now on; changes the fingerprint."""
         ...
 
 
 BACKENDS: Registry[Backend] = Registry("model backend")
+
+
+def load_notes(model: Model) -> tuple[str, ...]:
+    """What is to be known of a model once it is loaded, one sentence each."""
+    return getattr(model, "notes", ())
+
+
+def is_nondeterministic(model: Model) -> bool:
+    """Whether replies of the model may differ at any temperature."""
+    return getattr(model, "is_nondeterministic", False)
+
+
+def traits_of(entry: ModelEntry) -> BackendTraits:
+    """The traits of the entry's backend; those of an ordinary one where it is unknown."""
+    return BACKENDS[entry.backend].traits if entry.backend in BACKENDS else BackendTraits()
+
+
+def loads_weights(entry: ModelEntry) -> bool:
+    """Whether opening the model loads weights; false for a backend that does not exist."""
+    return entry.backend in BACKENDS and BACKENDS[entry.backend].traits.loads_weights
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What one model of a run was requested, and what it took.
+
+    `requests` are those behind its answers. `read` and `written` are tokens, 0 if they are not
+    counted. `prices` are the US dollars for a million tokens read and written, `dollars` what all
+    cost at them; None where no price is given. `why` is the reason why the model does not answer
+    now, `since` the time of that (seconds since 1970); "" if it answers.
+    """
+
+    model: str
+    requests: int
+    read: int
+    written: int
+    prices: tuple[float, float] | None = None
+    dollars: float | None = None
+    why: str = ""
+    since: float = 0.0

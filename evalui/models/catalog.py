@@ -2,34 +2,24 @@
 
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, cast, get_origin, get_type_hints, runtime_checkable
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from evalui.errors import EvaluiError, ModelError, UnknownName
 from evalui.messages import Sentence, sentence
-from evalui.models.base import BACKENDS, ExplainsMissingAbilities, Model, ModelEntry
+from evalui.models.base import BACKENDS, Model, ModelEntry, ProbeStatus, traits_of
 from evalui.models.local import weights
 from evalui.types import Ability
 
-REMOTE = frozenset({"openai"})  # backends whose models run on other people's devices
+if TYPE_CHECKING:
+    from evalui.models.validation import CheckedTable, InvalidField
 
-_ENDPOINT_DOWN = "error.endpoint-down"  # the problem of an endpoint where nobody answers now
+_ENDPOINT_DOWN = "error.endpoint-down"  # the problem of an endpoint where no server answers now
 
-_FIELD_TYPES: Mapping[str, type[object]] = {
-    key: get_origin(hint) or hint
-    for key, hint in get_type_hints(ModelEntry).items()
-    if key != "name"
-}
-_TYPE_NAMES: Mapping[type[object], str] = {
-    str: sentence("error.kind-text"),
-    bool: sentence("error.kind-bool"),
-    int: sentence("error.kind-int"),
-    float: sentence("error.kind-number"),
-    dict: sentence("error.kind-table"),
-}
+_FIELD_TYPES = {key: hint for key, hint in get_type_hints(ModelEntry).items() if key != "name"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +38,21 @@ class ModelState:
 
     @property
     def is_endpoint_down(self) -> bool:
-        """Whether the problem is only that nobody answers now, which may pass by itself."""
+        """Whether the problem is only that no server answers now, which may pass by itself."""
         return isinstance(self.problem, Sentence) and self.problem.key == _ENDPOINT_DOWN
 
 
-@runtime_checkable
-class MultiAddressBackend(Protocol):
-    """A backend whose models may have several addresses."""
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """What is known of a model now: `state` is None before anything is.
 
-    def unavailable_addresses(self, entry: ModelEntry) -> Mapping[str, str]:
-        """The addresses that cannot be used now, and why, in one sentence each."""
-        ...
+    `pending` while it is probed, for the first time or again. `checked_at` is when it was last
+    probed, in Unix time; None before that, and of files, which are looked at each time.
+    """
+
+    state: ModelState | None
+    pending: bool = False
+    checked_at: float | None = None
 
 
 def read_catalog(path: Path) -> dict[str, ModelEntry]:
@@ -96,42 +90,11 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
             where=where,
             found=repr(table),
         )
-    values = dict(cast("dict[str, Any]", table))  # TOML's keys are texts
-    for key, value in values.items():
-        if key not in _FIELD_TYPES and (rest := _dotted_rest(key, value)):
-            raise ModelError(
-                "model-dotted-name",
-                where=where,
-                name=name,
-                rest=rest,
-            )
-        if key not in _FIELD_TYPES:
-            raise ModelError(
-                "model-unknown-field",
-                where=where,
-                field=key,
-                known=", ".join(_FIELD_TYPES),
-            )
-        if not _has_type(value, _FIELD_TYPES[key]):
-            raise ModelError(
-                "model-wrong-field",
-                where=where,
-                field=key,
-                wanted=_TYPE_NAMES[_FIELD_TYPES[key]],
-                found=repr(value),
-            )
-    if "backend" not in values:
-        raise ModelError(
-            "model-no-backend",
-            where=where,
-            known=", ".join(BACKENDS),
-        )
-    _check_prices(where, values)
-    for key in ("path", "adapter"):
-        # What a server calls its model is a name, also where it looks like a folder of ours.
-        if key != "path" or values["backend"] not in REMOTE:
-            values[key] = _absolute_path(catalog, values.get(key, ""))
-    return ModelEntry(name=name, **values)
+    fields = _checked_fields(where, name, cast("dict[str, Any]", table))  # TOML's keys are texts
+    entry = ModelEntry(name=name, **fields)
+    # What a server calls its model is a name, also where it looks like a folder of ours.
+    path = entry.path if traits_of(entry).remote else _absolute_path(catalog, entry.path)
+    return replace(entry, path=path, adapter=_absolute_path(catalog, entry.adapter))
 
 
 def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | None:
@@ -147,9 +110,9 @@ def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | No
 
 
 def describe(entry: ModelEntry) -> ModelState:
-    """What the screen shows of a model. Loads nothing; an endpoint is asked, which takes seconds.
+    """What the screen shows of a model. Loads nothing; an endpoint is probed, which takes seconds.
 
-    Counts the parameters where the catalog does not tell them and the model lies in a folder.
+    Counts the parameters where the catalog does not state them and the model lies in a folder.
     """
     try:
         backend = BACKENDS[entry.backend]
@@ -157,31 +120,50 @@ def describe(entry: ModelEntry) -> ModelState:
         return ModelState(entry, frozenset(), error.sentence)
     problem = problem_of(entry)
     folder = Path(entry.path)
-    here = folder.is_absolute() and entry.backend not in REMOTE
+    here = folder.is_absolute() and not backend.traits.remote
     if here and not problem and not entry.parameters:
         try:
             entry = replace(entry, parameters=weights.parameters(folder))
         except OSError as error:  # a file went just now
             problem = weights.unreadable_reason(folder, error)
-    lacks: Mapping[Ability, str] = (
-        backend.missing_reasons(entry) if isinstance(backend, ExplainsMissingAbilities) else {}
-    )
-    down: Mapping[str, str] = (
-        backend.unavailable_addresses(entry) if isinstance(backend, MultiAddressBackend) else {}
-    )
+    lacks, down = backend.missing_reasons(entry), backend.unavailable_addresses(entry)
     return ModelState(entry, backend.abilities(entry), problem, lacks, down)
 
 
-def probe_and_describe(entry: ModelEntry) -> ModelState:
-    """As `describe`, but an endpoint is asked anew, whatever it was found to do before."""
-    if entry.backend in REMOTE:
-        with suppress(EvaluiError):  # `describe` tells it
-            open_model(entry).close()  # loads nothing: a model behind a server is always open
-    return describe(entry)
+def statuses(entries: Sequence[ModelEntry], *, wait_s: float) -> list[ModelStatus]:
+    """What is known of each model. Waits for those that were never probed, all at the same time,
+    until `wait_s` seconds after that began.
+    """
+    for entry in entries:
+        _probe_status(entry, 0.0)
+    return [_status(entry, wait_s) for entry in entries]
+
+
+def probe_again(entry: ModelEntry) -> None:
+    """Have an endpoint probed now, in the background, however lately that was done."""
+    if entry.backend in BACKENDS:
+        BACKENDS[entry.backend].probe_again(entry)
+
+
+def _probe_status(entry: ModelEntry, wait_s: float) -> ProbeStatus:
+    if entry.backend not in BACKENDS:
+        return ProbeStatus()
+    return BACKENDS[entry.backend].probe_status(entry, wait_s=wait_s)
+
+
+def _status(entry: ModelEntry, wait_s: float) -> ModelStatus:
+    probed = _probe_status(entry, wait_s)
+    if not probed.is_known:
+        return ModelStatus(None, pending=True)
+    try:
+        state = describe(entry)
+    except EvaluiError as error:
+        state = ModelState(entry, frozenset(), error.sentence)
+    return ModelStatus(state, probed.pending, probed.checked_at)
 
 
 def problem_of(entry: ModelEntry) -> str:
-    """What the entry's backend has against it, "" if nothing; files nobody may read among it.
+    """What the entry's backend has against it, "" if nothing; unreadable files among it.
 
     Raises:
         UnknownName: there is no such backend.
@@ -193,7 +175,7 @@ def problem_of(entry: ModelEntry) -> str:
 
 
 def resolve_links(folder: Path) -> Path:
-    """The folder without links, or as it is where none can be there: its problem says so."""
+    """The folder without links, or as it is where none can be there, which its problem reports."""
     try:
         return folder.resolve()
     except (RuntimeError, ValueError):  # links in a ring; a character that no path has
@@ -211,16 +193,51 @@ def find_entry(catalog: Mapping[str, ModelEntry], name: str) -> ModelEntry:
     return catalog[name]
 
 
-def loads_here(entry: ModelEntry) -> bool:
-    """Whether opening the model loads weights on this machine."""
-    return entry.backend not in REMOTE and entry.backend not in ("scripted", "recorded")
-
-
 def open_model(entry: ModelEntry) -> Model:
     """Load a model; raises `ModelError` with the reason if it cannot be, `UnknownName` if its
     backend is unknown.
     """
     return BACKENDS[entry.backend].open(entry)
+
+
+def _checked_fields(where: str, name: str, table: dict[str, Any]) -> dict[str, Any]:
+    """The fields that a table of the catalog has; raises `ModelError` for the first wrong one."""
+    from evalui.models.validation import InvalidTable, validated  # loads pydantic
+
+    try:
+        return validated(_entry_schema(), table).model_dump(exclude_unset=True)
+    except InvalidTable as error:
+        raise _field_error(where, name, error.field) from None
+
+
+def _field_error(where: str, name: str, wrong: "InvalidField") -> ModelError:
+    field, value = wrong.name, wrong.value
+    if wrong.problem == "extra_forbidden" and (rest := _dotted_rest(field, value)):
+        return ModelError("model-dotted-name", where=where, name=name, rest=rest)
+    if wrong.problem == "extra_forbidden":
+        known = ", ".join(_FIELD_TYPES)
+        return ModelError("model-unknown-field", where=where, field=field, known=known)
+    if wrong.problem == "missing":
+        return ModelError("model-no-backend", where=where, known=", ".join(BACKENDS))
+    if wrong.problem in ("greater_than_equal", "less_than"):
+        return ModelError("price-below-zero", where=where, field=field, found=str(value))
+    return ModelError(
+        "model-wrong-field", where=where, field=field, wanted=wrong.expected, found=repr(value)
+    )
+
+
+@cache
+def _entry_schema() -> "type[CheckedTable]":
+    """The fields of `ModelEntry` as pydantic checks them; only the backend must be there."""
+    from pydantic import Field, create_model
+
+    from evalui.models.validation import CheckedTable
+
+    # TOML knows nan and inf, which no price is.
+    price: Any = Field(default=0.0, ge=0, lt=math.inf, description="error.kind-number")
+    fields: dict[str, Any] = {key: (hint, None) for key, hint in _FIELD_TYPES.items()}
+    fields |= {"backend": (str, ...), "input_price": (float, price), "output_price": (float, price)}
+    return create_model("CatalogTable", __base__=CheckedTable, **fields)
 
 
 def _dotted_rest(key: str, value: Any) -> str:
@@ -232,23 +249,6 @@ def _dotted_rest(key: str, value: Any) -> str:
         inner, value = next(iter(table.items()))
         key = f"{key}.{inner}"
     return ""
-
-
-def _check_prices(where: str, values: Mapping[str, Any]) -> None:
-    for key in ("input_price", "output_price"):
-        price = values.get(key, 0.0)
-        if not 0 <= price < math.inf:  # TOML knows nan and inf
-            raise ModelError(
-                "price-below-zero",
-                where=where,
-                field=key,
-                found=str(price),
-            )
-
-
-def _has_type(value: Any, kind: type[object]) -> bool:
-    # type(), not isinstance(): true would pass for a whole number. A price may be one.
-    return type(value) is kind or (kind is float and type(value) is int)
 
 
 def _absolute_path(catalog: Path, path: str) -> str:
@@ -263,5 +263,5 @@ def _absolute_path(catalog: Path, path: str) -> str:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # one that nobody may look at; the model's problem says so
+    except OSError:  # one that cannot be looked at; the model's problem reports it
         return True

@@ -1,17 +1,20 @@
-"""Texts become token ids, with care at the seam between a context and its continuation.
+"""Texts become token ids, with care at the boundary between a context and its continuation.
 
-Knows tokenizers only by the small role below, and nothing about networks.
+Knows nothing about networks.
 """
 
 import string
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import product
+from pathlib import Path
+from typing import Any, Protocol, cast
 
 from evalui.errors import ModelError
-from evalui.models.logprob_queries import common_prefix_length
 from evalui.types import Message, Prompt
+
+TokenIds = tuple[int, ...]
 
 # What may surround a letter in a one-token spelling of it: blanks, the word-boundary marks of
 # sentencepiece and of byte-level vocabularies, brackets, and the full stop.
@@ -19,9 +22,9 @@ _STRIPPED_CHARACTERS = string.whitespace + "\u2581\u0120()[]{}<>【】「」『�
 
 
 class Tokenizer(Protocol):
-    """The little that evalui asks of a tokenizer.
+    """The part of a tokenizer that evalui uses.
 
-    `bos_ids` is what it puts before every text on its own (a begin-of-text token or nothing),
+    `bos_ids` is what it adds before every text by itself (a begin-of-text token or nothing),
     `empty_context_id` stands for the empty context: begin-of-text, else end-of-text, else None.
     """
 
@@ -72,8 +75,8 @@ class EncodedPair:
 def strip_before_label(prompt: Prompt) -> Prompt:
     """The prompt as it must end for a label to be the next token.
 
-    Spaces at the end of a plain text are dropped: most tokenizers write " A" as one token, and
-    a space left behind would make the model begin a second one. Line breaks stay.
+    Spaces at the end of a plain text are dropped: most tokenizers encode " A" as one token, and
+    after a space of its own the model would have to begin with another token. Line breaks stay.
     """
     return prompt.rstrip(" ") if isinstance(prompt, str) else prompt
 
@@ -100,11 +103,12 @@ def encode_pairs(
 
     As lm-evaluation-harness does it (api/model.py `_encode_pair`): blanks at the end of a plain
     context belong to the continuation, and the continuation is what context + continuation has
-    beyond the tokens of the context. Where a tokenizer merges across the seam that harness
-    loses text; here the continuation begins at the longest common token prefix, and is marked.
+    beyond the tokens of the context. Where a tokenizer merges across the boundary that harness
+    loses text; here the continuation begins after the longest common token prefix, and the pair
+    is marked as `merged`.
 
     Raises:
-        ModelError: nothing of a continuation is left to score, or it does not fit the model.
+        ModelError: a continuation has no tokens, or it does not fit the model.
     """
     texts = [_split_continuation(tokenizer, context, text) for context, text in pairs]
     ids = _encode_all(tokenizer, [text for left, right in texts for text in (left, left + right)])
@@ -118,7 +122,7 @@ def encode_pairs(
 
 
 def spellings(tokenizer: Tokenizer) -> Mapping[str, tuple[int, ...]]:
-    """The ids of all tokens that spell the same once blanks, brackets and stops are taken off.
+    """The ids of all tokens with the same text, apart from blanks, brackets and stops.
 
     " A", "A", "(A" and full-width "Ａ" spell "A". They are distinct events, so their
     probabilities add up. Case is kept: "a" is the English article.
@@ -127,69 +131,16 @@ def spellings(tokenizer: Tokenizer) -> Mapping[str, tuple[int, ...]]:
 
 
 def spellings_among(spelled: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
-    """As `spellings`, of a vocabulary whose tokens are spelled already."""
-    found: dict[str, list[int]] = {}
+    """As `spellings`, of a vocabulary given as the texts of its tokens."""
+    ids: dict[str, list[int]] = {}
     for token, text in enumerate(spelled):
-        if bare := _strip_marks(text):
-            found.setdefault(bare, []).append(token)
-    return {text: tuple(tokens) for text, tokens in found.items()}
+        if bare := strip_marks(text):
+            ids.setdefault(bare, []).append(token)
+    return {text: tuple(tokens) for text, tokens in ids.items()}
 
 
-def label_ids(
-    known: Mapping[str, tuple[int, ...]], labels: Sequence[str], tokenizer: Tokenizer
-) -> tuple[tuple[int, ...], ...]:
-    """The tokens whose probabilities are summed for each label: the same spellings for all.
-
-    A spelling that some label lacks is used for none, because it would give the others more
-    probability for the same knowledge: a vocabulary may have "(A" and no "(B".
-
-    Raises:
-        ModelError: a label has no spelling of one token, or the labels have none in common.
-    """
-    if missing := [label for label in labels if label not in known]:
-        raise ModelError(
-            "label-tokens",
-            model=tokenizer.name,
-            label=missing[0],
-        )
-    forms = [_by_form(label, known[label], tokenizer) for label in labels]
-    shared = [form for form in forms[0] if all(form in each for each in forms)]
-    if not shared:
-        raise ModelError(
-            "label-forms",
-            model=tokenizer.name,
-            labels=", ".join(labels),
-        )
-    return tuple(tuple(each[form] for form in shared) for each in forms)
-
-
-def _by_form(
-    label: str, tokens: Sequence[int], tokenizer: Tokenizer
-) -> Mapping[tuple[str | int, ...], int]:
-    """The spellings of a label by how they spell it.
-
-    Tokens of one text ("A" with and without sentencepiece's word boundary) are numbered.
-    """
-    forms: dict[tuple[str | int, ...], int] = {}
-    for token, text in zip(tokens, tokenizer.spell(tokens), strict=True):
-        form = _spelling_form(text, label)
-        number = sum((*form, n) in forms for n in range(len(tokens)))
-        forms[*form, number] = token
-    return forms
-
-
-def _spelling_form(text: str, label: str) -> tuple[str | int, ...]:
-    """The text with the distance from the label's character in its place: 0xFEE0 for "Ａ"."""
-    if label in text:
-        left, _, right = text.partition(label)
-        return left, 0, right
-    return tuple(
-        ord(each) - ord(label) if len(label) == 1 and _strip_marks(each) == label else each
-        for each in text
-    )
-
-
-def _strip_marks(text: str) -> str:
+def strip_marks(text: str) -> str:
+    """The text without the blanks, brackets and stops around it, in compatibility form (NFKC)."""
     return unicodedata.normalize("NFKC", text).strip(_STRIPPED_CHARACTERS)
 
 
@@ -198,7 +149,7 @@ def _split_continuation(
 ) -> tuple[str, str]:
     """The two texts, the blanks at the end of a plain context moved to the continuation.
 
-    A conversation keeps them: its template ends where the model was taught to begin.
+    A conversation keeps them: its template ends where the model was trained to begin.
     """
     if not isinstance(context, str):
         return tokenizer.render(context), continuation
@@ -217,46 +168,212 @@ def _encode_all(tokenizer: Tokenizer, texts: Iterable[str]) -> dict[str, tuple[i
 def _with_bos(
     tokenizer: Tokenizer, left: str, ids: tuple[int, ...], *, plain: bool
 ) -> tuple[int, ...]:
-    """The tokens after what the model expects at the beginning of a text, never doubled.
+    """The tokens after the begin-of-text tokens, which are never doubled.
 
-    A chat template writes its own beginning; nothing at all to the left begins with `start`.
+    A chat template has its own beginning; an empty `left` becomes `empty_context_id`.
     """
     if left and not plain:
         return ids
-    lead = tokenizer.bos_ids if left else _empty_context(tokenizer)
-    return ids if ids[: len(lead)] == lead else lead + ids
+    bos = tokenizer.bos_ids if left else _empty_context(tokenizer)
+    return ids if ids[: len(bos)] == bos else bos + ids
 
 
 def _empty_context(tokenizer: Tokenizer) -> tuple[int]:
     if tokenizer.empty_context_id is None:
-        raise ModelError(
-            "no-start-token",
-            model=tokenizer.name,
-        )
+        raise ModelError("no-start-token", model=tokenizer.name)
     return (tokenizer.empty_context_id,)
 
 
 def _encode_pair(
     tokenizer: Tokenizer, context: tuple[int, ...], whole: tuple[int, ...], *, limit: int
 ) -> EncodedPair:
-    seam = common_prefix_length(context, whole)
-    merged = seam < len(context)
-    if seam == 0:
-        whole, seam = _empty_context(tokenizer) + whole, 1
-    continuation = whole[seam:]
+    boundary = common_prefix_length(context, whole)
+    merged = boundary < len(context)
+    if boundary == 0:
+        whole, boundary = _empty_context(tokenizer) + whole, 1
+    continuation = whole[boundary:]
     if not continuation:
+        raise ModelError("no-continuation", model=tokenizer.name)
+    # The last token is predicted and is no input, hence the one token more.
+    cut = max(0, len(whole) - (limit + 1))
+    if cut >= boundary:
         raise ModelError(
-            "no-continuation",
-            model=tokenizer.name,
+            "continuation-too-long", n=len(continuation), model=tokenizer.name, limit=limit
         )
-    # The last token is predicted, never read, hence the one token more.
-    kept = whole[-(limit + 1) :]
-    cut = len(whole) - len(kept)
-    if cut >= seam:
-        raise ModelError(
-            "continuation-too-long",
-            n=len(continuation),
-            model=tokenizer.name,
-            limit=limit,
+    return EncodedPair(whole[cut:boundary], continuation, merged=merged, truncated=cut > 0)
+
+
+def common_prefix_length(left: TokenIds | str, right: TokenIds | str) -> int:
+    """The length of the longest common prefix."""
+    low, high = 0, min(len(left), len(right))
+    # Comparing slices runs in C, and most pairs share much: bisection beats a loop over tokens.
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+class HFTokenizer:
+    """The tokenizer saved in a model's folder; see `Tokenizer`.
+
+    `eos_ids` are the tokens that end a text, `max_length` the longest input that its files state.
+
+    Raises:
+        ModelError: it cannot be loaded.
+    """
+
+    def __init__(self, name: str, folder: Path) -> None:
+        from transformers import AutoTokenizer
+
+        self.name = name
+        try:
+            # Tokenizers come as one of several classes with the same methods.
+            self._tokenizer = cast(Any, AutoTokenizer).from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise ModelError("tokenizer-unloadable", model=name, reason=str(error)) from error
+        bos: int | None = self._tokenizer.bos_token_id
+        eos: int | None = self._tokenizer.eos_token_id
+        self.empty_context_id = eos if bos is None else bos
+        self.eos_ids: frozenset[int] = frozenset() if eos is None else frozenset({eos})
+        self.size = len(self._tokenizer)
+        self.max_length = int(self._tokenizer.model_max_length)
+        ids: list[int] = self._tokenizer("a")["input_ids"]
+        self.bos_ids: tuple[int, ...] = (bos,) if bos is not None and ids[0] == bos else ()
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, nothing added."""
+        if not texts:
+            return []
+        return self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of the tokens, special ones left out."""
+        return self._tokenizer.decode(
+            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
-    return EncodedPair(whole[cut:seam], continuation, merged=merged, truncated=cut > 0)
+
+    def spell(self, ids: Sequence[int]) -> list[str]:
+        """The text of each token by itself, special ones included."""
+        return self._tokenizer.batch_decode(
+            [[token] for token in ids], clean_up_tokenization_spaces=False
+        )
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The conversation up to where the model's turn begins.
+
+        Raises:
+            ModelError: the model has no chat template.
+        """
+        if not self._tokenizer.chat_template:
+            raise ModelError("no-chat-template", model=self.name)
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        return self._tokenizer.apply_chat_template(
+            turns, tokenize=False, add_generation_prompt=True
+        )
+
+
+_MIN_SHARED_CHARACTERS = 32  # characters; cutting for less costs more than it saves
+_LINE_ENDS = ("word", "字", "7", "end.", "完。", "a )", "b  ", ":", "：", "<x>", "\t", "$", "")
+_LINE_BREAKS = ("\n", "\n\n", " \n", "\r\n", "\n\n\n", "\t\n", "  \n\n", "\n \n", "\x0b\n")
+_LINES = tuple(end + gap for end, gap in product(_LINE_ENDS, _LINE_BREAKS))
+_LINE_BEGINNINGS = ("Word here", "word", "字符", "12 x", "A. one", "é", "Ωmega")
+
+
+@dataclass(slots=True)
+class LineTokenizer:
+    """A tokenizer that never merges across a line break; see `Tokenizer`.
+
+    Texts that begin alike are encoded once up to the last line break they share: few-shot examples
+    are most of a prompt, and all options repeat the question.
+    """
+
+    inner: Tokenizer
+    name: str
+    bos_ids: tuple[int, ...]
+    empty_context_id: int | None
+    size: int
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, nothing added; common beginnings are encoded once."""
+        ids = _encode_shared(self.inner, set(texts))
+        return [list(ids[text]) for text in texts]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of the tokens, special ones left out."""
+        return self.inner.decode(ids)
+
+    def spell(self, ids: Sequence[int]) -> list[str]:
+        """The text of each token by itself, special ones included."""
+        return self.inner.spell(ids)
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The conversation up to where the model's turn begins."""
+        return self.inner.render(messages)
+
+
+def with_line_splitting(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokenizer:
+    """A `LineTokenizer` if the tokenizer never merges a line break with a word after it.
+
+    `spelled` are the texts of all its tokens. If none has a letter after a line break, neither
+    merges nor a segmentation can cross one. That its splitting into words does not either is
+    checked on many ends and beginnings of lines, and on all tokens that end with a line break.
+    """
+    tokens = set(spelled)
+    own = sorted(f"word{token}" for token in tokens if token.endswith("\n"))
+    if any(map(_continues_after_break, tokens)) or not _splits_at_breaks(
+        tokenizer, _LINES, _LINE_BEGINNINGS
+    ):
+        return tokenizer
+    if not _splits_at_breaks(tokenizer, own, _LINE_BEGINNINGS[1:3]):
+        return tokenizer
+    return LineTokenizer(
+        tokenizer, tokenizer.name, tokenizer.bos_ids, tokenizer.empty_context_id, tokenizer.size
+    )
+
+
+def _continues_after_break(token: str) -> bool:
+    # U+FFFD stands for a part of a character.
+    after = token.partition("\n")[2]
+    return any(each.isalnum() or each == "\ufffd" for each in after)
+
+
+def _splits_at_breaks(
+    tokenizer: Tokenizer, lines: Sequence[str], beginnings: Sequence[str]
+) -> bool:
+    """Whether each line followed by each beginning has the tokens of the two."""
+    pairs = list(product(lines, beginnings))
+    whole = tokenizer.encode([line + beginning for line, beginning in pairs])
+    left = dict(zip(lines, tokenizer.encode(lines), strict=True))
+    right = dict(zip(beginnings, tokenizer.encode(beginnings), strict=True))
+    return all(
+        ids == left[line] + right[beginning]
+        for ids, (line, beginning) in zip(whole, pairs, strict=True)
+    )
+
+
+def _encode_shared(tokenizer: Tokenizer, texts: set[str]) -> dict[str, list[int]]:
+    """The ids of each text: those of its beginning, encoded the same way, and of the rest."""
+    ordered = sorted(texts)
+    shared = [0, *map(common_prefix_length, ordered, ordered[1:]), 0]
+    cuts = [_line_start(text, max(shared[at], shared[at + 1])) for at, text in enumerate(ordered)]
+    heads = {text[:cut] for text, cut in zip(ordered, cuts, strict=True) if cut}
+    tails = {text[cut:] for text, cut in zip(ordered, cuts, strict=True)}
+    head_ids = _encode_shared(tokenizer, heads) if heads else {}
+    tail_ids = dict(zip(tails, tokenizer.encode(list(tails)), strict=True))
+    return {
+        text: head_ids[text[:cut]] + tail_ids[text[cut:]] if cut else tail_ids[text]
+        for text, cut in zip(ordered, cuts, strict=True)
+    }
+
+
+def _line_start(text: str, shared: int) -> int:
+    """The start of the last line within the first `shared` characters, 0 if none is usable."""
+    cut = text.rfind("\n", 0, shared - 1) + 1
+    while cut >= _MIN_SHARED_CHARACTERS and not text[cut].isalnum():
+        cut = text.rfind("\n", 0, cut - 1) + 1
+    return cut if cut >= _MIN_SHARED_CHARACTERS else 0

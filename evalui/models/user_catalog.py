@@ -15,13 +15,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from evalui.errors import ModelError, StoreError
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import problem_of, read_catalog, read_entry, resolve_links
-from evalui.models.endpoint.http.addresses import check_url, host_of
+from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
 
 ModelSource = Literal["folder", "hub", "endpoint"]
 
@@ -29,9 +28,8 @@ _FILE = "models-added.toml"
 _FILE_HEADER = "# Models added on the Models page. evalui writes this file anew with each change.\n"
 _NAME = re.compile(r"[^\W_][\w.+-]{0,63}")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
-# Whoever adds a model chooses the host as well: no other secret of the server may be sent there.
+# The user who adds a model chooses the host as well: no other secret of the server may go there.
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,91}_API_KEY")
-_SECRET_MARKERS = "@?#"  # what stands before or after these in an address is nobody's business
 _MAX_FIELD_LENGTH = 500  # characters of one field
 _TOKEN_COUNT = re.compile(r"[1-9][0-9]{0,8}")
 # Two forms sent at the same moment read and write one file: without it one model would be lost.
@@ -93,7 +91,7 @@ def add_model(additions: Path, wanted: NewModelForm, *, catalog: Path) -> ModelE
     """Check a model and append it; what it became.
 
     Raises:
-        Misfilled: fields are wrong, or the name is taken.
+        InvalidModelForm: fields are wrong, or the name is taken.
         ModelError: the files cannot be loaded.
         StoreError: the file cannot be written.
     """
@@ -101,8 +99,8 @@ def add_model(additions: Path, wanted: NewModelForm, *, catalog: Path) -> ModelE
         raise InvalidModelForm(faults)
     table = _table(wanted)
     entry = read_entry(additions, wanted.name, table)
-    if wanted.place != "endpoint" and (found := problem_of(entry)):
-        raise ModelError(found)  # an endpoint may be away for now: its state will say so
+    if wanted.place != "endpoint" and (problem := problem_of(entry)):
+        raise ModelError(problem)  # an endpoint may be down for now: its status will show that
     with _WRITE_LOCK:
         if wanted.name in read_models(catalog, additions):
             taken = sentence(
@@ -131,13 +129,13 @@ def _field_errors(wanted: NewModelForm) -> dict[str, str]:
     """What is wrong with the fields, a sentence by name; whether the files can be loaded is not
     looked at.
     """
-    found: dict[str, str] = {}
+    errors: dict[str, str] = {}
     for name, check in _checks(wanted).items():
         try:
             check(getattr(wanted, name))
         except ModelError as error:
-            found[name] = error.sentence
-    return found
+            errors[name] = error.sentence
+    return errors
 
 
 def _checks(wanted: NewModelForm) -> dict[str, Callable[[str], object]]:
@@ -178,10 +176,10 @@ def _endpoint(wanted: NewModelForm) -> dict[str, Any]:
         "output_price": _price(wanted.output_price),
         "max_length": _length(wanted.max_length),
     }
-    told = {key: number for key, number in numbers.items() if number}
+    stated = {key: number for key, number in numbers.items() if number}
     # The options come last: in the file they are one long line.
-    about = {"backend": "openai", "path": wanted.path, "chat": wanted.chat}
-    return {**about, **told, "options": options}
+    described = {"backend": "openai", "path": wanted.path, "chat": wanted.chat}
+    return {**described, **stated, "options": options}
 
 
 def _check_name(name: str) -> None:
@@ -257,13 +255,7 @@ def _length(text: str) -> int:
 
 def _check_address(address: str) -> None:
     _check_text(address)
-    try:
-        parts = urlsplit(address)
-        known = bool(host_of(address)) and parts.port != 0
-    except ValueError:  # a port that is no number, or what no name of a host can be
-        known, parts = False, urlsplit("")
-    secretive = any(mark in address for mark in _SECRET_MARKERS)
-    if not known or secretive or parts.scheme not in ("http", "https"):
+    if may_hold_secret(address) or not is_http_url(address):
         raise ModelError(  # without the address: it may hold a password or a key
             "no-address",
         )
@@ -271,7 +263,7 @@ def _check_address(address: str) -> None:
 
 
 def _read_tables(additions: Path) -> dict[str, Any]:
-    """The file as it is; `read_models` has said before whether it can be read."""
+    """The file as it is; raises as `read_added`."""
     read_added(additions)
     return tomllib.loads(additions.read_text(encoding="utf-8")) if additions.is_file() else {}
 

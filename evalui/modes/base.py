@@ -24,10 +24,10 @@ from evalui.types import (
 class ModeSettings:
     """What all modes need to know beside the sample.
 
-    `shots` are the worked examples by subject, already cut to the wished number; `chat` sends
+    `shots` are the worked examples by subject, already cut to the requested number; `chat` sends
     conversations instead of plain text; `template` None chooses one by sample (see
-    `templates.choose_template`). The last three are a judge's: whose answers it compares, how it is
-    asked (None chooses by sample, see `rubrics.choose_rubric`), and the run's seed.
+    `templates.choose_template`). The last three are a judge's: whose answers it compares, its
+    rubric (None chooses by sample, see `rubrics.choose_rubric`), and the run's seed.
     """
 
     shots: dict[str, tuple[Sample, ...]]
@@ -45,7 +45,7 @@ class Mode(Protocol):
     """Plans the requests that decide one variant of a sample, and grades the responses."""
 
     abilities_needed: Ability
-    kinds: tuple[DatasetKind, ...]  # the kinds of dataset it can be asked about
+    kinds: tuple[DatasetKind, ...]  # the kinds of dataset it can evaluate
     shows_options: bool  # False: the order of the options cannot matter, only origin is run
     readings: tuple[str, ...]  # the names of the rules each trial is read under
     headline: str

@@ -1,7 +1,7 @@
 """MCP without the question: can the options alone give the answer away?
 
 A model that does better than chance here needs no question: the options betray the right one, by
-their length, their wording, or because it has seen them. Everything but the question is asked as
+their length, their wording, or because it has seen them. Everything but the question is sent as
 in `multiple_choice`, so that the two accuracies can be compared question by question.
 """
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, continuation, render_cloze
-from evalui.scoring.choice.cloze import NORMALISATIONS, normalise_scores
-from evalui.scoring.choice.ties import reading_of_scores
+from evalui.scoring.choice.option_scores import NORMALISATIONS, normalise_scores, reading_of_scores
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -39,9 +38,13 @@ class Cloze:
         context = render_cloze(template, sample, shots, chat=setting.chat)
         nothing = template.unconditional if setting.unconditional is None else setting.unconditional
         texts, _ = shown_options(sample, variant)
-        asked = [Loglik(context, continuation(template, text, chat=setting.chat)) for text in texts]
-        bare = [Loglik(nothing, continuation(template, text, chat=False)) for text in texts]
-        return (*asked, *bare)
+        conditional = [
+            Loglik(context, continuation(template, text, chat=setting.chat)) for text in texts
+        ]
+        unconditional = [
+            Loglik(nothing, continuation(template, text, chat=False)) for text in texts
+        ]
+        return (*conditional, *unconditional)
 
     def grade(
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
@@ -50,16 +53,16 @@ class Cloze:
         del setting
         logprobs = [response for response in responses if isinstance(response, Logprob)]
         assert len(logprobs) == 2 * len(variant.permutation), "two requests per option"
-        asked, bare = logprobs[: len(logprobs) // 2], logprobs[len(logprobs) // 2 :]
+        conditional, unconditional = logprobs[: len(logprobs) // 2], logprobs[len(logprobs) // 2 :]
         options, target = shown_options(sample, variant)
         # Options of the same text are one request: an endpoint that answers it anew each time
         # must not decide between them by the last digit.
         same = [options.index(text) for text in options]
         scores = normalise_scores(
             options,
-            totals=tuple(asked[slot].total for slot in same),
-            tokens=tuple(asked[slot].n_tokens for slot in same),
-            unconditional=tuple(bare[slot].total for slot in same),
+            totals=tuple(conditional[slot].total for slot in same),
+            tokens=tuple(conditional[slot].n_tokens for slot in same),
+            unconditional=tuple(unconditional[slot].total for slot in same),
         )
         return Trial(
             sample_id=sample.id,
@@ -70,8 +73,8 @@ class Cloze:
                 name: reading_of_scores(scores[name], target, name) for name in NORMALISATIONS
             },
             scores=scores,
-            merged_boundaries=sum(response.merged for response in asked),
-            truncated=any(response.truncated for response in asked),
+            merged_boundaries=sum(response.merged for response in conditional),
+            truncated=any(response.truncated for response in conditional),
             fixed_reason=sample.fixed_reason,
         )
 

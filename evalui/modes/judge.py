@@ -1,6 +1,6 @@
 """A model judges: which of two answers is better, or what one answer is worth.
 
-The judge is asked for each showing, is asked once more if its verdict cannot be read, and a
+The judge is prompted for each showing, once more if its verdict cannot be read, and a
 verdict that still cannot be read stays unreadable: it is no tie and no zero. A judge by rule that
 needs a reference and finds none does not judge, which is no unreadable verdict.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes.base import MODES, ModeSettings
 from evalui.modes.prompts.rubrics import Rubric, choose_rubric, render_judge_prompt
-from evalui.scoring.parsing.prompt_injection import contains_injection
+from evalui.scoring.parsing.judged_answer import contains_injection
 from evalui.scoring.parsing.rating import (
     HIGHEST_RATING,
     LOWEST_RATING,
@@ -66,12 +66,12 @@ class Judge:
         """The same again with a reminder of the form, after one unreadable reply."""
         rubric = rubric_of(sample, variant, setting)
         (first, *again) = _text_responses(responses)
-        found = _grade_reply(rubric, sample, first.text)
-        if again or found.is_readable or found.lacks_reference:
+        graded = _grade_reply(rubric, sample, first.text)
+        if again or graded.is_readable or graded.lacks_reference:
             return ()
-        (asked,) = self.plan(sample, variant, setting)
-        assert isinstance(asked, Generate), "a judge is asked to write"
-        prompt = _with_reminder(asked.prompt, first.text, rubric.reminder)
+        (request,) = self.plan(sample, variant, setting)
+        assert isinstance(request, Generate), "a judge writes"
+        prompt = _with_reminder(request.prompt, first.text, rubric.reminder)
         return (Generate(prompt, max_tokens=setting.max_tokens),)
 
     def grade(
@@ -81,9 +81,9 @@ class Judge:
         rubric = rubric_of(sample, variant, setting)
         texts = _text_responses(responses)
         replies = tuple(response.text for response in texts)
-        found = _grade_reply(rubric, sample, replies[-1])
+        graded = _grade_reply(rubric, sample, replies[-1])
         headline = "rating" if rubric.single else "verdict"
-        spoken_to = tuple(
+        injected = tuple(
             float(any(map(contains_injection, turns)))
             for turns in _shown_answers(sample, variant, setting)
         )
@@ -92,9 +92,9 @@ class Judge:
             variant=variant,
             target=0,
             headline=headline,
-            readings={headline: found.reading},
+            readings={headline: graded.reading},
             reply=replies[-1],
-            scores={**found.scores, "injected": spoken_to},
+            scores={**graded.scores, "injected": injected},
             truncated=any(response.truncated for response in texts),
             turns=replies if len(replies) > 1 else (),
         )
@@ -163,8 +163,8 @@ def _with_reminder(prompt: Prompt, reply: str, reminder: str) -> Prompt:
     if isinstance(prompt, str):
         return f"{prompt}{reminder}\n\n"
     if not reply.strip():
-        (said,) = prompt
-        return (Message("user", f"{said.content}\n\n{reminder}"),)
+        (message,) = prompt
+        return (Message("user", f"{message.content}\n\n{reminder}"),)
     return (*prompt, Message("assistant", reply), Message("user", reminder))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, render_choices, text_before_letter
-from evalui.scoring.choice.ties import reading_of_scores
+from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.types import (
     LETTERS,
     Ability,

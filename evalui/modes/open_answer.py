@@ -1,7 +1,7 @@
 """Open questions: the model writes, the reply is compared with the references.
 
 A conversation is sent as SWIFT and EvalScope send it, the bare question after its history; a
-plain prompt is a completion form. Further turns are asked one after the other, each after the
+plain prompt is a completion form. Further turns are sent one after the other, each after the
 model's own answer to the one before.
 """
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from evalui.modes.base import MODES, ModeSettings
 from evalui.modes.prompts.rubrics import language_of
-from evalui.scoring.text import metrics
-from evalui.scoring.text.words import WordTokenizers
-from evalui.text_tokenizers import words
+from evalui.scoring import text_metrics
+from evalui.scoring.text_metrics import WordTokenizers
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -29,7 +29,7 @@ from evalui.types import (
     Variant,
 )
 
-TOKENIZERS = WordTokenizers(words.tokenize_zh, words.tokenize_en)
+TOKENIZERS = WordTokenizers(tokenize_zh, tokenize_en)
 CREDIT_METRIC = "rouge-l-f"  # the figure that stands for the answer where only one can
 
 
@@ -136,21 +136,21 @@ def _context_turns(sample: Sample, shots: Sequence[Sample]) -> Iterator[Message]
 
 def _render_plain(form: PlainPrompt, turns: Sequence[Message]) -> str:
     """The turns as one text that the answer continues."""
-    told = ""
+    text = ""
     for turn in turns:
-        gap = form.separator if told else ""
+        gap = form.separator if text else ""
         match turn.role:
             case "system":
-                told += gap + turn.content
+                text += gap + turn.content
             case "user":
-                told += gap + form.question.replace("{question}", turn.content)
+                text += gap + form.question.replace("{question}", turn.content)
             case "assistant":
-                told += form.answer.replace("{answer}", turn.content)
-    return told
+                text += form.answer.replace("{answer}", turn.content)
+    return text
 
 
 def _answer_texts(responses: Sequence[Response], setting: ModeSettings) -> tuple[str, ...]:
-    """The answers as they are compared and told again.
+    """The answers as they are compared and repeated in later prompts.
 
     The blanks around a plain continuation are the form's; a conversation's reply stays as it is.
     """
@@ -168,12 +168,12 @@ def _text_scores(sample: Sample, turns: Sequence[str]) -> Mapping[str, float]:
     if not references:
         return {}
     if len(turns) == 1 or len(turns) != len(references):
-        return metrics.score_text(turns[-1], references, TOKENIZERS)
+        return text_metrics.score_text(turns[-1], references, TOKENIZERS)
     each = [
-        metrics.score_text(turn, [reference], TOKENIZERS)
+        text_metrics.score_text(turn, [reference], TOKENIZERS)
         for turn, reference in zip(turns, references, strict=True)
     ]
-    return metrics.mean_scores(each, empty=0).means
+    return text_metrics.mean_scores(each, empty=0).means
 
 
 MODES.register("question_answer")(OpenAnswer())

@@ -6,29 +6,19 @@ from types import MappingProxyType
 
 from evalui import __version__
 from evalui.messages import localized
+from evalui.models.base import ModelUsage
 from evalui.report.analyses.arena.document import arena_blocks
 from evalui.report.analyses.arena.figures import Arena, arenas
-from evalui.report.analyses.cost import UsageReport, usage_blocks
+from evalui.report.analyses.cost import usage_blocks
 from evalui.report.analyses.open_answers.document import answers_blocks
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
-from evalui.report.analyses.overview.document import choice_blocks
-from evalui.report.analyses.overview.left_out import left_out_blocks
+from evalui.report.analyses.overview.document import choice_blocks, left_out_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, as_markdown, escaped
+from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture
+from evalui.report.render import as_markdown
 from evalui.types import CellResult, Language, LeftOut, Verdict
-
-__all__ = [
-    "Report",
-    "blocks",
-    "compile_report",
-    "escaped",
-    "first_sentence",
-    "markdown",
-    "preview",
-    "with_votes",
-]
 
 _EMPTY_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 
@@ -52,7 +42,7 @@ class Report:
     arenas: tuple[Arena, ...] = ()
     people: tuple[PeopleFigures, ...] = ()
     votes: Votes = field(default_factory=lambda: _EMPTY_VOTES)
-    expenses: tuple[UsageReport, ...] = ()
+    expenses: tuple[ModelUsage, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
     @property
@@ -69,7 +59,7 @@ def compile_report(
     baselines: frozenset[str] = frozenset(),
     spec: str = "",
     votes: Votes = _EMPTY_VOTES,
-    expenses: Sequence[UsageReport] = (),
+    expenses: Sequence[ModelUsage] = (),
     left_out: Sequence[LeftOut] = (),
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.

@@ -3,13 +3,31 @@
 Shares are given in 0..1 and printed in per cent; the caller adds the unit.
 """
 
+from typing import Protocol
+
+from evalui.scoring.metrics import Figure, Metric
 from evalui.types import Interval
 
 # Under this half-width (in points) a first decimal says something; above it is noise.
 _FINE = 5.0
+_PLACES = 3  # of a number that is no share
 
 
-def decimal_places(interval: Interval) -> int:
+class ShareRange(Protocol):
+    """A range of shares in 0..1, as `Interval` and a paired test have it."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        ...
+
+
+def decimal_places(interval: ShareRange) -> int:
     """One decimal if the half-width is under 5 points, else none."""
     return 1 if 50 * (interval.high - interval.low) < _FINE else 0
 
@@ -23,6 +41,23 @@ def format_range(interval: Interval) -> str:
     """The range in per cent with an en dash: "60–72"."""
     places = decimal_places(interval)
     return f"{fixed(100 * interval.low, places)}–{fixed(100 * interval.high, places)}"
+
+
+def format_figure(metric: Metric, figure: Figure) -> str:
+    """A figure in the form of its unit: "66 (60–72)" of a share, "12,345" of a count, else "0.123".
+
+    "" of a figure that rests on nothing.
+    """
+    if figure is None:
+        return ""
+    if metric.unit == "share":
+        if isinstance(figure, Interval):
+            return f"{format_value(figure)} ({format_range(figure)})"
+        return percent(figure)
+    if isinstance(figure, Interval):
+        ends = f"{fixed(figure.low, _PLACES)}–{fixed(figure.high, _PLACES)}"
+        return f"{fixed(figure.value, _PLACES)} ({ends})"
+    return count(round(figure)) if metric.unit == "count" else fixed(figure, _PLACES)
 
 
 def percent(share: float) -> str:
@@ -45,6 +80,21 @@ def fixed(value: float, places: int) -> str:
 def signed(value: float, places: int) -> str:
     """`value` with `places` decimals and a true minus sign."""
     return fixed(value, places).replace("-", "−")
+
+
+def signed_points(share: float, places: int) -> str:
+    """A difference of shares in points with a true minus sign."""
+    return signed(100 * share, places)
+
+
+def p_value(p: float) -> str:
+    """A p-value as it stands behind "p": "= .012", "< .001"."""
+    return "< .001" if p < 0.001 else "= " + f"{p:.3f}".removeprefix("0")
+
+
+def p_column(p: float) -> str:
+    """A p-value in a column of its own: ".012", "< .001"."""
+    return p_value(p).removeprefix("= ")
 
 
 def dollars(amount: float) -> str:

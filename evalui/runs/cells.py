@@ -1,10 +1,10 @@
-"""One cell before it runs: who is asked what, and the work that it holds."""
+"""One cell before it runs: which model is prompted with what, and the trials that it holds."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalui.messages import sentence
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import describe
 from evalui.modes import MODES, Mode, ModeSettings
 from evalui.modes.choices_only import ChoicesOnly
@@ -13,7 +13,7 @@ from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variants
 from evalui.types import Ability, Cell, Contestant, Dataset, Pattern, Sample, Variant
 
-# Beyond this a pattern is a slip of the hand: ten options have 3.6 million orders.
+# Beyond this a pattern is a mistake: ten options have 3.6 million orders.
 MAX_TRIALS = 1_000_000
 
 _LACKS: dict[Ability, str] = {
@@ -25,12 +25,12 @@ _LACKS: dict[Ability, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CellPlan:
-    """One cell, decided: who answers what, and how.
+    """One cell, decided: which model answers which questions, and how.
 
     `source` is the dataset's key in the specification, `dataset_key` its key in the store.
     `mode` has its chat setting decided. `questions` are taken from the head of the dataset,
-    `total` counts trials, `requests` what they ask. `impossible` is the reason why the cell
-    cannot run, "" if it can. `answers` are there already, by sample: then nobody is asked.
+    `total` counts trials, `requests` what they send. `impossible` is the reason why the cell
+    cannot run, "" if it can. `answers` are there already, by sample: then no model is prompted.
     """
 
     cell: Cell
@@ -47,7 +47,7 @@ class CellPlan:
 
     @property
     def pattern(self) -> Pattern:
-        """The orders in which the options are asked."""
+        """The orders in which the options are shown."""
         return self.cell.pattern
 
     @property
@@ -59,9 +59,9 @@ class CellPlan:
 def trials_to_run(
     mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: ModeSettings
 ) -> Iterator[tuple[Sample, Variant]]:
-    """Every question in every order it is asked in, the variants of a question together.
+    """Every question in every order it is shown in, the variants of a question together.
 
-    For a judge these are the answers it is shown, see `contest.showings`.
+    For a judge these are the answers it is shown, see `contest.presentations`.
     """
     if mode.judging:
         yield from presentations(mode.judging, setting.contestants, samples)
@@ -80,14 +80,14 @@ def trials_to_run(
 
 
 def permutes_options(mode: Mode, pattern: Pattern, sample: Sample) -> bool:
-    """Whether the options are asked in other orders: "both A and B" must not move."""
+    """Whether the options are shown in other orders: "both A and B" must not move."""
     return mode.shows_options and pattern != "origin" and not sample.fixed_reason
 
 
 def mode_settings(
     mode: ModeSpec, shots: Sequence[Sample], contestants: tuple[Contestant, ...] = ()
 ) -> ModeSettings:
-    """What the mode is told: the first worked examples of each subject, template and limits.
+    """The settings of the mode: the first worked examples of each subject, template and limits.
 
     `mode.chat` must be decided. `contestants` are those whose answers a judge compares.
     """
@@ -111,14 +111,11 @@ def mode_settings(
 
 
 def blocking_reason(dataset: Dataset, entry: ModelEntry, mode_spec: ModeSpec) -> str:
-    """Why the model cannot be asked about the dataset in the mode, "" if it can."""
+    """Why the model cannot be evaluated on the dataset in the mode, "" if it can."""
     mode = MODES[mode_spec.mode]
     if dataset.kind not in mode.kinds:
         if dataset.kind == "multiple_choice":
-            return sentence(
-                "error.has-options",
-                dataset=dataset.name,
-            )
+            return sentence("error.has-options", dataset=dataset.name)
         return sentence("error.no-options", dataset=dataset.name)
     if not dataset.samples:
         return sentence("error.no-usable", dataset=dataset.name)
@@ -131,9 +128,6 @@ def blocking_reason(dataset: Dataset, entry: ModelEntry, mode_spec: ModeSpec) ->
             model=entry.name,
             why=state.missing_reasons.get(mode_spec.ability) or _LACKS[mode_spec.ability],
         )
-    if isinstance(mode, ChoicesOnly) and entry.backend == "scripted":
-        return sentence(
-            "error.needs-question",
-            model=entry.name,
-        )
+    if isinstance(mode, ChoicesOnly) and traits_of(entry).needs_question:
+        return sentence("error.needs-question", model=entry.name)
     return ""

@@ -109,10 +109,7 @@ def judged_pairs(judging: JudgingSpec, names: Sequence[str]) -> tuple[Contestant
     if judging.pairs == "all":
         return tuple(combinations(range(len(names)), 2))
     if not first:
-        raise SpecError(
-            "no-baseline",
-            pairs=judging.pairs,
-        )
+        raise SpecError("no-baseline", pairs=judging.pairs)
     second = against if judging.pairs == "matrix" else tuple(range(len(names)))
     met = {frozenset(pair): pair for pair in product(first, second) if pair[0] != pair[1]}
     return tuple(met.values())
@@ -140,11 +137,7 @@ def presentations(
 def _contestant_indices(wanted: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
     for name in wanted:
         if name not in names:
-            raise UnknownName(
-                "no-contestant",
-                name=name,
-                known=", ".join(names),
-            )
+            raise UnknownName("no-contestant", name=name, known=", ".join(names))
     return tuple(names.index(name) for name in wanted)
 
 

@@ -1,27 +1,52 @@
-"""What a run will cost, said before it starts."""
+"""What a run will cost, estimated before it starts.
+
+The unit of work is the prompt token: one token read at the beginning of a text. Some questions are
+enough for the size of requests: the same ones count when a speed is measured and when a time is
+estimated.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from types import MappingProxyType
 
-from evalui.models.base import ModelEntry
-from evalui.models.catalog import loads_here
-from evalui.modes import MODES
-from evalui.runs.cells import CellPlan
-from evalui.runs.database.throughput import LoadingTimes, Throughput, Throughputs
-from evalui.runs.workload import RequestSize, request_size, workload
-from evalui.types import Dataset
+from evalui.models.base import ModelEntry, loads_weights, traits_of
+from evalui.models.memory_estimate import hidden_size
+from evalui.models.tokenization import common_prefix_length
+from evalui.modes import MODES, ModeSettings
+from evalui.runs.cells import CellPlan, trials_to_run
+from evalui.runs.database.throughput import LoadingTimes, RequestSize, Throughput, Throughputs
+from evalui.runs.spec import ModeSpec
+from evalui.text_tokenizers.han import HAN_CHARACTER
+from evalui.types import (
+    Dataset,
+    Generate,
+    Loglik,
+    Message,
+    Pattern,
+    Prompt,
+    Request,
+    Sample,
+    Variant,
+)
 
 # Until this server has loaded a model: the libraries, an empty model, weights read from the disk.
 _IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 6.0, 0.5, 5e8
 # Tokens of a reply that names an option, and of any other, until the model has written one here.
 _LETTER_TOKENS, _REPLY_TOKENS = 4, 128
 
-# Tokens that a model wrote for each request of a mode, see `charges.written`.
+# Tokens that a model wrote for each request of a mode, see `usage.mean_reply_tokens`.
 ReplyTokens = Mapping[tuple[str, str], float]
 
 _NO_REPLY_TOKENS: ReplyTokens = MappingProxyType({})
+_SAMPLED_QUESTIONS = 24  # of a cell
+_SAMPLED_VARIANTS = 24  # of each question
+_TOKENS_PER_REQUEST = (
+    200  # prompt tokens that would take as long as one request to an endpoint by itself
+)
+_TOKENS_PER_WRITTEN = 10  # prompt tokens that would take as long as one token written
+_DEFAULT_HIDDEN_SIZE = 2048  # hidden size of a model that does not state its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +54,7 @@ class Estimate:
     """Requests in all, prompt tokens in all (roughly), requests already answered, and seconds.
 
     `seconds` includes loading the models. It is None while a model has not been timed in one of
-    its modes, and its catalog entry does not tell its speed. `judged` of the requests go to judges.
+    its modes, and its catalog entry does not state its speed. `judged` requests go to judges.
     `dollars` is what the requests not yet answered cost, roughly: every reply as long as this
     model's were so far, or as it may be, and the answers that a judge will read of middling length.
     None if no model of the run has a price.
@@ -88,7 +113,7 @@ def estimate(
 
 
 def _sizes(plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> list[RequestSize]:
-    """The size of each plan's requests; models that are sent the same share the look at it."""
+    """The size of each plan's requests; models that are sent the same share the sample."""
     known: dict[tuple[str, str], RequestSize] = {}
     for plan in plans:
         key = _size_key(plan)
@@ -145,7 +170,7 @@ def _loading(entries: Iterable[ModelEntry], times: LoadingTimes) -> float:
 
     The first one of a worker that has not loaded any waits for the libraries, too.
     """
-    here = {entry.name: entry for entry in entries if loads_here(entry)}
+    here = {entry.name: entry for entry in entries if loads_weights(entry)}
     seconds = 0.0
     for place, entry in enumerate(here.values()):
         weights = entry.parameters / _PARAMETERS_PER_S
@@ -163,3 +188,106 @@ def _dollars(plan: CellPlan, requests: int, tokens: float, written: ReplyTokens)
     longest = plan.mode.max_tokens if _generates(plan.mode_name) else 1
     reply = written.get((entry.name, plan.mode_name), longest)
     return requests * (tokens * entry.input_price + reply * entry.output_price) / 1e6
+
+
+def request_size(
+    mode: ModeSpec,
+    pattern: Pattern,
+    samples: Sequence[Sample],
+    setting: ModeSettings,
+    *,
+    written: float = 0.0,
+) -> RequestSize:
+    """The size of the cell's requests, roughly, from a sample of questions."""
+    sampled = _sampled_requests(mode, pattern, samples, setting)
+    requests = [request for each in sampled for request in each]
+    if not requests:
+        return RequestSize()
+    return RequestSize(
+        sent=sum(count_tokens(_text(request)) for request in requests) / len(requests),
+        distinct=_extrapolated_distinct(sampled, len(samples))
+        * len(sampled)
+        / len(requests)
+        / len(samples),
+        written=written,
+    )
+
+
+def workload(entry: ModelEntry, size: RequestSize) -> float:
+    """What a request gives the model to compute, in prompt tokens.
+
+    A local model reads what prompts have in common once (docs/speed.md), so only what is distinct
+    counts. A token at the place L takes 1 + L / (4 d) times as long as the first, where d is the
+    hidden size: beside the 24 d^2 operations of a layer's products stand 4 d L of attention (Kaplan
+    et al. 2020, table 1), which run at a lower rate. An endpoint is sent every prompt whole.
+    """
+    if traits_of(entry).remote:
+        return _TOKENS_PER_REQUEST + size.sent + _TOKENS_PER_WRITTEN * size.written
+    attention = size.sent / (4 * (hidden_size(entry) or _DEFAULT_HIDDEN_SIZE))
+    return size.distinct * (1 + attention) + _TOKENS_PER_WRITTEN * size.written
+
+
+def count_tokens(text: str) -> int:
+    """A rough number of tokens: one per Chinese character, one per four others."""
+    chinese = len(HAN_CHARACTER.findall(text))
+    return chinese + -(-(len(text) - chinese) // 4)
+
+
+def _sampled_requests(
+    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: ModeSettings
+) -> list[list[Request]]:
+    """The requests of some questions, evenly spread, by question."""
+    some = samples[:: max(1, len(samples) // _SAMPLED_QUESTIONS)]
+    plan = MODES[mode.mode].plan
+    requests = [
+        [request for sample, variant in trials for request in plan(sample, variant, setting)]
+        for trials in _sampled_trials(mode, pattern, some, setting)
+    ]
+    return [each for each in requests if each]
+
+
+def _sampled_trials(
+    mode: ModeSpec, pattern: Pattern, samples: Sequence[Sample], setting: ModeSettings
+) -> Iterable[list[tuple[Sample, Variant]]]:
+    """The first trials of each question. A question may have 362,880 orders: no more are made."""
+    if not mode.judging:
+        for sample in samples:
+            trials = trials_to_run(mode, pattern, (sample,), setting)
+            yield list(islice(trials, _SAMPLED_VARIANTS))
+        return
+    # The pairs to judge are drawn from those of all questions.
+    trials = trials_to_run(mode, pattern, samples, setting)
+    for _, judged in groupby(trials, key=lambda trial: trial[0].id):
+        yield list(judged)[:_SAMPLED_VARIANTS]
+
+
+def _extrapolated_distinct(sampled: Sequence[Sequence[Request]], n: int) -> float:
+    """The distinct prompt tokens of `n` questions, from those of some.
+
+    Half of the questions have less than half of them, because they share their beginnings: what
+    the other half adds is what each further question adds.
+    """
+    half = sampled[::2]
+    whole = _trie_tokens(request for each in sampled for request in each)
+    if len(half) == len(sampled):
+        return float(whole * n)
+    each = (whole - _trie_tokens(request for each in half for request in each)) / (
+        len(sampled) - len(half)
+    )
+    return max(0.0, whole - each * len(sampled)) + each * n
+
+
+def _trie_tokens(requests: Iterable[Request]) -> int:
+    """The tokens of a trie of all texts: each as far as it differs from the one before it."""
+    tokens, before = 0, ""
+    for text in sorted({_text(request) for request in requests}):
+        tokens += count_tokens(text[common_prefix_length(before, text) :])
+        before = text
+    return tokens
+
+
+def _text(request: Request) -> str:
+    prompt: Prompt = request.prompt if isinstance(request, Generate) else request.context
+    turns = prompt if isinstance(prompt, tuple) else (Message("user", prompt),)
+    scored = request.continuation if isinstance(request, Loglik) else ""
+    return "".join(turn.content for turn in turns) + scored

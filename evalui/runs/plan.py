@@ -1,7 +1,8 @@
-"""What a run will ask: its cells, checked before anything starts, and the work of each."""
+"""The plan of a run: its cells, checked before anything starts, the judges' after all answers."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 from evalui.errors import SpecError
@@ -9,15 +10,24 @@ from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import find_entry
 from evalui.modes import MODES, Mode, ModeSettings
-from evalui.runs.cells import MAX_TRIALS, CellPlan, blocking_reason, mode_settings, permutes_options
-from evalui.runs.contest import CollectedAnswers
+from evalui.runs.cells import (
+    MAX_TRIALS,
+    CellPlan,
+    blocking_reason,
+    mode_settings,
+    permutes_options,
+    trials_to_run,
+)
+from evalui.runs.contest import CollectedAnswers, JudgingSpec, judged_pairs
 from evalui.runs.database.codec import dataset_key
-from evalui.runs.limits import limit_datasets
-from evalui.runs.plan_judges import answering_plans, plan_judges
 from evalui.runs.signature import labels, signature
-from evalui.runs.spec import OPEN, DatasetSpec, ModeSpec, RunSpec
+from evalui.runs.spec import JUDGE, OPEN, DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.choice.permutations import count_variants
-from evalui.types import Cell, Dataset, Pattern, Sample, Variant
+from evalui.types import Cell, Contestant, Dataset, Pattern, Sample, Variant
+
+# What an answer that is not written yet is taken to be, for an estimate of what judging costs.
+_ASSUMED_TOKENS = 150
+_ASSUMED_WORD = "word "
 
 
 def plan_run(
@@ -33,7 +43,7 @@ def plan_run(
 
     Raises:
         SpecError: two datasets, contestants or modes are the same, a dataset has fewer worked
-            examples than shots are asked, a pattern asks for more than can be done, or there is
+            examples than requested shots, a pattern makes more trials than can be run, or there is
             nothing to judge.
         UnknownName: no such model, mode, template or form.
     """
@@ -44,20 +54,42 @@ def plan_run(
         find_entry(catalog, name)
     keys = {source.key: dataset_key(datasets[source.key]) for source in spec.datasets}
     named_modes = list(zip(spec.modes, labels(spec.modes), strict=True))
-    asked = [
+    prompted = [
         _plan_cell(spec, source, datasets[source.key], keys[source.key], catalog[name], mode, label)
         for name, source in product(spec.models, spec.datasets)
         for mode, label in _applicable_modes(datasets[source.key], named_modes)
     ]
-    plans = [*asked, *_plan_recorded(spec, datasets, keys, collected)]
-    plans += plan_judges(spec, datasets, catalog, answering_plans(plans))
+    plans = [*prompted, *_plan_recorded(spec, datasets, keys, collected)]
+    plans += _plan_judges(spec, datasets, catalog, _answering_plans(plans))
     return tuple(plans)
+
+
+def limit_dataset(dataset: Dataset, spec: RunSpec) -> Dataset:
+    """The dataset with the first `spec.limit` questions of each subject, in its own order.
+
+    Unchanged where the limit counts per dataset: its cells take the head of their dataset.
+    To limit a dataset again changes nothing.
+    """
+    if spec.limit is None or spec.counts_per == "dataset":
+        return dataset
+    seen: Counter[str] = Counter()
+    kept: list[Sample] = []
+    for sample in dataset.samples:
+        seen[sample.subject] += 1
+        if seen[sample.subject] <= spec.limit:
+            kept.append(sample)
+    return replace(dataset, samples=tuple(kept))
+
+
+def limit_datasets(datasets: Mapping[str, Dataset], spec: RunSpec) -> dict[str, Dataset]:
+    """Each dataset limited, under its key."""
+    return {key: limit_dataset(dataset, spec) for key, dataset in datasets.items()}
 
 
 def _applicable_modes(
     dataset: Dataset, named_modes: Sequence[tuple[ModeSpec, str]]
 ) -> Sequence[tuple[ModeSpec, str]]:
-    """The modes for datasets of this kind; all of them if none is, so that the reason is told."""
+    """The modes for datasets of this kind; all of them if none is, so that the reason is stated."""
     fitting = [named for named in named_modes if dataset.kind in MODES[named[0].mode].kinds]
     return fitting or named_modes
 
@@ -68,29 +100,31 @@ def _plan_recorded(
     keys: Mapping[str, str],
     collected: Sequence[CollectedAnswers],
 ) -> Iterator[CellPlan]:
-    """A cell for the answers of each contestant that is not asked."""
-    for found in collected:
-        dataset = datasets[found.source]
+    """A cell for the answers of each contestant that is not prompted."""
+    for supplied in collected:
+        dataset = datasets[supplied.source]
         samples = dataset.samples[: spec.questions_per_dataset]
         mode = ModeSpec(mode=OPEN, chat=False, recorded=True)
         kept = {
-            sample.id: found.answers[sample.id] for sample in samples if sample.id in found.answers
+            sample.id: supplied.answers[sample.id]
+            for sample in samples
+            if sample.id in supplied.answers
         }
-        told = signature(
+        signed = signature(
             dataset,
             samples,
             mode,
-            model=found.model,
+            model=supplied.model,
             seed=spec.seed,
             limit=spec.limit,
             limit_per=spec.counts_per,
             answers=kept,
         )
         yield CellPlan(
-            cell=Cell(dataset.name, found.model, OPEN, OPEN, "origin", told),
-            source=found.source,
-            dataset_key=keys[found.source],
-            entry=ModelEntry(found.model, "recorded"),
+            cell=Cell(dataset.name, supplied.model, OPEN, OPEN, "origin", signed),
+            source=supplied.source,
+            dataset_key=keys[supplied.source],
+            entry=ModelEntry(supplied.model, "recorded"),
             mode=mode,
             setting=mode_settings(mode, ()),
             questions=len(samples),
@@ -118,12 +152,7 @@ def _reject_duplicates(
     ):
         name, count = next(iter(Counter(listed).most_common(1)), ("", 0))
         if count > 1:
-            raise SpecError(
-                "twins",
-                n=count,
-                what=what,
-                name=name,
-            )
+            raise SpecError("twins", n=count, what=what, name=name)
 
 
 def _plan_cell(
@@ -132,11 +161,12 @@ def _plan_cell(
     dataset: Dataset,
     key: str,
     entry: ModelEntry,
-    asked: ModeSpec,
+    requested: ModeSpec,
     label: str,
 ) -> CellPlan:
-    scorer = MODES[asked.mode]
-    mode = asked.model_copy(update={"chat": entry.chat if asked.chat is None else asked.chat})
+    scorer = MODES[requested.mode]
+    chat = entry.chat if requested.chat is None else requested.chat
+    mode = requested.model_copy(update={"chat": chat})
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
     samples = dataset.samples[: spec.questions_per_dataset]
     setting = mode_settings(mode, dataset.shots)
@@ -153,14 +183,10 @@ def _plan_cell(
     total = sum(totals.values())
     if total > MAX_TRIALS:
         raise SpecError(
-            "too-many-trials",
-            dataset=dataset.name,
-            mode=label,
-            n=total,
-            limit=MAX_TRIALS,
+            "too-many-trials", dataset=dataset.name, mode=label, n=total, limit=MAX_TRIALS
         )
     requests = 0 if impossible else _count_requests(scorer, setting, samples, totals)
-    told = signature(
+    signed = signature(
         dataset,
         samples,
         mode,
@@ -170,7 +196,7 @@ def _plan_cell(
         limit_per=spec.counts_per,
     )
     return CellPlan(
-        cell=Cell(dataset.name, entry.name, mode.mode, label, pattern, told),
+        cell=Cell(dataset.name, entry.name, mode.mode, label, pattern, signed),
         source=source.key,
         dataset_key=key,
         entry=entry,
@@ -192,12 +218,7 @@ def _check_shots(dataset: Dataset, samples: Sequence[Sample], wanted: int) -> No
             name = dataset.name
             if subject:
                 name = sentence("error.of-subject", dataset=name, subject=subject)
-            raise SpecError(
-                "few-shots",
-                name=name,
-                n=have[subject],
-                wanted=wanted,
-            )
+            raise SpecError("few-shots", name=name, n=have[subject], wanted=wanted)
 
 
 def _count_requests(
@@ -208,10 +229,118 @@ def _count_requests(
 ) -> int:
     if "multiple_choice" not in mode.kinds:
         return sum(1 + len(sample.follow_ups) for sample in samples)
-    # What a trial asks depends on its number of options alone, so one of each is planned.
+    # What a trial sends depends on its number of options alone, so one of each is planned.
     examples = {len(sample.choices): sample for sample in samples}
-    asked = {
+    requests = {
         options: len(mode.plan(sample, Variant(tuple(range(options))), setting))
         for options, sample in examples.items()
     }
-    return sum(asked[options] * count for (options, _), count in totals.items())
+    return sum(requests[options] * count for (options, _), count in totals.items())
+
+
+def _plan_judges(
+    spec: RunSpec,
+    datasets: Mapping[str, Dataset],
+    catalog: Mapping[str, ModelEntry],
+    answering: Sequence[CellPlan],
+) -> Iterator[CellPlan]:
+    """The cells of `spec.judging`; `answering` are the cells whose answers will be judged.
+
+    Datasets without written answers are passed over.
+
+    Raises:
+        SpecError, UnknownName: a dataset has too few contestants, or the form is wrong.
+    """
+    judging = spec.judging
+    if judging is None:
+        return
+    decided = judging.model_copy(
+        update={"seed": spec.seed if judging.seed is None else judging.seed}
+    )
+    by_dataset = {
+        plan.dataset_key: [other for other in answering if other.dataset_key == plan.dataset_key]
+        for plan in answering
+    }
+    for name, plans in product(judging.judges, by_dataset.values()):
+        yield _plan_judge_cell(spec, decided, datasets[plans[0].source], catalog[name], plans)
+
+
+def _plan_judge_cell(
+    spec: RunSpec,
+    judging: JudgingSpec,
+    dataset: Dataset,
+    entry: ModelEntry,
+    answering: Sequence[CellPlan],
+) -> CellPlan:
+    able = [plan for plan in answering if not plan.impossible]
+    needed = 1 if judging.rates_single else 2
+    if len(able) < needed:
+        raise SpecError("few-contestants", dataset=dataset.name, n=len(able), needed=needed)
+    _reject_same_contestants(dataset, able)
+    _check_trial_limit(
+        dataset, judging, [plan.cell.model for plan in able], spec.questions_per_dataset
+    )
+    chat = entry.chat if judging.chat is None else judging.chat
+    mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
+    samples = dataset.samples[: spec.questions_per_dataset]
+    contestants = tuple(_expected_answers(plan, dataset) for plan in able)
+    setting = mode_settings(mode, (), contestants)
+    total = sum(1 for _ in trials_to_run(mode, "origin", samples, setting))
+    signed = signature(
+        dataset,
+        samples,
+        mode,
+        model=entry.name,
+        seed=judging.seed or 0,
+        limit=spec.limit,
+        limit_per=spec.counts_per,
+        contestants=[contestant.name for contestant in contestants],
+    )
+    impossible = blocking_reason(dataset, entry, mode) or (
+        "" if total else sentence("error.nothing-to-judge")
+    )
+    return CellPlan(
+        cell=Cell(dataset.name, entry.name, JUDGE, JUDGE, "origin", signed),
+        source=answering[0].source,
+        dataset_key=answering[0].dataset_key,
+        entry=entry,
+        mode=mode,
+        setting=setting,
+        questions=len(samples),
+        total=total,
+        requests=0 if impossible else total,
+        impossible=impossible,
+    )
+
+
+def _reject_same_contestants(dataset: Dataset, able: Sequence[CellPlan]) -> None:
+    name, count = Counter(plan.cell.model for plan in able).most_common(1)[0]
+    if count > 1:
+        raise SpecError("twin-contestants", model=name, dataset=dataset.name, n=count)
+
+
+def _check_trial_limit(
+    dataset: Dataset, judging: JudgingSpec, names: Sequence[str], limit: int | None
+) -> None:
+    pairs = len(dataset.samples[:limit]) * len(judged_pairs(judging, names))
+    showings = pairs * (2 if judging.orders == "double" and not judging.rates_single else 1)
+    # A sample is drawn from all of them, so all of them have to be gone through.
+    if showings > MAX_TRIALS:
+        raise SpecError("too-many-showings", dataset=dataset.name, n=showings, limit=MAX_TRIALS)
+
+
+def _expected_answers(plan: CellPlan, dataset: Dataset) -> Contestant:
+    """The answers that there are, or texts as long as those that will be written may be."""
+    if plan.mode.recorded:
+        return Contestant(plan.cell.model, plan.answers)
+    assumed = (_ASSUMED_WORD * min(_ASSUMED_TOKENS, plan.mode.max_tokens),)
+    written = {
+        sample.id: assumed * (1 + len(sample.follow_ups))
+        for sample in dataset.samples[: plan.questions]
+    }
+    return Contestant(plan.cell.model, written)
+
+
+def _answering_plans(plans: Sequence[CellPlan]) -> tuple[CellPlan, ...]:
+    """The cells in which answers are written or recorded."""
+    return tuple(plan for plan in plans if plan.mode_name == OPEN)

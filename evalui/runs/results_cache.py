@@ -1,4 +1,4 @@
-"""Results that are kept so that they need not be worked out again, within so many bytes."""
+"""A cache of computed results, limited in bytes."""
 
 import gc
 import sys
@@ -21,7 +21,7 @@ class ResultCache:
     """Keeps the newest results of several functions, of `limit` bytes together.
 
     What was not used for the longest time goes first. The newest result stays whatever its size:
-    whoever wanted it will want it again at the next click. Safe to share between threads.
+    it will be wanted again at the next click. Safe to share between threads.
     """
 
     def __init__(self, limit: int) -> None:

@@ -25,15 +25,15 @@ def signature(
     contestants: Sequence[str] = (),
     answers: Mapping[str, tuple[str, ...]] | None = None,
 ) -> str:
-    """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those asked.
+    """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those of the cell.
 
     For a judge's cell, `model` is the judge and `contestants` are those it compares; `answers`
-    are those that were brought along, and then nothing is told of how somebody was asked.
+    are those that were brought along, and then nothing is stated of prompts.
 
-    What stands at its default and cannot change a score is left out. The dataset's digest tells
-    its column settings too. `mode.chat` is decided.
+    What stands at its default and cannot change a score is left out. The dataset's digest
+    distinguishes its column settings too. `mode.chat` is decided.
     """
-    scorer, asked = MODES[mode.mode], answers is None
+    scorer, prompted = MODES[mode.mode], answers is None
     parts = [
         f"{dataset.name}@{dataset.sha256[:8]}",
         f"n:{len(samples)}",
@@ -43,14 +43,14 @@ def signature(
         f"prompt:{_prompts(mode, samples)}",
         f"rule:{_rule(mode)}",
         f"spell:{mode.spellings}" if scorer.abilities_needed == "next_token" else "",
-        f"shots:{mode.shots}" if asked and mode.judging is None else "",
+        f"shots:{mode.shots}" if prompted and mode.judging is None else "",
         f"answers:{_digest(repr(sorted(answers.items())))}" if answers is not None else "",
         f"contestants:{'+'.join(contestants)}" if contestants else "",
         *_order_parts(mode, samples),
-        f"chat:{'yes' if mode.chat else 'no'}" if asked else "",
-        f"max:{mode.max_tokens}" if asked and scorer.abilities_needed == "generate" else "",
+        f"chat:{'yes' if mode.chat else 'no'}" if prompted else "",
+        f"max:{mode.max_tokens}" if prompted and scorer.abilities_needed == "generate" else "",
         f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
-        "temp:0" if asked else "",
+        "temp:0" if prompted else "",
         f"seed:{seed}",
         f"{'model' if mode.judging is None else 'judge'}:{model}",
         f"evalui:{__version__}",
@@ -74,7 +74,7 @@ def with_fingerprint(signature: str, fingerprint: str) -> str:
 
 
 def labels(modes: Sequence[ModeSpec]) -> tuple[str, ...]:
-    """A name for each mode of a run: the mode, then what tells it from others of that mode.
+    """A name for each mode of a run: the mode, then what distinguishes it from others of that mode.
 
     >>> labels([ModeSpec(mode="cloze"), ModeSpec(mode="cloze", shots=5)])
     ('cloze 0-shot', 'cloze 5-shot')
@@ -86,8 +86,10 @@ def labels(modes: Sequence[ModeSpec]) -> tuple[str, ...]:
 
 def _label(mode: ModeSpec, same_mode: Sequence[ModeSpec]) -> str:
     own = _traits(mode)
-    told = [trait for name, trait in own.items() if len({_traits(r)[name] for r in same_mode}) > 1]
-    return " ".join([mode.mode, *told])
+    distinct = [
+        trait for name, trait in own.items() if len({_traits(r)[name] for r in same_mode}) > 1
+    ]
+    return " ".join([mode.mode, *distinct])
 
 
 def _traits(mode: ModeSpec) -> dict[str, str]:
@@ -118,13 +120,13 @@ def _order_parts(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
         chosen = "+".join(judging.baseline) + (
             f"x{'+'.join(judging.against)}" if judging.against else ""
         )
-        told = [
+        parts = [
             f"orders:{judging.orders}" if pairs else "",
             f"pairs:{pairs}{f'({chosen})' if chosen else ''}" if pairs else "",
             f"sample:{judging.sample}" if judging.sample else "",
             f"conflict:{judging.conflict}" if pairs else "",
         ]
-        return tuple(part for part in told if part)
+        return tuple(part for part in parts if part)
     if mode.mode == OPEN:
         return ()
     return (
@@ -146,9 +148,11 @@ def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
         rubric = judging.read_rubric()
         chosen = [rubric] if rubric else [choose_rubric(sample) for sample in samples]
         names = sorted({each.name for each in chosen})
-        told = "+".join(names) or "auto"
+        joined = "+".join(names) or "auto"
         return (
-            told if rubric is None or rubric.name in RUBRICS else f"{told}@{_digest(repr(rubric))}"
+            joined
+            if rubric is None or rubric.name in RUBRICS
+            else f"{joined}@{_digest(repr(rubric))}"
         )
     if mode.mode == OPEN:
         forms = (
@@ -163,7 +167,7 @@ def _template_names(template: Template | None, samples: Iterable[Sample]) -> str
         return "+".join(sorted({choose_template(sample).name for sample in samples})) or "auto"
     if template.name in TEMPLATES:
         return template.name
-    # A name can be used again for another text, so the text itself is told too.
+    # A name can be used again for another text, so the text itself counts too.
     return f"{template.name}@{_digest(repr(template))}"
 
 

@@ -182,15 +182,10 @@ def read_spec(text: str) -> RunSpec:
         values = json.loads(text)
     except json.JSONDecodeError as error:
         raise SpecError(
-            "spec-no-json",
-            line=error.lineno,
-            column=error.colno,
-            reason=error.msg,
+            "spec-no-json", line=error.lineno, column=error.colno, reason=error.msg
         ) from error
     except (RecursionError, ValueError) as error:  # a number of thousands of digits, too
-        raise SpecError(
-            "spec-too-deep",
-        ) from error
+        raise SpecError("spec-too-deep") from error
     if has_lone_surrogate(values):
         raise SpecError("half-character")
     _check_version(values)
@@ -211,10 +206,7 @@ def _check_version(values: Any) -> None:
         return
     version: Any = cast("dict[str, Any]", values).get("version", 1)
     if type(version) is not int or version not in (1, VERSION):
-        raise SpecError(
-            "spec-version",
-            version=json.dumps(version),
-        )
+        raise SpecError("spec-version", version=json.dumps(version))
 
 
 def write_spec(spec: RunSpec) -> str:
@@ -223,8 +215,8 @@ def write_spec(spec: RunSpec) -> str:
 
 
 def _field_path(path: tuple[int | str, ...]) -> str:
-    told = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return told.lstrip(".") or "the whole"
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return place.lstrip(".") or "the whole"
 
 
 def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:

@@ -1,7 +1,7 @@
 """From the files a specification names to a run in the queue."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -9,17 +9,36 @@ from pydantic import BaseModel
 from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.bundle import config_entries, load
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
-from evalui.datasets.files.swift_config import EntryFiles
+from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
-from evalui.runs.access import LOCAL, may_see
+from evalui.modes import MODES
+from evalui.runs.cells import CellPlan
 from evalui.runs.contest import AnswersSpec, CollectedAnswers
-from evalui.runs.database.store import Store
-from evalui.runs.left_out import left_out
-from evalui.runs.limits import limit_datasets
-from evalui.runs.plan import plan_run
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import add_dataset
+from evalui.runs.database.records import LOCAL, may_see
+from evalui.runs.database.runs import read_cells, read_run
+from evalui.runs.database.trials import read_result
+from evalui.runs.plan import limit_datasets, plan_run
+from evalui.runs.signature import labels
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
-from evalui.types import Dataset, Fault, Sample
+from evalui.types import Dataset, Fault, LeftOut, Sample
+
+# The notes on files that say that something is not read, with their values for `what` and `why`.
+_NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
+    "other-kind": ("file", "kind"),
+    "folder-missing": ("name", ""),
+    "test-without-answers": ("file", ""),
+    "no-scored-file": ("file", "subject"),
+    "ignored-files": ("files", ""),
+    "other-sheets": ("file", "others"),
+    "hidden-sheets": ("file", "sheets"),
+    "pictures": ("file", "column"),
+    "train-unused": ("file", ""),
+    "duplicate-options-left-out": ("file", "where"),
+}
 
 
 def expand_entries(
@@ -66,7 +85,7 @@ def read_datasets(
 
 
 def collect_answers(
-    store: Store,
+    database: Database,
     spec: RunSpec,
     datasets: Mapping[str, Dataset],
     *,
@@ -79,15 +98,16 @@ def collect_answers(
     Raises:
         DataError: a file cannot be used.
         SpecError: an entry names no source, or no dataset of the run, or has no answer to it.
-        UnknownRun: the earlier run is not there, or is somebody else's.
+        UnknownRun: the earlier run is not there, or belongs to another user.
     """
     return tuple(
-        _collect_one(store, spec, wanted, datasets, base, limits, owner) for wanted in spec.answers
+        _collect_one(database, spec, wanted, datasets, base, limits, owner)
+        for wanted in spec.answers
     )
 
 
 def submit(
-    store: Store,
+    database: Database,
     spec: RunSpec,
     loaded: Mapping[str, LoadResult],
     catalog: Mapping[str, ModelEntry],
@@ -106,9 +126,9 @@ def submit(
     plans = plan_run(spec, datasets, catalog, collected)
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
-        store.add_dataset(dataset, owner, paths[key], loaded[key].n_faults)
+        add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
     found = left_out(spec, loaded, plans, collected)
-    return store.create_run(spec, plans, owner, left_out=found)
+    return queue.create_run(database, spec, plans, owner, left_out=found)
 
 
 def layout_of(source: DatasetSpec) -> Layout:
@@ -149,7 +169,7 @@ def _absolute_path(base: Path, path: str) -> Path:
 
 
 def _collect_one(
-    store: Store,
+    database: Database,
     spec: RunSpec,
     wanted: AnswersSpec,
     datasets: Mapping[str, Dataset],
@@ -160,10 +180,7 @@ def _collect_one(
     source = _answered_dataset(wanted, datasets)
     samples = datasets[source].samples
     if bool(wanted.path) == bool(wanted.run):
-        raise SpecError(
-            "answers-source",
-            model=wanted.model,
-        )
+        raise SpecError("answers-source", model=wanted.model)
     if wanted.path:
         found = read_answers(
             _absolute_path(base, wanted.path), samples, model=wanted.model, limits=limits
@@ -171,13 +188,9 @@ def _collect_one(
         _reject_faults(spec, wanted, found)
         answers, unknown = found.answers, len(found.unknown)
     else:
-        answers, unknown = _earlier_answers(store, wanted, samples, owner), 0
+        answers, unknown = _earlier_answers(database, wanted, samples, owner), 0
     if not answers:
-        raise SpecError(
-            "answers-none",
-            model=wanted.model,
-            dataset=datasets[source].name,
-        )
+        raise SpecError("answers-none", model=wanted.model, dataset=datasets[source].name)
     return CollectedAnswers(wanted.model, source, answers, unknown)
 
 
@@ -207,27 +220,24 @@ def _answered_dataset(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> s
 
 
 def _earlier_answers(
-    store: Store, wanted: AnswersSpec, samples: Sequence[Sample], owner: str
+    database: Database, wanted: AnswersSpec, samples: Sequence[Sample], owner: str
 ) -> Mapping[str, tuple[str, ...]]:
     """What the model answered in an earlier run of this owner, to questions that are the same."""
-    if not may_see(store.run(wanted.run).owner, owner):
+    if not may_see(read_run(database, wanted.run).owner, owner):
         raise UnknownRun("no-run", run=wanted.run)
-    asked = {sample.id: _question_key(sample) for sample in samples}
+    questions = {sample.id: _question_key(sample) for sample in samples}
     found: dict[str, tuple[str, ...]] = {}
-    for row in store.cells(wanted.run):
+    for row in read_cells(database, wanted.run):
         if row.cell.mode != OPEN or row.cell.model != wanted.model:
             continue
-        result = store.result(wanted.run, row.id)
+        result = read_result(database, wanted.run, row.id)
         answers = {
             trial.sample_id: trial.answers
             for trial in result.trials
-            if asked.get(trial.sample_id) == _question_key(result.samples[trial.sample_id])
+            if questions.get(trial.sample_id) == _question_key(result.samples[trial.sample_id])
         }
         if found.keys() & answers.keys():
-            raise SpecError(
-                "answers-several",
-                model=wanted.model,
-            )
+            raise SpecError("answers-several", model=wanted.model)
         found |= answers
     return found
 
@@ -260,12 +270,7 @@ def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits
 
 
 def _faulty_rows_error(
-    name: str,
-    first: Fault,
-    n: int,
-    key: str,
-    listed: Sequence[BaseModel],
-    source: BaseModel,
+    name: str, first: Fault, n: int, key: str, listed: Sequence[BaseModel], source: BaseModel
 ) -> FaultyRows:
     """The error of `n` faults in rows of `source`, with the JSON that leaves them out."""
     written = [
@@ -280,3 +285,51 @@ def _faulty_rows_error(
         key=key,
         json=json.dumps(written, ensure_ascii=False),
     )
+
+
+def left_out(
+    spec: RunSpec,
+    loaded: Mapping[str, LoadResult],
+    plans: Sequence[CellPlan],
+    collected: Sequence[CollectedAnswers] = (),
+) -> tuple[LeftOut, ...]:
+    """What the plan leaves out, but for cells that cannot run: their state says so."""
+    entries: list[LeftOut] = []
+    for source in spec.datasets:
+        upload = loaded[source.key]
+        entries += [*_left_out_files(upload), *_left_out_rows(upload)]
+        entries += _left_out_modes(spec, upload.dataset, any(p.source == source.key for p in plans))
+    entries += [
+        LeftOut("answers", loaded[each.source].dataset.name, each.model, rows=each.unknown)
+        for each in collected
+        if each.unknown
+    ]
+    return tuple(dict.fromkeys(entries))
+
+
+def _left_out_files(upload: LoadResult) -> Iterator[LeftOut]:
+    for note in upload.notes:
+        if note.rule in _NOTE_PARAMETERS:
+            what, why = (note.params.get(name, "") for name in _NOTE_PARAMETERS[note.rule])
+            rows = int(note.params.get("n", 0))
+            yield LeftOut(note.rule, upload.dataset.name, what, why=why, rows=rows)
+
+
+def _left_out_rows(upload: LoadResult) -> Iterator[LeftOut]:
+    scored = upload.n_rows - len(upload.dataset.samples) - upload.skipped
+    for rule, rows in (("rows", scored), ("shot-rows", upload.n_unusable_rows - scored)):
+        if rows > 0:
+            yield LeftOut(rule, upload.dataset.name, rows=rows)
+
+
+def _left_out_modes(spec: RunSpec, dataset: Dataset, planned: bool) -> Iterator[LeftOut]:
+    named = list(zip(spec.modes, labels(spec.modes), strict=True))
+    unfit = [label for mode, label in named if dataset.kind not in MODES[mode.mode].kinds]
+    choice = dataset.kind == "multiple_choice"
+    if len(unfit) == len(named):
+        yield LeftOut("no-choice-mode" if choice else "no-open-mode", dataset.name)
+    elif not planned:
+        yield LeftOut("nobody", dataset.name)
+    elif unfit and spec.models:
+        rule = "open-modes" if choice else "choice-modes"
+        yield LeftOut(rule, dataset.name, mode=", ".join(unfit))

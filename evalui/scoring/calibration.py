@@ -88,9 +88,9 @@ def expected_calibration_error(
     confidence: NDArray[np.float64], right: NDArray[np.float64]
 ) -> float:
     """ECE with ten equal bins (Naeini et al., AAAI 2015), open below and closed above."""
-    place = _bin_indices(confidence)
-    apart = np.bincount(place, weights=right - confidence, minlength=N_BINS)
-    return float(np.abs(apart).sum() / len(confidence))
+    bin_of = _bin_indices(confidence)
+    differences = np.bincount(bin_of, weights=right - confidence, minlength=N_BINS)
+    return float(np.abs(differences).sum() / len(confidence))
 
 
 def brier_score(chances: NDArray[np.float64], target: NDArray[np.intp]) -> float:
@@ -125,10 +125,10 @@ def _bin_indices(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
 def _calibration_bins(
     confidence: NDArray[np.float64], right: NDArray[np.float64]
 ) -> list[CalibrationBin]:
-    place = _bin_indices(confidence)
-    sizes = np.bincount(place, minlength=N_BINS).tolist()
-    sums = np.bincount(place, weights=confidence, minlength=N_BINS).tolist()
-    hits = np.bincount(place, weights=right, minlength=N_BINS).tolist()
+    bin_of = _bin_indices(confidence)
+    sizes = np.bincount(bin_of, minlength=N_BINS).tolist()
+    sums = np.bincount(bin_of, weights=confidence, minlength=N_BINS).tolist()
+    hits = np.bincount(bin_of, weights=right, minlength=N_BINS).tolist()
     return [
         CalibrationBin(
             i / N_BINS, (i + 1) / N_BINS, sums[i] / n if n else None, share_interval(hits[i], n)

@@ -1,4 +1,4 @@
-"""What a reader must be told before trusting a figure: the light of the bias and the cautions.
+"""What a reader must know before trusting a figure: the level of the bias and the cautions.
 
 The thresholds are judgement, not literature; docs/metrics-bias.md lists them with their reasons.
 """
@@ -34,10 +34,10 @@ class CautionEvidence:
     `index_hits` and `tied` are shares; `mass` is the mean label mass. `top_k`: an interface that
     returns only a few probabilities. `incomplete`, `refers_to_other_options` and `duplicates` count
     questions. `gold_counts` counts the answers per slot in the original order, `gold_p` is its
-    chi-square p. `choices_only` is (right, asked) without the question. `flips` is the judge's rate
-    of flipped pairs, `judge_unreadable` the share of verdicts that cannot be read; `single_order`:
-    the judge saw one order. `rstd_plain` and `rstd_debiased` are PriDe's, in points.
-    `incompatibilities` is the answer of `pairing.comparable`.
+    chi-square p. `choices_only` is (right, trials) without the question. `flips` is the judge's
+    rate of flipped pairs, `judge_unreadable` the share of verdicts that cannot be read;
+    `single_order`: the judge saw one order. `rstd_plain` and `rstd_debiased` are PriDe's, in
+    points. `incompatibilities` is that of `paired_tests.incompatibilities`.
     """
 
     n: int
@@ -73,7 +73,7 @@ def bias_level(
     floor95: float | None,
     mass: float | None = None,
 ) -> BiasLevel:
-    """The light of the position bias of `n` questions.
+    """The level of the position bias of `n` questions.
 
     "na": no test. "mass": the labels hold on average less than a tenth of the probability
     (`mass`, None where there are replies), so that nothing follows from what they hold. "few":
@@ -90,14 +90,14 @@ def bias_level(
         return "few"
     if p >= 0.05 or max_share_deviation < 0.03:
         return "green"
-    loud = rstd is not None and floor95 is not None and rstd > 2 * floor95
-    return "red" if loud or max_share_deviation > 0.10 else "amber"
+    is_strong = rstd is not None and floor95 is not None and rstd > 2 * floor95
+    return "red" if is_strong or max_share_deviation > 0.10 else "amber"
 
 
 def cautions(evidence: CautionEvidence) -> tuple[Caution, ...]:
     """Every rule that fires, in the order a reader should see them."""
-    found = (rule(evidence) for rule in _CHECKS)
-    return tuple(caution for caution in found if caution)
+    fired = (rule(evidence) for rule in _CHECKS)
+    return tuple(caution for caution in fired if caution)
 
 
 def _check_comparable(e: CautionEvidence) -> Caution | None:
@@ -162,8 +162,8 @@ def _check_answer_balance(e: CautionEvidence) -> Caution | None:
         return None
     most = max(e.gold_counts) / sum(e.gold_counts)
     rare = e.gold_p is not None and e.gold_p < 0.01
-    loud = most > max(_MAX_LETTER_SHARE, 1 / len(e.gold_counts) + 0.15)
-    return Caution("unbalanced", (most,)) if rare or loud else None
+    is_frequent = most > max(_MAX_LETTER_SHARE, 1 / len(e.gold_counts) + 0.15)
+    return Caution("unbalanced", (most,)) if rare or is_frequent else None
 
 
 def _check_choices_only(e: CautionEvidence) -> Caution | None:
@@ -172,10 +172,10 @@ def _check_choices_only(e: CautionEvidence) -> Caution | None:
         return None
     from scipy.special import bdtrc
 
-    right, asked = e.choices_only
+    right, n = e.choices_only
     majority = max(e.gold_counts) / sum(e.gold_counts) if sum(e.gold_counts) else 0.0
-    p = float(bdtrc(right - 1, asked, max(e.chance, majority))) if right else 1.0
-    return Caution("choices-only", (right / asked, p)) if p < 0.05 else None
+    p = float(bdtrc(right - 1, n, max(e.chance, majority))) if right else 1.0
+    return Caution("choices-only", (right / n, p)) if p < 0.05 else None
 
 
 def _check_guessing(e: CautionEvidence) -> Caution | None:

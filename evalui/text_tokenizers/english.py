@@ -10,7 +10,7 @@ from collections.abc import Callable, Container
 from functools import lru_cache
 
 _QUOTES = ('"', "'")
-# An opening quote is told by the blank before it, a closing one by the blank after it. nltk looks
+# An opening quote has a blank before it, a closing one a blank after it. nltk looks
 # for spaces there, and for blanks among which it does not count the last four here.
 _CONTEXT_DEPENDENT = re.compile(r"""(?<!\S)"|(?<!\w)'|'(?!\w)|''|[\x1c-\x1f]""")
 _CLOSING = """])}>"'»”’"""
@@ -53,9 +53,9 @@ class EnglishTokenizer:
         *inside, last = sentence.split()
         if not last.strip(_CLOSING + "."):
             return self._tokenize_words(sentence)
-        found = [word for each in inside for word in self._inner_tokens(each)]
-        found += self._last_tokens(last)
-        return found
+        words = [word for each in inside for word in self._inner_tokens(each)]
+        words += self._last_tokens(last)
+        return words
 
     def _inner_tokens(self, word: str) -> tuple[str, ...]:
         return (
@@ -93,10 +93,10 @@ def sentence_end_detector(
     """
 
     def contains(text: str) -> bool:
-        found = _WORD_AND_MARK.fullmatch(text)
-        if not found:
+        match = _WORD_AND_MARK.fullmatch(text)
+        if not match:
             return fallback(text)
-        word, mark = found[1].lower(), found[2]
+        word, mark = match[1].lower(), match[2]
         return (
             mark != "." or (word not in abbreviations and word not in collocated) or fallback(text)
         )

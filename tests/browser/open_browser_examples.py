@@ -11,7 +11,10 @@ from browser_servers import started
 
 from evalui.models import read_catalog
 from evalui.runs.contest import CollectedAnswers
-from evalui.runs.database.store import Store
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import add_dataset
+from evalui.runs.database.runs import read_run
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, Sample
@@ -46,7 +49,7 @@ class Hall:
 
     address: str
     models: Path
-    store: Store
+    database: Database
 
     def start(self, name: str, samples: Sequence[Sample], written: Mapping[str, Any]) -> str:
         """Queue a run of answers brought along, judged by all judges; its id."""
@@ -62,13 +65,13 @@ class Hall:
             }
         )
         plans = plan_run(spec, {source: dataset}, read_catalog(self.models), brought)
-        self.store.add_dataset(dataset)
-        return self.store.create_run(spec, plans)
+        add_dataset(self.database, dataset)
+        return queue.create_run(self.database, spec, plans)
 
     def wait(self, run_id: str) -> str:
         """Return the run's id when all its answers are judged."""
         deadline = time.monotonic() + 60
-        while (run := self.store.run(run_id)).state != "done":
+        while (run := read_run(self.database, run_id)).state != "done":
             assert run.state in ("queued", "running"), run.error
             assert time.monotonic() < deadline, "the run did not end in time"
             time.sleep(0.05)  # the store tells nobody when a run has ended
@@ -132,6 +135,6 @@ def open_hall(folder: Path, models: str = MODELS) -> Generator[Hall]:
     """Start a server on an empty folder, and end it; its models are not those of other tests."""
     with started(folder, models=models) as server:
         server.wait()
-        store = Store(server.data / "evalui.sqlite")
-        yield Hall(server.address, server.models, store)
-        store.close()
+        database = Database(server.data / "evalui.sqlite")
+        yield Hall(server.address, server.models, database)
+        database.close()

@@ -7,6 +7,7 @@ import pytest
 from open_browser_examples import CONTESTANTS, Hall, answer, contest, question
 from playwright.sync_api import expect
 
+from evalui.runs.database.votes import read_votes
 from evalui.types import Sample
 
 KEYS = "1234213441"
@@ -88,7 +89,7 @@ def test_keys_vote_undo_and_skip_and_every_vote_is_kept_as_pressed(
     press(page, "u")
     settled(page, "pair 9,")
     assert (*in_view(page), SAID[KEYS[-1]]) == expected.pop()
-    votes = [vote for vote in hall.store.votes(run_id) if vote.by == "ann"]
+    votes = [vote for vote in read_votes(hall.database, run_id) if vote.by == "ann"]
     assert [(vote.sample_id, vote.left, vote.right, vote.choice) for vote in votes] == expected
     assert all(0.2 < (vote.seconds or 0) < 60 for vote in votes)
 
@@ -111,11 +112,11 @@ def test_a_note_is_typed_without_voting_and_goes_with_its_vote(page: Any, hall: 
     page.locator("textarea[name=comment]").type("1 2 3 4 s u")
     page.locator("textarea[name=comment]").press("Tab")
     expect(page.locator(".last-vote")).to_have_text("Each vote is saved at once.")
-    assert not [vote for vote in hall.store.votes(run_id) if vote.by == "cleo"]
+    assert not [vote for vote in read_votes(hall.database, run_id) if vote.by == "cleo"]
     page.evaluate("document.activeElement.blur()")
     press(page, "3")
     settled(page, "pair 1, both good")
-    (vote,) = [vote for vote in hall.store.votes(run_id) if vote.by == "cleo"]
+    (vote,) = [vote for vote in read_votes(hall.database, run_id) if vote.by == "cleo"]
     assert (vote.choice, vote.comment) == ("tie", "1 2 3 4 s u")
     expect(page.locator("textarea[name=comment]")).to_have_value("")
 
@@ -194,4 +195,4 @@ def test_all_pairs_done_says_so(page: Any, hall: Hall):
     settled(page, "pair 1,")
     press(page, "4")
     expect(page.get_by_role("heading", name="All pairs are done")).to_be_visible()
-    assert len(hall.store.votes(run_id)) == 2
+    assert len(read_votes(hall.database, run_id)) == 2

@@ -14,7 +14,8 @@ from ray.cluster_utils import Cluster
 
 from evalui.models import Model, read_catalog
 from evalui.runs.cluster.model import ClusterModel, model_opener
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_run
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 
@@ -30,7 +31,7 @@ class Counting(logging.Handler):
         self.lost += "is lost" in record.getMessage()
 
 
-def main(database: Path, models: Path, run_id: str, out: Path) -> None:
+def main(path: Path, models: Path, run_id: str, out: Path) -> None:
     told = Counting()
     logging.getLogger("evalui.runs.cluster.model").addHandler(told)
     cluster = Cluster(
@@ -45,24 +46,24 @@ def main(database: Path, models: Path, run_id: str, out: Path) -> None:
     machines = [cluster.add_node(num_cpus=1) for _ in range(2)]
     cluster.wait_for_nodes()
     ray.init(address=cluster.address, logging_level="error", log_to_driver=False)
-    store = Store(database)
+    database = Database(path)
     killed_at: list[int] = []
 
     def kill_one() -> None:
-        done = store.run(run_id).done
+        done = read_run(database, run_id).done
         if done > KILLED_AT and not killed_at:
             killed_at.append(done)
             cluster.remove_node(machines[0], allow_graceful=False)
 
     open_there = model_opener(Settings(engine="ray", ray_cores=1))
     worker = Worker(
-        store,
+        database,
         lambda: read_catalog(models),
         opener=lambda entry: with_everybody(open_there(entry), len(machines)),
         on_batch=kill_one,
     )
     worker.run_once(run_id)
-    store.close()
+    database.close()
     out.write_text(json.dumps({"lost": told.lost, "killed_at": killed_at}))
     ray.shutdown()
     cluster.shutdown()

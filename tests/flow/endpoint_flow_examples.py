@@ -10,7 +10,8 @@ from pathlib import Path
 from flow_examples import Office, dataset
 
 from evalui.models import read_catalog
-from evalui.runs.database import usage
+from evalui.runs.database import queue, usage
+from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.usage import ModelWait
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
@@ -100,8 +101,8 @@ class Branch(Office):
         )
         data = dataset(ASKED)
         plans = plan_run(spec, {"sums.csv": data}, read_catalog(self.models))
-        self.store.add_dataset(data)
-        return self.store.create_run(spec, plans)
+        add_dataset(self.database, data)
+        return queue.create_run(self.database, spec, plans)
 
     def answered_by_all(self) -> Counter[str]:
         """How often each question of the run was answered."""
@@ -109,7 +110,7 @@ class Branch(Office):
 
     def waiting(self, run_id: str) -> ModelWait | None:
         """Why the only cell waits, None if it does not."""
-        return next(iter(usage.model_waits(self.store.database, run_id).values()), None)
+        return next(iter(usage.model_waits(self.database, run_id).values()), None)
 
     def close(self) -> None:
         super().close()
@@ -123,7 +124,7 @@ class Shift:
     def __init__(self, branch: Branch) -> None:
         catalog = read_catalog(branch.models)
         self.ending = threading.Event()
-        worker = Worker(branch.store, lambda: catalog, name="here", stopping=self.ending.is_set)
+        worker = Worker(branch.database, lambda: catalog, name="here", stopping=self.ending.is_set)
         self._thread = threading.Thread(target=worker.run_once)
 
     def __enter__(self) -> "Shift":

@@ -8,8 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evalui.models import read_catalog
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.store import Store
+from evalui.runs.database.runs import read_run
+from evalui.runs.database.trials import read_results
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker.main import Worker
@@ -40,7 +44,7 @@ class Office:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.models = folder / "models.toml"
-        self.store = Store(folder / "evalui.sqlite")
+        self.database = Database(folder / "evalui.sqlite")
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def hire(self, name: str = "biased", *, delay: float = 0.001, log: str = "") -> None:
@@ -70,19 +74,19 @@ class Office:
         )
         data = dataset(n)
         plans = plan_run(spec, {"sums.csv": data}, read_catalog(self.models))
-        self.store.add_dataset(data)
-        return self.store.create_run(spec, plans)
+        add_dataset(self.database, data)
+        return queue.create_run(self.database, spec, plans)
 
     def start_worker(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "evalui.runs.worker.main"]
-        command += ["--database", str(self.store.database.path)]
+        command += ["--database", str(self.database.path)]
         command += ["--models-file", str(self.models)]
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         self.processes.append(process)
         return process
 
     def work_here(self) -> bool:
-        return Worker(self.store, lambda: read_catalog(self.models), name="here").run_once()
+        return Worker(self.database, lambda: read_catalog(self.models), name="here").run_once()
 
     def answered(self, name: str = "biased") -> list[str]:
         """One line for each request the model has answered, in all its lives."""
@@ -90,17 +94,17 @@ class Office:
         return log.read_text().splitlines() if log.exists() else []
 
     def trials(self, run_id: str) -> list[tuple[Trial, ...]]:
-        return [result.trials for result in self.store.results(run_id)]
+        return [result.trials for result in read_results(self.database, run_id)]
 
     def wait_for(self, run_id: str, reached: Callable[[RunRow], bool]) -> RunRow:
-        wait_until(lambda: reached(self.store.run(run_id)))
-        return self.store.run(run_id)
+        wait_until(lambda: reached(read_run(self.database, run_id)))
+        return read_run(self.database, run_id)
 
     def close(self) -> None:
         for process in self.processes:
             process.kill()
             process.wait()
-        self.store.close()
+        self.database.close()
 
 
 def wait_until(wanted: Callable[[], bool], seconds: float = 60.0) -> None:

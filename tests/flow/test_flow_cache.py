@@ -2,6 +2,8 @@
 
 from flow_examples import QUESTIONS, TRIALS, Office
 
+from evalui.runs.database.runs import read_run
+
 
 def test_a_circular_run_after_a_plain_one_pays_only_for_the_new_orders(office: Office) -> None:
     office.queue(pattern="origin")
@@ -27,4 +29,4 @@ def test_a_longer_run_pays_for_the_new_questions(office: Office) -> None:
     again = office.queue(n=50)
     office.work_here()
     assert len(office.answered()) == 200
-    assert office.store.run(again).done == 200
+    assert read_run(office.database, again).done == 200

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from flow_examples import Office
 
+from evalui.runs.database.runs import read_run
 from evalui.settings import ASSETS
 from evalui.types import Trial
 
@@ -26,7 +27,7 @@ def test_a_run_outlives_a_machine_and_comes_out_as_on_one(office: Office) -> Non
     _forget_responses(office)
     command = [sys.executable, str(ON_A_CLUSTER)]
     command += [
-        str(office.store.database.path),
+        str(office.database.path),
         str(office.models),
         shared,
         str(office.folder / "told.json"),
@@ -36,7 +37,7 @@ def test_a_run_outlives_a_machine_and_comes_out_as_on_one(office: Office) -> Non
     told = json.loads((office.folder / "told.json").read_text())
     assert told["lost"] >= 1
     assert 0 < told["killed_at"][0] < 24 * QUESTIONS
-    assert office.store.run(shared).state == "done"
+    assert read_run(office.database, shared).state == "done"
     ((one,), (other,)) = office.trials(shared), office.trials(alone)
     assert [_said(trial) for trial in one] == [_said(trial) for trial in other]
     # Which requests share a forward pass decides about the last digits.
@@ -50,5 +51,5 @@ def _said(trial: Trial) -> tuple[object, ...]:
 
 def _forget_responses(office: Office) -> None:
     """Nothing is left over from the undisturbed run, so that the cluster must compute it all."""
-    with office.store.database.writing() as connection:
+    with office.database.writing() as connection:
         connection.execute("DELETE FROM response")

@@ -3,13 +3,15 @@
 from flow_examples import TRIALS, Office
 
 from evalui.models import read_catalog
-from evalui.runs.database.store import Store
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.worker.main import Worker
 from evalui.types import Trial
 
 
-def allow_pages(store: Store, more: int) -> None:
-    with store.database.reading() as connection:
+def allow_pages(database: Database, more: int) -> None:
+    with database.reading() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + more}")
 
@@ -18,17 +20,17 @@ def test_a_full_disk_fails_the_run_which_goes_on_when_there_is_space(
     office: Office, expected: list[tuple[Trial, ...]]
 ) -> None:
     run_id = office.queue()
-    allow_pages(office.store, 60)
+    allow_pages(office.database, 60)
     assert office.work_here()
-    run = office.store.run(run_id)
+    run = read_run(office.database, run_id)
     assert run.state == "failed"
     assert run.error.startswith("The disk is full, or the database may not grow. Free some space")
     assert 0 < run.done < TRIALS
-    assert office.store.cells(run_id)[0].state == "failed"
-    allow_pages(office.store, 100_000)
-    office.store.resume(run_id)
+    assert read_cells(office.database, run_id)[0].state == "failed"
+    allow_pages(office.database, 100_000)
+    queue.resume(office.database, run_id)
     assert office.work_here()
-    assert office.store.run(run_id).state == "done"
+    assert read_run(office.database, run_id).state == "done"
     assert office.trials(run_id) == expected
 
 
@@ -36,14 +38,14 @@ def test_a_run_whose_failure_cannot_be_written_goes_on_by_itself(
     office: Office, expected: list[tuple[Trial, ...]]
 ) -> None:
     def write_no_more() -> None:
-        office.store.database.row("PRAGMA query_only = ON")
+        office.database.row("PRAGMA query_only = ON")
 
     run_id = office.queue()
     catalog = read_catalog(office.models)
-    assert Worker(office.store, lambda: catalog, on_batch=write_no_more).run_once()
-    assert office.store.run(run_id).state == "running"
-    office.store.database.row("PRAGMA query_only = OFF")
-    assert office.store.requeue_stale(-1.0) == 1
+    assert Worker(office.database, lambda: catalog, on_batch=write_no_more).run_once()
+    assert read_run(office.database, run_id).state == "running"
+    office.database.row("PRAGMA query_only = OFF")
+    assert queue.requeue_lost(office.database, silent_s=-1.0) == 1
     assert office.work_here()
-    assert office.store.run(run_id).state == "done"
+    assert read_run(office.database, run_id).state == "done"
     assert office.trials(run_id) == expected

@@ -10,7 +10,8 @@ from endpoint_flow_examples import TRIALS, Branch, Shift
 from flow_examples import wait_until
 
 from evalui.models import read_catalog
-from evalui.runs.database import usage
+from evalui.runs.database import queue, usage
+from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.usage import TokenCost
 from evalui.runs.worker import waiting
 from evalui.types import Trial
@@ -56,7 +57,7 @@ def test_one_of_three_servers_is_killed_and_nothing_is_lost_or_doubled(
     with Shift(chain):
         wait_until(lambda: len(chain.places[0].answered()) == 10)
         chain.places[0].kill()
-    assert chain.store.run(run_id).state == "done"
+    assert read_run(chain.database, run_id).state == "done"
     assert chain.trials(run_id) == expected
     assert set(chain.answered_by_all().values()) == {1}
     assert min(len(place.answered()) for place in chain.places) >= 10
@@ -74,14 +75,14 @@ def test_a_run_waits_for_servers_that_are_down_and_goes_on_where_it_was(
         place.kill()
         wait_until(lambda: branch.waiting(run_id) is not None)
         told = branch.waiting(run_id)
-        kept = branch.store.run(run_id).done
+        kept = read_run(branch.database, run_id).done
         place.be()
         place.start()
     assert told
     assert told.reason.startswith("remote cannot be asked now: ")
     assert kept == 50
     assert branch.waiting(run_id) is None
-    assert branch.store.run(run_id).state == "done"
+    assert read_run(branch.database, run_id).state == "done"
     assert branch.trials(run_id) == expected
     assert set(branch.answered_by_all().values()) == {1}
 
@@ -111,12 +112,12 @@ def test_a_waiting_run_is_cancelled_at_once_and_can_be_resumed(
         wait_until(lambda: len(place.answered()) == 50)
         place.be(status=503)
         wait_until(lambda: branch.waiting(run_id) is not None)
-        branch.store.cancel(run_id)
-        wait_until(lambda: branch.store.run(run_id).state == "cancelled", 20)
-    kept = branch.store.run(run_id).done
+        queue.cancel(branch.database, run_id)
+        wait_until(lambda: read_run(branch.database, run_id).state == "cancelled", 20)
+    kept = read_run(branch.database, run_id).done
     assert kept == 50
     place.be()
-    branch.store.resume(run_id)
+    queue.resume(branch.database, run_id)
     assert branch.work_here()
     assert branch.trials(run_id) == expected
     assert set(branch.answered_by_all().values()) == {1}
@@ -132,8 +133,8 @@ def test_a_run_whose_server_hangs_is_cancelled_long_before_the_server_times_out(
     place.be(most=50)
     with Shift(branch):
         wait_until(lambda: len(place.answered()) == 50)
-        branch.store.cancel(run_id)
-        wait_until(lambda: branch.store.run(run_id).state == "cancelled", 20)
+        queue.cancel(branch.database, run_id)
+        wait_until(lambda: read_run(branch.database, run_id).state == "cancelled", 20)
         place.kill()
 
 
@@ -144,14 +145,14 @@ def test_a_server_that_turns_requests_down_fails_the_cell_and_keeps_the_rest(
     (place,) = branch.places
     place.be(refuse="What is 7 plus 7?", delay=0)
     assert branch.work_here()
-    (cell,) = branch.store.cells(run_id)
+    (cell,) = read_cells(branch.database, run_id)
     assert cell.state == "failed"
     assert cell.error.startswith(f"remote turned down 4 of {TRIALS} requests. The first time: ")
     assert "the prompt is too long" in cell.error
     assert cell.done == TRIALS - 4
     wait_until(lambda: len(place.answered()) == cell.done)  # it notes a moment after it answers
     place.be(delay=0)
-    branch.store.resume(run_id)
+    queue.resume(branch.database, run_id)
     before = len(place.answered())
     assert branch.work_here()
     assert branch.trials(run_id) == expected
@@ -169,13 +170,13 @@ def test_a_worker_asked_to_end_while_it_waits_gives_the_run_back(branch: Branch)
     wait_until(lambda: branch.waiting(run_id) is not None)
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(20) == 0
-    run = branch.store.run(run_id)
+    run = read_run(branch.database, run_id)
     assert run.state == "queued"
     assert run.done == 20
     assert branch.waiting(run_id) is None
     place.be()
     assert branch.work_here()
-    assert branch.store.run(run_id).done == TRIALS
+    assert read_run(branch.database, run_id).done == TRIALS
     assert set(branch.answered_by_all().values()) == {1}
 
 
@@ -185,10 +186,10 @@ def test_every_token_is_counted_once_over_all_lives_of_a_run(branch: Branch) -> 
     place.be(refuse="What is 7 plus 7?", delay=0)
     assert branch.work_here()
     place.be(delay=0)
-    branch.store.resume(run_id)
+    queue.resume(branch.database, run_id)
     assert branch.work_here()
     catalog = read_catalog(branch.models)
-    charge = usage.run_cost(branch.store.database, run_id, catalog)
+    charge = usage.run_cost(branch.database, run_id, catalog)
     assert charge
     # 40 and 6 tokens for each answer, at $10 and $20 for a million. What the worker asked to find
     # out about the server is paid, too.
@@ -216,7 +217,7 @@ def test_a_server_that_sends_too_much_or_elsewhere_fails_the_cell(
     with Shift(branch):
         wait_until(lambda: len(place.answered()) == 50)
         place.be(manner=manner)
-    (cell,) = branch.store.cells(run_id)
+    (cell,) = read_cells(branch.database, run_id)
     assert cell.state == "failed"
     assert told in cell.error
     assert cell.done == 50

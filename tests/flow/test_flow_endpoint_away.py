@@ -7,6 +7,8 @@ import pytest
 from endpoint_flow_examples import TRIALS, Branch
 from flow_examples import wait_until
 
+from evalui.runs.database.runs import read_cells, read_run
+
 pytestmark = pytest.mark.slow
 
 
@@ -23,9 +25,9 @@ def test_a_run_waits_for_servers_that_are_down_when_it_begins(branch: Branch) ->
     place.kill()
     branch.start_worker()  # a process of its own, which knows nothing of the servers
     wait_until(lambda: branch.waiting(run_id) is not None)
-    (cell,) = branch.store.cells(run_id)
+    (cell,) = read_cells(branch.database, run_id)
     assert (cell.state, cell.done) == ("waiting", 0)
     place.start()
     branch.wait_for(run_id, lambda run: run.state == "done")
-    assert branch.store.run(run_id).done == TRIALS
+    assert read_run(branch.database, run_id).done == TRIALS
     assert set(branch.answered_by_all().values()) == {1}

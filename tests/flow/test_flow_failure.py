@@ -2,6 +2,9 @@
 
 from flow_examples import TRIALS, Office
 
+from evalui.runs.database import queue
+from evalui.runs.database.runs import read_cells, read_run
+
 
 def test_a_broken_model_fails_its_cell_and_the_others_are_done(office: Office) -> None:
     office.hire("broken", log=str(office.folder / "no" / "folder"))
@@ -9,12 +12,12 @@ def test_a_broken_model_fails_its_cell_and_the_others_are_done(office: Office) -
     run_id = office.queue("biased", "broken", "third")
     office.start_worker()
     run = office.wait_for(run_id, lambda run: run.state == "failed")
-    first, broken, third = office.store.cells(run_id)
+    first, broken, third = read_cells(office.database, run_id)
     assert (first.state, broken.state, third.state) == ("done", "failed", "done")
     assert broken.error.startswith("FileNotFoundError: ")
     assert run.error == broken.error
     assert 'File "' in broken.traceback
-    assert "in _append" in broken.traceback
+    assert "in _log_request" in broken.traceback
     assert (first.done, third.done) == (TRIALS, TRIALS)
 
 
@@ -23,8 +26,8 @@ def test_a_mended_model_does_its_cell_and_no_other_is_asked_again(office: Office
     run_id = office.queue("biased", "broken")
     assert office.work_here()
     (office.folder / "no").mkdir()
-    office.store.resume(run_id)
+    queue.resume(office.database, run_id)
     assert office.work_here()
-    assert office.store.run(run_id).state == "done"
+    assert read_run(office.database, run_id).state == "done"
     assert len(office.answered("biased")) == TRIALS
-    assert office.store.run(run_id).done == 2 * TRIALS
+    assert read_run(office.database, run_id).done == 2 * TRIALS

@@ -8,6 +8,9 @@ from flow_examples import SLOW, Office
 
 from evalui.models import read_catalog
 from evalui.runs.contest import CollectedAnswers
+from evalui.runs.database import queue
+from evalui.runs.database.datasets import add_dataset
+from evalui.runs.database.runs import read_cells
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker.main import worker_name
@@ -17,7 +20,7 @@ QUESTIONS = 200
 JUDGED = 2 * QUESTIONS
 
 
-def queue(office: Office) -> str:
+def queued_run(office: Office) -> str:
     samples = tuple(
         Sample(f"sums/{n}", f"What is {n} plus {n}?", target=(f"It is {2 * n}.",))
         for n in range(QUESTIONS)
@@ -31,9 +34,11 @@ def queue(office: Office) -> str:
             "judging": {"judges": ["judge"]},
         }
     )
-    office.store.add_dataset(data)
+    add_dataset(office.database, data)
     catalog = read_catalog(office.models)
-    return office.store.create_run(spec, plan_run(spec, {"sums.jsonl": data}, catalog, brought))
+    return queue.create_run(
+        office.database, spec, plan_run(spec, {"sums.jsonl": data}, catalog, brought)
+    )
 
 
 def brings(name: str, samples: tuple[Sample, ...], *, more: int) -> CollectedAnswers:
@@ -52,20 +57,24 @@ def test_a_killed_judge_goes_on_and_no_verdict_is_lost_or_changed(
     office: Office, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     hire(office, delay=SLOW)
-    run_id = queue(office)
+    run_id = queued_run(office)
     for share in (0.1, 0.3):
         worker = office.start_worker()
         reached = 2 * QUESTIONS + share * JUDGED
         office.wait_for(run_id, lambda run, reached=reached: run.done >= reached)
         worker.send_signal(signal.SIGKILL)
         worker.wait()
-        assert office.store.requeue_worker(worker_name(worker.pid)) == 1
+        assert queue.requeue_lost(office.database, worker=worker_name(worker.pid)) == 1
     office.pace(0)
     office.start_worker()
     office.wait_for(run_id, lambda run: run.state == "done")
     trials, asked = undisturbed(tmp_path_factory.mktemp("undisturbed"))
     assert office.trials(run_id) == trials
-    assert [cell.done for cell in office.store.cells(run_id)] == [QUESTIONS, QUESTIONS, JUDGED]
+    assert [cell.done for cell in read_cells(office.database, run_id)] == [
+        QUESTIONS,
+        QUESTIONS,
+        JUDGED,
+    ]
     assert set(office.answered("judge")) == asked
 
 
@@ -73,7 +82,7 @@ def undisturbed(folder: Path) -> tuple[list[tuple[Trial, ...]], set[str]]:
     """The trials when nothing happens, and what the judge was asked."""
     other = Office(folder)
     hire(other, delay=0)
-    run_id = queue(other)
+    run_id = queued_run(other)
     other.work_here()
     trials, asked = other.trials(run_id), set(other.answered("judge"))
     other.close()

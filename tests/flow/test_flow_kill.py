@@ -7,6 +7,8 @@ import subprocess
 from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.errors import StoreError
+from evalui.runs.database import queue
+from evalui.runs.database.runs import read_run
 from evalui.runs.worker.cell import FLUSH_S
 from evalui.runs.worker.main import worker_name
 from evalui.types import Trial
@@ -25,10 +27,10 @@ def test_a_killed_worker_loses_nothing_that_was_written(
         worker.wait()
         # What was answered and not yet written is all that can be lost, and never more than
         # what the model answers between two writings.
-        in_hand = len(office.answered()) - lost - office.store.run(run_id).done
+        in_hand = len(office.answered()) - lost - read_run(office.database, run_id).done
         assert 0 <= in_hand <= 1.5 * FLUSH_S / SLOW
         lost += in_hand
-        assert office.store.requeue_worker(worker_name(worker.pid)) == 1
+        assert queue.requeue_lost(office.database, worker=worker_name(worker.pid)) == 1
     office.pace(0)
     office.start_worker()
     office.wait_for(run_id, lambda run: run.state == "done")
@@ -46,9 +48,9 @@ def test_a_silent_worker_is_replaced_and_can_write_no_more(
     office.wait_for(run_id, lambda run: run.done > 0)
     freeze(frozen, office)
     office.pace(0)
-    before = office.store.run(run_id)
+    before = read_run(office.database, run_id)
     # Everybody who is silent for a moment is silent too long here.
-    wait_until(lambda: office.store.requeue_stale(1.0) == 1)
+    wait_until(lambda: queue.requeue_lost(office.database, silent_s=1.0) == 1)
     other = office.start_worker()
     office.wait_for(run_id, lambda run: run.attempt == before.attempt + 1)
     frozen.send_signal(signal.SIGCONT)
@@ -69,7 +71,7 @@ def freeze(worker: subprocess.Popen[bytes], office: Office) -> None:
     for _ in range(5):
         worker.send_signal(signal.SIGSTOP)
         try:
-            with office.store.database.writing():
+            with office.database.writing():
                 return
         except StoreError:
             worker.send_signal(signal.SIGCONT)
@@ -83,10 +85,10 @@ def test_a_worker_asked_to_end_finishes_its_batch_and_gives_the_run_back(office:
     office.wait_for(run_id, lambda run: run.done > 0)
     os.kill(worker.pid, signal.SIGTERM)
     assert worker.wait(20) == 0
-    run = office.store.run(run_id)
+    run = read_run(office.database, run_id)
     assert run.state == "queued"
     assert 0 < run.done < TRIALS
     office.pace(0)
     assert office.work_here()
-    assert office.store.run(run_id).state == "done"
+    assert read_run(office.database, run_id).state == "done"
     assert len(office.answered()) == TRIALS

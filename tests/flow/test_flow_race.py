@@ -4,7 +4,8 @@ import threading
 
 from flow_examples import TRIALS, Office
 
-from evalui.runs.database.store import Store
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
 
 
 def test_two_workers_that_race_for_one_run_do_it_once(office: Office) -> None:
@@ -24,11 +25,11 @@ def test_each_of_many_runs_is_claimed_once(office: Office) -> None:
     barrier = threading.Barrier(8)
 
     def claim_all(name: str) -> None:
-        store = Store(office.store.database.path)
+        database = Database(office.database.path)
         barrier.wait()
-        while run := store.claim(name):
+        while run := queue.claim(database, name):
             claimed.append(run.id)
-        store.close()
+        database.close()
 
     threads = [threading.Thread(target=claim_all, args=(f"w{n}",)) for n in range(8)]
     for thread in threads:

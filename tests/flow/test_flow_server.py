@@ -10,16 +10,19 @@ import pytest
 from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.errors import StoreError
-from evalui.runs.database.store import Store
+from evalui.messages import Sentence
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_run
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.types import Trial
 
 SERVER = """
 import sys, time
 from pathlib import Path
-from evalui.runs.worker.supervisor import Workers
-from evalui.runs.database.store import Store
-workers = Workers(Store(Path(sys.argv[1])), Path(sys.argv[2]))
+from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.runs.database.connection import Database
+workers = WorkerSupervisor(Database(Path(sys.argv[1])), Path(sys.argv[2]))
 workers.start()
 while not workers.pids():
     time.sleep(0.01)
@@ -47,7 +50,7 @@ def test_a_killed_server_leaves_no_worker_and_no_lost_run(
 ) -> None:
     office.pace(SLOW)
     run_id = office.queue()
-    command = [sys.executable, "-c", SERVER, str(office.store.database.path), str(office.models)]
+    command = [sys.executable, "-c", SERVER, str(office.database.path), str(office.models)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     office.processes.append(server)
     assert server.stdout
@@ -57,9 +60,9 @@ def test_a_killed_server_leaves_no_worker_and_no_lost_run(
     server.wait()
     server.stdout.close()
     wait_until(lambda: not lives(pid))
-    assert office.store.run(run_id).state == "queued"
+    assert read_run(office.database, run_id).state == "queued"
     office.pace(0)
-    workers = WorkerSupervisor(office.store, office.models)
+    workers = WorkerSupervisor(office.database, office.models)
     workers.start()
     try:
         office.wait_for(run_id, lambda run: run.state == "done")
@@ -72,7 +75,7 @@ def test_a_killed_server_leaves_no_worker_and_no_lost_run(
 def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> None:
     office.pace(SLOW)
     run_id = office.queue()
-    workers = WorkerSupervisor(office.store, office.models)
+    workers = WorkerSupervisor(office.database, office.models)
     workers.start()
     try:
         office.wait_for(run_id, lambda run: run.done > 0)
@@ -89,7 +92,7 @@ def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> N
 def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> None:
     office.pace(SLOW)
     run_id = office.queue()
-    workers = WorkerSupervisor(office.store, office.models, count=2)
+    workers = WorkerSupervisor(office.database, office.models, count=2)
     workers.start()
     try:
         office.wait_for(run_id, lambda run: run.done > 0)
@@ -98,19 +101,18 @@ def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> No
         workers.stop()
     assert len(pids) == 2
     assert workers.pids() == []
-    assert office.store.run(run_id).state == "queued"
-    assert len(office.answered()) == office.store.run(run_id).done
+    assert read_run(office.database, run_id).state == "queued"
+    assert len(office.answered()) == read_run(office.database, run_id).done
 
 
-class BusyStore(Store):
-    """A store that cannot be written at the moment a worker's death is noticed."""
+def test_a_worker_is_replaced_even_if_its_death_cannot_be_noted(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(database: Database, *, worker: str) -> int:
+        raise StoreError(Sentence(f"{database.path} is locked; {worker} was not noted."))
 
-    def requeue_worker(self, worker: str) -> int:
-        raise StoreError(f"Another process kept the database locked; {worker} was not noted.")
-
-
-def test_a_worker_is_replaced_even_if_its_death_cannot_be_noted(office: Office) -> None:
-    workers = WorkerSupervisor(BusyStore(office.store.database.path), office.models)
+    monkeypatch.setattr(queue, "requeue_lost", locked)
+    workers = WorkerSupervisor(office.database, office.models)
     workers.start()
     try:
         wait_until(lambda: len(workers.pids()) == 1)

@@ -13,8 +13,10 @@ import net_examples as net
 import pytest
 from flow_examples import wait_until
 
-from evalui.report.analyses.people.figures import read_votes
-from evalui.runs.database.store import Store
+from evalui.report.imports.battles import read_votes
+from evalui.runs.database.ballots import voting_pairs
+from evalui.runs.database.connection import Database
+from evalui.runs.database.votes import add_imported_votes
 
 pytestmark = pytest.mark.slow
 
@@ -107,6 +109,14 @@ def test_votes_brought_in_a_file_count_as_those_that_were_cast(data: Path, tmp_p
         cast = json.loads(net.exported(client, run_id, "json"))["people"]
         (tmp_path / "votes.jsonl").write_bytes(client.get(f"/votes/{run_id}.jsonl").content)
         _rows(data, "DELETE FROM vote")
-        with closing(Store(data / "evalui.sqlite")) as store:
-            assert store.add_votes(run_id, read_votes(tmp_path / "votes.jsonl")) == 34
+        with closing(Database(data / "evalui.sqlite")) as database:
+            assert (
+                add_imported_votes(
+                    database,
+                    run_id,
+                    read_votes(tmp_path / "votes.jsonl"),
+                    pairs=voting_pairs(database, run_id),
+                )
+                == 34
+            )
         assert json.loads(net.exported(client, run_id, "json"))["people"] == cast

@@ -17,7 +17,7 @@ import pytest
 from vllm_questions import DEMO
 
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.vllm.backend import VllmModel
+from evalui.models.vllm import VllmModel
 
 _START_S = 180  # a server on a busy machine
 

@@ -4,7 +4,7 @@ import pytest
 from vllm_questions import PAPERS, TOLERANCE, Paper, answer, apart, conversation, sit
 
 from evalui.models import Model
-from evalui.models.vllm.backend import VllmModel
+from evalui.models.vllm import VllmModel
 from evalui.types import Generate, GeneratedText, Loglik, Logprob, NextToken
 
 QUESTION = "Question: What is the capital of France?\nA. Paris\nB. Lima\nC. Rome\nD. Oslo\nAnswer:"

@@ -13,7 +13,7 @@ from vllm_questions import DEMO, TOLERANCE, Paper, apart, sit
 
 from evalui.errors import ModelError
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.vllm.backend import VllmModel
+from evalui.models.vllm import VllmModel
 from evalui.types import Generate
 
 LETTERS = Paper("multiple_choice", "origin")

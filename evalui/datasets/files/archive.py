@@ -1,26 +1,26 @@
 """Paths become files in memory: folders are walked, archives unpacked, within limits."""
 
+import bz2
+import copy
+import io
 import lzma
 import os
 import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from evalui.datasets.base import Limits, UploadNote
-from evalui.datasets.files.unpacking import read_all
 from evalui.errors import DataError
 from evalui.messages import sentence
 
 _TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _WORKBOOK_SUFFIXES = (".xlsx",)
 _CONFIG_SUFFIXES = (".json",)
-_SUPPORTED_KINDS = sentence(
-    "error.kinds",
-)
+_SUPPORTED_KINDS = sentence("error.kinds")
 _UTF8_NAME_FLAG = 0x800  # zip flag: the name is UTF-8
 _ENCRYPTED_FLAG = 0x1  # zip flag
 _MIN_BOMB_BYTES = 2**20  # bytes; below this no ratio is a bomb
@@ -38,6 +38,11 @@ ARCHIVE_ERRORS = (
     RuntimeError,
     ValueError,
 )
+_CHUNK_BYTES = 2**16  # bytes
+# The zip module stops at the number of unpacked bytes for stored and deflated entries only. Of LZMA
+# it unpacks as many packed bytes as are wanted at once, and one of them makes 7,000 at most.
+_LZMA_CHUNK_BYTES = 2**12
+_MAX_TAG_BYTES = 2**10  # bytes of a tag in XML that are kept together
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class CollectedFiles:
-    """The files found, and what was left aside."""
+    """The files to read, and notes on those that are ignored."""
 
     files: tuple[SourceFile, ...]
     notes: tuple[UploadNote, ...] = ()
@@ -73,24 +78,18 @@ def collect_files(paths: Sequence[Path], limits: Limits) -> CollectedFiles:
     ignored: list[str] = []
     names = Counter(path.name for path in paths)
     for path in paths:
-        found = list(_read_path(path, limits))
+        files = list(_read_path(path, limits))
         if names[path.name] > 1:
-            found = [_with_parent_folder(member, path) for member in found]
-        members += (member for member in found if _is_supported(member.path))
-        ignored += (member.name for member in found if not _is_supported(member.path))
+            files = [_with_parent_folder(member, path) for member in files]
+        members += (member for member in files if _is_supported(member.path))
+        ignored += (member.name for member in files if not _is_supported(member.path))
         if sum(len(member.data) for member in members) > limits.unpacked:
             raise DataError(
-                "too-much-together",
-                file=path.name,
-                limit=_format_megabytes(limits.unpacked),
+                "too-much-together", file=path.name, limit=_format_megabytes(limits.unpacked)
             )
     if not members:
         names = ", ".join(path.name for path in paths)
-        raise DataError(
-            "nothing-readable",
-            files=names,
-            kinds=_SUPPORTED_KINDS,
-        )
+        raise DataError("nothing-readable", files=names, kinds=_SUPPORTED_KINDS)
     members.sort(key=lambda member: (member.name, member.path))
     return CollectedFiles(tuple(members), _ignored_files_notes(ignored))
 
@@ -110,11 +109,7 @@ def files_in_folder(path: Path, limits: Limits) -> Iterator[SourceFile]:
     files = sorted(file for file in path.rglob("*") if file.is_file())
     visible = [file for file in files if _is_visible(file.relative_to(path).parts)]
     if len(visible) > limits.files:
-        raise DataError(
-            "folder-too-full",
-            file=path.name,
-            limit=limits.files,
-        )
+        raise DataError("folder-too-full", file=path.name, limit=limits.files)
     for file in visible:
         place = PurePosixPath(path.name, *map(_displayable_name, file.relative_to(path).parts))
         yield SourceFile(place, _read_bytes(file, limits) if _is_supported(place) else b"")
@@ -132,26 +127,15 @@ def _read_path(path: Path, limits: Limits) -> Iterator[SourceFile]:
             place = PurePosixPath(_displayable_name(path.name))
             yield SourceFile(place, _read_bytes(path, limits), explicit=True)
         elif path.suffix.lower() == ".xls":
-            raise DataError(
-                "workbook-old",
-                file=path.name,
-            )
+            raise DataError("workbook-old", file=path.name)
         else:
-            raise DataError(
-                "unknown-kind",
-                file=path.name,
-                kinds=_SUPPORTED_KINDS,
-            )
+            raise DataError("unknown-kind", file=path.name, kinds=_SUPPORTED_KINDS)
     except OSError as error:
-        raise DataError(
-            "file-unreadable",
-            file=path.name,
-            reason=str(error.strerror),
-        ) from error
+        raise DataError("file-unreadable", file=path.name, reason=str(error.strerror)) from error
 
 
 def _with_parent_folder(member: SourceFile, path: Path) -> SourceFile:
-    """One of several files with the same name; their folders may be what tells them apart."""
+    """One of several files with the same name; their folders may be the only difference."""
     above = _displayable_name(path.resolve().parent.name)
     # The store of uploads numbers those whose folder it does not know.
     if not member.explicit or above.isdecimal():
@@ -160,7 +144,7 @@ def _with_parent_folder(member: SourceFile, path: Path) -> SourceFile:
 
 
 def _displayable_name(name: str) -> str:
-    # A file system may hold names that are no text; a fault must be able to tell them.
+    # A file system may hold names that are no text; a fault must be able to show them.
     return os.fsencode(name).decode("utf-8", "replace")
 
 
@@ -193,22 +177,13 @@ def _unzip(name: str, path: Path, limits: Limits) -> Iterator[SourceFile]:
                         place, read_all(archive, info) if _is_supported(place) else b""
                     )
     except ARCHIVE_ERRORS as error:
-        raise DataError(
-            "zip-damaged",
-            file=name,
-            reason=str(error),
-        ) from error
+        raise DataError("zip-damaged", file=name, reason=str(error)) from error
 
 
 def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
     """Raise `DataError` for an archive that is locked, too big, or points out of itself."""
     if len(infos) > limits.files:
-        raise DataError(
-            "zip-too-full",
-            file=name,
-            n=len(infos),
-            limit=limits.files,
-        )
+        raise DataError("zip-too-full", file=name, n=len(infos), limit=limits.files)
     if (size := sum(info.file_size for info in infos)) > limits.unpacked:
         raise DataError(
             "zip-too-large",
@@ -219,24 +194,15 @@ def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -
     for info in infos:
         place = PurePosixPath(_entry_name(info))
         if place.is_absolute() or ".." in place.parts or ":" in place.parts[0]:
-            raise DataError(
-                "zip-outside",
-                file=name,
-                place=str(place),
-            )
+            raise DataError("zip-outside", file=name, place=str(place))
         if info.flag_bits & _ENCRYPTED_FLAG:
             raise DataError("zip-locked", file=name)
         if info.file_size > max(_MIN_BOMB_BYTES, limits.ratio * info.compress_size):
-            raise DataError(
-                "zip-bomb",
-                file=name,
-                place=str(place),
-                ratio=limits.ratio,
-            )
+            raise DataError("zip-bomb", file=name, place=str(place), ratio=limits.ratio)
 
 
 def _entry_name(info: zipfile.ZipInfo) -> str:
-    # Chinese Windows writes names in its own encoding and says nothing; Python takes cp437.
+    # Chinese Windows writes names in its own encoding and states none; Python takes cp437.
     name = info.filename.replace("\\", "/")
     if info.flag_bits & _UTF8_NAME_FLAG:
         return name
@@ -266,3 +232,71 @@ def _ignored_files_notes(ignored: Sequence[str]) -> tuple[UploadNote, ...]:
 
 def _format_megabytes(size: int) -> str:
     return f"{size / 2**20:.1f} MB"
+
+
+def read_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The content of an entry, in pieces of at most 64 kB.
+
+    Raises:
+        zipfile.BadZipFile: it has another size than it declares, or another checksum; whatever
+            else the zip module raises on a damaged archive.
+    """
+    remaining = info.file_size
+    unpacked = _read_bzip2 if info.compress_type == zipfile.ZIP_BZIP2 else _read_with_zipfile
+    for piece in unpacked(archive, info):
+        remaining -= len(piece)
+        if remaining < 0:
+            break
+        yield piece
+    if remaining:
+        raise zipfile.BadZipFile(f"{info.filename} has not the size it declares")
+
+
+def read_all(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """The whole content of an entry; raises as `read_chunks`."""
+    content = io.BytesIO()  # gives its bytes away without a copy
+    for piece in read_chunks(archive, info):
+        content.write(piece)
+    return content.getvalue()
+
+
+def split_between_tags(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes of XML cut so that no tag is in two pieces, unless it is longer than 1 kB."""
+    rest = b""
+    for part in parts:
+        piece = rest + part
+        at = piece.rfind(b"<", -_MAX_TAG_BYTES)
+        at = len(piece) if at < 0 else at
+        rest = piece[at:]
+        yield piece[:at]
+    yield rest
+
+
+def _read_with_zipfile(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """What an entry holds, up to one byte more than it declares."""
+    size = _LZMA_CHUNK_BYTES if info.compress_type == zipfile.ZIP_LZMA else _CHUNK_BYTES
+    # The zip module stops at the declared size and does not report whether there is more.
+    longer = copy.copy(info)
+    longer.file_size += 1
+    with archive.open(longer) as entry:
+        while piece := entry.read(size):
+            yield piece
+
+
+def _read_bzip2(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """What an entry holds, all of it: a packed byte of bzip2 may make a million."""
+    packed = copy.copy(info)
+    packed.compress_type = zipfile.ZIP_STORED
+    packed.file_size = info.compress_size
+    del packed.CRC  # that of the unpacked bytes
+    unpacker, checksum = bz2.BZ2Decompressor(), 0
+    with archive.open(packed) as entry:
+        while not unpacker.eof:
+            given = entry.read(_CHUNK_BYTES) if unpacker.needs_input else b""
+            if unpacker.needs_input and not given:
+                raise EOFError(f"{info.filename} breaks off")
+            piece = unpacker.decompress(given, _CHUNK_BYTES)
+            checksum = zlib.crc32(piece, checksum)
+            yield piece
+    if checksum != info.CRC:
+        raise zipfile.BadZipFile(f"{info.filename} has another checksum than it declares")

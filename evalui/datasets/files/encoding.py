@@ -23,7 +23,7 @@ _MAGIC = (
     (b"SQLite format 3\x00", sentence("error.magic-sqlite")),
 )
 _SNIFF_BYTES = (
-    4096  # bytes looked at to tell UTF-16 without a mark: the header's ASCII names are there
+    4096  # bytes in which UTF-16 without a mark is detected: the header's ASCII names are there
 )
 # Control characters that no text has; tab, line breaks and form feed are text.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
@@ -42,23 +42,13 @@ def decode(data: bytes, name: str) -> DecodedText:
         raise DataError("empty-file", file=name)
     for magic, what in _MAGIC:
         if data.startswith(magic):
-            raise DataError(
-                "not-text",
-                file=name,
-                what=what,
-            )
+            raise DataError("not-text", file=name, what=what)
     decoded = _detect_and_decode(data)
     if decoded is None:
-        raise DataError(
-            "unknown-encoding",
-            file=name,
-        )
+        raise DataError("unknown-encoding", file=name)
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     if _is_binary(text):
-        raise DataError(
-            "binary-file",
-            file=name,
-        )
+        raise DataError("binary-file", file=name)
     if not text.strip("\ufeff").strip():
         raise DataError("empty-file", file=name)
     return DecodedText(text, decoded.encoding)

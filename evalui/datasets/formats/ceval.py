@@ -15,18 +15,23 @@ from evalui.datasets.base import (
     DatasetFormat,
     Layout,
     ParsedRows,
+    RawRow,
+    RawTable,
     Source,
-    answer_letters,
-    by_letter,
+    sort_by_line,
 )
-from evalui.datasets.faults import sort_by_line
+from evalui.datasets.questions.answer_keys import answer_letters, by_letter
 from evalui.datasets.questions.choice import ParsedQuestion, validate
-from evalui.datasets.tables.columns import HeaderColumns, find_columns, known_column_names
-from evalui.datasets.tables.rows import RawRow, RawTable
+from evalui.datasets.tables.records import (
+    HeaderColumns,
+    find_columns,
+    known_column_names,
+    no_rows_fault,
+)
 from evalui.datasets.tables.table import read_header, read_table
 from evalui.types import LETTERS, Fault
 
-_MIN_KNOWN_COLUMNS = 3  # known column names that tell the format from other tables
+_MIN_KNOWN_COLUMNS = 3  # known column names that set the format apart from other tables
 
 
 class _RowShift(NamedTuple):
@@ -60,15 +65,13 @@ def read(source: Source, layout: Layout) -> ParsedRows:
     if not isinstance(columns, HeaderColumns):
         return ParsedRows((), table.faults or columns, len(table.rows), unlisted=table.unlisted)
     if not table.rows and not table.faults:
-        found, expected = "a header and nothing below it", "a question per row"
-        fault = Fault(source.name, table.header_line, "", "no-rows", found, expected)
-        return ParsedRows((), (fault,))
+        return ParsedRows((), (no_rows_fault(source.name, table.header_line),))
     questions = _parse_questions(table, columns, source, layout)
     # The rows that could not be cut stand where they were in the file.
-    whole = heapq.merge(questions, sort_by_line(table.faults), key=lambda question: question.line)
-    part = validate(whole, source, layout)
+    rows = heapq.merge(questions, sort_by_line(table.faults), key=lambda question: question.line)
+    part = validate(rows, source, layout)
     more = table.unlisted
-    return replace(part, n_rows=part.n_rows + more, unlisted=part.unlisted + more)
+    return replace(part, n_rows=part.n_rows + more.total(), unlisted=part.unlisted + more)
 
 
 def _lacks_answers(source: Source, layout: Layout) -> bool:
@@ -137,11 +140,11 @@ def _cell_count_fault(
     width = len(table.header)
     if len(cells) == width:
         return None
-    found = f"{len(row.cells)} cells"
+    actual = f"{len(row.cells)} cells"
     if len(cells) > columns.answer:
-        found += f", and “{cells[columns.answer].strip()[:20]}” under {columns.answer_name}"
+        actual += f", and “{cells[columns.answer].strip()[:20]}” under {columns.answer_name}"
     model = "header" if table.header_line else "first row"
-    return _RowShift("", found, f"{width} cells, as in the {model}; {_shift_cause(table)}")
+    return _RowShift("", actual, f"{width} cells, as in the {model}; {_shift_cause(table)}")
 
 
 def _shifted_answer_fault(
@@ -160,9 +163,9 @@ def _shifted_answer_fault(
     if at is None:
         return None
     under = table.header[at] or "a column without a name"
-    found = f"“{answer[:20]}”, but “{cells[at].strip()}” under {under}"
+    actual = f"“{answer[:20]}”, but “{cells[at].strip()}” under {under}"
     expected = f"the answer under {columns.answer_name}; {_shift_cause(table)}"
-    return _RowShift(columns.answer_name, found, expected)
+    return _RowShift(columns.answer_name, actual, expected)
 
 
 def _shift_cause(table: RawTable) -> str:

@@ -14,7 +14,7 @@ from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedR
 from evalui.datasets.questions.answer_keys import DetectedAnswerKey, RawAnswer, detect_answer_key
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.datasets.questions.option_lists import OptionList, read_options
-from evalui.datasets.tables.records import Record, Records, fold_name, read_records
+from evalui.datasets.tables.records import Record, Records, fold_name, no_rows_fault, read_records
 from evalui.datasets.tables.table import (
     JsonNumber,
     cell_text,
@@ -63,8 +63,8 @@ class _ChoiceRow:
     @property
     def answer_text(self) -> str:
         """The answer as a text, "" where there is none."""
-        found = cell_text(self.answer).strip()
-        return "" if found == _NO_ANSWER else found
+        text = cell_text(self.answer).strip()
+        return "" if text == _NO_ANSWER else text
 
     @property
     def answers_with_label(self) -> bool:
@@ -99,10 +99,7 @@ def read(source: Source, layout: Layout) -> ParsedRows:
     """The samples and faults of one file."""
     records = read_records(source, (*_QUESTION_COLUMNS, *_OPTION_COLUMNS, *_ANSWER_COLUMNS))
     if not records.rows and not records.faults:
-        found, expected = "a header and nothing below it", "a question per row"
-        return ParsedRows(
-            (), (Fault(source.name, records.header_line, "", "no-rows", found, expected),)
-        )
+        return ParsedRows((), (no_rows_fault(source.name, records.header_line),))
     columns = _find_columns(records, layout)
     rows = [columns.read_row(record) for record in records.rows]
     free = layout.answer_key == "letter"  # the file decides
@@ -159,14 +156,14 @@ class _ChoiceColumns:
         """The question of a row, or why it has none."""
         options, line = row.options or OptionList(()), row.record.line
         if len(options.texts) > len(LETTERS):
-            found, expected = f"{len(options.texts)} choices", f"at most {len(LETTERS)}"
+            actual, expected = f"{len(options.texts)} choices", f"at most {len(LETTERS)}"
             name = self.original_name(self.options)
-            return Fault(file, line, name, "too-many-options", found, expected)
+            return Fault(file, line, name, "too-many-options", actual, expected)
         if len(set(options.labels) - {""}) < len(options.labels):
-            found = f"the labels “{', '.join(options.labels)}”"
+            actual = f"the labels “{', '.join(options.labels)}”"
             expected = "a label of its own for each choice"
             name = self.original_name(self.options)
-            return Fault(file, line, name, "duplicate-option", found, expected)
+            return Fault(file, line, name, "duplicate-option", actual, expected)
         texts = row.record.texts
         return ParsedQuestion(
             line=line,
@@ -215,8 +212,8 @@ def _has_options(values: Mapping[str, Any], layout: Layout) -> bool:
         if name in values:
             inner = _as_mapping(values[name])
             places = [inner] if "choices" in inner else [values]
-            found = (read_options(place.get(key)) for place in places for key in _OPTION_COLUMNS)
-            return any(options is not None and len(options.texts) > 1 for options in found)
+            lists = (read_options(place.get(key)) for place in places for key in _OPTION_COLUMNS)
+            return any(options is not None and len(options.texts) > 1 for options in lists)
     return False
 
 

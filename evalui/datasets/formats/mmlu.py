@@ -3,17 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalui.datasets.base import (
-    DATASET_FORMATS,
-    DatasetFormat,
-    Layout,
-    ParsedRows,
-    Source,
-    by_letter,
-)
+from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, RawRow, Source
 from evalui.datasets.formats import ceval
-from evalui.datasets.tables.columns import COLUMN_NAMES
-from evalui.datasets.tables.rows import RawRow
+from evalui.datasets.questions.answer_keys import by_letter
+from evalui.datasets.tables.records import COLUMN_NAMES
 from evalui.datasets.tables.table import is_json_lines, read_headerless
 from evalui.types import LETTERS
 
@@ -30,7 +23,7 @@ def recognises(source: Source, layout: Layout) -> bool:
     """Whether all of the first rows, the very first too, end in the letter of one of their options.
 
     A header ends in the name of a column. One whose last name is a letter has the other letters
-    too, or a name that everybody uses.
+    too, or a common name.
     """
     if source.table or is_json_lines(source) or layout.answer_key != "letter":
         return False

@@ -103,14 +103,14 @@ SUBJECTS: Mapping[str, Subject] = MappingProxyType(
 
 
 def subject_metadata(subject: str) -> dict[str, str]:
-    """What a sample's metadata says of its subject."""
+    """The part of a sample's metadata that describes its subject."""
     known = SUBJECTS.get(subject)
     if known is None:
         return {"subject": subject}
-    found = {
+    metadata = {
         "subject": subject,
         "subject_zh": known.zh,
         "ceval_subject": "1",
         "category": known.category,
     }
-    return found | {"hard": "1"} if known.hard else found
+    return metadata | {"hard": "1"} if known.hard else metadata

@@ -1,22 +1,66 @@
 """One question as a file has it, checked: a sample, or everything that is wrong with it."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from evalui.datasets.base import (
-    ANSWER_KEYS,
+    FaultList,
     Layout,
     ParsedRows,
     Source,
-    answer_letters,
+    collapse_whitespace,
     normalise_cell,
+    shorten,
 )
-from evalui.datasets.faults import FaultList
+from evalui.datasets.questions.answer_keys import ANSWER_KEYS, answer_letters
 from evalui.datasets.questions.ceval_subjects import subject_metadata
-from evalui.datasets.questions.naming import refers_to_other_options
 from evalui.types import LETTERS, Fault, Sample
 
-_MAX_SHOWN_CHARS = 40  # characters of a cell in a fault
+_LETTER = r"[(\[]?[A-J][)\]]?"
+# Blanks follow a joint and precede only the first: two ways to match one would take for ever.
+_JOIN = r"\s*(?:(?:,|;|、|/|&|\+|\band\b|\bor\b|和|与|及|以及|或者?)\s*)+"
+_SEVERAL_LETTERS = rf"{_LETTER}(?:{_JOIN}{_LETTER})+"
+# "A and B", "both A and C", "A, B and C are correct", "neither A nor B", "only A and C"
+_EN_LETTERS = (
+    rf"(?:(?:both|either|only|all of|options?|answers?|choices?)\s+)*{_SEVERAL_LETTERS}"
+    r"(?:\s+(?:only|both|together))?"
+    r"(?:\s+(?:are|is)(?:\s+(?:all|both))?(?:\s+not)?"
+    r"\s+(?:correct|right|true|wrong|incorrect|false))?"
+    rf"|neither\s+{_LETTER}\s+nor\s+{_LETTER}(?:\s+is\s+(?:correct|right|true))?"
+    rf"|(?:options?|answers?|choices?)\s+{_LETTER}"
+)
+# "A和B", "A、B、C均正确", "选项A和B都对", "A、B两项"
+_ZH_ALL = r"(?:都|均|皆|全)(?:不|没)?(?:是|对|正确|错误?|可以?|可能|包括|成立|符合|有|选)?的?"
+_ZH_LETTERS = (
+    rf"(?:选项|只有|仅|包括)*\s*(?:{_SEVERAL_LETTERS}|(?<=选项){_LETTER})\s*(?:选项|[两二三四]?[项者个])?\s*"
+    rf"(?:{_ZH_ALL})?|[A-J]{{2,}}{_ZH_ALL}"
+)
+# "all of the above", "none of the above statements is true", "both of the first two options"
+_EN_THINGS = r"(?:options?|answers?|choices?|statements?|ones)"
+_EN_PLACE = (
+    r"(?:all|none|any|both|either|neither|each|some|one|two|three|most)\s+(?:of\s+)?"
+    rf"(?:(?:the|these)\s+)?(?:(?:two|three|four|{_EN_THINGS})\s+)?(?:above|below)"
+    rf"(?:\s+{_EN_THINGS})?(?:\s+(?:are|is|apply|applies)(?:\s+\w+){{0,2}})?"
+    r"|(?:the\s+)?above\s+(?:are\s+)?all(?:\s+\w+){0,2}"
+    r"|(?:both|all)\s+(?:of\s+)?the\s+(?:first|previous|preceding|last)"
+    rf"(?:\s+(?:two|three|four))?(?:\s+{_EN_THINGS})?"
+)
+# "以上都对", "以上说法都不对", "上述方法都可以", "以上皆非", "前两项都是", "以上全部"
+_ZH_THINGS = (
+    r"(?:(?:所有|各|几|[两二三四五])?[项种个点者]?的?"
+    r"(?:选项|说法|答案|情况|方法|观点|表述|叙述|描述|因素|措施|做法|原因|内容|特点|条件)?)"
+)
+_ZH_PLACE = (
+    rf"(?:以上|上述|以下|前(?:面|述)?[两二三四][项者个种]){_ZH_THINGS}"
+    r"(?:(?:都|均|皆|全|没有|无)[^,。;:]{0,8}|之一|(?<=[两二三四][项者]))"
+    r"|(?:都|全部?)(?:是|不是)?以上(?:[^,。;:]{0,4})"
+)
+_REFERENCE_HINTS = re.compile(
+    r"[A-JＡ-Ｊ]|above|below|first|previous|preceding|last|以上|上述|以下|前"
+)
+_TRAILING_PUNCTUATION = " .。!！,，;；"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +69,7 @@ class ParsedQuestion:
 
     `options` are (column, text) pairs with the empty ones, `columns` is what the file calls the
     question and the answer. `answers_with_label`: the answer repeats the name of an option,
-    whatever the layout says. `metadata` has what is none of these.
+    whatever the layout states. `metadata` has all else.
     """
 
     line: int
@@ -48,23 +92,23 @@ def validate(
     """
     samples: list[Sample] = []
     faults = FaultList()
-    rows, asked, answered = 0, False, False
+    rows, any_question, any_answer = 0, False, False
     for question in questions:
         rows += 1
         if isinstance(question, Fault):
             faults.add(question)
             continue
-        asked, answered = True, answered or bool(question.answer.strip())
-        judged = _to_sample(question, source, layout)
-        if isinstance(judged, Sample):
-            samples.append(judged)
+        any_question, any_answer = True, any_answer or bool(question.answer.strip())
+        result = _to_sample(question, source, layout)
+        if isinstance(result, Sample):
+            samples.append(result)
         else:
-            faults.add(*judged)
+            faults.add(*result)
     return ParsedRows(
         tuple(samples),
         faults.kept,
         rows,
-        unanswered=asked and not answered,
+        unanswered=any_question and not any_answer,
         unlisted=faults.unlisted,
     )
 
@@ -86,7 +130,7 @@ def _to_sample(question: ParsedQuestion, source: Source, layout: Layout) -> Samp
         question=question.text,
         choices=texts,
         target=target,
-        # What the reader says comes last: no column of the file may replace it.
+        # The reader's own values come last: no column of the file may replace them.
         metadata={**question.metadata, **own},
         refers_to_other_options=refers_to_other_options(texts),
     )
@@ -103,12 +147,12 @@ def _text_faults(question: ParsedQuestion, file: str) -> Sequence[Fault]:
 def _option_faults(question: ParsedQuestion, texts: Sequence[str], file: str) -> Sequence[Fault]:
     if gap := _option_gap(question):
         empty, filled = gap
-        found, expected = f"empty, but {filled} is filled", "no gap between options"
-        return (Fault(file, question.line, empty, "gap-in-options", found, expected),)
+        actual, expected = f"empty, but {filled} is filled", "no gap between options"
+        return (Fault(file, question.line, empty, "gap-in-options", actual, expected),)
     if len(texts) < 2:
-        found = f"{len(texts)} option" + ("s" if not texts else "")
+        actual = f"{len(texts)} option" + ("s" if not texts else "")
         column = next((column for column, text in question.options if not text), "")
-        return (Fault(file, question.line, column, "too-few-options", found, "at least 2"),)
+        return (Fault(file, question.line, column, "too-few-options", actual, "at least 2"),)
     return ()
 
 
@@ -134,18 +178,18 @@ def _answer_fault(
     question: ParsedQuestion, texts: Sequence[str], file: str, layout: Layout
 ) -> Fault:
     cell, column = question.answer.strip(), question.columns[1]
-    found = f"“{_truncate(cell)}”" if cell else "empty"
+    actual = f"“{shorten(collapse_whitespace(cell))}”" if cell else "empty"
     by_letter = layout.answer_key == "letter"
     if by_letter and (letters := answer_letters(cell)):
         expected = f"one letter; single-answer evaluation cannot score {', '.join(letters)}"
-        return Fault(file, question.line, column, "multi-letter-answer", found, expected)
+        return Fault(file, question.line, column, "multi-letter-answer", actual, expected)
     same = [letter for letter, text in zip(LETTERS, texts, strict=False) if text == cell]
     if same and (by_letter or len(same) > 1):
-        found += f" (the text of option {' and '.join(same)})"
+        actual += f" (the text of option {' and '.join(same)})"
     expected = _expected_answer(question, texts, layout.answer_key)
     if layout.answer_key == "text" and len(same) > 1:
         expected = "the text of one option only"
-    return Fault(file, question.line, column, "answer-not-an-option", found, expected)
+    return Fault(file, question.line, column, "answer-not-an-option", actual, expected)
 
 
 def _expected_answer(question: ParsedQuestion, texts: Sequence[str], key: str) -> str:
@@ -161,6 +205,42 @@ def _expected_answer(question: ParsedQuestion, texts: Sequence[str], key: str) -
     return "the text of one of the options"
 
 
-def _truncate(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _MAX_SHOWN_CHARS else flat[: _MAX_SHOWN_CHARS - 1] + "…"
+def refers_to_other_options(choices: Sequence[str]) -> bool:
+    """Whether one of the options refers to another by its letter or its place."""
+    if not any(map(_REFERENCE_HINTS.search, choices)):
+        return False
+    texts = [normalise_cell(choice).strip(_TRAILING_PUNCTUATION) for choice in choices]
+    if any(
+        _compiled(_EN_PLACE).fullmatch(text.casefold()) or _compiled(_ZH_PLACE).fullmatch(text)
+        for text in texts
+    ):
+        return True
+    lettered = {
+        slot: named for slot, text in enumerate(texts) if (named := _letters_referred_to(text))
+    }
+    # "A和B", "A和C", "B和D", "C和D": such letters are the question's own, not the options'.
+    return any(_refers_elsewhere(named, lettered, len(choices)) for named in lettered.values())
+
+
+@cache  # at first use: to compile them takes longer than to import the module
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _letters_referred_to(text: str) -> frozenset[int]:
+    """The options named, if the text does nothing else."""
+    folded = re.sub(r"[a-zA-Z]{2,}", _fold_letter, text)
+    if not (_compiled(_EN_LETTERS).fullmatch(folded) or _compiled(_ZH_LETTERS).fullmatch(folded)):
+        return frozenset()
+    return frozenset(LETTERS.index(letter) for letter in re.findall(r"[A-J]", folded))
+
+
+def _fold_letter(word: re.Match[str]) -> str:
+    # "AND" is a word, "ABC" may be three options.
+    return word[0] if set(word[0]) <= set(LETTERS) else word[0].casefold()
+
+
+def _refers_elsewhere(
+    named: frozenset[int], lettered: dict[int, frozenset[int]], n_options: int
+) -> bool:
+    return all(slot < n_options and slot not in lettered for slot in named)

@@ -1,20 +1,33 @@
 """Rows of open questions become samples: what question-and-answer and subjective files share."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast, get_args
 
-from evalui.datasets.base import Layout, ParsedRows, Source
-from evalui.datasets.faults import FaultList, sort_by_line
-from evalui.datasets.questions import conversation
-from evalui.datasets.tables.columns import missing_column_fault
-from evalui.datasets.tables.records import Record, Records, fold_name, read_records
-from evalui.datasets.tables.table import read_header
+from evalui.datasets.base import (
+    FaultList,
+    Layout,
+    ParsedRows,
+    Source,
+    collapse_whitespace,
+    shorten,
+    sort_by_line,
+)
+from evalui.datasets.tables.records import (
+    Record,
+    Records,
+    fold_name,
+    missing_column_fault,
+    no_rows_fault,
+    read_records,
+)
+from evalui.datasets.tables.table import cell_text, parse_json, read_header
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import Fault, Language, Message, Sample
 
 _LANGUAGE_PREFIX = re.compile(r"(cn|zh|en)-", re.IGNORECASE)
-_CJK = re.compile(r"[\u4e00-\u9fff]")
 _WHOLE_NUMBER = re.compile(r"(-?\d+)\.0+")
 _COMMON_COLUMNS: Final = (
     *("history", "system", "messages", "turns", "subject"),
@@ -22,6 +35,11 @@ _COMMON_COLUMNS: Final = (
 )
 # What samples know of themselves; no column of the file may replace it.
 _RESERVED_METADATA: Final = ("file", "line", "language", "guidance", "index")
+HISTORY_FORMAT = "a list of [question, answer] pairs, or of objects with role and content"
+MESSAGES_FORMAT = "a list of objects with role and content, in which the user speaks last"
+TURNS_FORMAT = "a list of texts, one for each turn of the user"
+REFERENCE_FORMAT = "a text, or a list of texts"
+_ROLES: tuple[str, ...] = get_args(Message.__annotations__["role"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +93,11 @@ def read_open(source: Source, layout: Layout, names: OpenColumnNames) -> ParsedR
     if not records.rows and records.faults:
         return ParsedRows((), records.faults, records.n_rows, unlisted=records.unlisted)
     if not records.rows:
-        found, expected = "a header and nothing below it", "a question per row"
-        fault = Fault(source.name, records.header_line, "", "no-rows", found, expected)
-        return ParsedRows((), (fault,))
+        return ParsedRows((), (no_rows_fault(source.name, records.header_line),))
     faults = _missing_column_faults(records, names, layout, source.name)
     if faults:
-        told = FaultList((*records.faults, *faults))
-        told.add(unlisted=records.unlisted)
-        return ParsedRows((), told.kept, records.n_rows, unlisted=told.unlisted)
+        wrong = FaultList((*records.faults, *faults), unlisted=records.unlisted)
+        return ParsedRows((), wrong.kept, records.n_rows, unlisted=wrong.unlisted)
     columns = _find_columns(records, names)
     samples: list[Sample] = []
     wrong = FaultList()
@@ -92,23 +107,24 @@ def read_open(source: Source, layout: Layout, names: OpenColumnNames) -> ParsedR
             samples.append(read)
         else:
             wrong.add(*read)
-    told = FaultList(sort_by_line(records.faults, wrong.kept))
-    told.add(unlisted=records.unlisted + wrong.unlisted)
-    return ParsedRows(tuple(samples), told.kept, records.n_rows, unlisted=told.unlisted)
+    merged = FaultList(
+        sort_by_line(records.faults, wrong.kept), unlisted=records.unlisted + wrong.unlisted
+    )
+    return ParsedRows(tuple(samples), merged.kept, records.n_rows, unlisted=merged.unlisted)
 
 
 def language_of(question: str, index: str = "") -> Language:
     """The language that an index like "cn-12" names, else that of the question's script."""
     if named := _LANGUAGE_PREFIX.match(index):
         return "en" if named[1].lower() == "en" else "zh"
-    return "zh" if _CJK.search(question) else "en"
+    return "zh" if contains_han(question) else "en"
 
 
 def normalise_index(text: str) -> str:
     """An index without blanks around it, and without what a spreadsheet adds to 12."""
     stripped = text.strip()
-    whole = _WHOLE_NUMBER.fullmatch(stripped)
-    return whole[1] if whole else stripped
+    number = _WHOLE_NUMBER.fullmatch(stripped)
+    return number[1] if number else stripped
 
 
 def _missing_column_faults(
@@ -143,68 +159,68 @@ class _OpenRow:
     source: Source
 
     def to_sample(self) -> Sample | list[Fault]:
-        asked, references = self._parse_question(), self._read_references()
-        if isinstance(asked, Fault) or isinstance(references, Fault):
-            return [found for found in (asked, references) if isinstance(found, Fault)]
-        if not references and asked.answer.strip():
-            references = (asked.answer,)
+        parsed, references = self._parse_question(), self._read_references()
+        if isinstance(parsed, Fault) or isinstance(references, Fault):
+            return [fault for fault in (parsed, references) if isinstance(fault, Fault)]
+        if not references and parsed.answer.strip():
+            references = (parsed.answer,)
         subject = self._text("subject") or self.source.prefix
         index = normalise_index(self._text(self.columns.id))
         return Sample(
             id=f"{subject}/{index or f'row-{self.record.number}'}",
-            question=asked.question,
+            question=parsed.question,
             target=references,
-            metadata=self._read_metadata(asked.question, index),
-            history=asked.history,
-            follow_ups=asked.follow_ups,
+            metadata=self._read_metadata(parsed.question, index),
+            history=parsed.history,
+            follow_ups=parsed.follow_ups,
         )
 
     def _parse_question(self) -> _OpenQuestion | Fault:
         if isinstance(self._value(self.columns.question), list | dict):
             return self._fault(self.columns.question, "empty-question", "no text", "some text")
-        messages = conversation.read_messages(self._value("messages"))
+        messages = read_messages(self._value("messages"))
         if isinstance(messages, str):
-            return self._fault("messages", "bad-messages", messages, conversation.MESSAGES_FORMAT)
-        said = conversation.read_turns(self._value("turns"))
-        if isinstance(said, str):
-            return self._fault("turns", "bad-turns", said, conversation.TURNS_FORMAT)
-        history = conversation.read_history(self._value("history"))
+            return self._fault("messages", "bad-messages", messages, MESSAGES_FORMAT)
+        turns = read_turns(self._value("turns"))
+        if isinstance(turns, str):
+            return self._fault("turns", "bad-turns", turns, TURNS_FORMAT)
+        history = read_history(self._value("history"))
         if isinstance(history, str):
-            return self._fault("history", "bad-history", history, conversation.HISTORY_FORMAT)
+            return self._fault("history", "bad-history", history, HISTORY_FORMAT)
         question = self._text(self.columns.question)
-        if messages and (question or said or history):
+        if messages and (question or turns or history):
             expected = "messages alone, or a question with its history"
             return self._fault("messages", "bad-messages", "a question beside them", expected)
         if messages:
             history, question = messages.history, messages.question
-        if said and question and said[0] != question:
-            found, expected = "a first turn that is not the question", "one of the two"
-            return self._fault("turns", "bad-turns", found, expected)
-        question = question or (said[0] if said else "")
+        if turns and question and turns[0] != question:
+            actual, expected = "a first turn that is not the question", "one of the two"
+            return self._fault("turns", "bad-turns", actual, expected)
+        question = question or (turns[0] if turns else "")
         if not question:
             column = self.columns.question or "messages"
             return self._fault(column, "empty-question", "empty", "some text")
         before = self._with_system_message(history)
         if isinstance(before, Fault):
             return before
-        return _OpenQuestion(before, question, said[1:], messages.answer if messages else "")
+        return _OpenQuestion(before, question, turns[1:], messages.answer if messages else "")
 
     def _with_system_message(self, history: tuple[Message, ...]) -> tuple[Message, ...] | Fault:
         system = self._text("system")
         if not system:
             return history
         if any(turn.role == "system" and turn.content.strip() != system for turn in history):
-            found = "another system message in the conversation"
-            return self._fault("system", "bad-messages", found, "one system message")
+            actual = "another system message in the conversation"
+            return self._fault("system", "bad-messages", actual, "one system message")
         rest = (turn for turn in history if turn.role != "system")
         return (Message("system", system), *rest)
 
     def _read_references(self) -> tuple[str, ...] | Fault:
         column = self.columns.reference
-        found = conversation.read_texts(self._value(column))
-        if isinstance(found, str):
-            return self._fault(column, "bad-reference", found, conversation.REFERENCE_FORMAT)
-        return found
+        references = read_texts(self._value(column))
+        if isinstance(references, str):
+            return self._fault(column, "bad-reference", references, REFERENCE_FORMAT)
+        return references
 
     def _read_metadata(self, question: str, index: str) -> Mapping[str, str]:
         used = {
@@ -239,6 +255,109 @@ class _OpenRow:
     def _text(self, column: str) -> str:
         return self.record.texts.get(column, "").strip()
 
-    def _fault(self, column: str, rule: str, found: str, expected: str) -> Fault:
+    def _fault(self, column: str, rule: str, actual: str, expected: str) -> Fault:
         shown = self.names.get(column, column)
-        return Fault(self.source.name, self.record.line, shown, rule, found, expected)
+        return Fault(self.source.name, self.record.line, shown, rule, actual, expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Messages taken apart: the turns before, the question, and its answer if there is one."""
+
+    history: tuple[Message, ...]
+    question: str
+    answer: str
+
+
+def read_history(value: Any) -> tuple[Message, ...] | str:
+    """The earlier turns; SWIFT's files have them as pairs."""
+    items = _parse_list(value)
+    if isinstance(items, str):
+        return items
+    history: list[Message] = []
+    for item in items:
+        turns = (
+            _parse_pair(cast(list[Any], item)) if isinstance(item, list) else _parse_message(item)
+        )
+        if isinstance(turns, str):
+            return turns
+        history += turns
+    return tuple(history)
+
+
+def read_messages(value: Any) -> Conversation | str | None:
+    """The conversation, None if there is none; a last turn of the assistant is the answer."""
+    items = _parse_list(value)
+    if isinstance(items, str):
+        return items
+    if not items:
+        return None
+    messages: list[Message] = []
+    for item in items:
+        turns = _parse_message(item)
+        if isinstance(turns, str):
+            return turns
+        messages += turns
+    answered = messages[-1].role == "assistant"
+    answer = messages.pop().content if answered else ""
+    if not messages or messages[-1].role != "user" or not messages[-1].content.strip():
+        return "no question of the user at the end"
+    return Conversation(tuple(messages[:-1]), messages[-1].content.strip(), answer)
+
+
+def read_turns(value: Any) -> tuple[str, ...] | str:
+    """The user's turns of a conversation, each with some text."""
+    items = _parse_list(value)
+    if isinstance(items, str):
+        return items
+    if not all(isinstance(item, str) and item.strip() for item in items):
+        return "a turn that is empty or no text"
+    return tuple(cell_text(item).strip() for item in items)
+
+
+def read_texts(value: Any) -> tuple[str, ...] | str:
+    """A text or the texts of a list, those left out that are blank."""
+    items = cast(list[Any], value) if isinstance(value, list) else [value]
+    if any(isinstance(item, list | dict) for item in items):
+        return _quote(value)
+    return tuple(text for item in items if (text := cell_text(item)).strip())
+
+
+def _parse_list(value: Any) -> Sequence[Any] | str:
+    parsed = _parse_cell(value)
+    if parsed is None:
+        return ()
+    return cast(list[Any], parsed) if isinstance(parsed, list) else _quote(parsed)
+
+
+def _parse_cell(value: Any) -> Any:
+    """The JSON in a cell; what is no JSON stays the text it is."""
+    if not isinstance(value, str):
+        return value
+    if not value.strip():
+        return None
+    try:
+        return parse_json(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _parse_pair(pair: Sequence[Any]) -> Sequence[Message] | str:
+    if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
+        return _quote(pair)
+    question, answer = map(cell_text, pair)
+    return Message("user", question), Message("assistant", answer)
+
+
+def _parse_message(item: Any) -> Sequence[Message] | str:
+    turn = cast(dict[str, Any], item) if isinstance(item, dict) else {}
+    role, content = turn.get("role"), turn.get("content")
+    if role not in _ROLES or not isinstance(content, str):
+        return _quote(item)
+    return (Message(role, cell_text(content)),)
+
+
+def _quote(value: Any) -> str:
+    """A value that is none of these, as a fault shows it."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"“{shorten(collapse_whitespace(text))}”"

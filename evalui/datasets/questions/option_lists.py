@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from evalui.datasets.base import normalise_cell
-from evalui.datasets.tables.table import cell_text, has_lone_surrogate
+from evalui.datasets.tables.table import cell_text, parse_json
 from evalui.types import LETTERS
 
 _TEXT_KEYS = ("text", "content", "value", "option")
@@ -44,10 +44,10 @@ class OptionList:
 
 def read_options(value: Any) -> OptionList | None:
     """The options in a JSON value or in a cell, None if it is no list of options."""
-    found = _parse_cell(value) if isinstance(value, str) else value
-    if isinstance(found, list):
-        return _from_list(cast(list[Any], found))
-    return _from_object(cast(dict[str, Any], found)) if isinstance(found, dict) else None
+    parsed = _parse_cell(value) if isinstance(value, str) else value
+    if isinstance(parsed, list):
+        return _from_list(cast(list[Any], parsed))
+    return _from_object(cast(dict[str, Any], parsed)) if isinstance(parsed, dict) else None
 
 
 def _parse_cell(cell: str) -> Any:
@@ -55,8 +55,7 @@ def _parse_cell(cell: str) -> Any:
     if text[:1] not in ("[", "{") or len(text) > _MAX_CHARS:
         return None
     try:
-        found = _parse_value(text)
-        return None if has_lone_surrogate(found) else found
+        return _parse_value(text)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
 
@@ -64,20 +63,16 @@ def _parse_cell(cell: str) -> Any:
 def _parse_value(text: str) -> Any:
     """What a cell holds, as JSON has it; raises one of many errors if it is no value."""
     try:
-        return _parse_json(text)
+        return parse_json(text)
     except (ValueError, RecursionError):
         pass
     if _NUMPY_LIST.fullmatch(text):
         return [ast.literal_eval(each) for each in re.findall(_QUOTED, text, re.DOTALL)]
     arrays = _NUMPY_ARRAYS.fullmatch(text)
     # By way of JSON, which has no sets, bytes or ellipses, and texts for the keys of objects.
-    return _parse_json(
+    return parse_json(
         json.dumps(ast.literal_eval(arrays.expand(r"{\1\2, \3\4}") if arrays else text))
     )
-
-
-def _parse_json(text: str) -> Any:
-    return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
 
 
 def _from_list(items: Sequence[Any]) -> OptionList | None:

@@ -3,23 +3,25 @@
 Names are trimmed and case-folded. JSON keeps its lists and objects; a table has texts only.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from evalui.datasets.base import Source
-from evalui.datasets.faults import FaultList, sort_by_line
-from evalui.datasets.questions import pictures
-from evalui.datasets.tables.columns import duplicate_column_faults
-from evalui.datasets.tables.rows import RawRow
+from evalui.datasets.base import FaultList, Layout, RawRow, Source, shorten, sort_by_line
 from evalui.datasets.tables.table import (
-    cell_text,
     check_width,
     is_json_lines,
-    json_objects,
+    json_rows,
     read_table,
 )
-from evalui.types import Fault
+from evalui.types import LETTERS, Fault
+
+Value = TypeVar("Value")
+
+COLUMN_NAMES = ("id", "question", *LETTERS, "answer", "explanation", "subject")
+_MIN_OPTIONS = 2
+_RESERVED_COLUMNS = ("file", "line", "ceval_subject")  # what samples know of themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,14 @@ class Record:
 class Records:
     """A whole file. `names` are the columns as the file writes them, by their folded name.
 
-    `unlisted` more faults are only counted; `rows_unread` is in how many rows there are any.
+    `unlisted` counts more faults by their rule; `rows_unread` is in how many rows there are any.
     """
 
     names: Mapping[str, str]
     rows: tuple[Record, ...]
     faults: tuple[Fault, ...]
     header_line: int = 1
-    unlisted: int = 0
+    unlisted: Counter[str] = field(default_factory=Counter[str])
     rows_unread: int = 0
 
     @property
@@ -62,7 +64,7 @@ def fold_name(name: str) -> str:
 
 
 def read_records(source: Source, known: Sequence[str]) -> Records:
-    """The rows of a file and what is wrong with the others; `known` names tell its delimiter.
+    """The rows of a file and what is wrong with the others; `known` names decide its delimiter.
 
     Raises `DataError` for a file with more columns than any table of questions has.
     """
@@ -73,18 +75,14 @@ def _from_json(source: Source) -> Records:
     names: dict[str, str] = {}
     rows: list[Record] = []
     faults = FaultList()
-    for number, (line, found) in enumerate(json_objects(source), start=1):
-        record = _to_record(found, line, number) if isinstance(found, dict) else found
-        column = pictures.picture_column(found) if isinstance(found, dict) else None
-        if isinstance(record, str):
-            faults.add(Fault(source.name, line, "", "invalid-json", record, "a JSON object"))
-        elif column is not None:
-            faults.add(pictures.picture_fault(source.name, line, column))
-        elif again := duplicate_column_faults(tuple(found), source.name, line):
-            faults.add(*again)
+    for number, row in enumerate(json_rows(source), start=1):
+        if isinstance(row, Fault):
+            faults.add(row)
+        elif repeated := duplicate_column_faults(tuple(row.values), source.name, row.line):
+            faults.add(*repeated)
         else:
-            rows.append(record)
-            for name in found:
+            rows.append(Record(row.line, number, _fold_keys(row.values), _fold_keys(row.texts)))
+            for name in row.values:
                 names.setdefault(fold_name(name), name.strip())
             check_width(len(names), source.name)
     names.pop("", None)
@@ -93,30 +91,26 @@ def _from_json(source: Source) -> Records:
     )
 
 
-def _to_record(json_object: Mapping[str, Any], line: int, number: int) -> Record | str:
-    values = {fold_name(name): value for name, value in json_object.items()}
-    try:
-        texts = {name: cell_text(value) for name, value in values.items()}
-    except RecursionError:
-        return "JSON nested too deeply"
-    return Record(line, number, values, texts)
+def _fold_keys(row: Mapping[str, Value]) -> dict[str, Value]:
+    return {fold_name(name): value for name, value in row.items()}
 
 
 def _from_table(source: Source, known: Sequence[str]) -> Records:
     table = read_table(source, known)
-    again = duplicate_column_faults(table.header, source.name, table.header_line)
+    repeated = duplicate_column_faults(table.header, source.name, table.header_line)
     names = {fold_name(name): name.strip() for name in table.header if name.strip()}
     rows: list[Record] = []
     wrong = FaultList()
-    for row in () if again else _to_records(table.rows, table.header, table.delimiter, source.name):
+    readable = () if repeated else table.rows
+    for row in _to_records(readable, table.header, table.delimiter, source.name):
         if isinstance(row, Fault):
             wrong.add(row)
         else:
             rows.append(row)
-    before = FaultList(sort_by_line(table.faults, again))
-    faults = FaultList(sort_by_line(before.kept, wrong.kept))
-    faults.add(unlisted=table.unlisted + wrong.unlisted)
-    unread = before.rows + table.unlisted + wrong.rows
+    before = FaultList(sort_by_line(table.faults, repeated))
+    unlisted = table.unlisted + wrong.unlisted
+    faults = FaultList(sort_by_line(before.kept, wrong.kept), unlisted=unlisted)
+    unread = before.rows + table.unlisted.total() + wrong.rows
     return Records(names, tuple(rows), faults.kept, table.header_line, faults.unlisted, unread)
 
 
@@ -129,8 +123,114 @@ def _to_records(
         if any(map(str.strip, row.cells[width:])):
             expected = f"{width} cell{'s' if width > 1 else ''}, as in the header; "
             expected += f"a text that contains “{visible}” needs quotes around it"
-            found = f"{len(row.cells)} cells"
-            yield Fault(file, row.line, "", "shifted-row", found, expected)
+            actual = f"{len(row.cells)} cells"
+            yield Fault(file, row.line, "", "shifted-row", actual, expected)
             continue
         texts = {fold_name(name): cell for name, cell in zip(header, row.cells, strict=False)}
         yield Record(row.line, number, texts, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderColumns:
+    """Positions in a row. `options` and `others` have their names; -1 means there is none."""
+
+    question: int
+    question_name: str
+    options: tuple[tuple[str, int], ...]
+    answer: int
+    answer_name: str
+    id: int
+    subject: int
+    explanation: int
+    others: tuple[tuple[str, int], ...]
+
+    @property
+    def last_needed(self) -> int:
+        """The last position without which a row cannot be read."""
+        return max(self.question, self.answer, *(at for _, at in self.options))
+
+
+def known_column_names(layout: Layout) -> tuple[str, ...]:
+    """Every column name that means something under this layout."""
+    own = (layout.question, layout.answer, *layout.options)
+    return (*COLUMN_NAMES, *(name for name in own if name))
+
+
+def find_columns(
+    header: Sequence[str], layout: Layout, *, file: str, line: int
+) -> HeaderColumns | tuple[Fault, ...]:
+    """The columns of a header, or the faults that make the file unreadable."""
+    places = _positions_by_name(header)
+    faults = [*duplicate_column_faults(header, file, line)]
+    options = layout.options or _option_letters(places)
+    question, answer = layout.question or "question", layout.answer or "answer"
+    needed = (question, *options, answer)
+    for name in needed:
+        if fold_name(name) not in places:
+            faults.append(missing_column_fault(name, header, needed, file=file, line=line))
+    if not layout.options and "k" in places and len(options) == len(LETTERS):
+        expected = f"at most {len(LETTERS)} options, {LETTERS[0]} to {LETTERS[-1]}"
+        faults.append(Fault(file, line, "K", "too-many-options", "a column K", expected))
+    if faults:
+        return tuple(faults)
+    used = {
+        fold_name(name) for name in (*needed, "id", "subject", "explanation", *_RESERVED_COLUMNS)
+    }
+    return HeaderColumns(
+        question=places[fold_name(question)],
+        question_name=question,
+        options=tuple((name, places[fold_name(name)]) for name in options),
+        answer=places[fold_name(answer)],
+        answer_name=answer,
+        id=places.get("id", -1),
+        subject=places.get("subject", -1),
+        explanation=places.get("explanation", -1),
+        others=tuple(
+            (name.strip(), places[fold_name(name)])
+            for name in header
+            if name.strip() and fold_name(name) not in used
+        ),
+    )
+
+
+def _positions_by_name(header: Sequence[str]) -> Mapping[str, int]:
+    # Unnamed columns (a spreadsheet's padding, a data frame's index) mean nothing.
+    return {fold_name(name): at for at, name in enumerate(header) if name.strip()}
+
+
+def no_rows_fault(file: str, header_line: int) -> Fault:
+    """The fault of a file that ends with its header."""
+    actual, expected = "a header and nothing below it", "a question per row"
+    return Fault(file, header_line, "", "no-rows", actual, expected)
+
+
+def duplicate_column_faults(header: Sequence[str], file: str, line: int) -> list[Fault]:
+    """A fault for each name that several columns have."""
+    counts = Counter(fold_name(name) for name in header if name.strip())
+    return [
+        Fault(file, line, name, "duplicate-column", f"{count} columns “{name}”", "one")
+        for name, count in counts.items()
+        if count > 1
+    ]
+
+
+def _option_letters(places: Mapping[str, int]) -> tuple[str, ...]:
+    # Up to the last letter there is: a file with A, B and D lacks C, it has not three options.
+    present = [at for at, letter in enumerate(LETTERS) if letter.casefold() in places]
+    return tuple(LETTERS[: max([_MIN_OPTIONS, *(at + 1 for at in present)])])
+
+
+def missing_column_fault(
+    name: str, header: Sequence[str], needed: Sequence[str], *, file: str, line: int
+) -> Fault:
+    """The fault of a column that the header lacks, with the nearest name that is there."""
+    from difflib import get_close_matches  # only faulty files need it
+
+    taken = {fold_name(other) for other in needed}
+    free = {fold_name(other): other for other in header if fold_name(other) not in taken}
+    # One letter is near to every other letter: options get no suggestion.
+    near = get_close_matches(fold_name(name), free, n=1) if len(name) > 1 else []
+    shown = ", ".join(other for other in header if other)
+    actual = f"the columns {shorten(shown, 120)}" if shown else "no header"
+    expected = f"a column “{name}”" + (f"; is “{free[near[0]]}” meant?" if near else "")
+    return Fault(file, line, name, "missing-column", actual, expected)

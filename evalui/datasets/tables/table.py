@@ -3,16 +3,14 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from evalui.datasets.base import Source
-from evalui.datasets.faults import FaultList
-from evalui.datasets.questions import pictures
-from evalui.datasets.tables.long_cells import MAX_CELL_CHARS, LongCell, find_long_cell
-from evalui.datasets.tables.rows import RawRow, RawTable
+from evalui.datasets.base import FaultList, RawRow, RawTable, Source
+from evalui.datasets.tables import pictures
 from evalui.errors import DataError
 from evalui.types import Fault
 
@@ -20,12 +18,28 @@ DELIMITERS = ",;\t|"
 _MAX_COLUMNS = 1000  # JSON Lines with keys of their own would fill the memory with empty cells
 _NESTED_TOO_DEEPLY = "JSON nested too deeply"
 _MAX_BROKEN_ROWS = 20  # rows with broken quotes before the rest of a file is given up
+MAX_CELL_CHARS = 131_072  # characters; the csv module's own, which is one for all threads
 
 
 class JsonNumber(str):
     """A number of a JSON line, as it is written there."""
 
     __slots__ = ()
+
+
+class JsonRow(NamedTuple):
+    """A line of JSON Lines: its object, and the same as cells of a table."""
+
+    line: int
+    values: dict[str, Any]
+    texts: dict[str, str]
+
+
+class LongCell(NamedTuple):
+    """A cell over the limit: its place in the row, counted from 0, and its text."""
+
+    column_index: int
+    text: str
 
 
 def read_header(source: Source, known: Sequence[str]) -> tuple[str, ...]:
@@ -69,16 +83,17 @@ def _without_pictures(table: RawTable, file: str) -> RawTable:
             faults.add(pictures.picture_fault(file, row.line, column))
     if not faults.total:
         return table
-    faults.add(*table.faults, unlisted=table.unlisted)
-    return replace(table, rows=tuple(rows), faults=faults.kept, unlisted=faults.unlisted)
+    faults.add(*table.faults)
+    more = faults.unlisted + table.unlisted
+    return replace(table, rows=tuple(rows), faults=faults.kept, unlisted=more)
 
 
 def read_headerless(source: Source, *, max_rows: int | None = None) -> RawTable:
     """A file separated by commas that has no header: all its rows, or the first `max_rows`."""
     lines = io.StringIO(source.text.removeprefix("\ufeff")).readlines()
-    found = list(islice(_parse_rows(lines, ",", 0, source.name), max_rows))
-    rows = tuple(row for row in found if isinstance(row, RawRow))
-    faults = FaultList(fault for fault in found if isinstance(fault, Fault))
+    parsed = list(islice(_parse_rows(lines, ",", 0, source.name), max_rows))
+    rows = tuple(row for row in parsed if isinstance(row, RawRow))
+    faults = FaultList(fault for fault in parsed if isinstance(fault, Fault))
     return RawTable((), rows, ",", faults.kept, header_line=0, unlisted=faults.unlisted)
 
 
@@ -86,11 +101,11 @@ def _read_delimited(source: Source, known: Sequence[str]) -> RawTable:
     lines = io.StringIO(source.text.removeprefix("\ufeff")).readlines()
     start = next(number for number, line in enumerate(lines) if line.strip())
     delimiter = _detect_delimiter(lines[start], known)
-    found = list(_parse_rows(lines, delimiter, start, source.name))
-    rows = [row for row in found if isinstance(row, RawRow)]
-    wrong = FaultList(fault for fault in found if isinstance(fault, Fault))
+    parsed = list(_parse_rows(lines, delimiter, start, source.name))
+    rows = [row for row in parsed if isinstance(row, RawRow)]
+    wrong = FaultList(fault for fault in parsed if isinstance(fault, Fault))
     faults, more = wrong.kept, wrong.unlisted
-    if not found or isinstance(found[0], Fault):
+    if not parsed or isinstance(parsed[0], Fault):
         return RawTable((), (), delimiter, faults, start + 1, unlisted=more)
     check_width(len(rows[0].cells), source.name)
     return RawTable(
@@ -104,12 +119,7 @@ def check_width(width: int, name: str, *, max_columns: int = _MAX_COLUMNS) -> No
     `max_columns` are those from which on it is raised, if only a part of them may be filled.
     """
     if width > max_columns:
-        raise DataError(
-            "too-many-columns",
-            file=name,
-            n=width,
-            limit=_MAX_COLUMNS,
-        )
+        raise DataError("too-many-columns", file=name, n=width, limit=_MAX_COLUMNS)
 
 
 def _column_names(row: RawRow) -> tuple[str, ...]:
@@ -176,31 +186,39 @@ def _long_cell_fault(name: str, line: int, header: Sequence[str], cell: LongCell
 
 
 def _broken_quotes_fault(name: str, line: int, error: str) -> Fault:
-    found = (
+    actual = (
         "text after the closing quote of a cell"
         if "expected after" in error
         else "a quoted cell that never ends"
     )
     expected = 'a quote at both ends of the cell, and each quote inside it doubled ("")'
-    return Fault(name, line, "", "broken-quotes", found, expected)
+    return Fault(name, line, "", "broken-quotes", actual, expected)
 
 
 def _read_json_lines(source: Source) -> RawTable:
     records: list[tuple[int, dict[str, str]]] = []
     faults = FaultList()
-    for line, record in json_objects(source):
-        cells = _cell_texts(record) if isinstance(record, dict) else record
-        column = pictures.picture_column(record) if isinstance(record, dict) else None
-        if column is not None:
-            faults.add(pictures.picture_fault(source.name, line, column))
-        elif isinstance(cells, dict):
-            records.append((line, cells))
+    for row in json_rows(source):
+        if isinstance(row, Fault):
+            faults.add(row)
         else:
-            faults.add(Fault(source.name, line, "", "invalid-json", cells, "a JSON object"))
+            records.append((row.line, row.texts))
     names = dict.fromkeys(key for _, record in records for key in record)
     check_width(len(names), source.name)
     rows = (RawRow(line, tuple(record.get(name, "") for name in names)) for line, record in records)
     return RawTable(tuple(names), tuple(rows), "", faults.kept, unlisted=faults.unlisted)
+
+
+def json_rows(source: Source) -> Iterator[JsonRow | Fault]:
+    """Each line that is not blank: its object, or the fault of one that cannot be read."""
+    for line, parsed in json_objects(source):
+        texts = _cell_texts(parsed) if isinstance(parsed, dict) else parsed
+        if isinstance(texts, str) or isinstance(parsed, str):
+            yield Fault(source.name, line, "", "invalid-json", str(texts), "a JSON object")
+        elif (column := pictures.picture_column(parsed)) is not None:
+            yield pictures.picture_fault(source.name, line, column)
+        else:
+            yield JsonRow(line, parsed, texts)
 
 
 def json_objects(source: Source) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -208,6 +226,19 @@ def json_objects(source: Source) -> Iterator[tuple[int, dict[str, Any] | str]]:
     for number, line in enumerate(source.text.removeprefix("\ufeff").split("\n"), start=1):
         if line.strip():
             yield number, _parse_json_line(line)
+
+
+def parse_json(text: str) -> Any:
+    """A JSON value whose numbers stay as they are written.
+
+    Raises:
+        ValueError: the text is no JSON, or has half a surrogate pair.
+        RecursionError: it is nested too deeply.
+    """
+    value: Any = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+    if has_lone_surrogate(value):
+        raise ValueError("half of a \\u pair")
+    return value
 
 
 def has_lone_surrogate(value: Any) -> bool:
@@ -251,3 +282,24 @@ def _cell_texts(record: dict[str, Any]) -> dict[str, str] | str:
         return {key: cell_text(value) for key, value in record.items()}
     except RecursionError:
         return _NESTED_TOO_DEEPLY
+
+
+def find_long_cell(lines: Sequence[str], delimiter: str) -> LongCell | None:
+    """The first cell over the limit in the row that begins with the first of the lines.
+
+    None if that cell is quoted and its quote is never closed.
+    """
+    text = "".join(lines)
+    cell = re.compile(rf' *(?:"((?:[^"]+|"")*+)("?)|([^{re.escape(delimiter)}\n]*+)) *')
+    start, column = 0, 0
+    while match := cell.match(text, start):
+        quoted, closing, bare = match.groups()
+        if quoted is not None and not closing:
+            return None
+        content = bare if quoted is None else quoted.replace('""', '"')
+        if len(content) > MAX_CELL_CHARS:
+            return LongCell(column, content)
+        if text[match.end() : match.end() + 1] != delimiter:
+            return None
+        start, column = match.end() + 1, column + 1
+    return None

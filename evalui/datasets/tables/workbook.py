@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any
 
-from evalui.datasets.base import Limits
-from evalui.datasets.faults import FaultList
-from evalui.datasets.files.archive import ARCHIVE_ERRORS, check_archive
-from evalui.datasets.files.unpacking import read_chunks, split_between_tags
-from evalui.datasets.tables.rows import RawRow, RawTable
+from evalui.datasets.base import FaultList, Limits, RawRow, RawTable
+from evalui.datasets.files.archive import (
+    ARCHIVE_ERRORS,
+    check_archive,
+    read_chunks,
+    split_between_tags,
+)
 from evalui.datasets.tables.table import check_width
 from evalui.errors import DataError
 from evalui.types import Fault
@@ -118,14 +120,8 @@ def _check_workbook(data: bytes, name: str, limits: Limits) -> None:
         raise DataError("empty-file", file=name)
     if data.startswith(_OLE_MAGIC):
         if _ENCRYPTION_MARKER in data:
-            raise DataError(
-                "workbook-locked",
-                file=name,
-            )
-        raise DataError(
-            "workbook-old",
-            file=name,
-        )
+            raise DataError("workbook-locked", file=name)
+        raise DataError("workbook-old", file=name)
     with _as_data_error(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = [info for info in archive.infolist() if not info.is_dir()]
         check_archive(name, parts, limits)
@@ -135,10 +131,7 @@ def _check_workbook(data: bytes, name: str, limits: Limits) -> None:
     )
     if any(look.declares_entities for look in looks):
         # No spreadsheet program writes them; they are how a small text is made to fill a memory.
-        raise DataError(
-            "workbook-entities",
-            file=name,
-        )
+        raise DataError("workbook-entities", file=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +169,12 @@ def _as_data_error(name: str) -> Generator[None]:
 
     try:
         with warnings.catch_warnings():
-            # Of styles and extensions that it leaves aside; we read values only.
+            # About styles and extensions that it ignores; only values are read.
             warnings.simplefilter("ignore")
             yield
     except (*_WORKBOOK_ERRORS, InvalidFileException) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise DataError(
-            "workbook-damaged",
-            file=name,
-            reason=reason.rstrip("."),
-        ) from error
+        raise DataError("workbook-damaged", file=name, reason=reason.rstrip(".")) from error
 
 
 def _load_book(data: bytes, *, data_only: bool = True) -> Any:
@@ -198,7 +187,7 @@ def _load_book(data: bytes, *, data_only: bool = True) -> Any:
 
 def _read_header(sheet: Any) -> RawTable:
     """The header of a sheet: its first row that is not blank."""
-    sheet.reset_dimensions()  # they are what the file says of itself, and may be anything
+    sheet.reset_dimensions()  # the file states them itself, and they may be wrong
     for line, values in enumerate(
         sheet.iter_rows(max_row=_HEADER_SEARCH_ROWS, values_only=True), start=1
     ):
@@ -223,12 +212,7 @@ def _choose_sheet(
 ) -> str:
     filled = [title for title, head in heads.items() if head.header]
     if sheet_name and sheet_name not in heads:
-        raise DataError(
-            "no-such-sheet",
-            file=name,
-            sheet=sheet_name,
-            known=", ".join(heads) or "–",
-        )
+        raise DataError("no-such-sheet", file=name, sheet=sheet_name, known=", ".join(heads) or "–")
     if not filled or (sheet_name and sheet_name not in filled):
         raise DataError("empty-file", file=name)
     return sheet_name or next(
@@ -261,7 +245,7 @@ class _SheetReader:
     def _scan_xml(self, path: str) -> tuple[dict[tuple[int, int], int], bool]:
         """The merged cells, and whether there are formulas.
 
-        openpyxl does not tell them of a workbook that it only streams.
+        openpyxl does not report them for a workbook that it only streams.
         """
         merged: dict[tuple[int, int], int] = {}
         formulas = False
@@ -282,7 +266,7 @@ class _SheetReader:
         self, sheet: Any, merged: Mapping[tuple[int, int], int]
     ) -> dict[int, list[str]]:
         """The rows that are not blank, by their number; merged cells repeat their value."""
-        found: dict[int, list[str]] = {}
+        lines: dict[int, list[str]] = {}
         repeated: dict[int, tuple[int, str]] = {}  # column -> last row, value
         cells, width = 0, 0
         for line, values in enumerate(sheet.iter_rows(values_only=True), start=1):
@@ -297,13 +281,13 @@ class _SheetReader:
                     texts[column] = text
             if filled:
                 width = width or len(_header_names(values))
-                # Cells beyond the header are somebody's own notes.
-                found[line] = texts[:width]
+                # Cells beyond the header are notes beside the table.
+                lines[line] = texts[:width]
             if merged:
                 for column, text in enumerate(texts):
                     if last := merged.get((line, column)):
                         repeated[column] = (last, text)
-        return found
+        return lines
 
     def _raise_too_large(self) -> None:
         raise DataError(
@@ -315,8 +299,8 @@ class _SheetReader:
         )
 
     def _formulas_without_value(self, lines: Mapping[int, list[str]]) -> dict[int, list[int]]:
-        """The columns, by row, that have a formula and no value: a second pass tells them."""
-        found: dict[int, list[int]] = {}
+        """The columns, by row, that have a formula and no value, from a second pass."""
+        columns: dict[int, list[int]] = {}
         with _as_data_error(self.name), closing(_load_book(self.data, data_only=False)) as book:
             sheet = book[self.title]
             sheet.reset_dimensions()
@@ -326,8 +310,8 @@ class _SheetReader:
                 for column, shown in enumerate(cells):
                     empty = column >= len(texts) or not texts[column].strip()
                     if empty and shown.data_type == "f":
-                        found.setdefault(line, []).append(column)
-        return found
+                        columns.setdefault(line, []).append(column)
+        return columns
 
     def _build_table(
         self,
@@ -355,17 +339,17 @@ class _SheetReader:
             text = texts[column].strip() if column < len(texts) else ""
             if not name or not (column in missing or text in _ERROR_VALUES):
                 continue
-            found = f"the error {text}" if text else "a formula whose value is not in the file"
-            yield Fault(self.name, line, name, "formula-without-value", found, expected)
+            actual = f"the error {text}" if text else "a formula whose value is not in the file"
+            yield Fault(self.name, line, name, "formula-without-value", actual, expected)
 
 
 def _merged_regions(xml: bytes) -> dict[tuple[int, int], int]:
     """The last row of each merged region of several rows, by its first row and column."""
-    found: dict[tuple[int, int], int] = {}
+    regions: dict[tuple[int, int], int] = {}
     for letters, first, last in _MERGED.findall(xml):
         column = 0
         for letter in letters:
             column = 26 * column + letter - ord("A") + 1
         if int(last) > int(first):
-            found[int(first), column - 1] = int(last)
-    return found
+            regions[int(first), column - 1] = int(last)
+    return regions

@@ -1,25 +1,29 @@
 """The `openai` backend: any model behind an OpenAI-compatible HTTP interface.
 
-The `openai` package is imported when a server is asked, not before.
+pydantic and httpcore are imported when an entry is read and a request is sent, not before.
 """
 
 import hashlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import Sentence, sentence
-from evalui.models.base import BACKENDS, Model, ModelEntry
-from evalui.models.endpoint.config import Endpoint, read_endpoint
+from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.http.pool import ServerPool
 from evalui.models.endpoint.probing.capabilities import Capabilities, missing_ability_reason
-from evalui.models.endpoint.probing.status import EndpointStatus, usable_capabilities
+from evalui.models.endpoint.probing.status import FAILURE_TTL_S, EndpointStatus, usable_capabilities
 from evalui.models.endpoint.requests import RequestBuilder
 from evalui.models.tokenization import Tokenizer
 from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
+
+if TYPE_CHECKING:
+    from evalui.models.endpoint.config import Endpoint
 
 VERSION = "openai.3"  # part of every fingerprint: raise it when an answer may change
 _ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
@@ -33,86 +37,112 @@ _NO_USAGE = Usage(0, 0)
 _OPEN_TIMEOUT_S = 45.0  # a worker waits longer for a first answer than a page does
 
 
-class OpenAIBackend:
-    """Asks servers; `options` are those of `Endpoint`. What servers can do is found by asking."""
+class OpenAIBackend(Backend):
+    """Sends requests to servers; `options` are those of `Endpoint`. Probes what servers can do."""
+
+    traits = BackendTraits(remote=True)
 
     def __init__(
         self, status: EndpointStatus | None = None, retry_policy: RetryPolicy | None = None
     ) -> None:
         self._status = status or EndpointStatus()
         self._retry_policy = retry_policy
+        self._options_checked: dict[str, float] = {}  # by model with wrong options, in Unix time
 
     def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
-        """What the servers were found to do; nothing while none answers."""
-        found = self._capabilities(entry)
-        return found.abilities if found else frozenset()
+        """What the probes showed that the servers can do; nothing while none answers."""
+        capabilities = self._capabilities(entry)
+        return capabilities.abilities if capabilities else frozenset()
 
     def missing_reasons(self, entry: ModelEntry) -> Mapping[Ability, str]:
         """For each missing ability what the servers did instead."""
-        found = self._capabilities(entry)
-        if found is None:
+        capabilities = self._capabilities(entry)
+        if capabilities is None:
             return {}
-        missing = _ALL - found.abilities
+        missing = _ALL - capabilities.abilities
         return {
-            ability: missing_ability_reason(ability, found.missing_reasons.get(ability, ""))
+            ability: missing_ability_reason(ability, capabilities.missing_reasons.get(ability, ""))
             for ability in missing
         }
 
     def problem(self, entry: ModelEntry) -> str:
         """What is wrong with the options, or with all of the servers."""
         try:
-            endpoint = read_endpoint(entry)
+            endpoint = _endpoint_of(entry)
             usable_capabilities(endpoint, self._status.get(endpoint))
         except ModelError as error:
             return error.sentence
         return _tokenizer_problem(endpoint)
 
     def unavailable_addresses(self, entry: ModelEntry) -> Mapping[str, str]:
-        """The URLs that cannot be used now, and why; the model can be asked while one can."""
+        """The URLs that cannot be used now, and why; the model is available while one can."""
         try:
-            seen = self._status.get(read_endpoint(entry))
+            snapshot = self._status.get(_endpoint_of(entry))
         except ModelError:
             return {}
-        return {**seen.unavailable, **seen.misconfigured}
+        return {**snapshot.unavailable, **snapshot.misconfigured}
+
+    def probe_status(self, entry: ModelEntry, *, wait_s: float) -> ProbeStatus:
+        """What is known of the model's servers; wrong options are known at once."""
+        try:
+            endpoint = _endpoint_of(entry)
+        except ModelError:
+            return ProbeStatus(checked_at=self._options_checked_at(entry))
+        snapshot = self._status.get(endpoint, wait_s=wait_s)
+        return ProbeStatus(snapshot.is_known, snapshot.is_pending, snapshot.checked_at)
+
+    def probe_again(self, entry: ModelEntry) -> None:
+        """Probe the model's servers now; one that is being probed is not probed twice."""
+        try:
+            self._status.probe_again(_endpoint_of(entry))
+        except ModelError:  # wrong options, which `problem` reports
+            self._options_checked[entry.name] = time.time()
 
     def open(self, entry: ModelEntry) -> Model:
-        """A model to ask.
+        """A model behind the entry's servers.
 
         Raises:
             ModelError: the options are wrong, or the servers do not serve the model.
             Unreachable: none of the servers answers now.
         """
-        endpoint = read_endpoint(entry)
+        endpoint = _endpoint_of(entry)
         # The fingerprint must name what the servers have now.
-        seen = self._status.refresh(endpoint, wait_s=_OPEN_TIMEOUT_S)
-        found = usable_capabilities(endpoint, seen)
+        snapshot = self._status.refresh(endpoint, wait_s=_OPEN_TIMEOUT_S)
+        capabilities = usable_capabilities(endpoint, snapshot)
         if problem := _tokenizer_problem(endpoint):
             raise ModelError(problem)
-        # Those that are down may come back; those that refuse us would only spoil the rest.
-        urls = tuple(url for url in endpoint.urls if url not in seen.misconfigured)
+        # Servers that are down may come back; misconfigured ones would only fail requests.
+        urls = tuple(url for url in endpoint.urls if url not in snapshot.misconfigured)
         rest = replace(endpoint, urls=urls)
         return EndpointModel(
-            entry.name, rest, found, self._retry_policy, probe_usage=seen.probe_usage
+            entry.name, rest, capabilities, self._retry_policy, probe_usage=snapshot.probe_usage
         )
+
+    def _options_checked_at(self, entry: ModelEntry) -> float:
+        """When wrong options were last checked; the same for a while, so that a page rests."""
+        now = time.time()
+        if now - self._options_checked.get(entry.name, 0.0) > FAILURE_TTL_S:
+            self._options_checked[entry.name] = now
+        return self._options_checked[entry.name]
 
     def _capabilities(self, entry: ModelEntry) -> Capabilities | None:
         try:
-            endpoint = read_endpoint(entry)
+            endpoint = _endpoint_of(entry)
             return usable_capabilities(endpoint, self._status.get(endpoint))
         except ModelError:
             return None
 
 
 class EndpointModel:
-    """A model behind one or several servers; see `base.Model`, `base.Metered` and `base.Noted`.
+    """A model behind one or several servers; see `base.Model` and `base.UsageTracking`.
 
-    `asked` are the tokens that finding out about it has cost.
+    `probe_usage` are the tokens that probing it has cost.
     """
 
     def __init__(
         self,
         name: str,
-        endpoint: Endpoint,
+        endpoint: "Endpoint",
         capabilities: Capabilities,
         retry_policy: RetryPolicy | None = None,
         *,
@@ -162,15 +192,17 @@ class EndpointModel:
         yield from self._pool.run(self.name, self._request_builder.jobs(requests))
 
     def usage(self) -> Usage:
-        """The tokens that the servers told us of, those of unused answers too.
+        """The tokens that the servers reported, those of unused answers too.
 
-        What finding out has cost is added with the first requests: whoever has them pays for it,
-        and not, unseen, whoever opens the model.
+        What probing has cost is added with the first requests: a run that sends some pays for it,
+        and not, unseen, one that only opens the model.
         """
-        told = [server.usage for server in self._servers] + [self._probe_usage] * self._has_started
+        usages = [server.usage for server in self._servers] + [
+            self._probe_usage
+        ] * self._has_started
         return Usage(
-            sum(usage.prompt_tokens for usage in told),
-            sum(usage.completion_tokens for usage in told),
+            sum(usage.prompt_tokens for usage in usages),
+            sum(usage.completion_tokens for usage in usages),
         )
 
     def stop(self) -> None:
@@ -182,13 +214,19 @@ class EndpointModel:
         self._pool.close()
 
 
+def _endpoint_of(entry: ModelEntry) -> "Endpoint":
+    from evalui.models.endpoint.config import read_endpoint  # loads pydantic
+
+    return read_endpoint(entry)
+
+
 def _nondeterminism_note() -> Sentence:
     return sentence(
         "error.endpoint-draws",
     )
 
 
-def _tokenizer_problem(endpoint: Endpoint) -> str:
+def _tokenizer_problem(endpoint: "Endpoint") -> str:
     if endpoint.tokenizer is None or endpoint.tokenizer.is_dir():
         return ""
     return sentence(
@@ -197,29 +235,29 @@ def _tokenizer_problem(endpoint: Endpoint) -> str:
     )
 
 
-def _tokenizer(name: str, endpoint: Endpoint) -> Tokenizer | None:
+def _tokenizer(name: str, endpoint: "Endpoint") -> Tokenizer | None:
     if endpoint.tokenizer is None:
         return None
-    from evalui.models.folder_tokenizer import HFTokenizer
+    from evalui.models.tokenization import HFTokenizer
 
     return HFTokenizer(name, endpoint.tokenizer)
 
 
-def _fingerprint(endpoint: Endpoint, found: Capabilities) -> str:
-    """Names the model and the way it is asked, not the servers: several share one model."""
-    about = (
+def _fingerprint(endpoint: "Endpoint", capabilities: Capabilities) -> str:
+    """Names the model and the way requests are sent, not the servers: several share one model."""
+    parts = (
         VERSION,
         endpoint.model,
         endpoint.api,
         str(endpoint.seed),
         str(endpoint.max_length),
-        found.root,
-        found.reported_model,
-        str(found.max_length),
-        found.interface_key,
+        capabilities.root,
+        capabilities.reported_model,
+        str(capabilities.max_length),
+        capabilities.interface_key,
         *(_tokenizer_digests(endpoint.tokenizer) if endpoint.tokenizer else ("",)),
     )
-    return f"openai:{hashlib.sha256(repr(about).encode()).hexdigest()}"
+    return f"openai:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
 def _tokenizer_digests(folder: Path) -> list[str]:

@@ -1,37 +1,27 @@
-"""What models.toml says of a model that is asked over HTTP.
+"""What models.toml states of a model at an endpoint, checked by pydantic.
 
-Keys never stand in the catalog: it names the environment variable that holds one.
+Loaded when an entry is read: pydantic takes a tenth of a second to import. Keys never stand in the
+catalog: it names the environment variable that holds one.
 """
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
-from urllib.parse import urlsplit
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from evalui.errors import ModelError
-from evalui.messages import Sentence, sentence
 from evalui.models.base import ModelEntry
-from evalui.models.endpoint.http.addresses import check_url, host_of
+from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
+from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, validated
 
 Api = Literal["auto", "chat", "completions"]
 
-# The number options: the default, the smallest value, and whether it is a whole number.
-_NUMBERS: Mapping[str, tuple[float, float, bool]] = {
-    "concurrency": (8, 1, True),
-    "requests_per_minute": (0, 0, False),
-    "timeout_s": (60, 0.1, False),
-    "total_timeout_s": (0, 0, False),
-    "retries": (3, 0, True),
-    "seed": (0, 0, True),
-}
-_TEXTS = ("base_url", "api_key_env", "api", "tokenizer", "role", "notes_zh")
-_SECRET_MARKERS = "@?#"  # what stands before or after these in an address is nobody's business
-_TOTAL_TIMEOUT_FACTOR = (
-    5  # an answer may last as many times as long as a pause in it, unless the catalog says
-)
-_KNOWN = (*_TEXTS, "base_urls", *_NUMBERS)
+# A response may take as many times as long as a pause in it, unless the catalog states otherwise.
+_TOTAL_TIMEOUT_FACTOR = 5
+_TOO_MUCH = 1_000_000_000  # no number option means anything from here on
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +29,8 @@ class Endpoint:
     """A model at one or several servers, all of which must serve the same weights.
 
     `model` is its name there. `concurrency` and `requests_per_minute` (0: no limit) hold for
-    each server. `max_length`, in tokens, is 0 if the catalog does not tell. A request fails after
-    `timeout_s` seconds without a byte, and after `total_timeout_s` in any case.
+    each server. `max_length`, in tokens, is 0 if the catalog does not state it. A request fails
+    after `timeout_s` seconds without a byte, and after `total_timeout_s` in any case.
     """
 
     model: str
@@ -67,34 +57,23 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
 
     Raises:
         ModelError: an option is missing, unknown or of the wrong kind, or the variable that
-            should hold the key is not set or holds none, or no model is asked at an address.
+            should hold the key is not set or holds none, or an address is refused.
     """
-    options = entry.options
-    if unknown := sorted(set(options) - set(_KNOWN)):
-        raise ModelError(
-            "endpoint-option",
-            option=unknown[0],
-            known=", ".join(_KNOWN),
-        )
     if not entry.path:
         raise ModelError("endpoint-no-path")
-    texts = {name: _text(options, name) for name in _TEXTS}
-    numbers = {name: _number(options, name) for name in _NUMBERS}
-    api = texts["api"] or "auto"
-    if api not in get_args(Api):
-        raise _option_error("api", ", ".join(get_args(Api)), api)
+    options = _read_options(entry)
     endpoint = Endpoint(
         model=entry.path,
-        urls=_urls(options),
-        key_env=texts["api_key_env"],
-        api=cast(Api, api),
-        concurrency=int(numbers["concurrency"]),
-        requests_per_minute=numbers["requests_per_minute"],
-        timeout_s=numbers["timeout_s"],
-        total_timeout_s=numbers["total_timeout_s"] or _TOTAL_TIMEOUT_FACTOR * numbers["timeout_s"],
-        retries=int(numbers["retries"]),
-        seed=int(numbers["seed"]),
-        tokenizer=Path(texts["tokenizer"]).expanduser() if texts["tokenizer"] else None,
+        urls=options.urls,
+        key_env=options.api_key_env,
+        api=options.api or "auto",
+        concurrency=options.concurrency,
+        requests_per_minute=options.requests_per_minute,
+        timeout_s=options.timeout_s,
+        total_timeout_s=options.total_timeout_s or _TOTAL_TIMEOUT_FACTOR * options.timeout_s,
+        retries=options.retries,
+        seed=options.seed,
+        tokenizer=Path(options.tokenizer).expanduser() if options.tokenizer else None,
         max_length=entry.max_length,
     )
     if endpoint.key_env and not endpoint.key:
@@ -110,65 +89,69 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
     return endpoint
 
 
-def _text(options: Mapping[str, Any], name: str) -> str:
-    value = options.get(name, "")
-    if not isinstance(value, str):
-        raise _option_error(name, sentence("error.kind-text"), value)
-    return value
+def _checked_address(url: object) -> object:
+    if isinstance(url, str) and may_hold_secret(url):
+        raise ModelError("endpoint-secret-url")  # without the address: it may hold a key
+    if not isinstance(url, str) or not is_http_url(url):
+        raise PydanticCustomError("address", "no http address")
+    check_url(url)
+    return url.rstrip("/")
 
 
-def _number(options: Mapping[str, Any], name: str) -> float:
-    default, least, whole = _NUMBERS[name]
-    value = options.get(name, default)
-    # type(), not isinstance(): true would pass for a whole number.
-    if type(value) not in ((int,) if whole else (int, float)) or not least <= value < 1e9:
-        raise _option_error(name, _number_description(least, whole=whole), value)
-    return float(value)
+def _checked_or_absent(url: object) -> object:
+    """One address, or "" where only `base_urls` is given."""
+    return _checked_address(url) if url and isinstance(url, str) else url
 
 
-def _number_description(least: float, *, whole: bool) -> Sentence:
-    if whole:
-        return sentence("error.kind-whole-least", least=int(least))
-    return sentence("error.kind-least", least=least)
+class EndpointOptions(CheckedTable):
+    """The `options` of an entry. All times in seconds; 0 requests per minute are no limit.
+
+    `role` and `notes_zh` belong to other parts of the program.
+    """
+
+    base_url: Annotated[str, BeforeValidator(_checked_or_absent)] = ""
+    api_key_env: str = ""
+    api: Literal[Api, ""] = "auto"
+    tokenizer: str = ""
+    role: str = ""
+    notes_zh: str = ""
+    base_urls: list[Annotated[str, BeforeValidator(_checked_address)]] = Field(
+        default_factory=list[str]
+    )
+    concurrency: int = Field(default=8, ge=1, lt=_TOO_MUCH)
+    requests_per_minute: float = Field(default=0.0, ge=0, lt=_TOO_MUCH)
+    timeout_s: float = Field(default=60.0, ge=0.1, lt=_TOO_MUCH)
+    total_timeout_s: float = Field(default=0.0, ge=0, lt=_TOO_MUCH)
+    retries: int = Field(default=3, ge=0, lt=_TOO_MUCH)
+    seed: int = Field(default=0, ge=0, lt=_TOO_MUCH)
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """All addresses, each once, without a slash at the end."""
+        return tuple(dict.fromkeys([*([self.base_url] if self.base_url else []), *self.base_urls]))
 
 
-def _urls(options: Mapping[str, Any]) -> tuple[str, ...]:
-    several = options.get("base_urls", [])
-    if not isinstance(several, list):
-        raise _option_error("base_urls", sentence("error.kind-texts"), several)
-    one = options.get("base_url")
-    found = [*([one] if one else []), *cast("list[Any]", several)]
-    if not found:
-        raise ModelError(
-            "endpoint-no-url",
-        )
-    for url in found:
-        if isinstance(url, str) and any(mark in url for mark in _SECRET_MARKERS):
-            raise ModelError(  # without the address: it may hold a password or a key
-                "endpoint-secret-url",
-            )
-        if not isinstance(url, str) or not _is_url(url):
-            raise _option_error("base_url", sentence("error.kind-address"), url)
-        check_url(url)
-    return tuple(dict.fromkeys(str(url).rstrip("/") for url in found))
+def _read_options(entry: ModelEntry) -> EndpointOptions:
+    """The options of the entry.
 
-
-def _is_url(url: str) -> bool:
-    if " " in url or not url.isprintable():  # urlsplit would drop a line break
-        return False
+    Raises:
+        ModelError: one is unknown, of a wrong type or out of its range, or an address is missing
+            or refused.
+    """
     try:
-        parts = urlsplit(url)
-        port = parts.port
-        host = host_of(url)
-    except ValueError:  # a port that is no number, or what no name of a host can be
-        return False
-    return parts.scheme in ("http", "https") and bool(host and port != 0)
+        options = validated(EndpointOptions, entry.options)
+    except InvalidTable as error:
+        raise _option_error(error.field) from None
+    if not options.urls:
+        raise ModelError("endpoint-no-url")
+    return options
 
 
-def _option_error(option: str, expected: str, found: object) -> ModelError:
+def _option_error(wrong: InvalidField) -> ModelError:
+    if wrong.problem == "extra_forbidden":
+        known = ", ".join(EndpointOptions.model_fields)
+        return ModelError("endpoint-option", option=wrong.name, known=known)
+    name = "base_url" if wrong.in_list else wrong.name
     return ModelError(
-        "endpoint-wrong-option",
-        option=option,
-        expected=expected,
-        found=repr(found),
+        "endpoint-wrong-option", option=name, expected=wrong.expected, found=repr(wrong.value)
     )

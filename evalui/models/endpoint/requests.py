@@ -1,18 +1,13 @@
 """Each request becomes a job for whichever server is free: what is sent, and how it is read."""
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from evalui.messages import Sentence, sentence
-from evalui.models.endpoint.chat_logprobs import (
-    CONTINUE_REPLY_FIELDS,
-    SCORE_PROMPT_FIELDS,
-    context_tokens,
-    read_chat_tokens,
-    score_reply,
-)
-from evalui.models.endpoint.config import Endpoint
 from evalui.models.endpoint.http.client import (
     MAX_MESSAGE_LENGTH,
     Json,
@@ -21,10 +16,14 @@ from evalui.models.endpoint.http.client import (
     as_object,
     token_count,
 )
-from evalui.models.endpoint.labels import label_probs
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.prompt_logprobs import (
+    CONTINUE_REPLY_FIELDS,
+    SCORE_PROMPT_FIELDS,
     ContinuationSpan,
+    context_tokens,
+    read_chat_tokens,
+    score_reply,
     score_span,
     span_by_context,
     span_by_text,
@@ -32,6 +31,7 @@ from evalui.models.endpoint.prompt_logprobs import (
 )
 from evalui.models.endpoint.responses import (
     PromptToken,
+    TopLogprob,
     choices,
     invalid_response,
     invalid_top_reason,
@@ -40,28 +40,34 @@ from evalui.models.endpoint.responses import (
     read_top,
     reported_model,
 )
-from evalui.models.endpoint.token_ids import token_id_logprobs
-from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache
+from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
 from evalui.models.scoring_requests import encode_requests
-from evalui.models.tokenization import Tokenizer, spellings, strip_before_label
-from evalui.types import Generate, Loglik, Message, NextToken, Prompt, Request, Response
+from evalui.models.tokenization import Tokenizer, spellings, spellings_among, strip_before_label
+from evalui.types import Generate, LabelProbs, Loglik, Message, NextToken, Prompt, Request, Response
+
+if TYPE_CHECKING:
+    from evalui.models.endpoint.config import Endpoint
 
 Job = Callable[[Post], Response]
 
-_UNKNOWN_LIMIT = 10**9  # tokens, where nobody tells how many the model reads
-# A vLLM server takes up habits from the model's folder (a repetition penalty, say) unless told.
+_UNKNOWN_LIMIT = 10**9  # tokens, where the longest input of the model is not stated
+# A vLLM server applies generation defaults from the model's folder unless a request has its own.
 _NEUTRAL_SAMPLING: Json = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": -1}
 _MAX_STOPS = 4  # texts that a hosted API takes; the reply is cut at all of them here
 
 
 class RequestBuilder:
-    """Turns requests into jobs for servers that can do what was found.
+    """Turns requests into jobs for servers with certain capabilities.
 
-    `tokenizer` is the model's own if it lies here; else the server's is asked.
+    `tokenizer` is the model's own if it lies here; else the server's is used.
     """
 
     def __init__(
-        self, name: str, endpoint: Endpoint, capabilities: Capabilities, tokenizer: Tokenizer | None
+        self,
+        name: str,
+        endpoint: "Endpoint",
+        capabilities: Capabilities,
+        tokenizer: Tokenizer | None,
     ) -> None:
         self._name = name
         self._endpoint = endpoint
@@ -105,13 +111,13 @@ class RequestBuilder:
             }
         if requests and not self._spellings:
             self._spellings = spellings(self._tokenizer)
-        asked = encode_requests(
+        batch = encode_requests(
             self._tokenizer, self._spellings, list(requests.values()), limit=self._limit
         )
         picks = self._capabilities.picks_token_ids
         return {
             key: lambda post, at=at: token_id_logprobs(
-                asked, at, self._completion_call(post), picks_token_ids=picks
+                batch, at, self._completion_call(post), picks_token_ids=picks
             )
             for at, key in enumerate(requests)
         }
@@ -121,11 +127,11 @@ class RequestBuilder:
             self._name, self._endpoint.model, post, self._tokenization_cache
         )
         labels = request.labels if isinstance(request, NextToken) else ()
-        asked = encode_requests(
+        batch = encode_requests(
             tokenizer, tokenizer.spellings(labels), [request], limit=self._limit
         )
         return token_id_logprobs(
-            asked,
+            batch,
             0,
             self._completion_call(post),
             picks_token_ids=self._capabilities.picks_token_ids,
@@ -195,7 +201,7 @@ class RequestBuilder:
         turns = _as_messages(request.context)
         if not turns:
             raise RejectedError(_unsupported_reason(request.context))
-        # All options of a question ask for it at once.
+        # All options of a question need it at the same time.
         context = self._tokenization_cache.get_once(
             ("turns", turns),
             lambda: context_tokens(
@@ -203,10 +209,10 @@ class RequestBuilder:
             ),
         )
         both = (*turns, Message("assistant", request.continuation))
-        told = read_chat_tokens(
+        scored = read_chat_tokens(
             self._request_chat(post, both, 1, SCORE_PROMPT_FIELDS | CONTINUE_REPLY_FIELDS)
         )
-        return score_reply(told, context, request.continuation)
+        return score_reply(scored, context, request.continuation)
 
     def _generate(self, request: Generate, post: Post) -> Response:
         body: Json = {"temperature": request.temperature}
@@ -227,7 +233,7 @@ class RequestBuilder:
         )
 
     def _as_text(self, prompt: Prompt) -> str | None:
-        """The prompt as a text; None for a conversation that only the server can put in words."""
+        """The prompt as a text; None for a conversation that only the server can render."""
         if isinstance(prompt, str):
             return prompt
         if self._tokenizer is not None and not self._capabilities.chat:
@@ -235,13 +241,13 @@ class RequestBuilder:
         return None
 
     def _completion_call(self, post: Post) -> Callable[[Json], Json]:
-        """Ask for a completion; of one token at temperature 0 unless the body says otherwise."""
+        """Request a completion; of one token at temperature 0 unless the body states otherwise."""
         usual: Json = {"model": self._endpoint.model, "max_tokens": 1, "temperature": 0.0}
         return lambda body: self._check_model(post("completions", usual | body))
 
     def _request_chat(self, post: Post, prompt: Prompt, max_tokens: int, body: Json) -> Json:
-        """Ask for a reply; a plain prompt is sent as the words of a user."""
-        asked: Json = {
+        """Request a reply; a plain prompt is sent as a message of the user."""
+        usual: Json = {
             "model": self._endpoint.model,
             "messages": [
                 {"role": turn.role, "content": turn.content} for turn in _as_messages(prompt)
@@ -251,7 +257,7 @@ class RequestBuilder:
         }
         sent = {
             field: value
-            for field, value in (asked | body).items()
+            for field, value in (usual | body).items()
             if field not in self._capabilities.refused_fields
         }
         return self._check_model(post("chat/completions", sent))
@@ -281,3 +287,64 @@ def _unsupported_reason(prompt: Prompt) -> Sentence:
     if isinstance(prompt, str):
         return sentence("error.endpoint-chat-only")
     return sentence("error.endpoint-plain-only")
+
+
+@dataclass(frozen=True, slots=True)
+class _ProbabilityRange:
+    """The probability of a label: at least what is listed, at most what may be missing more."""
+
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        return self.low or self.high
+
+
+def label_probs(
+    listed: Sequence[TopLogprob], labels: Sequence[str], *, complete: int = 0
+) -> LabelProbs:
+    """The labels' log-probabilities, as far as the list of tokens, best first, decides them.
+
+    A label that is not in the list has some probability all the same. It cannot be more than what
+    the list leaves over, nor can one spelling of it be more probable than the last token listed.
+    Only the first of these holds where the list is shorter than it should be: completions list
+    tokens by their texts, and of two with the same text, such as "A" with its blank left out and
+    "A", one is lost.
+
+    `complete` is how many tokens a list has of which none was lost, 0 if none can be.
+
+    The spellings of a label are summed. A label that is not listed gets the most it can have;
+    where that leaves open which label is the best, those in question get the same value, which
+    every reading treats as a tie. If no label is listed, nothing is known of any: all are -inf.
+    """
+    spelt = spellings_among([each.token for each in listed])
+    lost = len(listed) < complete
+    ranges = [
+        _probability_range(listed, label, spelt.get(label, ()), lost=lost) for label in labels
+    ]
+    best = max(each.low for each in ranges)
+    mass = min(1.0, math.fsum(each.low for each in ranges))
+    if best == 0:
+        return LabelProbs(tuple(-math.inf for _ in labels), mass, listed[0].token)
+    rivals = sum(each.high >= best for each in ranges)
+    values = [best if rivals > 1 and each.high >= best else each.value for each in ranges]
+    return LabelProbs(tuple(_log(value) for value in values), mass, listed[0].token)
+
+
+def _probability_range(
+    listed: Sequence[TopLogprob], label: str, places: Sequence[int], *, lost: bool
+) -> _ProbabilityRange:
+    """`places` are those of the label's spellings in the list; `lost`: it may have had more."""
+    least = math.fsum(math.exp(listed[place].logprob) for place in places)
+    rest = max(0.0, 1.0 - math.fsum(math.exp(each.logprob) for each in listed))
+    if lost:
+        return _ProbabilityRange(least, least + rest)
+    # Two spellings are common, with a space and without; others are rare enough to be left out.
+    missing = {label, f" {label}"} - {each.token for each in listed}
+    lowest = math.exp(min(each.logprob for each in listed))
+    return _ProbabilityRange(least, least + min(rest, len(missing) * lowest))
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf

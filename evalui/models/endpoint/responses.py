@@ -1,4 +1,4 @@
-"""What a server's JSON says, read with distrust: HTTP 200 proves nothing.
+"""What a server's JSON holds, read with distrust: HTTP 200 proves nothing.
 
 Whatever cannot be used raises `RetryableError` with `blame` "answer"; it is never taken for an
 answer.
@@ -42,8 +42,8 @@ class TopLogprob:
     def id(self) -> int | None:
         """The token's number, if the server spells tokens so."""
         number = self.token.removeprefix(_TOKEN_ID_PREFIX)
-        told = number != self.token and number.isdecimal() and len(number) <= MAX_ID_DIGITS
-        return int(number) if told else None
+        is_id = number != self.token and number.isdecimal() and len(number) <= MAX_ID_DIGITS
+        return int(number) if is_id else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +60,16 @@ class PromptToken:
 
 def choices(answer: Json, count: int = 1) -> list[Json]:
     """The server's answers to `count` prompts, in the order of the prompts."""
-    found = as_list(answer.get("choices"))
-    if not found:
+    listed = as_list(answer.get("choices"))
+    if not listed:
         raise invalid_response(sentence("error.endpoint-no-choice"))
-    told = [as_object(choice) for choice in found]
-    by_index = {str(each.get("index", place)): each for place, each in enumerate(told)}
-    if len(found) != count or any(str(place) not in by_index for place in range(count)):
+    parsed = [as_object(choice) for choice in listed]
+    by_index = {str(each.get("index", place)): each for place, each in enumerate(parsed)}
+    if len(listed) != count or any(str(place) not in by_index for place in range(count)):
         raise invalid_response(
             sentence(
                 "error.endpoint-choice-count",
-                found=len(found),
+                found=len(listed),
                 count=count,
             )
         )
@@ -80,15 +80,14 @@ def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
     """What the model wrote, up to the first of the stop texts. Its thoughts are not part of it.
 
     Raises:
-        Declined: the server withheld the text, or all tokens went into thoughts.
+        RejectedError: the server withheld the text, or all tokens went into thoughts.
     """
     (choice,) = choices(answer)
     reason = str(choice.get("finish_reason")).lower()
     if reason in _FILTER_REASONS:
         raise RejectedError(sentence("error.endpoint-filtered"))
-    if (
-        reason not in _STOP_REASONS | _LENGTH_REASONS
-    ):  # nor if there is none: nobody says that this is all
+    # Without a reason it is unknown whether this is all of the text.
+    if reason not in _STOP_REASONS | _LENGTH_REASONS:
         raise invalid_response(sentence("error.endpoint-broken-off"))
     text = _message_text(choice)
     if reason in _LENGTH_REASONS and _has_no_visible_text(choice, text):
@@ -107,7 +106,7 @@ def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
 
 
 def read_top(choice: Json) -> list[TopLogprob]:
-    """The most probable first tokens of a reply, the best first; [] if the server tells none."""
+    """The most probable first tokens of a reply, the best first; [] if the server lists none."""
     logprobs = as_object(choice.get("logprobs"))
     content = as_list(logprobs.get("content"))  # chat, and the completions of llama.cpp
     listed = _from_content(content) if content else _from_columns(logprobs)
@@ -128,7 +127,7 @@ def invalid_top_reason(listed: Sequence[TopLogprob]) -> str:
 
 
 def read_echo(choice: Json) -> list[PromptToken]:
-    """The tokens of the prompt and of what was written after it; [] if the server does not tell."""
+    """The tokens of the prompt and of what was written after it; [] if the server sends none."""
     logprobs = as_object(choice.get("logprobs"))
     tokens, scores = as_list(logprobs.get("tokens")), as_list(logprobs.get("token_logprobs"))
     tops = as_list(logprobs.get("top_logprobs"))
@@ -139,7 +138,7 @@ def read_echo(choice: Json) -> list[PromptToken]:
 
 
 def read_prompt(choice: Json, ids: Sequence[int]) -> list[PromptToken]:
-    """What vLLM's `prompt_logprobs` says of each token id of a prompt.
+    """What vLLM's `prompt_logprobs` holds of each token id of a prompt.
 
     A server that ignores the setting scores none of them, which is not to be summed to 0.
     """
@@ -156,9 +155,9 @@ def read_prompt(choice: Json, ids: Sequence[int]) -> list[PromptToken]:
 
 
 def read_row(row: object, token: int) -> PromptToken:
-    """What `prompt_logprobs` says of one token."""
-    about = as_object(row)
-    return PromptToken(str(token), _logprob(about.get("logprob")), is_top=about.get("rank") == 1)
+    """What `prompt_logprobs` holds of one token."""
+    fields = as_object(row)
+    return PromptToken(str(token), _logprob(fields.get("logprob")), is_top=fields.get("rank") == 1)
 
 
 def reported_model(answer: Json) -> str:
@@ -176,12 +175,12 @@ def _message_text(choice: Json) -> str:
     text = choice.get("text")
     if isinstance(text, str):
         return replace_surrogates(text)
-    told = as_object(choice.get("message"))
-    # A model that declines in words has written these words.
+    message = as_object(choice.get("message"))
+    # A refusal in words is what the model wrote.
     for key in ("content", "refusal"):
-        if isinstance(told.get(key), str):
-            return replace_surrogates(told[key])
-    if _has_reasoning(told):
+        if isinstance(message.get(key), str):
+            return replace_surrogates(message[key])
+    if _has_reasoning(message):
         return ""
     raise invalid_response(sentence("error.endpoint-no-text"))
 
@@ -190,8 +189,8 @@ def _has_no_visible_text(choice: Json, text: str) -> bool:
     """Whether a reply that was cut off has no visible word: some servers hide the thoughts that
     took its place. A text that goes on with a prompt has none.
     """
-    told = as_object(choice.get("message"))
-    return bool(told) and not text.strip() and (not text or _has_reasoning(told))
+    message = as_object(choice.get("message"))
+    return bool(message) and not text.strip() and (not text or _has_reasoning(message))
 
 
 def _has_reasoning(message: Json) -> bool:
@@ -199,10 +198,12 @@ def _has_reasoning(message: Json) -> bool:
 
 
 def _usage(answer: Json) -> Usage | None:
-    told = as_object(answer.get("usage"))
-    if not told:
+    usage = as_object(answer.get("usage"))
+    if not usage:
         return None
-    return Usage(token_count(told.get("prompt_tokens")), token_count(told.get("completion_tokens")))
+    return Usage(
+        token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens"))
+    )
 
 
 def _from_content(content: list[Any]) -> list[TopLogprob]:
@@ -244,10 +245,10 @@ def _echo_token(token: str, score: object, top: Json) -> PromptToken:
 def _prompt_token(row: object, token: int) -> PromptToken:
     if row is None:
         return PromptToken(str(token), None, is_top=False)
-    told = as_object(as_object(row).get(str(token)))
-    if not told:
+    fields = as_object(as_object(row).get(str(token)))
+    if not fields:
         raise invalid_response(sentence("error.endpoint-other-tokens"))
-    return read_row(told, token)
+    return read_row(fields, token)
 
 
 def _logprob(value: object) -> float:

@@ -1,4 +1,7 @@
-"""A server's own tokenizer, asked over HTTP, in the role that `tokens` wants."""
+"""A server's own tokenizer, and the log-probabilities of token ids, where prompts may be ids.
+
+The tokenizer has the role of `tokenization.Tokenizer`; the log-probabilities are exact.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence, Sized
@@ -7,11 +10,13 @@ from typing import Any, TypeVar
 
 from evalui.messages import sentence
 from evalui.models.endpoint.http.client import Json, Post, as_list
-from evalui.models.endpoint.responses import invalid_response
-from evalui.models.tokenization import spellings_among
-from evalui.types import Message
+from evalui.models.endpoint.responses import choices, invalid_response, read_prompt, read_top
+from evalui.models.scoring_requests import ScoringBatch
+from evalui.models.tokenization import EncodedPair, spellings_among
+from evalui.types import Message, Response
 
 T = TypeVar("T")
+CompletionCall = Callable[[Json], Json]
 
 # The spellings of a label that real vocabularies have as one token: what stands before and after.
 _LABEL_AFFIXES = (
@@ -25,26 +30,26 @@ _LABEL_AFFIXES = (
 )
 _FULL_WIDTH_OFFSET = 0xFEE0  # added to "A" it gives "Ａ"
 _MISSING = object()
+_OTHER_TOKEN = -1  # stands for whichever token the model would have preferred
 _MAX_ENTRIES = 20_000  # answers; the options of a question share their context, all prompts labels
-_MAX_TOTAL_LENGTH = (
-    2**23
-)  # tokens and characters of all of them; a server may say more than is true
+# Tokens and characters of all of them; a server may send more than is true.
+_MAX_TOTAL_LENGTH = 2**23
 
 
 class TokenizationCache:
-    """What a server has said of texts and tokens, which never changes."""
+    """What a server has sent of texts and tokens, which never changes."""
 
     def __init__(self) -> None:
         self._entries: dict[object, Any] = {}
-        self._total_length = 0  # of all that is known; about, since threads add to it at once
-        self._key_locks: dict[object, threading.Lock] = {}  # each held while its key is asked for
+        self._total_length = 0  # of all that is known; roughly, since threads add to it at once
+        self._key_locks: dict[object, threading.Lock] = {}  # each held while its key is fetched
         self._guard = threading.Lock()  # protects these: two threads must not make two of a key
 
     def get(self, key: object, fetch: Callable[[], T]) -> T:
-        """What is known under `key`; asked for if nothing is."""
+        """What is known under `key`; fetched if nothing is."""
         known = self._entries.get(key, _MISSING)  # once: another thread may clear them meanwhile
         if known is _MISSING:
-            # Two threads may ask the same at once and are told the same.
+            # Two threads may fetch the same at once and receive the same.
             known = fetch()
             length = _length(known)
             if (
@@ -58,15 +63,15 @@ class TokenizationCache:
         return known
 
     def get_once(self, key: object, fetch: Callable[[], T]) -> T:
-        """As `get`; others who want to know the same wait instead of asking too."""
+        """As `get`; other threads that need the same wait instead of fetching it too."""
         with self._guard:
             alone = self._key_locks.setdefault(key, threading.Lock())
         with alone:
-            found = self.get(key, fetch)
-        # Not after an error: those who wait would ask, and so would those who come.
+            value = self.get(key, fetch)
+        # Not after an error: threads that wait would fetch it, and so would those that come.
         with self._guard:
             self._key_locks.pop(key, None)
-        return found
+        return value
 
 
 def _length(known: object) -> int:
@@ -77,7 +82,7 @@ class ServerTokenizer:
     """vLLM's /tokenize and /detokenize; see `tokens.Tokenizer`.
 
     Its vocabulary cannot be listed (`size` is 0), and which token stands for the empty context
-    is not told (`empty_context_id` is None unless every text begins with one).
+    is not reported (`empty_context_id` is None unless every text begins with one).
     """
 
     size = 0
@@ -117,11 +122,11 @@ class ServerTokenizer:
 
     def spellings(self, labels: Sequence[str]) -> Mapping[str, tuple[int, ...]]:
         """For each label the ids of the common spellings of it that are one token."""
-        found = {
+        ids_by_label = {
             label: self._cache.get_once(("spelt", label), partial(self._single_token_ids, label))
             for label in labels
         }
-        return {label: ids for label, ids in found.items() if ids}
+        return {label: ids for label, ids in ids_by_label.items() if ids}
 
     def _single_token_ids(self, label: str) -> tuple[int, ...]:
         wide = "".join(chr(ord(each) + _FULL_WIDTH_OFFSET) for each in label if "!" <= each <= "~")
@@ -137,10 +142,10 @@ class ServerTokenizer:
 
     def _tokenize(self, body: Json) -> tuple[int, ...]:
         answer = self._post("/tokenize", {"model": self._model, **body})
-        found = as_list(answer.get("tokens"))
-        if any(type(token) is not int for token in found) or len(found) != answer.get("count"):
+        ids = as_list(answer.get("tokens"))
+        if any(type(token) is not int for token in ids) or len(ids) != answer.get("count"):
             raise invalid_response(sentence("error.endpoint-no-token-ids"))
-        return tuple(found)
+        return tuple(ids)
 
     def _text(self, ids: tuple[int, ...]) -> str:
         return self._cache.get(ids, lambda: self._detokenize(ids))
@@ -151,3 +156,78 @@ class ServerTokenizer:
         if not isinstance(text, str):
             raise invalid_response(sentence("error.endpoint-no-detokenize"))
         return text
+
+
+def token_id_logprobs(
+    batch: ScoringBatch, key: int, complete: CompletionCall, *, picks_token_ids: bool
+) -> Response:
+    """The response to request number `key`; `picks_token_ids` as in `Capabilities`."""
+    if key in batch.pairs:
+        pair = batch.pairs[key]
+        return batch.response(key, *_score_continuation(pair, complete))
+    context = batch.contexts[key].ids
+    wanted = [token for spelt in batch.labels[key] for token in spelt]
+    look = _picked_logprobs if picks_token_ids else _logprobs_one_by_one
+    logprobs, top = look(context, wanted, complete)
+    return batch.response(key, logprobs, [top])
+
+
+def _score_continuation(
+    pair: EncodedPair, complete: CompletionCall
+) -> tuple[list[float], list[int]]:
+    """Of each token of the continuation the log-probability, and the model's own choice there."""
+    ids = pair.context + pair.continuation
+    body: Json = {"prompt": list(ids), "prompt_logprobs": 0}
+    (choice,) = choices(complete(body))
+    places = read_prompt(choice, ids)[len(pair.context) :]
+    best = [
+        token if place.is_top else _OTHER_TOKEN
+        for token, place in zip(pair.continuation, places, strict=True)
+    ]
+    return [_require_score(place.logprob) for place in places], best
+
+
+def _picked_logprobs(
+    context: Sequence[int], wanted: Sequence[int], complete: CompletionCall
+) -> tuple[list[float], int]:
+    """The next token's log-probabilities of some tokens, and the most probable of all."""
+    body: Json = {
+        "prompt": list(context),
+        "logprobs": 1,
+        "logprob_token_ids": sorted(set(wanted)),
+        "return_tokens_as_token_ids": True,
+    }
+    (choice,) = choices(complete(body))
+    listed = read_top(choice)
+    by_id = {each.id: each.logprob for each in listed}
+    if not listed or any(token not in by_id for token in wanted):
+        raise invalid_response(sentence("error.endpoint-labels-missing"))
+    # At temperature 0 the token it wrote is the most probable, and it is always listed.
+    return [by_id[token] for token in wanted], _require_score(listed[0].id)
+
+
+def _logprobs_one_by_one(
+    context: Sequence[int], wanted: Sequence[int], complete: CompletionCall
+) -> tuple[list[float], int]:
+    """The same, each token put after the context as a prompt of its own."""
+    distinct = sorted(set(wanted))
+    prompts = [list(context), *([*context, token] for token in distinct)]
+    body: Json = {
+        "prompt": prompts,
+        "logprobs": 1,
+        "prompt_logprobs": 0,
+        "return_tokens_as_token_ids": True,
+    }
+    bare, *tried = choices(complete(body), len(prompts))
+    logprobs = {
+        ids[-1]: _require_score(read_prompt(choice, ids)[-1].logprob)
+        for ids, choice in zip(prompts[1:], tried, strict=True)
+    }
+    top = read_top(bare)
+    return [logprobs[token] for token in wanted], _require_score(top[0].id if top else None)
+
+
+def _require_score(value: T | None) -> T:
+    if value is None:
+        raise invalid_response(sentence("error.endpoint-token-unscored"))
+    return value

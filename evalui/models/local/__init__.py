@@ -1,1 +1,270 @@
-"""The `transformers` backend: models of a folder, computed in this process."""
+"""The `transformers` backend: any causal language model in a folder or on the Hugging Face hub.
+
+torch and transformers are imported when a model is opened, not before.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from evalui.errors import ModelError
+from evalui.messages import sentence
+from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
+from evalui.models.local import lora, weights
+from evalui.models.scoring_requests import encode_requests
+from evalui.models.tokenization import (
+    EncodedContext,
+    HFTokenizer,
+    Tokenizer,
+    encode_contexts,
+    spellings_among,
+    with_line_splitting,
+)
+from evalui.types import (
+    Ability,
+    Generate,
+    GeneratedText,
+    Prompt,
+    Request,
+    Response,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from evalui.models.local.generator import Generated
+    from evalui.models.local.loading import LoadedModel
+
+VERSION = "transformers.4"  # part of every fingerprint: raise it when an answer may change
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+_ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
+# All of a repository's top folder that is needed to load a model, and nothing that is pickled.
+_FILES = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
+# Some tokenizer files hold a length of 10**30 where none is known.
+_UNSPECIFIED_LENGTH = 10**9
+
+
+class TransformersBackend(Backend):
+    """Opens folders and hub ids, safetensors only, never with code of their own."""
+
+    traits = BackendTraits(opens_folders=True, has_fp32_library=True)
+
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
+        """All three, whatever the entry."""
+        del entry
+        return _ABILITIES
+
+    def problem(self, entry: ModelEntry) -> str:
+        """Why the entry's settings or files cannot work, "" if nothing is known against them."""
+        if entry.dtype not in DTYPES:
+            return sentence("error.unknown-dtype", dtype=entry.dtype, known=", ".join(DTYPES))
+        if problem := _library_problem(entry):
+            return problem
+        if not entry.path:
+            return sentence("error.no-path")
+        folder = Path(entry.path)
+        if not folder.is_absolute():  # a hub id
+            return lora.problem_of(entry)
+        if problem := weights.problem(folder) or lora.problem_of(entry):
+            return problem
+        if entry.chat and not weights.has_chat_template(folder):
+            return sentence("error.chat-without-template", folder=str(folder))
+        return ""
+
+    def open(self, entry: ModelEntry) -> Model:
+        """Load the model; raises `ModelError` with the reason if it cannot be."""
+        from evalui.models.local import fp32
+        from evalui.models.local.loading import load
+        from evalui.settings import Settings
+
+        settings = Settings()
+        folder = folder_of(entry)
+        problem = weights.problem(folder) or lora.problem_of(entry) or _library_problem(entry)
+        if problem:
+            raise ModelError(problem)
+        tokenizer = HFTokenizer(entry.name, folder)
+        causal = load(
+            folder,
+            dtype=entry.dtype,
+            device=entry.device,
+            threads=settings.threads,
+            eos_ids=tokenizer.eos_ids,
+            adapter=Path(entry.adapter) if entry.adapter else None,
+            merge=entry.options.get("merge"),
+        )
+        if causal.can_choose_library:
+            causal = replace(causal, library=fp32.library_of(entry, settings))
+        return TransformersModel(
+            entry, folder, tokenizer, causal, token_budget=settings.token_budget
+        )
+
+
+class TransformersModel:
+    """A loaded model; see `base.Model`."""
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        folder: Path,
+        tokenizer: HFTokenizer,
+        causal: "LoadedModel",
+        *,
+        token_budget: int,
+    ) -> None:
+        import torch
+        import transformers
+
+        from evalui.models.local.generator import TokenGenerator
+        from evalui.models.local.scorer import Scorer
+
+        self.name = entry.name
+        self.abilities = _ABILITIES
+        self._tokenizer = tokenizer
+        self._scorer = Scorer(causal, token_budget=token_budget)
+        self.notes = (self._scorer.note,) if self._scorer.note else ()
+        self._generator = TokenGenerator(causal)
+        self._device = causal.device
+        self._token_budget = token_budget
+        self._seed = int(entry.options.get("seed", 0))
+        self._line_tokenizer: Tokenizer = tokenizer
+        self._spellings: dict[str, tuple[int, ...]] = {}
+        lengths = (entry.max_length, causal.max_length, tokenizer.max_length)
+        self._limit = min(
+            (length for length in lengths if 0 < length < _UNSPECIFIED_LENGTH), default=2048
+        )
+        library = f"fp32:{causal.library}" if causal.library else ""
+        fingerprint = weights.fingerprint(
+            folder,
+            VERSION,
+            causal.dtype,
+            causal.device.type,
+            str(self._limit),
+            torch.__version__,
+            transformers.__version__,
+            *[part for part in (causal.adapter, library) if part],
+            adapter=Path(entry.adapter) if entry.adapter else None,
+        )
+        # The signature of the scores shows the library, which it reads off the beginning.
+        self.fingerprint = f"{library}|{fingerprint}" if library else fingerprint
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Yield responses batch by batch: log-probabilities first, then texts."""
+        yield from self._score(requests)
+        yield from self._generate(requests)
+
+    def close(self) -> None:
+        """Free the device; a second call does nothing."""
+        from evalui.models.local.loading import empty_cache
+
+        for name in ("_scorer", "_generator"):
+            self.__dict__.pop(name, None)
+        empty_cache(self._device)
+
+    def _score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Answer NextToken and Loglik, which share forward passes."""
+        if not self._spellings:
+            spelled = self._tokenizer.spell(range(self._tokenizer.size))
+            self._spellings = dict(spellings_among(spelled))
+            self._line_tokenizer = with_line_splitting(self._tokenizer, spelled)
+        batch = encode_requests(self._line_tokenizer, self._spellings, requests, limit=self._limit)
+        for scored in self._scorer.score(batch.queries()):
+            key = scored.query.key
+            yield key, batch.response(key, scored.logprobs, scored.best)
+
+    def _generate(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Answer Generate, requests with the same parameters together."""
+        groups: dict[tuple[int, tuple[str, ...], float], dict[int, Generate]] = {}
+        for key, request in enumerate(requests):
+            if isinstance(request, Generate):
+                parameters = (request.max_tokens, request.stop, request.temperature)
+                groups.setdefault(parameters, {})[key] = request
+        for group in groups.values():
+            yield from self._generate_group(group)
+
+    def _generate_group(self, requests: dict[int, Generate]) -> Iterator[tuple[int, Response]]:
+        """Answer requests that differ in their prompts only."""
+        like = next(iter(requests.values()))
+        max_prompt_tokens = self._limit - like.max_tokens
+        if max_prompt_tokens < 1:
+            raise ModelError(
+                "reply-too-long", model=self.name, limit=self._limit, n=like.max_tokens
+            )
+        keys_of: dict[Prompt, list[int]] = {}  # equal prompts have equal texts
+        for key, request in requests.items():
+            keys_of.setdefault(request.prompt, []).append(key)
+        prompts = list(keys_of)
+        contexts = encode_contexts(self._tokenizer, prompts, limit=max_prompt_tokens)
+        for index, generated in self._generator.generate(
+            [context.ids for context in contexts],
+            max_tokens=like.max_tokens,
+            temperature=like.temperature,
+            seeds=[self._seed_of(prompt) for prompt in prompts],
+            stop_check=lambda _, ids: self._has_stop(ids, like.stop),
+            token_budget=self._token_budget,
+        ):
+            text = self._text(contexts[index], generated, like.stop)
+            for key in keys_of[prompts[index]]:
+                yield key, text
+
+    def _seed_of(self, prompt: object) -> int:
+        digest = hashlib.sha256(f"{self._seed}|{prompt!r}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits
+
+    def _has_stop(self, ids: Sequence[int], stop: Sequence[str]) -> bool:
+        if not stop:
+            return False
+        # A stop of n bytes spans at most n tokens; one token more, because sentencepiece drops
+        # a space at the beginning of the decoded text.
+        longest = max(len(text.encode()) for text in stop) + 1
+        tail = self._tokenizer.decode(ids[-longest:])
+        return any(text in tail for text in stop)
+
+    def _text(
+        self, context: EncodedContext, generated: "Generated", stop: Sequence[str]
+    ) -> GeneratedText:
+        text = self._tokenizer.decode(generated.ids)
+        ends = [end for end in map(text.find, stop) if end >= 0]
+        return GeneratedText(
+            text[: min(ends, default=len(text))],
+            Usage(len(context.ids), len(generated.ids)),
+            finish_reason="stop" if generated.is_complete else "length",
+            truncated=context.truncated,
+        )
+
+
+def _library_problem(entry: ModelEntry) -> str:
+    from evalui.models.local.fp32 import LIBRARIES
+
+    pinned = entry.options.get("fp32")
+    if pinned is None or pinned in LIBRARIES:
+        return ""
+    return sentence("error.unknown-fp32", found=repr(pinned), known=", ".join(LIBRARIES))
+
+
+def folder_of(entry: ModelEntry) -> Path:
+    """The folder of the model's files; a hub id is downloaded, or read from the hub's cache.
+
+    Raises:
+        ModelError: the hub cannot be reached or has no such model.
+    """
+    if Path(entry.path).is_absolute():
+        return Path(entry.path)
+    import huggingface_hub
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        download = cast(Any, huggingface_hub.snapshot_download)  # typed only in part
+        return Path(
+            download(
+                entry.path,
+                revision=entry.revision or None,
+                allow_patterns=list(_FILES),
+                ignore_patterns=["*/*"],
+            )
+        )
+    except (OSError, ValueError, HfHubHTTPError) as error:
+        raise ModelError("not-on-hub", path=entry.path, reason=str(error)) from error
+
+
+BACKENDS.register("transformers")(TransformersBackend())

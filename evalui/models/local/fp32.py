@@ -1,8 +1,10 @@
-"""Which library multiplies float32 matrices on a processor: measured once, then kept in a file.
+"""Which library multiplies float32 matrices on a CPU: measured once, stored in a file, applied.
 
-torch brings two, a BLAS (MKL on x86-64) and oneDNN. Which is faster depends on the processor: on an
-AMD EPYC (Zen 5) one core reaches 90 GFLOP/s with MKL and 200 with oneDNN, on a recent Intel Xeon
-150 with both. Their sums differ in the last digits, so a choice is made once and then stays.
+torch comes with two, a BLAS (MKL on x86-64) and oneDNN. Which is faster depends on the processor:
+on an AMD EPYC (Zen 5) one core reaches 90 GFLOP/s with MKL and 200 with oneDNN, on a recent Intel
+Xeon 150 with both. Their sums differ in the last digits, so the choice is made once per machine.
+
+torch is imported by the functions that compute; the report reads the choice without it.
 """
 
 import json
@@ -10,16 +12,19 @@ import logging
 import os
 import platform
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from evalui.errors import StoreError
+from evalui.errors import ModelError, StoreError
 from evalui.models.base import ModelEntry
 
 if TYPE_CHECKING:
+    import torch
+
     from evalui.settings import Settings
 
 Library = Literal["onednn", "blas"]
@@ -32,9 +37,8 @@ _SHAPES = ((64, 768, 2048), (256, 2048, 768), (512, 768, 2048), (512, 1024, 1024
 _REPETITIONS = 7
 # The ratio of two measurements on one machine varies by some 2 %. Within this, torch's own stays.
 _MIN_SPEEDUP = 1.1
-_MEASURED_ARCHITECTURES = frozenset(
-    {"x86_64", "AMD64"}
-)  # elsewhere nobody has compared what oneDNN computes
+# On other architectures the results of oneDNN have not been compared.
+_MEASURED_ARCHITECTURES = frozenset({"x86_64", "AMD64"})
 
 _LOG = logging.getLogger(__name__)
 
@@ -50,16 +54,16 @@ class MatmulRate:
     blas: float
 
     def seconds(self, library: Library) -> float:
-        """What a product takes by this library."""
+        """The time of one such product by this library."""
         work = 2e-9 * self.rows * self.inner * self.columns
         return work / (self.onednn if library == "onednn" else self.blas)
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryChoice:
-    """The library for the processor and torch version that `machine_name` names, and why.
+    """The library for the processor and torch version that `machine_name` names.
 
-    Without `rates` there was nothing to choose from.
+    `rates` are the measurements it follows from, () if only one library can be used.
     """
 
     library: Library
@@ -71,10 +75,10 @@ Measure = Callable[[], tuple[MatmulRate, ...]]
 
 
 def measure() -> tuple[MatmulRate, ...]:
-    """Measure both libraries in turn, in half a second or so; nothing where only one can be used.
+    """Measure both libraries in about half a second; () where only one can be used.
 
-    Seconds are those of one thread on the processor, the least of several tries, so that other
-    work on the machine does not count.
+    Each rate is from the least of several times, in CPU seconds of one thread, so that other
+    load on the machine does not count.
     """
     import torch
 
@@ -93,14 +97,14 @@ def measure() -> tuple[MatmulRate, ...]:
 
 
 def choose(rates: Sequence[MatmulRate]) -> Library:
-    """oneDNN if it is clearly faster over all shapes together, else torch's own."""
+    """oneDNN if it is clearly faster over all shapes together, else the BLAS."""
     onednn = sum(rate.seconds("onednn") for rate in rates)
     blas = sum(rate.seconds("blas") for rate in rates)
     return "onednn" if blas > _MIN_SPEEDUP * onednn else "blas"
 
 
 def library_of(entry: ModelEntry, settings: "Settings") -> Library:
-    """The library for a model: the one its entry names, else the server, else the measured one."""
+    """The library for a model: as its entry states, else the settings, else as measured."""
     if pinned := entry.options.get("fp32"):
         return pinned
     return (
@@ -109,14 +113,14 @@ def library_of(entry: ModelEntry, settings: "Settings") -> Library:
 
 
 def library_choice(folder: Path, *, measured: Measure = measure) -> LibraryChoice:
-    """The choice kept in the folder for this machine; if there is none, it is made and kept.
+    """The choice stored in the folder for this machine; if there is none, measure and store it.
 
-    Where it cannot be kept it holds for this process, and the log says so once.
+    If it cannot be stored it holds for this process only, which is logged once.
     """
-    on = machine()
-    if kept := _read_choices(folder / FILE).get(on):
-        return kept
-    choice = _measured_choice(on, measured)
+    name = machine()
+    if stored := _read_choices(folder / FILE).get(name):
+        return stored
+    choice = _measured_choice(name, measured)
     try:
         return _store_choice(folder / FILE, choice, replacing=False)
     except OSError as error:
@@ -130,7 +134,7 @@ def library_choice(folder: Path, *, measured: Measure = measure) -> LibraryChoic
 def remeasure(
     folder: Path, *, measured: Measure = measure
 ) -> tuple[LibraryChoice | None, LibraryChoice]:
-    """Measure again and keep the new choice; the one before, None if there was none, and the new.
+    """Measure again and store the choice: (the previous one or None, the new one).
 
     Raises:
         StoreError: the choice cannot be written.
@@ -142,11 +146,7 @@ def remeasure(
             path, LibraryChoice(choose(rates), machine(), rates), replacing=True
         )
     except OSError as error:
-        raise StoreError(
-            "not-written",
-            path=str(path),
-            reason=str(error.strerror),
-        ) from error
+        raise StoreError("not-written", path=str(path), reason=str(error.strerror)) from error
 
 
 @cache
@@ -158,7 +158,7 @@ def machine() -> str:
 
 
 def processor() -> str:
-    """The kind of processor, as exactly as Linux says it; elsewhere what Python knows of it."""
+    """The processor's model as /proc/cpuinfo reports it, elsewhere as Python does."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     parts = [line.partition(":") for line in lines]
@@ -171,30 +171,28 @@ def processor() -> str:
 def _rate(rows: int, inner: int, columns: int) -> MatmulRate:
     import torch
 
-    from evalui.models.local.onednn_linear import onednn_matmul
-
-    # Any numbers will do. Drawn ones would move torch's dice.
+    # Any numbers will do. Random ones would advance torch's generator.
     left = torch.linspace(-1, 1, rows * inner).view(rows, inner)
     right = torch.linspace(-1, 1, columns * inner).view(columns, inner)
-    ways = (lambda: onednn_matmul(left, right), lambda: torch.nn.functional.linear(left, right))
-    for way in ways:
-        way()
-    tries = [[_thread_seconds(way) for way in ways] for _ in range(_REPETITIONS)]
+    products = (lambda: onednn_matmul(left, right), lambda: torch.nn.functional.linear(left, right))
+    for product in products:
+        product()
+    times = [[_thread_seconds(product) for product in products] for _ in range(_REPETITIONS)]
     work = 2e-9 * rows * inner * columns
-    onednn, blas = (work / min(column) for column in zip(*tries, strict=True))
+    onednn, blas = (work / min(column) for column in zip(*times, strict=True))
     return MatmulRate(rows, inner, columns, round(onednn, 1), round(blas, 1))
 
 
-def _thread_seconds(way: Callable[[], object]) -> float:
+def _thread_seconds(product: Callable[[], object]) -> float:
     began = time.thread_time()
-    way()
-    return max(time.thread_time() - began, 1e-6)  # some clocks stand still for that long
+    product()
+    return max(time.thread_time() - began, 1e-6)  # the resolution of some clocks
 
 
 @cache
-def _measured_choice(on: str, measured: Measure) -> LibraryChoice:
+def _measured_choice(machine_name: str, measured: Measure) -> LibraryChoice:
     rates = measured()
-    return LibraryChoice(choose(rates), on, rates)
+    return LibraryChoice(choose(rates), machine_name, rates)
 
 
 @cache
@@ -203,30 +201,30 @@ def _warn_once(sentence: str) -> None:
 
 
 def _store_choice(path: Path, choice: LibraryChoice, *, replacing: bool) -> LibraryChoice:
-    """Write the choice beside those for other machines; what the file then has for this one."""
-    kept = _read_choices(path)
-    if not replacing and choice.machine_name in kept:  # another process was faster
-        return kept[choice.machine_name]
-    kept[choice.machine_name] = choice
+    """Write the choice beside those of other machines; returns the stored one for this machine."""
+    choices = _read_choices(path)
+    if not replacing and choice.machine_name in choices:  # another process was faster
+        return choices[choice.machine_name]
+    choices[choice.machine_name] = choice
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    whole = path.with_name(f"{path.name}.{os.getpid()}")
-    written = {
-        on: {"library": each.library, "rates": [asdict(rate) for rate in each.rates]}
-        for on, each in kept.items()
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    values = {
+        name: {"library": each.library, "rates": [asdict(rate) for rate in each.rates]}
+        for name, each in choices.items()
     }
     try:
-        whole.write_text(json.dumps(written, indent=1), encoding="utf-8")
-        whole.replace(path)
+        temporary.write_text(json.dumps(values, indent=1), encoding="utf-8")
+        temporary.replace(path)
     finally:
-        whole.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return choice
 
 
 def _read_choices(path: Path) -> dict[str, LibraryChoice]:
-    """The choices in the file, by machine; none if it is missing or damaged, which is logged."""
+    """The choices in the file by machine; {} if it is missing, or damaged, which is logged."""
     try:
-        written: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return {on: _parse_choice(on, told) for on, told in written.items()}
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return {name: _parse_choice(name, values) for name, values in content.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
@@ -234,9 +232,65 @@ def _read_choices(path: Path) -> dict[str, LibraryChoice]:
         return {}
 
 
-def _parse_choice(on: str, written: Mapping[str, Any]) -> LibraryChoice:
-    library = written["library"]
+def _parse_choice(machine_name: str, values: Mapping[str, Any]) -> LibraryChoice:
+    library = values["library"]
     if library not in LIBRARIES:
         raise ValueError(f"{library!r} is not one of {', '.join(LIBRARIES)}")
-    rates = tuple(MatmulRate(**rate) for rate in written["rates"])
-    return LibraryChoice(library, on, rates)
+    rates = tuple(MatmulRate(**rate) for rate in values["rates"])
+    return LibraryChoice(library, machine_name, rates)
+
+
+def use_onednn(model: "torch.nn.Module") -> int:
+    """Make plain float32 linear layers on the CPU compute by oneDNN; returns how many do.
+
+    Raises:
+        ModelError: this torch was built without oneDNN.
+    """
+    import torch
+
+    if not torch.backends.mkldnn.is_available():
+        raise ModelError("no-onednn")
+    layers = [layer for layer in model.modules() if _is_plain_linear(layer)]
+    for layer in layers:
+        layer.forward = _forward(cast(torch.nn.Linear, layer))
+    return len(layers)
+
+
+def supports_onednn(tensor: "torch.Tensor") -> bool:
+    """Whether products with the tensor can be computed by oneDNN."""
+    import torch
+
+    return tensor.device.type == "cpu" and tensor.dtype == torch.float32
+
+
+def onednn_matmul(left: "torch.Tensor", right: "torch.Tensor") -> "torch.Tensor":
+    """left @ right.T, (m, k) and (n, k) -> (m, n)."""
+    import torch
+
+    return torch.ops.mkldnn._linear_pointwise(left, right, None, "none", [], "")
+
+
+def _is_plain_linear(layer: "torch.nn.Module") -> bool:
+    import torch
+
+    # A subclass may compute something else, so the type must be this one exactly.
+    if type(layer) is not torch.nn.Linear:
+        return False
+    return layer.weight.is_contiguous() and supports_onednn(layer.weight)
+
+
+def _forward(plain: "torch.nn.Linear") -> Any:
+    import torch
+
+    # The layer refers to this function. If the function referred to the layer, too, the memory of
+    # both would not be freed before the next garbage collection.
+    itself = weakref.ref(plain)
+    linear = torch.ops.mkldnn._linear_pointwise
+
+    def forward(states: "torch.Tensor") -> "torch.Tensor":
+        layer = cast(torch.nn.Linear, itself())  # it is alive: it is the caller
+        if torch.is_grad_enabled() or states.dtype != torch.float32:
+            return torch.nn.functional.linear(states, layer.weight, layer.bias)
+        return linear(states, layer.weight, layer.bias, "none", [], "")
+
+    return forward

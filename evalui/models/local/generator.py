@@ -1,4 +1,4 @@
-"""What a network writes: token ids in, token ids out.
+"""Text generation with a causal language model: token ids in, token ids out.
 
 Computes with torch. It knows neither texts nor requests.
 """
@@ -13,38 +13,37 @@ from transformers import GenerationConfig
 from transformers.generation.logits_process import LogitsProcessorList
 from transformers.generation.stopping_criteria import StoppingCriteriaList
 
-from evalui.models.local.kv_cache import CachedModel, KVCache, concat
+from evalui.models.local.forward import OutOfMemory, raise_oom
+from evalui.models.local.kv_cache import CachedModel, KVCache, concat, group_by_prefix
 from evalui.models.local.loading import (
     LoadedModel,
     check_finite,
     empty_cache,
     out_of_memory,
-    pad_right,
+    pad_left,
     to_list,
 )
-from evalui.models.local.padded_forward import OutOfMemory, raise_oom
-from evalui.models.local.prefix_groups import group_by_prefix
-from evalui.models.logprob_queries import TokenIds, batches_by_length
+from evalui.models.scoring_requests import TokenIds, batches_by_length
 
 _MAX_RANDOM_NUMBERS = 2**22  # random numbers at once: 32 MiB
-_MAX_ROWS = 256  # written at once; more make no token cheaper
+_MAX_ROWS = 256  # generated at once; more make no token cheaper
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The tokens a network wrote. `is_complete`: it came to an end before it ran out of tokens."""
+    """Generated token ids. `is_complete`: the text ended before `max_tokens` was reached."""
 
     ids: TokenIds
     is_complete: bool
 
 
-# Says whether what a row has written so far is enough: (row, token ids) -> bool.
+# Whether the text of a row ends here: (row, token ids generated so far) -> bool.
 StopCheck = Callable[[int, Sequence[int]], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _GenerationTask:
-    """How to write, and what a row needs to begin."""
+    """The prompts and the parameters of one call of `TokenGenerator.generate`."""
 
     prompts: Sequence[TokenIds]
     max_tokens: int
@@ -54,11 +53,11 @@ class _GenerationTask:
     eos_ids: frozenset[int]
 
     def max_length(self, row: int) -> int:
-        """How many tokens row number `row` has at most when it is written."""
+        """The most tokens that row number `row` can have, prompt included."""
         return len(self.prompts[row]) + self.max_tokens
 
     def finished_result(self, row: int, ids: Sequence[int]) -> Generated | None:
-        """What row number `row` wrote if it is at its end."""
+        """The result of row number `row` if it ends with `ids`, else None."""
         if ids[-1] in self.eos_ids:
             return Generated(tuple(ids[:-1]), is_complete=True)
         if self.stop_check(row, ids):
@@ -68,7 +67,7 @@ class _GenerationTask:
 
 @dataclass(slots=True)
 class _Sequence:
-    """A prompt that is being continued. Its group has its first `shared_length` tokens."""
+    """A prompt that is being continued; its group shares the first `shared_length` tokens."""
 
     index: int
     group: int
@@ -78,14 +77,12 @@ class _Sequence:
 
 
 class TokenGenerator:
-    """Writes with a causal language model."""
+    """Generates with a causal language model, by continuous batching where its cache allows."""
 
     def __init__(self, causal: LoadedModel) -> None:
         self._causal = causal
         self._cached_model = CachedModel(causal)
-        self._kv_cache_tokens = (
-            0  # tokens whose keys and values fit; known when the first text is written
-        )
+        self._kv_cache_tokens = 0  # tokens whose keys and values fit; measured at the first use
 
     def generate(
         self,
@@ -97,11 +94,11 @@ class TokenGenerator:
         stop_check: StopCheck,
         token_budget: int = 4096,
     ) -> Iterator[tuple[int, Generated]]:
-        """Continue each prompt; yields its index and its text as soon as it is written.
+        """Continue each prompt; yields its index and its text as soon as that is complete.
 
-        Rows that are finished make room for prompts that wait. A beginning that many prompts
-        share is computed once. `seeds`, one per prompt, matter only above temperature 0.
-        `token_budget` is in padded tokens of a forward pass over prompts.
+        Waiting prompts take the places of finished rows. A beginning that many prompts share is
+        computed once. `seeds`, one per prompt, matter only above temperature 0. `token_budget` is
+        in padded tokens of a forward pass over prompts.
 
         Raises:
             ModelError: the device has too little memory, or the network computes NaN.
@@ -109,53 +106,54 @@ class TokenGenerator:
         task = _GenerationTask(
             prompts, max_tokens, temperature, seeds, stop_check, self._causal.eos_ids
         )
-        steady = self._causal.rope_safe_length
-        # What a longer row remembers would depend on its neighbours' lengths, so it has none.
+        longest = self._causal.rope_safe_length
+        # The keys of a longer row would depend on the lengths of the others, so none are cached.
         rows = [
-            at
-            for at in range(len(prompts))
-            if self._cached_model.is_supported and task.max_length(at) <= steady
+            row
+            for row in range(len(prompts))
+            if self._cached_model.is_supported and task.max_length(row) <= longest
         ]
         yield from self._generate_with_cache(task, rows, token_budget)
         rest = sorted(set(range(len(prompts))) - set(rows))
-        parts = batches_by_length(
-            [task.max_length(at) for at in rest], token_budget=token_budget, rope_safe_length=steady
+        lengths = [task.max_length(row) for row in rest]
+        groups = batches_by_length(lengths, token_budget=token_budget, rope_safe_length=longest)
+        yield from self._generate_without_cache(
+            task, ([rest[at] for at in group] for group in groups)
         )
-        yield from self._generate_without_cache(task, ([rest[n] for n in part] for part in parts))
 
     def _generate_with_cache(
         self, task: _GenerationTask, rows: Sequence[int], token_budget: int
     ) -> Iterator[tuple[int, Generated]]:
-        """Rows together, as many as the memory holds."""
+        """Rows together, as many as the memory can hold."""
         if not rows:
             return
         self._kv_cache_tokens = self._kv_cache_tokens or self._causal.kv_cache_tokens
-        page = _ContinuousBatch(
+        batch = _ContinuousBatch(
             task,
             rows,
             self._cached_model,
             kv_cache_tokens=self._kv_cache_tokens,
             token_budget=token_budget,
         )
-        while page.has_work:
+        while batch.has_work:
             try:
                 with raise_oom():
-                    finished = page.advance()
+                    finished = batch.advance()
             except OutOfMemory as error:
-                if not page.shrink():
-                    raise out_of_memory(page.kv_cache_tokens * 2) from error
-                self._kv_cache_tokens = page.kv_cache_tokens
+                if not batch.shrink():
+                    raise out_of_memory(batch.kv_cache_tokens * 2) from error
+                self._kv_cache_tokens = batch.kv_cache_tokens
                 empty_cache(self._causal.device)
                 continue
             yield from finished
 
     def _generate_without_cache(
-        self, task: _GenerationTask, parts: Iterable[Sequence[int]]
+        self, task: _GenerationTask, groups: Iterable[Sequence[int]]
     ) -> Iterator[tuple[int, Generated]]:
-        """By the model's own loop, where it remembers in a way of its own."""
-        groups = deque(parts)
-        while groups:
-            group = groups.popleft()
+        """By transformers' generate(), for models whose cache is not a `KVCache`."""
+        pending = deque(groups)
+        while pending:
+            group = pending.popleft()
             try:
                 with raise_oom():
                     finished = self._generate_group(task, group)
@@ -163,7 +161,7 @@ class TokenGenerator:
                 if len(group) == 1:
                     raise out_of_memory(task.max_length(group[0])) from error
                 half = len(group) // 2
-                groups.extendleft((group[half:], group[:half]))
+                pending.extendleft((group[half:], group[:half]))
                 empty_cache(self._causal.device)
                 continue
             yield from finished
@@ -174,20 +172,16 @@ class TokenGenerator:
     ) -> list[tuple[int, Generated]]:
         if max(map(task.max_length, group)) > self._causal.rope_safe_length:
             self._causal.reset_rope()
-        prompts = [task.prompts[index] for index in group]
-        width = max(len(prompt) for prompt in prompts)
-        ids = pad_right([prompt[::-1] for prompt in prompts]).flip(1).to(self._causal.device)
-        lengths = torch.tensor([[len(prompt)] for prompt in prompts], device=ids.device)
-        mask = torch.arange(width, device=ids.device)[None] >= width - lengths
-        stop = _StopCriterion(task, group, width)
+        ids, mask = pad_left([task.prompts[index] for index in group], self._causal.device)
+        stop = _StopCriterion(task, group, ids.shape[1])
         processors = LogitsProcessorList([_check_finite_processor])
         if task.temperature > 0:
-            dice = [_rng(task, index) for index in group]
+            rngs = [_rng(task, index) for index in group]
 
-            def noisy(_ids: Any, scores: torch.Tensor) -> torch.Tensor:
-                return _add_gumbel_noise(scores, task.temperature, dice)
+            def add_noise(_ids: Any, scores: torch.Tensor) -> torch.Tensor:
+                return _add_gumbel_noise(scores, task.temperature, rngs)
 
-            processors.append(noisy)
+            processors.append(add_noise)
         config = GenerationConfig(
             max_new_tokens=task.max_tokens, do_sample=False, eos_token_id=None, pad_token_id=0
         )
@@ -208,48 +202,48 @@ class _ContinuousBatch:
         self,
         task: _GenerationTask,
         rows: Sequence[int],
-        memory: CachedModel,
+        cached_model: CachedModel,
         *,
         kv_cache_tokens: int,
         token_budget: int,
     ) -> None:
         self.kv_cache_tokens = kv_cache_tokens
         self._task = task
-        self._cached_model = memory
+        self._cached_model = cached_model
         self._token_budget = token_budget
         self._waiting = deque(
-            _ordered_sequences(task.prompts, rows, shares=memory.supports_shared_prefix)
+            _ordered_sequences(task.prompts, rows, shares=cached_model.supports_shared_prefix)
         )
         self._rows: list[_Sequence] = []
         self._kv_cache: KVCache | None = None
-        self._rows_after_admission = 0  # rows after the last time that some were taken in
-        self._shared_prefix: tuple[int, KVCache] | None = None  # a family's common beginning
+        self._rows_after_admission = 0  # the number of rows after the last admission
+        self._shared_prefix: tuple[int, KVCache] | None = None  # a group, its common beginning
 
     @property
     def has_work(self) -> bool:
-        """Whether there is anything left to write."""
+        """Whether any row is waiting or unfinished."""
         return bool(self._waiting or self._rows)
 
     @torch.inference_mode()
     def advance(self) -> list[tuple[int, Generated]]:
-        """Write one token more for each row; what that finishes."""
-        pasts: list[KVCache] = []
+        """Generate one token more for each row; returns what that completes."""
+        caches: list[KVCache] = []
         logits: list[torch.Tensor] = []
         if self._kv_cache is not None:
             logits.append(
                 self._cached_model.decode(self._kv_cache, [row.ids[-1] for row in self._rows])
             )
-            pasts.append(self._kv_cache)
+            caches.append(self._kv_cache)
         for rows in self._admit():
             self._rows += rows
-            past, after = self._prefill(rows)
-            pasts.append(past)
-            logits.append(after)
-        self._kv_cache = concat(pasts)
+            cache, next_logits = self._prefill(rows)
+            caches.append(cache)
+            logits.append(next_logits)
+        self._kv_cache = concat(caches)
         return self._append_tokens(torch.cat(logits))
 
     def shrink(self) -> bool:
-        """Begin all rows anew, half as much at once; False if there was but one row."""
+        """Restart all rows with half the cache; False if there was one row only."""
         rows, self._rows, self._kv_cache, self._shared_prefix = self._rows, [], None, None
         self._waiting.extendleft(
             _Sequence(row.index, row.group, row.shared_length) for row in reversed(rows)
@@ -261,9 +255,9 @@ class _ContinuousBatch:
         return len(rows) > 1
 
     def _admit(self) -> Iterator[list[_Sequence]]:
-        """Waiting rows for the free places, in groups of one family that are read together.
+        """Waiting rows for the free places, in lists of one group that are prefilled together.
 
-        A few at a time would cost more than the places left empty meanwhile.
+        Admitting a few at a time would cost more than the places that stay empty meanwhile.
         """
         if len(self._rows) > self._rows_after_admission * 7 // 8:
             return
@@ -285,7 +279,7 @@ class _ContinuousBatch:
         self._rows_after_admission = count
 
     def _fits_group(self, row: _Sequence, group: Sequence[_Sequence]) -> bool:
-        width = max(len(self._suffix(row)), len(self._suffix(group[0])))  # the longest come first
+        width = max(len(self._suffix(row)), len(self._suffix(group[0])))  # sorted, longest first
         return row.group == group[0].group and (len(group) + 1) * width <= min(
             self._token_budget, self.kv_cache_tokens
         )
@@ -294,7 +288,7 @@ class _ContinuousBatch:
         return self._task.prompts[row.index][row.shared_length :]
 
     def _prefill(self, rows: Sequence[_Sequence]) -> tuple[KVCache, torch.Tensor]:
-        """Read the prompts of rows of one family."""
+        """The cache of rows of one prefix group, and the logits after their prompts."""
         first = rows[0]
         if first.shared_length and (
             self._shared_prefix is None or self._shared_prefix[0] != first.group
@@ -308,25 +302,25 @@ class _ContinuousBatch:
         return self._cached_model.prefill([self._suffix(row) for row in rows], after)
 
     def _append_tokens(self, logits: torch.Tensor) -> list[tuple[int, Generated]]:
-        """Choose the next token of each row, and let go of those that are at their end."""
+        """Choose the next token of each row, and drop the rows that are complete."""
         finished: dict[int, Generated] = {}
         for row, token in zip(self._rows, self._next_tokens(logits), strict=True):
             row.ids.append(token)
-            if written := self._task.finished_result(row.index, row.ids):
-                finished[row.index] = written
+            if result := self._task.finished_result(row.index, row.ids):
+                finished[row.index] = result
         self._select_rows([n for n, row in enumerate(self._rows) if row.index not in finished])
         return list(finished.items())
 
     def _next_tokens(self, logits: torch.Tensor) -> list[int]:
-        dice = [row.rng for row in self._rows if row.rng is not None]
-        if not dice:
+        rngs = [row.rng for row in self._rows if row.rng is not None]
+        if not rngs:
             return _argmax(logits)
         # Samples take several numbers of 8 bytes for each token of the vocabulary.
-        some = max(1, _MAX_RANDOM_NUMBERS // logits.shape[-1])
+        size = max(1, _MAX_RANDOM_NUMBERS // logits.shape[-1])
         tokens: list[int] = []
-        for first in range(0, len(dice), some):
-            few = slice(first, first + some)
-            tokens += _argmax(_add_gumbel_noise(logits[few], self._task.temperature, dice[few]))
+        for first in range(0, len(rngs), size):
+            part = slice(first, first + size)
+            tokens += _argmax(_add_gumbel_noise(logits[part], self._task.temperature, rngs[part]))
         return tokens
 
     def _select_rows(self, rows: Sequence[int]) -> None:
@@ -340,7 +334,7 @@ class _ContinuousBatch:
 
 
 class _StopCriterion:
-    """Ends a row of generate() as soon as its text is finished, and remembers the text."""
+    """Ends a row of generate() as soon as its text is complete; `finished` has the results."""
 
     def __init__(self, task: _GenerationTask, group: Sequence[int], width: int) -> None:
         self._task = task
@@ -351,8 +345,8 @@ class _StopCriterion:
     def __call__(self, input_ids: torch.Tensor, _scores: Any, **_: Any) -> torch.Tensor:
         rows = to_list(input_ids[:, self._width :])
         for index, ids in zip(self._group, rows, strict=True):
-            if index not in self.finished and (text := self._task.finished_result(index, ids)):
-                self.finished[index] = text
+            if index not in self.finished and (result := self._task.finished_result(index, ids)):
+                self.finished[index] = result
         done = [index in self.finished for index in self._group]
         return torch.tensor(done, device=input_ids.device)
 
@@ -360,10 +354,14 @@ class _StopCriterion:
 def _ordered_sequences(
     prompts: Sequence[TokenIds], rows: Sequence[int], *, shares: bool
 ) -> list[_Sequence]:
-    """The rows in the order in which they are to be taken in, the longest first."""
+    """The rows in the order of their admission, the longest first."""
     if shares:
-        found = enumerate(group_by_prefix([prompts[index] for index in rows]))
-        return [_Sequence(rows[at], n, kin.shared_length) for n, kin in found for at in kin.members]
+        groups = group_by_prefix([prompts[index] for index in rows])
+        return [
+            _Sequence(rows[member], number, group.shared_length)
+            for number, group in enumerate(groups)
+            for member in group.members
+        ]
     order = sorted(rows, key=lambda index: -len(prompts[index]))
     return [_Sequence(index, 0, 0) for index in order]
 
@@ -379,16 +377,16 @@ def _rng(task: _GenerationTask, index: int) -> torch.Generator:
 
 
 def _add_gumbel_noise(
-    scores: torch.Tensor, temperature: float, dice: Sequence[torch.Generator]
+    scores: torch.Tensor, temperature: float, rngs: Sequence[torch.Generator]
 ) -> torch.Tensor:
-    """Scores whose largest is a sample: Gumbel's trick, seeded for each row.
+    """Scores (rows, vocabulary) whose argmax is a sample: the Gumbel-max trick, seeded per row.
 
     argmax(logits / T + g) with independent g = -ln(-ln u), u uniform, is distributed as
-    softmax(logits / T). So what a row samples does not depend on its neighbours in the batch.
+    softmax(logits / T). So the sample of a row does not depend on the other rows of the batch.
     """
     size = scores.shape[-1]
     uniform = torch.stack(
-        [torch.rand(size, generator=each, dtype=torch.float64) for each in dice]
+        [torch.rand(size, generator=rng, dtype=torch.float64) for rng in rngs]
     ).clamp_min(torch.finfo(torch.float64).tiny)
     return scores.double() / temperature - (-uniform.log()).log().to(scores.device)
 

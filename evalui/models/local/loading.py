@@ -1,4 +1,4 @@
-"""A folder's weights become a causal language model on its device."""
+"""The causal language model of a folder, loaded on its device."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,22 +13,19 @@ from transformers.utils.logging import disable_progress_bar
 from evalui.errors import ModelError
 from evalui.models.local.fp32 import Library
 from evalui.models.local.lora import AdapterPlacement, attach
-from evalui.models.logprob_queries import UNLIMITED
+from evalui.models.scoring_requests import UNLIMITED
 
 MAX_LOGITS = 2**26  # of one forward pass: 256 MiB in float32
-_SCALED_ROPE_TYPES = (
-    "dynamic",
-    "longrope",
-)  # kinds of rotary positions, also as a part of their names
-_CPU_CACHE_BYTES = 2**30  # bytes on a CPU for the keys and values of texts that are being written
+_SCALED_ROPE_TYPES = ("dynamic", "longrope")  # rotary positions, also as a part of a type's name
+_CPU_CACHE_BYTES = 2**30  # on a CPU, for the keys and values of texts that are being generated
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
     """A causal language model, ready to compute.
 
-    `eos_ids` are the token ids that end a text. `adapter` says where the weights of an adapter are,
-    "" if there is none. `library` multiplies its matrices, "" where that is not ours to choose.
+    `eos_ids` are the token ids that end a text. `adapter` states where the weights of an adapter
+    are, "" if there is none. `library` multiplies its matrices, "" where there is no choice.
     """
 
     model: Any  # transformers makes its classes per architecture; they share methods, not a type
@@ -44,7 +41,7 @@ class LoadedModel:
 
     @property
     def max_length(self) -> int:
-        """The tokens it can read at once, 0 if its files do not tell."""
+        """The longest input in tokens, 0 if its files do not state it."""
         return int(getattr(self._config, "max_position_embeddings", 0) or 0)
 
     @property
@@ -55,21 +52,21 @@ class LoadedModel:
     @property
     def kv_cache_tokens(self) -> int:
         """How many tokens' keys and values are kept at once: half of a GPU's free memory."""
-        about = self._config
-        heads = getattr(about, "num_key_value_heads", None) or about.num_attention_heads
-        size = getattr(about, "head_dim", None) or about.hidden_size // about.num_attention_heads
-        token = 2 * about.num_hidden_layers * heads * size * self.model.dtype.itemsize
-        room = _CPU_CACHE_BYTES
+        config = self._config
+        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        token = 2 * config.num_hidden_layers * heads * size * self.model.dtype.itemsize
+        available = _CPU_CACHE_BYTES
         if self.device.type == "cuda":
             empty_cache(self.device)  # what torch keeps for itself would count as used
-            room = torch.cuda.mem_get_info(self.device)[0] // 2
-        return max(1, room // token)
+            available = torch.cuda.mem_get_info(self.device)[0] // 2
+        return max(1, available // token)
 
     @property
     def rope_safe_length(self) -> int:
-        """How many tokens a text may have so that its positions depend on no other text.
+        """The longest text in tokens whose rotary positions depend on no other text.
 
-        Beyond it, some networks turn all rows of a batch by angles that follow the longest of
+        Beyond it, some networks rotate all rows of a batch by angles that follow the longest of
         them, or the longest so far. So a longer text has a batch of its own, after `reset_rope`.
         """
         most = getattr(self._config, "max_position_embeddings", None)
@@ -79,18 +76,18 @@ class LoadedModel:
             for limit in (rope.get("original_max_position_embeddings"), most)
             if limit and any(kind in str(rope.get("rope_type")) for kind in _SCALED_ROPE_TYPES)
         ]
-        # Only a text below the limit brings a network back from a longer one by itself.
+        # Only a text below the limit resets a network after a longer one by itself.
         return min((int(limit) - 1 for limit in limits), default=UNLIMITED)
 
     @torch.inference_mode()
     def reset_rope(self) -> None:
-        """Let the network forget how long the last text was, by a text of one token."""
+        """Reset angles that follow the last text's length, by a forward pass over one token."""
         ids = torch.zeros((1, 1), dtype=torch.long, device=self.device)
         self.model(input_ids=ids, use_cache=False)
 
     @property
     def dtype(self) -> str:
-        """What it computes in, e.g. "float32"."""
+        """The type it computes in, e.g. "float32"."""
         return str(self.model.dtype).removeprefix("torch.")
 
     @property
@@ -112,42 +109,39 @@ def load(
 
     `dtype` "auto" is the file's own on a GPU and float32 on a CPU, `device` "auto" the GPU if
     there is one, `threads` 0 leaves the number to torch. `eos_ids` are tokens that end a text
-    beside those the model itself names. `merge`: see `adapters.attach`.
+    beside those the model itself names. `merge`: see `lora.attach`.
 
     Raises:
-        ModelError: it cannot be loaded, whole and as it was saved.
+        ModelError: it cannot be loaded completely and as it was saved.
     """
-    # Also where the number stays: until it is set, MKL may take fewer threads as it sees fit, and
-    # the last digits follow their number.
+    # Set even if the number stays: until then MKL may use fewer threads, and the last digits
+    # follow their number.
     torch.set_num_threads(threads or torch.get_num_threads())
-    place = _device(device)
-    model = _load_model(folder, _torch_dtype(dtype, place))
+    target = _device(device)
+    model = _load_model(folder, _torch_dtype(dtype, target))
     eos_ids |= _eos_ids(model.generation_config)
-    # A file may carry habits (a repetition penalty, say), which generate() would take up.
-    # Nothing but the request decides how a text is written here.
+    # A file may have generation defaults (a repetition penalty, say), which generate() would apply.
+    # Here the request alone decides how a text is generated.
     model.generation_config = GenerationConfig()
-    where: AdapterPlacement = ""
+    placement: AdapterPlacement = ""
     if adapter:
-        model, where = attach(model, adapter, base=str(folder), merge=merge)
-    return LoadedModel(model.eval().to(place), place, eos_ids, where)
+        model, placement = attach(model, adapter, base=str(folder), merge=merge)
+    return LoadedModel(model.eval().to(target), target, eos_ids, placement)
 
 
 def empty_cache(device: torch.device) -> None:
-    """Give back what models nobody holds any more had on the device."""
+    """Return to the device the memory that torch caches and no tensor uses."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
 
 
 def out_of_memory(tokens: int) -> ModelError:
     """The error of a device that cannot hold a batch of so many tokens."""
-    return ModelError(
-        "out-of-memory",
-        n=tokens,
-    )
+    return ModelError("out-of-memory", n=tokens)
 
 
 def check_finite(scores: torch.Tensor) -> torch.Tensor:
-    """The scores as they are; raises `ModelError` if one is NaN."""
+    """The scores unchanged; raises `ModelError` if one is NaN."""
     if bool(torch.isnan(scores).any()):
         raise ModelError("nan")
     return scores
@@ -159,52 +153,53 @@ def to_list(tensor: torch.Tensor) -> list[Any]:
 
 
 def pad_right(rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
-    """Rows of token ids, filled up with zeros on the right."""
-    width = max(len(row) for row in rows)
+    """Rows of token ids as (rows, width), padded with zeros on the right."""
+    width = max(map(len, rows))
     return torch.tensor([row + (0,) * (width - len(row)) for row in rows])
 
 
-def _rope_settings(about: Any) -> list[dict[str, Any]]:
+def pad_left(
+    rows: Sequence[tuple[int, ...]], device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rows of token ids as (rows, width), padded with zeros on the left, and where tokens are."""
+    ids = pad_right([row[::-1] for row in rows]).flip(1).to(device)
+    width = ids.shape[1]
+    padding = torch.tensor([[width - len(row)] for row in rows], device=device)
+    return ids, torch.arange(width, device=device)[None] >= padding
+
+
+def _rope_settings(config: Any) -> list[dict[str, Any]]:
     """The settings of rotary positions, one for all layers or one for each kind of them."""
-    told: dict[str, Any] = getattr(about, "rope_parameters", None) or {}
-    return [told, *(each for each in told.values() if isinstance(each, dict))]
+    settings: dict[str, Any] = getattr(config, "rope_parameters", None) or {}
+    return [settings, *(each for each in settings.values() if isinstance(each, dict))]
 
 
-def _load_model(folder: Path, kind: Any) -> Any:
-    """The model as its files have it, in the precision `kind`, none of its weights missing."""
+def _load_model(folder: Path, dtype: Any) -> Any:
+    """The model of the files, in the precision `dtype`, none of its weights missing."""
     disable_progress_bar()  # a worker has no terminal; a command line shows its own
     try:
         model, report = cast(Any, AutoModelForCausalLM).from_pretrained(  # typed without report
             folder,
-            dtype=kind,
+            dtype=dtype,
             local_files_only=True,
             trust_remote_code=False,
             use_safetensors=True,
             output_loading_info=True,
         )
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        raise ModelError(
-            "model-unloadable",
-            folder=str(folder),
-            reason=str(error),
-        ) from error
-    # transformers fills gaps with random numbers and goes on; the answers would be noise.
+        raise ModelError("model-unloadable", folder=str(folder), reason=str(error)) from error
+    # transformers fills missing weights with random numbers without an error.
     if gaps := sorted(report["missing_keys"]):
-        raise ModelError(
-            "model-gaps",
-            folder=str(folder),
-            n=len(gaps),
-            name=gaps[0],
-        )
+        raise ModelError("model-gaps", folder=str(folder), n=len(gaps), name=gaps[0])
     if model.get_output_embeddings() is None:
         raise ModelError("not-causal", folder=str(folder))
     return model
 
 
-def _torch_dtype(dtype: str, place: torch.device) -> Any:
-    """The precision as transformers takes it."""
+def _torch_dtype(dtype: str, device: torch.device) -> Any:
+    """The precision in the form that transformers takes."""
     if dtype == "auto":
-        return "auto" if place.type == "cuda" else torch.float32
+        return "auto" if device.type == "cuda" else torch.float32
     return getattr(torch, dtype)
 
 

@@ -1,4 +1,4 @@
-"""A folder with a LoRA adapter: whether it fits its base model, and the two put together."""
+"""A folder with a LoRA adapter: whether it fits its base model, and the model with it applied."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,12 @@ from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.local import weights
 
-AdapterPlacement = Literal[
-    "", "merged", "beside"
-]  # where an adapter's weights are, if there are any
+# Where an adapter's weights are: there is none, added to the model's, or in layers of their own.
+AdapterPlacement = Literal["", "merged", "beside"]
 
 _CONFIG = "adapter_config.json"
 _WEIGHTS = "adapter_model.safetensors"
-# What a base model must have like the one an adapter was made for; names differ with its age.
+# Fields in which a base model must equal the one an adapter was trained on; names vary by age.
 _SHAPE_FIELDS = (
     "model_type",
     "hidden_size",
@@ -29,12 +28,12 @@ _SHAPE_FIELDS = (
     "n_layer",
     "n_head",
 )
-# peft puts the name into that of each weight it adds, which tells them from the base model's.
+# peft adds this to the name of each weight of the adapter, so that they can be told apart.
 _ADAPTER_NAME = "adapter_of_entry"
 
 
 def problem_of(entry: ModelEntry) -> str:
-    """Why the adapter of the entry cannot be loaded; "" if it has none or nothing is seen."""
+    """Why the adapter of the entry cannot be loaded; "" if it has none or no reason is known."""
     if not entry.adapter:
         return ""
     merge = entry.options.get("merge")
@@ -45,29 +44,25 @@ def problem_of(entry: ModelEntry) -> str:
 
 
 def problem(folder: Path, *, base: Path | None = None) -> str:
-    """Why the adapter in `folder` cannot be loaded, in one sentence; "" if nothing is seen.
+    """Why the adapter in `folder` cannot be loaded, in one sentence; "" if no reason is known.
 
-    `base` is the folder of the model it is to be put on, if it is one. Looks at files only.
+    `base` is the folder of the model it is to be applied to, if it is one. Reads files only.
     """
     place = str(folder)
     if not folder.is_dir():
         return sentence("error.no-folder", folder=place)
     if not (folder / _CONFIG).is_file():
-        return sentence(
-            "error.no-adapter",
-            folder=place,
-        )
+        return sentence("error.no-adapter", folder=place)
     if not (folder / _WEIGHTS).is_file():
         if any(folder.glob("adapter_model.*")):
-            return sentence(
-                "error.pickles",
-                folder=place,
-            )
+            return sentence("error.pickles", folder=place)
         return sentence("error.no-adapter-file", folder=place, file=_WEIGHTS)
     try:
         weights.parameters(folder)
-        about = weights.read_json(folder / _CONFIG)
-        return _type_problem(folder, about) or (_base_mismatch(folder, about, base) if base else "")
+        config = weights.read_json(folder / _CONFIG)
+        return _type_problem(folder, config) or (
+            _base_mismatch(folder, config, base) if base else ""
+        )
     except ModelError as error:
         return error.sentence
 
@@ -77,21 +72,21 @@ def attach(
 ) -> tuple[Any, AdapterPlacement]:
     """The causal language model with the adapter in `folder`, and where its weights are now.
 
-    It is merged unless `merge` is false: a merged adapter costs nothing when the model computes.
+    It is merged unless `merge` is false: a merged adapter costs no time in a forward pass.
     Rounding the sum of the weights changes log-probabilities by 1e-5 in float32, and in bfloat16
     by no more than computing in bfloat16 does anyway. Where layers share their weights, as the
-    output layer with the embedding or replicated ones, an adapter of any stays beside: merged, it
-    would change all of them.
+    output layer with the embedding or replicated ones, an adapter of such a layer stays beside:
+    merged, it would change all of them.
 
     Raises:
-        ModelError: it does not fit, or not every weight of it finds its place.
+        ModelError: it does not fit the model, or its weights are not exactly those needed.
     """
     import peft
     from safetensors import SafetensorError
     from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType] - its paths
 
-    if found := problem(folder):
-        raise ModelError(found)
+    if reason := problem(folder):
+        raise ModelError(reason)
     try:
         config = cast(Any, peft.PeftConfig).from_pretrained(str(folder))  # typed only in part
         config.inference_mode = True
@@ -104,10 +99,7 @@ def attach(
         )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         raise ModelError(
-            "adapter-unfit",
-            folder=str(folder),
-            base=base,
-            reason=_first_lines(error),
+            "adapter-unfit", folder=str(folder), base=base, reason=_first_lines(error)
         ) from error
     _check_complete(folder, _missing_weights(tuned, taken, config))
     _check_unexpected(folder, base, taken)
@@ -115,39 +107,27 @@ def attach(
     if merge is False or (shared and merge is None):
         return tuned.get_base_model(), "beside"
     if shared:
-        raise ModelError(
-            "adapter-shared",
-            folder=str(folder),
-            base=base,
-        )
+        raise ModelError("adapter-shared", folder=str(folder), base=base)
     return tuned.merge_and_unload(), "merged"
 
 
-def _type_problem(folder: Path, about: Mapping[str, Any]) -> str:
-    kind, task = about.get("peft_type"), about.get("task_type")
+def _type_problem(folder: Path, config: Mapping[str, Any]) -> str:
+    kind, task = config.get("peft_type"), config.get("task_type")
     if kind != "LORA":
-        return sentence(
-            "error.adapter-kind",
-            folder=str(folder),
-            kind=str(kind),
-        )
+        return sentence("error.adapter-kind", folder=str(folder), kind=str(kind))
     if task not in (None, "CAUSAL_LM"):
-        return sentence(
-            "error.adapter-task",
-            folder=str(folder),
-            task=str(task),
-        )
+        return sentence("error.adapter-task", folder=str(folder), task=str(task))
     return ""
 
 
-def _base_mismatch(folder: Path, about: Mapping[str, Any], base: Path) -> str:
-    """The first thing in which `base` differs from the model the adapter names, if that is here."""
-    made_for = Path(str(about.get("base_model_name_or_path") or ""))
+def _base_mismatch(folder: Path, config: Mapping[str, Any], base: Path) -> str:
+    """The first difference of `base` from the model the adapter names, if that is on this disk."""
+    made_for = Path(str(config.get("base_model_name_or_path") or ""))
     if not made_for.is_absolute():
         return ""  # a hub id; loading compares the shapes
     try:
         theirs = weights.read_json(made_for / "config.json")
-    except OSError:  # a folder of another machine, or of a user who shows it to nobody
+    except OSError:  # a folder of another machine, or without permission to read it
         return ""
     ours = weights.read_json(base / "config.json")
     for name in _SHAPE_FIELDS:
@@ -165,15 +145,15 @@ def _base_mismatch(folder: Path, about: Mapping[str, Any], base: Path) -> str:
 
 
 def _first_lines(error: Exception) -> str:
-    """What the error begins with: torch lists every weight that does not fit, a line each."""
+    """The first two lines: torch lists every weight that does not fit, a line each."""
     return " ".join(line.strip() for line in str(error).splitlines()[:2])
 
 
 def _has_shared_weights(tuned: Any) -> bool:
     """Whether a weight that the adapter changes is that of another layer, too.
 
-    Told by the weights themselves: peft knows tied embeddings by the names that some
-    architectures give them, and says nothing of layers that it has replicated.
+    Compares the tensors themselves: peft recognises tied embeddings by the names that some
+    architectures give them, and does not report layers that it has replicated.
     """
     from peft.tuners.lora import LoraLayer
 
@@ -191,21 +171,21 @@ def _own_parameters(layer: Any) -> list[Any]:
 
 
 def _missing_weights(tuned: Any, taken: Any, config: Any) -> list[str]:
-    """The weights of the adapter that its file does not have: peft begins them in its own way."""
+    """The weights of the adapter that its file lacks, which peft would initialise itself."""
     state = tuned.state_dict(keep_vars=True)
     absent = set(taken.missing_keys)
     # One tensor may have two names, of which the file has one.
-    there = {id(each) for name, each in state.items() if name not in absent}
+    present = {id(each) for name, each in state.items() if name not in absent}
     return sorted(
         name
         for name in absent
         if (f".{_ADAPTER_NAME}" in name or _is_adapter_bias(name, config.bias))
-        and id(state.get(name)) not in there
+        and id(state.get(name)) not in present
     )
 
 
 def _is_adapter_bias(name: str, bias: str) -> bool:
-    """Whether a weight is a bias that an adapter with this setting brings along."""
+    """Whether a weight is a bias that an adapter with this setting includes."""
     if bias == "all":
         return name.endswith(".bias")
     return bias == "lora_only" and name.endswith(".base_layer.bias")
@@ -222,7 +202,7 @@ def _check_complete(folder: Path, gaps: Sequence[str]) -> None:
 
 
 def _check_unexpected(folder: Path, base: str, taken: Any) -> None:
-    """peft drops what it cannot place."""
+    """Raise for weights of no layer, which peft ignores."""
     if spare := sorted(taken.unexpected_keys):
         raise ModelError(
             "adapter-spare",

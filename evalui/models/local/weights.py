@@ -1,6 +1,6 @@
-"""A folder with a model's files: whether it can be loaded, and which model exactly it is.
+"""A folder with a model's files: whether it can be loaded, and the fingerprint of its contents.
 
-Looks at files only; nothing of the model is loaded.
+Reads files only; nothing of the model is loaded.
 """
 
 import hashlib
@@ -21,15 +21,15 @@ _MAX_HASHED_BYTES = 2**30  # bytes of weights; reading more than this takes too 
 
 
 def problem(folder: Path) -> str:
-    """Why the model in `folder` cannot be loaded, in one sentence; "" if nothing is seen."""
+    """Why the model in `folder` cannot be loaded, in one sentence; "" if no reason is known."""
     try:
         return _problem(folder)
-    except OSError as error:  # nobody may look, or a download moves its files just now
+    except OSError as error:  # no permission, or a download is moving the files
         return unreadable_reason(folder, error)
 
 
 def unreadable_reason(place: Path, error: OSError) -> Sentence:
-    """That a file cannot be read: the one the error names, else `place`."""
+    """The sentence for a file that cannot be read: the one the error names, else `place`."""
     return sentence(
         "error.model-unreadable",
         folder=str(error.filename or place),
@@ -42,18 +42,12 @@ def _problem(folder: Path) -> str:
     if not folder.is_dir():
         return sentence("error.no-folder", folder=place)
     if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
-        return sentence(
-            "error.adapter-alone",
-            folder=place,
-        )
+        return sentence("error.adapter-alone", folder=place)
     if not (folder / "config.json").is_file():
         return sentence("error.no-model-config", folder=place)
     if not any(folder.glob("*.safetensors")):
         if any(path for pattern in _PICKLES for path in folder.glob(pattern)):
-            return sentence(
-                "error.pickles",
-                folder=place,
-            )
+            return sentence("error.pickles", folder=place)
         return sentence("error.no-weights", folder=place)
     try:
         missing = _missing_parts(folder)
@@ -62,30 +56,21 @@ def _problem(folder: Path) -> str:
     except ModelError as error:
         return error.sentence
     if missing:
-        return sentence(
-            "error.missing-parts",
-            folder=place,
-            part=missing[0],
-            n=len(missing),
-        )
+        return sentence("error.missing-parts", folder=place, part=missing[0], n=len(missing))
     if not any((folder / name).is_file() for name in _TOKENIZERS):
-        return sentence(
-            "error.no-tokenizer",
-            folder=place,
-            names=", ".join(_TOKENIZERS),
-        )
+        return sentence("error.no-tokenizer", folder=place, names=", ".join(_TOKENIZERS))
     return ""
 
 
 def has_chat_template(folder: Path) -> bool:
-    """Whether the model says how a conversation is written."""
+    """Whether the folder has a chat template."""
     if any(folder.glob("chat_template.*")) or (folder / "additional_chat_templates").is_dir():
         return True
     return bool(read_json(folder / "tokenizer_config.json").get("chat_template"))
 
 
 def parameters(folder: Path) -> int:
-    """How many parameters the weights have, told by their headers.
+    """How many parameters the weights have, by the headers of the files.
 
     Raises:
         ModelError: a file of weights is damaged.
@@ -95,34 +80,30 @@ def parameters(folder: Path) -> int:
 
 
 def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The part of a config.json that describes the network of texts."""
+    """The part of a config.json that describes the text network."""
     inner = config.get("text_config")
     return {**config, **cast("dict[str, Any]", inner)} if isinstance(inner, dict) else config
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in the file, nothing if there is no file.
+    """The JSON object in the file, {} if there is no file.
 
     Raises:
-        ModelError: the file holds something else.
+        ModelError: the file has something else.
     """
     if not path.is_file():
         return {}
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
-        raise ModelError(
-            "no-json-object",
-            file=str(path),
-            reason=str(error),
-        ) from error
+        raise ModelError("no-json-object", file=str(path), reason=str(error)) from error
 
 
 def fingerprint(folder: Path, *settings: str, adapter: Path | None = None) -> str:
-    """A name for what the model answers: equal only if files and settings are.
+    """The identity of the model's answers: equal only if the files and `settings` are.
 
-    `adapter` is the folder of an adapter put on the model. Over 1 GiB the weights go in by name,
-    size and time of change; then the name begins with "stat:" instead of "sha256:".
+    `adapter` is the folder of the adapter that is applied. Weights over 1 GiB count by name, size
+    and modification time; then the fingerprint begins with "stat:" instead of "sha256:".
     """
     folders = [folder, adapter] if adapter else [folder]
     weights = [path for each in folders for path in sorted(each.glob("*.safetensors"))]
@@ -136,16 +117,16 @@ def fingerprint(folder: Path, *settings: str, adapter: Path | None = None) -> st
                 f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
             )
     for path in () if small else weights:
-        about = path.stat()
-        total.update(f"{path.name} {about.st_size} {about.st_mtime_ns}\n".encode())
+        stat = path.stat()
+        total.update(f"{path.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
     total.update(" ".join(settings).encode())
     return f"{'sha256' if small else 'stat'}:{total.hexdigest()}"
 
 
 def _hashed_files(folder: Path, weights: Sequence[Path]) -> list[Path]:
-    """The files of the folder whose contents decide what the model answers."""
-    told = [path for pattern in _SETTINGS for path in folder.glob(pattern)]
-    return sorted([*told, *(path for path in weights if path.parent == folder)])
+    """The files of the folder whose contents decide the model's answers."""
+    settings = [path for pattern in _SETTINGS for path in folder.glob(pattern)]
+    return sorted([*settings, *(path for path in weights if path.parent == folder)])
 
 
 def _missing_parts(folder: Path) -> list[str]:
@@ -154,11 +135,14 @@ def _missing_parts(folder: Path) -> list[str]:
 
 
 def _header(path: Path) -> dict[str, Any]:
-    """The tensors a safetensors file tells of: name -> dtype, shape, data_offsets.
+    """The tensors in a safetensors file: name -> dtype, shape, data_offsets.
 
-    The file is the length of its header in 8 bytes, the lowest first; the header as JSON; and
-    the tensors (https://huggingface.co/docs/safetensors). An interrupted download, or a pointer
-    left by git-lfs, is shorter than its header says.
+    The file is the length of its header in 8 bytes, little-endian; the header as JSON; and the
+    tensors (https://huggingface.co/docs/safetensors). An interrupted download, or a git-lfs
+    pointer, is shorter than its header states.
+
+    Raises:
+        ModelError: the header is invalid, or the file is too short.
     """
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -170,21 +154,17 @@ def _header(path: Path) -> dict[str, Any]:
             raise ModelError("weights-header", file=str(path)) from error
     whole = 8 + length + end
     if path.stat().st_size < whole:
-        raise ModelError(
-            "weights-cut",
-            file=str(path),
-            n=whole,
-        )
+        raise ModelError("weights-cut", file=str(path), n=whole)
     return header
 
 
 def _data_end(tensor: Any) -> int:
-    """Where the numbers of a tensor end, by what a header tells of it.
+    """Where the data of a tensor ends, by its entry in the header.
 
     Raises:
-        ValueError, TypeError, LookupError: it tells of no tensor.
+        ValueError, TypeError, LookupError: the entry describes no tensor.
     """
     _, end = tensor["data_offsets"]
     if not all(isinstance(number, int) for number in (end, *tensor["shape"])):
-        raise TypeError("A length is no whole number.")
+        raise TypeError("A length is not an integer.")
     return end

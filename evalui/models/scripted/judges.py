@@ -1,8 +1,8 @@
-"""Judges that decide by rule: they compare answers with the reference, and know no language.
+"""Judges that decide by rule: they compare answers with the reference, without a language model.
 
-A judge reads the prompt as a model would: it finds the texts by the tags around them, whatever
-the rubric, and writes its verdict in the form that is asked for after the last of them. Its
-yardstick is how much of the reference's words an answer holds, and how little else.
+A judge depends on its prompt alone: it finds the texts by the tags around them, whatever the
+rubric, and writes its verdict in the form that is requested after the last of them. It measures
+how many of the reference's words an answer has, and how few others.
 """
 
 import random
@@ -12,19 +12,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evalui.text_tokenizers.han import HAN, contains_han
+
 Preference = Literal["a", "b", "tie", "neither"]
 
 TIE_MARGIN = 0.1  # answers whose agreement differs by less are equally good
 CLEAR_MARGIN = 0.5  # and by this much, one is much better
 MIN_AGREEMENT = 0.35  # below this neither answer is any good
-CLOSE_MARGIN = 0.3  # a duel that a biased judge may decide by position
-BIASED_SHARE = 0.6  # of the close duels
+CLOSE_MARGIN = 0.3  # a comparison that a biased judge may decide by position
+BIASED_SHARE = 0.6  # of the close comparisons
 MIN_RECALL = 0.8  # the share of the reference's words that a correct answer has
 
 
 @dataclass(frozen=True, slots=True)
 class JudgePrompt:
-    """What a judge's prompt shows: the references, each answer's turns in order, what is asked."""
+    """A parsed judge's prompt: the references, the turns of each answer, the instructions."""
 
     question: str
     references: tuple[str, ...]
@@ -37,20 +39,20 @@ PreferenceRule = Callable[[JudgePrompt, int], Preference | None]
 
 
 def parse_judge_prompt(prompt: str) -> JudgePrompt | None:
-    """What the prompt shows; None if it has no answers to judge."""
-    found = list(_TAGGED_TEXT.finditer(prompt))
+    """The parsed prompt; None if it has no answers to judge."""
+    matches = list(_TAGGED_TEXT.finditer(prompt))
     answers: dict[str, list[str]] = {}
     texts: dict[str, list[str]] = {"question": [], "reference": []}
-    for match in found:
-        place = answers if match["name"].startswith("answer") else texts
-        place.setdefault(match["name"], []).append(match["text"])
+    for match in matches:
+        kind = answers if match["name"].startswith("answer") else texts
+        kind.setdefault(match["name"], []).append(match["text"])
     if not answers:
         return None
     return JudgePrompt(
         question="\n".join(texts["question"]),
         references=tuple(texts["reference"]),
         answers=tuple(tuple(map(str.strip, answers[name])) for name in sorted(answers)),
-        instructions=prompt[found[-1].end() :],
+        instructions=prompt[matches[-1].end() :],
     )
 
 
@@ -68,17 +70,17 @@ def by_reference(shown: JudgePrompt, seed: int) -> Preference | None:
 
 
 def by_reference_or_first(shown: JudgePrompt, seed: int) -> Preference | None:
-    """As `by_reference`, but the first answer in a seeded share of the close duels.
+    """As `by_reference`, but the first answer in a seeded share of the close comparisons.
 
-    The dice know the question and the answers but not their order: shown the other way round,
-    the same duel goes to the other answer.
+    The random numbers depend on the question and the answers but not on their order: shown the
+    other way round, the same pair goes to the other answer.
     """
     preferred = by_reference(shown, seed)
     if preferred is None:
         return None
     first, second = _agreements(shown)
-    dice = random.Random(repr((seed, shown.question, sorted(map(_join_turns, shown.answers)))))
-    if abs(first - second) < CLOSE_MARGIN and dice.random() < BIASED_SHARE:
+    rng = random.Random(repr((seed, shown.question, sorted(map(_join_turns, shown.answers)))))
+    if abs(first - second) < CLOSE_MARGIN and rng.random() < BIASED_SHARE:
         return "a"
     return preferred
 
@@ -92,8 +94,8 @@ def by_length(shown: JudgePrompt, seed: int) -> Preference | None:
 
 
 def write_verdict(prefers: PreferenceRule, shown: JudgePrompt, seed: int) -> str:
-    """The verdict in the words and the form that the prompt asks for."""
-    language = "zh" if _HAN.search(shown.instructions) else "en"
+    """The verdict in the language and the form that the prompt requests."""
+    language = "zh" if contains_han(shown.instructions) else "en"
     if len(shown.answers) == 1:
         label = _rating(prefers, shown)
     else:
@@ -108,26 +110,29 @@ def write_verdict(prefers: PreferenceRule, shown: JudgePrompt, seed: int) -> str
 def reference_agreement(answer: str, references: Sequence[str]) -> float:
     """How well the answer agrees with the closest reference, 0 to 1.
 
-    The mean of two shares: of the reference's words that the answer holds (recall), and their F1.
-    So a right answer among many words is worth a half at least, and the bare one more.
+    The mean of recall (the share of the reference's words that the answer has) and F1. So a right
+    answer among many other words has a half at least, and one without them more.
     """
     return max(_agreement(_words(answer), _words(reference)) for reference in references)
 
 
 def _rating(prefers: PreferenceRule, shown: JudgePrompt) -> str:
-    """A mark, or right and wrong; "" without a reference. Who likes length adds to the mark."""
+    """A rating of 1 to 10, or correct and incorrect; "" without a reference.
+
+    The judge that prefers length adds 2 to the rating of an answer longer than its references.
+    """
     if not shown.references:
         return ""
-    (held,) = _with_references(shown)
+    (compared,) = _with_references(shown)
     if "[[correct]]" in shown.instructions:
-        right = all(_is_correct(text, references) for text, references in held)
+        right = all(_is_correct(text, references) for text, references in compared)
         return "[[correct]]" if right else "[[incorrect]]"
-    (agreed,) = _agreements(shown)
-    mark = 1 + round(9 * agreed)
-    longest = sum(max(map(len, references)) for _, references in held)
-    if prefers is by_length and sum(len(text) for text, _ in held) > longest:
-        mark = min(10, mark + 2)
-    return f"[[{mark}]]"
+    (agreement,) = _agreements(shown)
+    rating = 1 + round(9 * agreement)
+    longest = sum(max(map(len, references)) for _, references in compared)
+    if prefers is by_length and sum(len(text) for text, _ in compared) > longest:
+        rating = min(10, rating + 2)
+    return f"[[{rating}]]"
 
 
 def _agreements(shown: JudgePrompt) -> list[float]:
@@ -135,13 +140,13 @@ def _agreements(shown: JudgePrompt) -> list[float]:
     from statistics import fmean  # it loads fractions and decimals: not for all importers
 
     return [
-        fmean(reference_agreement(text, references) for text, references in held)
-        for held in _with_references(shown)
+        fmean(reference_agreement(text, references) for text, references in compared)
+        for compared in _with_references(shown)
     ]
 
 
 def _with_references(shown: JudgePrompt) -> list[list[tuple[str, Sequence[str]]]]:
-    """For each answer, every text with the references that it is held against.
+    """For each answer, every text with the references that it is compared with.
 
     In a conversation with a reference for each turn these are the turns; else the whole answer
     may agree with any reference.
@@ -168,8 +173,8 @@ def _verdict_label(preferred: Preference | None, shown: JudgePrompt) -> str:
     """The preference in the first of the known forms that the prompt names; "" if there is none."""
     if preferred is None:
         return ""
-    for mark, form in _FORMS.items():
-        if mark in shown.instructions:
+    for marker, form in _FORMS.items():
+        if marker in shown.instructions:
             return form.get(_with_strength(preferred, shown)) or form[preferred]
     return ""
 
@@ -203,20 +208,19 @@ def _recall(ours: Counter[str], theirs: Counter[str]) -> float:
 
 _TAG = r"(?P<name>history|question|reference|guidance|answer(?:_[ab])?)(?:_\d+)?_[0-9a-f]{16}"
 _TAGGED_TEXT = re.compile(rf"<(?P<tag>{_TAG})>\n(?P<text>.*?)\n</(?P=tag)>", re.DOTALL)
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
-_WORD = re.compile(r"[^\W_\u3400-\u9fff]+")
+_HAN_RUN = re.compile(f"[{HAN}]+")
+_WORD = re.compile(rf"[^\W_{HAN}]+")
 _REASON = {
     "en": "Decided by rule, without a language model.",
     "zh": "按规则评判，不使用语言模型。",
 }
-# What a judge by rule says where it cannot decide. Stored runs hold these sentences.
+# The reply of a scripted judge that cannot decide. Stored runs have these sentences.
 UNDECIDED = {
     "en": "This rule needs a reference answer and a form it knows; it cannot decide here.",
     "zh": "本规则需要参考答案和已知的作答格式，这里无法评判。",
 }
-# What a prompt that asks for a form holds, and how each preference is written in it. The first
-# that is found counts: a five-step prompt may speak of [[A]] as well.
+# What a prompt that requests a form has in it, and each preference in that form. The first that
+# matches counts: a five-step prompt may mention [[A]] as well.
 _FORMS: Mapping[str, Mapping[str, str]] = {
     "[[A>>B]]": {
         "aa": "My final verdict is: [[A>>B]]",

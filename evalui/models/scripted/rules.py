@@ -1,8 +1,7 @@
-"""The rules scripted models answer by: what each likes, and how it says so."""
+"""The rules of scripted models: which option each prefers, and the text it writes."""
 
 import random
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,6 +12,7 @@ from evalui.models.scripted.judges import (
     by_reference_or_first,
 )
 from evalui.models.scripted.shown_questions import OtherReferences
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Ability, Sample
 
 LETTERS_ONLY: frozenset[Ability] = frozenset({"next_token", "generate"})
@@ -22,7 +22,7 @@ WORDS_ONLY: frozenset[Ability] = frozenset({"generate"})
 
 @dataclass(frozen=True, slots=True)
 class SeenQuestion:
-    """A question as the model saw it: which option stands in which slot, and the whole prompt.
+    """A question as its prompt shows it: the option in each slot, and the whole prompt.
 
     `slots` is empty where the options are not shown.
     """
@@ -34,7 +34,7 @@ class SeenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SeenOpenQuestion:
-    """An open question as the model saw it: which turn of which sample, and the whole prompt.
+    """An open question as its prompt shows it: which turn of which sample, and the whole prompt.
 
     `other_references` are reference answers to other questions, in the order of the file.
     """
@@ -45,19 +45,19 @@ class SeenOpenQuestion:
     other_references: OtherReferences
 
 
-# How much a rule likes each option of a question, by option and not by slot, in logits.
+# The score of each option in logits, by option and not by slot: (question, seed) -> scores.
 OptionScorer = Callable[[SeenQuestion, int], list[float]]
-# What a rule writes when it would answer with this slot.
+# The text that chooses a slot: (question, slot) -> text.
 ChoiceWriter = Callable[[SeenQuestion, int], str]
-# What a rule writes when nothing is to be chosen: the question and the seed.
+# The answer to an open question: (question, seed) -> text.
 AnswerWriter = Callable[[SeenOpenQuestion, int], str]
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedRule:
-    """How a scripted model answers. `mass` is the probability it gives to all labels together.
+    """How a scripted model answers. `mass` is the probability of all labels together.
 
-    `preference_rule` makes it a judge: it compares the answers of others and gives none itself.
+    With a `preference_rule` it is a judge: it compares answers and gives none itself.
     """
 
     score_options: OptionScorer
@@ -68,73 +68,73 @@ class ScriptedRule:
     preference_rule: PreferenceRule | None = None
 
 
-def _seeded_rng(seed: int, *about: object) -> random.Random:
-    """Dice that fall the same way for the same seed and subject."""
-    return random.Random("|".join(map(str, (seed, *about))))
+def _seeded_rng(seed: int, *parts: object) -> random.Random:
+    """A random number generator that depends on the seed and the parts only."""
+    return random.Random("|".join(map(str, (seed, *parts))))
 
 
-def _prefer_target(asked: SeenQuestion, seed: int) -> list[float]:
-    """The right answer, without doubt."""
+def _prefer_target(seen: SeenQuestion, seed: int) -> list[float]:
+    """The right answer, by 20 logits."""
     del seed
-    return [20.0 * (content == asked.sample.target) for content in _option_indices(asked)]
+    return [20.0 * (content == seen.sample.target) for content in _option_indices(seen)]
 
 
-def _prefer_target_noisily(asked: SeenQuestion, seed: int) -> list[float]:
-    """The right answer by 2 logits, each option's own appeal aside: right on most questions.
+def _prefer_target_noisily(seen: SeenQuestion, seed: int) -> list[float]:
+    """The right answer by 2 logits, plus noise per option: right on most questions.
 
-    The appeal stays with the option wherever it is shown.
+    The noise stays with the option whichever slot it is shown in.
     """
     return [
-        2.0 * (content == asked.sample.target) + _option_noise(seed, asked.sample.id, content)
-        for content in _option_indices(asked)
+        2.0 * (content == seen.sample.target) + _option_noise(seed, seen.sample.id, content)
+        for content in _option_indices(seen)
     ]
 
 
-@lru_cache(maxsize=1024)  # a question is asked in many orders, one after another
+@lru_cache(maxsize=1024)  # the option orders of a question follow each other
 def _option_noise(seed: int, sample: str, content: int) -> float:
     return _seeded_rng(seed, sample, content).gauss(0.0, 1.0)
 
 
-def _prefer_target_per_prompt(asked: SeenQuestion, seed: int) -> list[float]:
-    """As `_prefer_target_noisily`, drawn for every prompt: orders disagree, no slot is favoured."""
+def _prefer_target_per_prompt(seen: SeenQuestion, seed: int) -> list[float]:
+    """As `_prefer_target_noisily`, with noise per prompt: orders disagree, no slot is favoured."""
     return [
-        liking + _seeded_rng(seed, asked.prompt, content).gauss(0.0, 1.0)
-        for content, liking in enumerate(_prefer_target_noisily(asked, seed))
+        score + _seeded_rng(seed, seen.prompt, content).gauss(0.0, 1.0)
+        for content, score in enumerate(_prefer_target_noisily(seen, seed))
     ]
 
 
-def _prefer_early_slots(asked: SeenQuestion, seed: int) -> list[float]:
+def _prefer_early_slots(seen: SeenQuestion, seed: int) -> list[float]:
     """As `_prefer_target_noisily`, and 2.5 logits more for the first slot, 1 for the second."""
-    liking = _prefer_target_noisily(asked, seed)
-    for extra, content in zip((2.5, 1.0), asked.slots, strict=False):
-        liking[content] += extra
-    return liking
+    scores = _prefer_target_noisily(seen, seed)
+    for extra, content in zip((2.5, 1.0), seen.slots, strict=False):
+        scores[content] += extra
+    return scores
 
 
-def _prefer_first_slot(asked: SeenQuestion, seed: int) -> list[float]:
-    """Whatever is shown first."""
+def _prefer_first_slot(seen: SeenQuestion, seed: int) -> list[float]:
+    """The option in the first slot."""
     del seed
-    return [3.0 * (content == asked.slots[0]) for content in _option_indices(asked)]
+    return [3.0 * (content == seen.slots[0]) for content in _option_indices(seen)]
 
 
-def _option_indices(asked: SeenQuestion) -> range:
-    return range(len(asked.sample.choices))
+def _option_indices(seen: SeenQuestion) -> range:
+    return range(len(seen.sample.choices))
 
 
-def _write_letter(asked: SeenQuestion, slot: int) -> str:
-    del asked
+def _write_letter(seen: SeenQuestion, slot: int) -> str:
+    del seen
     return LETTERS[slot]
 
 
-def _write_refused_choice(asked: SeenQuestion, slot: int) -> str:
+def _write_refused_choice(seen: SeenQuestion, slot: int) -> str:
     del slot
-    return _in_language(asked.sample, _REFUSAL)
+    return _in_language(seen.sample, _REFUSAL)
 
 
-def _write_malformed_choice(asked: SeenQuestion, slot: int) -> str:
-    """The answer in one of many forms; the last few cannot be read."""
-    letter, text = LETTERS[slot], asked.sample.choices[asked.slots[slot]]
-    other = LETTERS[(slot + 1) % len(asked.slots)]
+def _write_malformed_choice(seen: SeenQuestion, slot: int) -> str:
+    """The answer in one of many forms; the last few cannot be parsed."""
+    letter, text = LETTERS[slot], seen.sample.choices[seen.slots[slot]]
+    other = LETTERS[(slot + 1) % len(seen.slots)]
     forms = (
         f"The answer is ({letter}).",
         f"答案：{letter}",
@@ -146,62 +146,61 @@ def _write_malformed_choice(asked: SeenQuestion, slot: int) -> str:
         f"<think>It could be {other}, but then",
         "",
     )
-    return _seeded_rng(0, asked.prompt).choice(forms)
+    return _seeded_rng(0, seen.prompt).choice(forms)
 
 
-def _write_letter_in_sentence(asked: SeenQuestion, slot: int) -> str:
-    """The letter in the middle of many words."""
-    said = ("Let me think about it. The answer is {0}.", "这道题我想了一下。答案是{0}。")
-    return _in_language(asked.sample, said).format(LETTERS[slot])
+def _write_letter_in_sentence(seen: SeenQuestion, slot: int) -> str:
+    """The letter in a sentence."""
+    return _in_language(seen.sample, _LETTER_SENTENCE).format(LETTERS[slot])
 
 
-def _write_reference(asked: SeenOpenQuestion, seed: int) -> str:
-    """The reference: that of the turn in a conversation that has one for each."""
+def _write_reference(seen: SeenOpenQuestion, seed: int) -> str:
+    """The reference; in a conversation with one per turn, that of the turn."""
     del seed
-    references = asked.sample.references
+    references = seen.sample.references
     if not references:
-        return _in_language(asked.sample, _UNKNOWN)
-    return references[asked.turn] if len(references) > asked.turn else references[0]
+        return _in_language(seen.sample, _UNKNOWN)
+    return references[seen.turn] if len(references) > seen.turn else references[0]
 
 
-def _write_reference_mostly(asked: SeenOpenQuestion, seed: int) -> str:
+def _write_reference_mostly(seen: SeenOpenQuestion, seed: int) -> str:
     """The reference for about two thirds of the questions, else that of another question."""
-    return _reference_or_other(asked, seed, _seeded_rng(seed, asked.sample.id, asked.turn))
+    return _reference_or_other(seen, seed, _seeded_rng(seed, seen.sample.id, seen.turn))
 
 
-def _write_reference_per_prompt(asked: SeenOpenQuestion, seed: int) -> str:
-    """As `_write_reference_mostly`, and anew with every prompt."""
-    return _reference_or_other(asked, seed, _seeded_rng(seed, asked.prompt))
+def _write_reference_per_prompt(seen: SeenOpenQuestion, seed: int) -> str:
+    """As `_write_reference_mostly`, drawn for every prompt."""
+    return _reference_or_other(seen, seed, _seeded_rng(seed, seen.prompt))
 
 
-def _reference_or_other(asked: SeenOpenQuestion, seed: int, dice: random.Random) -> str:
-    if dice.random() < 2 / 3:
-        return _write_reference(asked, seed)
+def _reference_or_other(seen: SeenOpenQuestion, seed: int, rng: random.Random) -> str:
+    if rng.random() < 2 / 3:
+        return _write_reference(seen, seed)
     return (
-        dice.choice(asked.other_references)
-        if asked.other_references
-        else _in_language(asked.sample, _UNKNOWN)
+        rng.choice(seen.other_references)
+        if seen.other_references
+        else _in_language(seen.sample, _UNKNOWN)
     )
 
 
-def _write_padded_reference(asked: SeenOpenQuestion, seed: int) -> str:
-    """The reference behind a list of phrases that say nothing."""
-    return _in_language(asked.sample, _PADDED).format(_write_reference(asked, seed))
+def _write_padded_reference(seen: SeenOpenQuestion, seed: int) -> str:
+    """The reference after a list of empty phrases."""
+    return _in_language(seen.sample, _PADDED).format(_write_reference(seen, seed))
 
 
-def _write_refused_answer(asked: SeenOpenQuestion, seed: int) -> str:
+def _write_refused_answer(seen: SeenOpenQuestion, seed: int) -> str:
     del seed
-    return _in_language(asked.sample, _REFUSAL)
+    return _in_language(seen.sample, _REFUSAL)
 
 
-def _write_first_letter(asked: SeenOpenQuestion, seed: int) -> str:
-    del asked, seed
+def _write_first_letter(seen: SeenOpenQuestion, seed: int) -> str:
+    del seen, seed
     return LETTERS[0]
 
 
-def _write_malformed_answer(asked: SeenOpenQuestion, seed: int) -> str:
+def _write_malformed_answer(seen: SeenOpenQuestion, seed: int) -> str:
     """As `_write_reference_per_prompt`, in one of many forms; the last few hold no answer."""
-    text = _write_reference_per_prompt(asked, seed)
+    text = _write_reference_per_prompt(seen, seed)
     forms = (
         f"**{text}**",
         f"> {text}\n\n---",
@@ -210,12 +209,12 @@ def _write_malformed_answer(asked: SeenOpenQuestion, seed: int) -> str:
         "\n",
         "",
     )
-    return _seeded_rng(seed, asked.prompt, "form").choice(forms)
+    return _seeded_rng(seed, seen.prompt, "form").choice(forms)
 
 
-def _in_language(sample: Sample, said: Sequence[str]) -> str:
+def _in_language(sample: Sample, texts: tuple[str, str]) -> str:
     """The second text for a Chinese question, else the first."""
-    return said[bool(re.search(r"[\u4e00-\u9fff]", sample.question))]
+    return texts[contains_han(sample.question)]
 
 
 def _judge_rule(prefers: PreferenceRule) -> ScriptedRule:
@@ -224,6 +223,10 @@ def _judge_rule(prefers: PreferenceRule) -> ScriptedRule:
     )
 
 
+_LETTER_SENTENCE = (
+    "Let me think about it. The answer is {0}.",
+    "这道题我想了一下。答案是{0}。",
+)
 _REFUSAL = ("I am sorry, but I cannot answer this question.", "抱歉，我无法回答这个问题。")
 _UNKNOWN = ("I know no reference answer to this question.", "我没有这道题的参考答案。")
 _PADDED = (
@@ -265,5 +268,5 @@ RULES: Mapping[str, ScriptedRule] = {
     "first-biased-judge": _judge_rule(by_reference_or_first),
     "length-biased-judge": _judge_rule(by_length),
 }
-# Judges that cannot compare without a reference; to rate one answer, each of them needs one.
+# Judges that need a reference to compare two answers; to rate one answer, every judge needs one.
 RULES_NEEDING_REFERENCE = frozenset({"reference-judge", "first-biased-judge"})

@@ -1,37 +1,98 @@
-"""The questions a scripted model was shown, found again in its prompts."""
+"""The questions a scripted model knows, recognised in its prompts.
 
+The time to search a prompt does not depend on how many texts are known.
+"""
+
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from evalui.errors import ModelError
-from evalui.models.scripted.text_search import SubstringFinder
 from evalui.types import LETTERS, Sample
 
-_MAX_SEPARATORS = 4  # at most, between a letter and the option behind it
+_MAX_SEPARATORS = 4  # characters between a letter and its option
+# A text of at least so many characters is indexed by so many of its last ones.
+_ENDING_LENGTHS = (16, 8, 4, 2, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class OtherReferences:
-    """The `texts` without those at the places `excluded`, which go up; nothing is copied."""
+    """The `texts` without those in the ranges `excluded`, which ascend; nothing is copied."""
 
     texts: Sequence[str]
     excluded: tuple[range, ...]
 
     def __len__(self) -> int:
-        """How many are left."""
+        """The number of texts that are not excluded."""
         return len(self.texts) - sum(map(len, self.excluded))
 
     def __getitem__(self, index: int) -> str:
-        """The text at the place `index` of those that are left."""
+        """Text number `index` of those that are not excluded."""
         for own in self.excluded:
             index += len(own) if index >= own.start else 0
         return self.texts[index]
 
 
+class SubstringFinder:
+    """Finds the occurrences of many texts in a prompt.
+
+    An index of the texts' last characters gives the places where one may end. The texts that end
+    there are neighbours, in the sorted reversed texts, of the reversed prompt up to there.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = sorted({text[::-1] for text in texts})
+        self._longest = max(map(len, self._texts), default=0)
+        self._prefix_links = _longest_prefix_links(self._texts)
+        endings: dict[int, set[str]] = {}
+        for text in self._texts:
+            if length := next((length for length in _ENDING_LENGTHS if length <= len(text)), 0):
+                endings.setdefault(length, set()).add(text[:length][::-1])
+        self._endings = tuple(endings.items())
+
+    def last_occurrences(self, prompt: str) -> Iterator[tuple[int, str]]:
+        """Each text that the prompt has, once, with the end of its last occurrence.
+
+        The one that ends last comes first; of those that end together the longest.
+        """
+        seen: set[str] = set()
+        for end, text in self.occurrences(prompt):
+            if text not in seen:
+                seen.add(text)
+                yield end, text
+
+    def occurrences(self, prompt: str) -> Iterator[tuple[int, str]]:
+        """Each occurrence of a text in the prompt with its end, ordered as `last_occurrences`."""
+        for end in self._candidate_ends(prompt):
+            for at in self._texts_ending_at(prompt, end):
+                # The empty text occurs at the end only.
+                if self._texts[at] or end == len(prompt):
+                    yield end, self._texts[at][::-1]
+
+    def _candidate_ends(self, prompt: str) -> Iterator[int]:
+        """Where a text may end, the last place first; the end of the prompt always counts."""
+        yield len(prompt)
+        for end in range(len(prompt) - 1 if self._endings else 0, 0, -1):
+            for length, endings in self._endings:
+                if prompt[end - length : end] in endings:
+                    yield end
+                    break
+
+    def _texts_ending_at(self, prompt: str, end: int) -> Iterator[int]:
+        """The indices of all texts that end here in the prompt, the longest first."""
+        before = prompt[max(0, end - self._longest) : end][::-1]
+        # Every text that `before` begins with is a prefix of the last text not after `before`.
+        at = bisect_right(self._texts, before) - 1
+        while at >= 0:
+            if before.startswith(self._texts[at]):
+                yield at
+            at = self._prefix_links[at]
+
+
 class KnownSamples:
-    """All that a scripted model was shown."""
+    """The samples a scripted model knows, with their answers."""
 
     def __init__(self, samples: Sequence[Sample] = ()) -> None:
         choosing: dict[str, list[Sample]] = {}
@@ -50,11 +111,11 @@ class KnownSamples:
         self._references = _References(samples)
 
     def find_choice_sample(self, prompt: str) -> Sample | None:
-        """The sample with options whose question comes last in the prompt; None if it has none.
+        """The sample with options whose question comes last in the prompt; None if there is none.
 
-        A question whose options are shown behind it goes before all others: its text may also stand
-        in an option. Of questions that end at the same place ("2+2=" and "1+2+2=") it is the
-        longest, of equal questions the first.
+        Questions that are followed by their options have precedence, since another question's text
+        may be part of an option. Of questions that end at the same place ("2+2=" and "1+2+2=") it
+        is the longest, of equal questions the first.
         """
         last: Sample | None = None
         for end, question in self._choice_finder.occurrences(prompt):
@@ -79,32 +140,32 @@ class _SameQuestionSamples:
 
     def __init__(self, samples: Sequence[Sample]) -> None:
         alike: dict[frozenset[str], Sample] = {}
-        for sample in samples:  # of samples with the same options the first answers
+        for sample in samples:  # of samples with the same options the first counts
             alike.setdefault(frozenset(sample.choices), sample)
         self.first = samples[0]
         self._samples = tuple(alike.values())
 
     def match_options(self, rest: str) -> Sample | None:
-        """The first sample all of whose options stand in the rest of a prompt."""
+        """The first sample all of whose options are in the rest of a prompt."""
         if len(self._samples) == 1:
             return self.first if _has_all_options(rest, self.first) else None
         by_option = self._by_rarest
-        places = [
+        candidates = [
             at for _, text in self._rarest_finder.last_occurrences(rest) for at in by_option[text]
         ]
-        fitting = (at for at in places if _has_all_options(rest, self._samples[at]))
-        place = min(fitting, default=None)
-        return None if place is None else self._samples[place]
+        matching = (at for at in candidates if _has_all_options(rest, self._samples[at]))
+        first = min(matching, default=None)
+        return None if first is None else self._samples[first]
 
     @cached_property
     def _by_rarest(self) -> dict[str, list[int]]:
-        """The places of samples, by the option that the fewest of them have."""
+        """The indices of samples, by their option that the fewest samples have."""
         counts = Counter(text for sample in self._samples for text in set(sample.choices))
-        places: dict[str, list[int]] = {}
+        indices: dict[str, list[int]] = {}
         for at, sample in enumerate(self._samples):
             rarest = min(sample.choices, key=lambda text: (counts[text], -len(text)))
-            places.setdefault(rarest, []).append(at)
-        return places
+            indices.setdefault(rarest, []).append(at)
+        return indices
 
     @cached_property
     def _rarest_finder(self) -> SubstringFinder:
@@ -112,7 +173,7 @@ class _SameQuestionSamples:
 
 
 class _References:
-    """The references of all samples, in order, and which of them are whose."""
+    """The references of all samples, in order, and the range of each sample."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
         self._texts: list[str] = []
@@ -129,76 +190,84 @@ class _References:
 
 
 def read_slots(sample: Sample, prompt: str) -> tuple[int, ...]:
-    """The option shown in each slot, read off the prompt behind the last question that has them.
+    """The option shown in each slot, after the last occurrence of the question that has them all.
 
     Raises:
-        ModelError: not every option stands behind a letter of its own.
+        ModelError: not every option follows a letter of its own.
     """
     most: list[int] = []
     begin = prompt.rfind(sample.question)
     while begin >= 0:
-        found = _read_slots_from(sample, prompt, begin + len(sample.question))
-        if len(found) == len(sample.choices):
-            return tuple(found)
-        most = most or found
+        slots = _read_slots_from(sample, prompt, begin + len(sample.question))
+        if len(slots) == len(sample.choices):
+            return tuple(slots)
+        most = most or slots
         begin = prompt.rfind(sample.question, 0, begin + len(sample.question) - 1) if begin else -1
-    raise ModelError(
-        "no-option-seen",
-        letter=LETTERS[len(most)],
-        sample=sample.id,
-    )
+    raise ModelError("no-option-seen", letter=LETTERS[len(most)], sample=sample.id)
 
 
-def _read_slots_from(sample: Sample, prompt: str, place: int) -> list[int]:
-    """The options shown from a place on, as far as each stands behind its letter."""
-    # The longest option first, so that "1" is not found in "10".
+def _read_slots_from(sample: Sample, prompt: str, start: int) -> list[int]:
+    """The options shown from `start` on, up to the first letter without one."""
+    # The longest option first, so that "1" does not match in "10".
     texts = sorted(sample.choices, key=len, reverse=True)
-    found: list[int] = []
+    slots: list[int] = []
     for letter, _ in zip(LETTERS, texts, strict=False):
-        shown = _find_option(prompt, place, letter, texts)
+        shown = _find_option(prompt, start, letter, texts)
         if shown is None:
             break
-        place, text = shown
-        # Of options of the same text the first that has not been seen yet.
-        same = [slot for slot, choice in enumerate(sample.choices) if choice == text]
-        found.append(next((slot for slot in same if slot not in found), same[0]))
-    return found
+        start, text = shown
+        # Of options with the same text the first that is not in a slot yet.
+        same = [option for option, choice in enumerate(sample.choices) if choice == text]
+        slots.append(next((option for option in same if option not in slots), same[0]))
+    return slots
 
 
 def _find_option(
     prompt: str, begin: int, letter: str, texts: Sequence[str]
 ) -> tuple[int, str] | None:
-    """The first option that stands behind the letter, and where it ends."""
+    """(end, text) of the first option that follows the letter, None if there is none."""
     at = prompt.find(letter, begin)
     while at >= 0:
         if not _is_letter(prompt[at - 1 : at]):
-            for place in _option_starts(prompt, at + 1):
+            for start in _option_starts(prompt, at + 1):
                 for text in texts:
-                    if _is_option_at(prompt, place, text):
-                        return place + len(text), text
+                    if _is_option_at(prompt, start, text):
+                        return start + len(text), text
         at = prompt.find(letter, at + 1)
     return None
 
 
-def _option_starts(prompt: str, place: int) -> Iterator[int]:
-    """Where the option of a letter may begin: behind few marks, so that "A. -5" is not "5"."""
-    yield place
+def _option_starts(prompt: str, start: int) -> Iterator[int]:
+    """Where the option of a letter may begin: after few marks, so that "A. -5" is not "5"."""
+    yield start
     for _ in range(_MAX_SEPARATORS):
-        if place >= len(prompt) or prompt[place].isalnum() or prompt[place] == "_":
+        if start >= len(prompt) or prompt[start].isalnum() or prompt[start] == "_":
             return
-        place += 1
-        yield place
+        start += 1
+        yield start
 
 
-def _is_option_at(prompt: str, place: int, text: str) -> bool:
-    """Whether the text is there, and a space or nothing behind it."""
-    end = place + len(text)
-    return prompt.startswith(text, place) and (end >= len(prompt) or prompt[end].isspace())
+def _is_option_at(prompt: str, start: int, text: str) -> bool:
+    """Whether the text is there, followed by white space or the end of the prompt."""
+    end = start + len(text)
+    return prompt.startswith(text, start) and (end >= len(prompt) or prompt[end].isspace())
 
 
-def _is_letter(mark: str) -> bool:
-    return mark.isascii() and mark.isalpha()
+def _is_letter(character: str) -> bool:
+    return character.isascii() and character.isalpha()
 
 
 def _has_all_options(rest: str, sample: Sample) -> bool:
     return all(text in rest for text in sample.choices)
+
+
+def _longest_prefix_links(texts: list[str]) -> list[int]:
+    """For each of the sorted texts the index of the longest other one it begins with, else -1."""
+    links: list[int] = []
+    prefixes: list[int] = []  # each begins the next one
+    for at, text in enumerate(texts):
+        while prefixes and not text.startswith(texts[prefixes[-1]]):
+            prefixes.pop()
+        links.append(prefixes[-1] if prefixes else -1)
+        prefixes.append(at)
+    return links

@@ -1,1 +1,343 @@
-"""The `vllm` backend."""
+"""The `vllm` backend: a model in this machine's vLLM, in a process of its own.
+
+Texts become token ids here, so vLLM is imported in that process only, which may run in another
+environment than evalui. What the requests to it mean is stated in `process`.
+"""
+
+import hashlib
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalui.errors import ModelError, RequestRejected
+from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
+from evalui.models.local import folder_of, weights
+from evalui.models.scoring_requests import ScoringBatch, encode_requests
+from evalui.models.tokenization import EncodedContext, HFTokenizer, encode_contexts, spellings
+from evalui.models.vllm.child import EngineProcess, script
+from evalui.types import Ability, Generate, GeneratedText, Request, Response, Usage
+
+_MAX_IDS = 128  # the most token ids that vLLM looks up at once
+_SHARED = 64  # a context of so many tokens is worth being computed by itself first
+VERSION = "vllm.2"  # part of every fingerprint: raise it when an answer may change
+_ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
+
+Tokens = tuple[int, ...]
+
+
+class VllmBackend(Backend):
+    """Opens what the `transformers` backend opens, in vLLM."""
+
+    traits = BackendTraits(opens_folders=True, needs_full_length_cache=True)
+
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
+        """All three, whatever the entry."""
+        del entry
+        return _ABILITIES
+
+    def problem(self, entry: ModelEntry) -> str:
+        """Why the entry's settings or files cannot work, "" if nothing is known against them."""
+        from evalui.models.vllm.options import lora_rank, missing, read_options, visible_gpu
+
+        if problem := BACKENDS["transformers"].problem(entry):
+            return problem
+        try:
+            options = read_options(entry)
+            visible_gpu(entry, os.environ)
+            if entry.adapter:
+                lora_rank(Path(entry.adapter))
+        except ModelError as error:
+            return error.sentence
+        return missing(options)
+
+    def accelerators(self, entry: ModelEntry) -> int:
+        """As many GPUs as options.tensor_parallel states."""
+        from evalui.models.vllm.options import read_options
+
+        return read_options(entry).tensor_parallel
+
+    def open(self, entry: ModelEntry) -> Model:
+        """Load the model; raises `ModelError` with the reason if it cannot be."""
+        from evalui.models.vllm.options import engine, environment, interpreter, read_options
+        from evalui.settings import Settings
+
+        if problem := self.problem(entry):
+            raise ModelError(problem)
+        options = read_options(entry)
+        folder = folder_of(entry)
+        if problem := weights.problem(folder):
+            raise ModelError(problem)
+        tokenizer = HFTokenizer(entry.name, folder)
+        command = [str(interpreter(options)), str(script())]
+        child = EngineProcess(
+            entry.name, command, environment(entry, os.environ, Settings().threads)
+        )
+        try:
+            info = EngineInfo(
+                **child.open({"engine": engine(entry, options, folder), "adapter": entry.adapter})
+            )
+            info.check(entry)
+        except BaseException:
+            child.close()
+            raise
+        return VllmModel(entry, folder, tokenizer, child, info=info, seed=options.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """The opened engine: vLLM's version, device and dtype, and the longest input in tokens."""
+
+    version: str
+    device: str
+    dtype: str
+    max_length: int
+
+    @property
+    def limit(self) -> int:
+        """The longest input in tokens: vLLM counts the token that is scored, and one token that
+        it always generates.
+        """
+        return self.max_length - 2
+
+    def check(self, entry: ModelEntry) -> None:
+        """Raise `ModelError` if the entry names another kind of device."""
+        wanted = entry.device.partition(":")[0]
+        if wanted not in ("auto", self.device):
+            raise ModelError("vllm-device", model=entry.name, wanted=wanted, found=self.device)
+
+
+class VllmModel:
+    """A loaded model; see `base.Model`."""
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        folder: Path,
+        tokenizer: HFTokenizer,
+        child: EngineProcess,
+        *,
+        info: EngineInfo,
+        seed: int,
+    ) -> None:
+        self.name = entry.name
+        self.abilities = _ABILITIES
+        self.device = info.device
+        self._tokenizer = tokenizer
+        self._child = child
+        self._limit = info.limit
+        self._seed = seed
+        self._spellings: dict[str, tuple[int, ...]] = {}
+        adapter = Path(entry.adapter) if entry.adapter else None
+        self.fingerprint = weights.fingerprint(
+            folder,
+            VERSION,
+            info.version,
+            info.dtype,
+            info.device,
+            str(info.limit),
+            str(entry.options.get("quantization", "")),
+            str(entry.options.get("tensor_parallel", 1)),
+            str(seed),
+            adapter=adapter,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The id of the process that uses the device."""
+        return self._child.pid
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Yield responses as they are known: log-probabilities first, then texts."""
+        rejected: dict[int, str] = {}
+        yield from self._score(requests, rejected)
+        yield from self._generate(requests, rejected)
+        if rejected:
+            raise RequestRejected(
+                "vllm-refused",
+                n=len(rejected),
+                model=self.name,
+                reason=next(iter(rejected.values())),
+            )
+
+    def close(self) -> None:
+        """Free the device, by ending the process that uses it."""
+        self._child.close()
+
+    def _score(
+        self, requests: Sequence[Request], rejected: dict[int, str]
+    ) -> Iterator[tuple[int, Response]]:
+        """Answer NextToken and Loglik."""
+        if not self._spellings:
+            self._spellings = dict(spellings(self._tokenizer))
+        scoring = ScoringRequests(
+            encode_requests(self._tokenizer, self._spellings, requests, limit=self._limit)
+        )
+        sent = scoring.requests()
+        for answer in self._child.answer(sent):
+            place = int(answer["place"])
+            if "refused" in answer:
+                # A query may need several requests, all of which are rejected.
+                rejected.update((key, answer["refused"]) for key in scoring.keys(place))
+            else:
+                yield from scoring.responses(place, sent[place], answer)
+
+    def _generate(
+        self, requests: Sequence[Request], rejected: dict[int, str]
+    ) -> Iterator[tuple[int, Response]]:
+        """Answer Generate, all at once: vLLM batches them continuously."""
+        keys = [key for key, request in enumerate(requests) if isinstance(request, Generate)]
+        texts = [request for request in requests if isinstance(request, Generate)]
+        contexts = self._contexts(texts)
+        sent = [self._request(*each) for each in zip(texts, contexts, strict=True)]
+        for answer in self._child.answer(sent):
+            place = int(answer["place"])
+            if "refused" in answer:
+                rejected[keys[place]] = answer["refused"]
+                continue
+            reject_nan([answer["logprob"]])
+            yield keys[place], self._text(texts[place], contexts[place], answer)
+
+    def _contexts(self, requests: Sequence[Generate]) -> list[EncodedContext]:
+        """The prompts as token ids, each cut so that its reply fits the model, too."""
+        contexts: dict[int, EncodedContext] = {}
+        for length in {request.max_tokens for request in requests}:
+            max_prompt_tokens = self._limit - length
+            if max_prompt_tokens < 1:
+                raise ModelError("reply-too-long", model=self.name, limit=self._limit, n=length)
+            like = [key for key, request in enumerate(requests) if request.max_tokens == length]
+            prompts = [requests[key].prompt for key in like]
+            cut = encode_contexts(self._tokenizer, prompts, limit=max_prompt_tokens)
+            contexts |= zip(like, cut, strict=True)
+        return [contexts[key] for key in range(len(requests))]
+
+    def _request(self, request: Generate, context: EncodedContext) -> dict[str, Any]:
+        digest = hashlib.sha256(f"{self._seed}|{request.prompt!r}".encode()).digest()
+        return {
+            "kind": "generate",
+            "tokens": context.ids,
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "stop": request.stop,
+            "ends": sorted(self._tokenizer.eos_ids),
+            "seed": int.from_bytes(digest[:8], "big") >> 1,  # vLLM takes 63 bits
+        }
+
+    def _text(
+        self, request: Generate, context: EncodedContext, answer: Mapping[str, Any]
+    ) -> GeneratedText:
+        text = self._tokenizer.decode(answer["ids"])
+        ends = [end for end in map(text.find, request.stop) if end >= 0]
+        return GeneratedText(
+            text[: min(ends, default=len(text))],
+            Usage(len(context.ids), len(answer["ids"])),
+            finish_reason="stop" if answer["ended"] else "length",
+            truncated=context.truncated,
+        )
+
+
+@dataclass(slots=True)
+class _NextToken:
+    """The ids to look up after some tokens, the queries they are for, their log-probabilities so
+    far, the most probable token, and the number of answers that are pending.
+    """
+
+    ids: dict[int, None]
+    keys: list[int]
+    logprobs: dict[int, float]
+    best: int = -1
+    pending: int = 0
+
+
+class ScoringRequests:
+    """The engine requests for one batch of queries, and the responses that an answer completes.
+
+    Queries after the same context become one request; so does a continuation of one token.
+    """
+
+    def __init__(self, batch: ScoringBatch) -> None:
+        self._batch = batch
+        self._next_tokens: dict[Tokens, _NextToken] = {}
+        # By context, then by context and continuation together: the queries that need it.
+        self._continuations: dict[Tokens, dict[Tokens, list[int]]] = {}
+        self._ids: dict[int, Tokens] = {}
+        self._keys: list[list[int]] = []  # for each request the queries that need it
+        for query in batch.queries():
+            if len(query.targets) == 1:
+                ((_, ids),) = query.targets
+                self._add_next_token(query.tokens, ids).keys.append(query.key)
+                self._ids[query.key] = ids
+                continue
+            start = query.targets[0][0]
+            context, whole = query.tokens[:start], query.tokens + query.targets[-1][1]
+            self._continuations.setdefault(context, {}).setdefault(whole, []).append(query.key)
+            if start >= _SHARED:
+                # Else the first continuation would have the output layer, which is slow and
+                # large, applied to the whole context; so it finds the context in the cache.
+                self._add_next_token(context, ())
+
+    def requests(self) -> list[dict[str, Any]]:
+        """The requests; those after one context stand together, while it is in the cache."""
+        requests: list[dict[str, Any]] = []
+        for context in dict.fromkeys((*self._next_tokens, *self._continuations)):
+            if lookup := self._next_tokens.get(context):
+                ids = list(lookup.ids)
+                pieces = [ids[at : at + _MAX_IDS] for at in range(0, len(ids), _MAX_IDS)] or [[]]
+                lookup.pending = len(pieces)
+                requests += (
+                    {"kind": "next_token", "tokens": context, "ids": piece} for piece in pieces
+                )
+                self._keys += [lookup.keys] * len(pieces)
+            for whole, keys in self._continuations.get(context, {}).items():
+                requests.append({"kind": "score", "tokens": whole, "start": len(context)})
+                self._keys.append(keys)
+        return requests
+
+    def keys(self, place: int) -> list[int]:
+        """The queries that need the request at this place."""
+        return self._keys[place]
+
+    def responses(
+        self, place: int, request: Mapping[str, Any], answer: Mapping[str, Any]
+    ) -> Iterator[tuple[int, Response]]:
+        """The responses that the answer to the request at this place completes.
+
+        Raises:
+            ModelError: the network computes NaN.
+        """
+        reject_nan(answer["logprobs"])
+        if request["kind"] == "next_token":
+            yield from self._completed(self._next_tokens[request["tokens"]], request["ids"], answer)
+            return
+        ends = request["tokens"][request["start"] :]
+        best = [token if first else -1 for token, first in zip(ends, answer["first"], strict=True)]
+        for key in self.keys(place):
+            yield key, self._batch.response(key, answer["logprobs"], best)
+
+    def _add_next_token(self, tokens: Tokens, ids: Tokens) -> _NextToken:
+        lookup = self._next_tokens.setdefault(tokens, _NextToken({}, [], {}))
+        lookup.ids |= dict.fromkeys(ids)
+        return lookup
+
+    def _completed(
+        self, lookup: _NextToken, ids: Sequence[int], answer: Mapping[str, Any]
+    ) -> Iterator[tuple[int, Response]]:
+        lookup.logprobs |= zip(ids, answer["logprobs"], strict=True)
+        lookup.best = answer["best"]
+        lookup.pending -= 1
+        if lookup.pending:
+            return
+        for key in lookup.keys:
+            logprobs = [lookup.logprobs[token] for token in self._ids[key]]
+            yield key, self._batch.response(key, logprobs, [lookup.best] * len(logprobs))
+
+
+def reject_nan(logprobs: Sequence[float]) -> None:
+    """Raise `ModelError` if one is NaN."""
+    if any(math.isnan(each) for each in logprobs):
+        raise ModelError("nan")
+
+
+BACKENDS.register("vllm")(VllmBackend())

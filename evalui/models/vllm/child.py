@@ -1,7 +1,7 @@
-"""A process of its own that answers asks, held from here: started, spoken to, ended.
+"""The process that runs vLLM, seen from its parent: started, sent requests, ended.
 
-Knows nothing of what is asked. The process is the leader of a group, so that whatever it starts
-itself ends with it; its device is free when it is gone.
+Knows nothing of what the requests mean. The process leads a group of its own, so that
+whatever it starts ends with it; its device is free when it is gone.
 """
 
 import contextlib
@@ -16,18 +16,22 @@ from typing import Any, BinaryIO
 from evalui.errors import ModelError
 from evalui.models.vllm.process import receive, send
 
-_END_S = 5.0  # the process may take so long to end by itself
-_LAST = 12  # lines of what it printed are told when it fails
+_END_S = 5.0  # seconds that the process has to end by itself
+_LAST = 12  # lines of its output that are reported when it fails
 
 
-class Child:
-    """A running process and the two pipes to it."""
+class EngineProcess:
+    """A running process and the two pipes to it.
+
+    Raises:
+        ModelError: the command cannot be started.
+    """
 
     def __init__(
         self, model: str, command: Sequence[str], environment: Mapping[str, str] | None = None
     ) -> None:
         self._model = model
-        # What vLLM prints goes to a file without a name: a pipe nobody reads would fill up.
+        # What vLLM prints goes to a file without a name: a pipe that is not read would fill up.
         self._log: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         their_in, our_out = os.pipe()
         our_in, their_out = os.pipe()
@@ -45,24 +49,21 @@ class Child:
         except OSError as error:
             self._close_files()
             raise ModelError(
-                "vllm-not-started",
-                model=model,
-                python=command[0],
-                reason=str(error.strerror),
+                "vllm-not-started", model=model, python=command[0], reason=str(error.strerror)
             ) from error
         finally:
-            # The end of a pipe tells that the other side is gone, so nobody else may hold it.
+            # A pipe ends when every process has closed it, so only the child may have it open.
             os.close(their_in)
             os.close(their_out)
         self._round = 0
 
     @property
     def pid(self) -> int:
-        """The process's number."""
+        """The process id."""
         return self._process.pid
 
     def open(self, opening: Mapping[str, Any]) -> dict[str, Any]:
-        """Say what to open and wait for it; what the process tells of it.
+        """Send the opening message and wait; returns the process's description of its engine.
 
         Raises:
             ModelError: it cannot be opened, or the process ended.
@@ -70,18 +71,18 @@ class Child:
         self._send(dict(opening))
         return dict(self._receive()["ready"])
 
-    def ask(self, asks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """The answers as they come; each names the place of its ask.
+    def answer(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The answers as they come; each names the place of its request.
 
-        If nobody wants the rest, it is dropped there too.
+        Closing the iterator drops the other requests in the process, too.
 
         Raises:
             ModelError: the process failed or ended.
         """
-        if not asks:
+        if not requests:
             return
-        self._begin(asks)
-        mine, left = self._round, len(asks)
+        self._begin(requests)
+        mine, left = self._round, len(requests)
         try:
             while left:
                 message = self._receive()
@@ -105,9 +106,9 @@ class Child:
         self._process.wait()
         self._close_files()
 
-    def _begin(self, asks: Sequence[Mapping[str, Any]]) -> None:
+    def _begin(self, requests: Sequence[Mapping[str, Any]]) -> None:
         self._round += 1
-        self._send({"round": self._round, "asks": list(asks)})
+        self._send({"round": self._round, "requests": list(requests)})
 
     def _send(self, message: Mapping[str, Any]) -> None:
         try:
@@ -120,31 +121,22 @@ class Child:
         if message is None:
             raise self._ended()
         if "failed" in message:
-            raise ModelError(
-                "vllm-failed",
-                model=self._model,
-                reason=message["failed"],
-            )
+            raise ModelError("vllm-failed", model=self._model, reason=message["failed"])
         return message
 
     def _ended(self) -> ModelError:
         try:
             code = self._process.wait(_END_S)
-        except subprocess.TimeoutExpired:  # it says nothing more, and does not go either
+        except subprocess.TimeoutExpired:  # it has closed its pipe, but does not end
             self._kill(signal.SIGKILL)
             code = self._process.wait()
-        return ModelError(
-            "vllm-ended",
-            model=self._model,
-            code=code,
-            reason=self._last_lines(),
-        )
+        return ModelError("vllm-ended", model=self._model, code=code, reason=self._last_lines())
 
     def _last_lines(self) -> str:
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").splitlines()
-        told = [line.strip() for line in lines if line.strip()]
-        return "\n".join(told[-_LAST:]) or "-"
+        printed = [line.strip() for line in lines if line.strip()]
+        return "\n".join(printed[-_LAST:]) or "-"
 
     def _kill(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):

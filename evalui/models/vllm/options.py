@@ -5,9 +5,10 @@ import importlib.util
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
@@ -19,21 +20,23 @@ _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-@dataclass(frozen=True, slots=True)
-class VllmOptions:
-    """The `options` of an entry; all others are not vLLM's.
+class VllmOptions(BaseModel):
+    """The `options` of an entry; other keys belong to other parts of the program.
 
     `tensor_parallel` is the number of GPUs, `memory_share` the share of the device's memory that
-    vLLM may take (0: as it likes), `python` another interpreter that has vLLM, `eager` switches
-    its compiled graphs off, which starts faster and computes slower.
+    vLLM may take (0: vLLM's own default), `python` another interpreter that has vLLM, `eager`
+    switches compiled graphs off, which starts faster and computes slower.
     """
 
-    tensor_parallel: int = 1
-    memory_share: float = 0.0
+    # strict: true is not an integer here, and a string is not a number
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    tensor_parallel: int = Field(default=1, ge=1, description=">= 1")
+    memory_share: float = Field(default=0.0, ge=0, le=1, description="0..1")
     quantization: str = ""
     python: str = ""
     eager: bool = False
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, lt=2**32, description="0..2**32 - 1")
 
 
 def read_options(entry: ModelEntry) -> VllmOptions:
@@ -44,70 +47,47 @@ def read_options(entry: ModelEntry) -> VllmOptions:
             contradict each other.
     """
     if not re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", entry.device):
-        raise ModelError(
-            "no-device",
-            name=entry.device,
-        )
-    kinds = get_type_hints(VllmOptions)
-    values = {name: value for name, value in entry.options.items() if name in kinds}
-    for name, value in values.items():
-        kind = kinds[name]
-        # type(), not isinstance(): true would pass for a whole number. A share may be one.
-        if type(value) is not kind and not (kind is float and type(value) is int):
-            raise _wrong(name, kind.__name__, value)
-    options = VllmOptions(**values)
-    if options.tensor_parallel < 1:
-        raise _wrong("tensor_parallel", ">= 1", options.tensor_parallel)
-    if not 0 <= options.memory_share <= 1:
-        raise _wrong("memory_share", "0..1", options.memory_share)
-    if not 0 <= options.seed < 2**32:
-        raise _wrong("seed", "0..2**32 - 1", options.seed)
+        raise ModelError("no-device", name=entry.device)
+    try:
+        options = VllmOptions.model_validate(entry.options)
+    except ValidationError as error:
+        raise _wrong_option(error) from None
     if options.tensor_parallel > 1 and ":" in entry.device:
-        raise ModelError(
-            "vllm-one-gpu",
-            n=options.tensor_parallel,
-            device=entry.device,
-        )
+        raise ModelError("vllm-one-gpu", n=options.tensor_parallel, device=entry.device)
     return options
 
 
 def visible_gpu(entry: ModelEntry, outside: Mapping[str, str]) -> str:
-    """What CUDA_VISIBLE_DEVICES must be for the process to see the entry's GPU alone; "" if the
-    entry does not number one. Its number counts what is visible outside.
+    """The CUDA_VISIBLE_DEVICES with which the process sees the entry's GPU alone; "" if the entry
+    does not number one. The number is an index into the GPUs visible outside.
 
     Raises:
-        ModelError: not so many are.
+        ModelError: it is not below their number.
     """
     number = entry.device.partition(":")[2]
     if not number or _VISIBLE not in outside:
         return number
     seen = [each.strip() for each in outside[_VISIBLE].split(",") if each.strip()]
     if int(number) >= len(seen):
-        raise ModelError(
-            "vllm-no-gpu",
-            device=entry.device,
-            n=len(seen),
-        )
+        raise ModelError("vllm-no-gpu", device=entry.device, n=len(seen))
     return seen[int(number)]
 
 
 def interpreter(options: VllmOptions) -> Path:
     """The interpreter that runs vLLM."""
-    told = Path(options.python or sys.executable)
-    with contextlib.suppress(RuntimeError):  # nobody's home: `missing` says that it is not there
-        told = told.expanduser()
-    return told.absolute()
+    python = Path(options.python or sys.executable)
+    with contextlib.suppress(RuntimeError):  # no such user: `missing` reports that it is not there
+        python = python.expanduser()
+    return python.absolute()
 
 
 def missing(options: VllmOptions) -> str:
     """Why no vLLM can be started, in one sentence; "" if nothing is known against it."""
     if not options.python:
-        found = importlib.util.find_spec("vllm")
-        if found and found.origin:  # any folder of that name would be found, too
+        spec = importlib.util.find_spec("vllm")
+        if spec and spec.origin:  # a folder of that name has a spec, too, but no origin
             return ""
-        return sentence(
-            "error.vllm-missing",
-        )
+        return sentence("error.vllm-missing")
     python = interpreter(options)
     if not python.is_file():
         return sentence("error.vllm-no-python", file=str(python))
@@ -136,9 +116,9 @@ def engine(entry: ModelEntry, options: VllmOptions, folder: Path) -> dict[str, A
     if options.quantization:
         arguments["quantization"] = options.quantization
     if entry.max_length > 0:
-        # Two more: for the token that is scored, and for the one that vLLM writes in any case.
-        about = weights.text_config(weights.read_json(folder / "config.json"))
-        known = int(about.get("max_position_embeddings") or about.get("n_positions") or 0)
+        # Two more: for the token that is scored, and for the one that vLLM always generates.
+        config = weights.text_config(weights.read_json(folder / "config.json"))
+        known = int(config.get("max_position_embeddings") or config.get("n_positions") or 0)
         arguments["max_model_len"] = min(entry.max_length + 2, known or entry.max_length + 2)
     if entry.adapter:
         arguments |= {
@@ -150,37 +130,28 @@ def engine(entry: ModelEntry, options: VllmOptions, folder: Path) -> dict[str, A
 
 
 def lora_rank(adapter: Path) -> int:
-    """The smallest rank known to vLLM that the adapter's fit in.
+    """The smallest rank that vLLM supports and that is not below the adapter's ranks.
 
     Raises:
-        ModelError: none is, or the adapter's are not told as whole numbers.
+        ModelError: none is large enough, or the adapter's ranks are not integers.
     """
-    about = weights.read_json(adapter / "adapter_config.json")
-    told: Any = about.get("rank_pattern") or {}
-    others: Mapping[str, Any] = cast(Any, told) if isinstance(told, dict) else {"": told}
-    ranks = [about.get("r", 8), *others.values()]
+    config = weights.read_json(adapter / "adapter_config.json")
+    pattern: Any = config.get("rank_pattern") or {}
+    others: Mapping[str, Any] = cast(Any, pattern) if isinstance(pattern, dict) else {"": pattern}
+    ranks = [config.get("r", 8), *others.values()]
     for rank in ranks:
         if type(rank) is not int:
-            raise ModelError(
-                "adapter-rank",
-                folder=str(adapter),
-                rank=repr(rank),
-            )
+            raise ModelError("adapter-rank", folder=str(adapter), rank=repr(rank))
     most = max(ranks)
     for rank in _RANKS:
         if most <= rank:
             return rank
-    raise ModelError(
-        "vllm-rank",
-        folder=str(adapter),
-        rank=most,
-        most=_RANKS[-1],
-    )
+    raise ModelError("vllm-rank", folder=str(adapter), rank=most, most=_RANKS[-1])
 
 
 def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> dict[str, str]:
-    """The environment of vLLM's process. What is set outside wins; raises as `visible_gpu`."""
-    ours = {
+    """The environment of vLLM's process. Values set outside win; raises as `visible_gpu`."""
+    values = {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # one process is easier to end than two
         "VLLM_LOGGING_LEVEL": "WARNING",
         "VLLM_NO_USAGE_STATS": "1",
@@ -188,28 +159,33 @@ def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> 
         "TOKENIZERS_PARALLELISM": "false",
     }
     if threads:
-        ours["OMP_NUM_THREADS"] = str(threads)
-    ours |= outside
+        values["OMP_NUM_THREADS"] = str(threads)
+    values |= outside
     if gpu := visible_gpu(entry, outside):
-        ours[_VISIBLE] = gpu
-    return ours
+        values[_VISIBLE] = gpu
+    return values
 
 
-def _wrong(name: str, wanted: str, found: object) -> ModelError:
+def _wrong_option(error: ValidationError) -> ModelError:
+    """The first of the errors, as one line; a field's description states its range."""
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    field = VllmOptions.model_fields[name]
+    kind = getattr(field.annotation, "__name__", "")
     return ModelError(
         "vllm-option",
         field=name,
-        wanted=wanted,
-        found=repr(found),
+        wanted=kind if first["type"].endswith("_type") else field.description or kind,
+        found=repr(first["input"]),
     )
 
 
 def _lacks_vllm(prefix: Path) -> bool:
-    """Whether the virtual environment has no vLLM for sure; no other can be told from outside."""
-    about = prefix / "pyvenv.cfg"
-    if not about.is_file():
+    """Whether this is a virtual environment without vLLM; False if nothing is known."""
+    config = prefix / "pyvenv.cfg"
+    if not config.is_file():
         return False
-    told = about.read_text(encoding="utf-8").lower().replace(" ", "")
-    if "include-system-site-packages=true" in told:
+    settings = config.read_text(encoding="utf-8").lower().replace(" ", "")
+    if "include-system-site-packages=true" in settings:
         return False
     return not any(prefix.glob("lib*/python3*/site-packages/vllm/__init__.py"))

@@ -1,11 +1,12 @@
-"""The process that runs vLLM: asks come in through one pipe, answers leave through another.
+"""The process that runs vLLM: requests come in through one pipe, answers leave through another.
 
 Any interpreter that has vLLM can run this file, so it imports nothing of evalui. A message is its
-length in 4 bytes, the highest first, and that many bytes of JSON. An ask is one of three:
+length in 4 bytes, big-endian, and that many bytes of JSON. A request is one of three:
 
-    look   how probable are some token ids after these tokens, and which is the most probable
-    score  how probable is each of these tokens from `start` on, and is it the most probable
-    write  go on after these tokens
+    next_token  the log-probabilities of some ids after these tokens, and the most probable id
+    score       the log-probability of each of these tokens from `start` on, and whether it is the
+                most probable one there
+    generate    a continuation of these tokens
 """
 
 import importlib
@@ -19,7 +20,7 @@ import threading
 from pathlib import Path
 from typing import Any, BinaryIO
 
-_CPU_BLOCK = 32  # tokens that share a place in the cache; the default of 128 shares too little
+_CPU_BLOCK = 32  # tokens of a cache block; with the default of 128 prompts share too few blocks
 
 
 def send(pipe: BinaryIO, message: Any) -> None:
@@ -30,7 +31,7 @@ def send(pipe: BinaryIO, message: Any) -> None:
 
 
 def receive(pipe: BinaryIO) -> Any:
-    """Read one message; None if the other side is gone."""
+    """Read one message; None if the other side has closed the pipe."""
     head = pipe.read(4)
     if len(head) < 4:
         return None
@@ -40,7 +41,7 @@ def receive(pipe: BinaryIO) -> Any:
 
 
 class Engine:
-    """vLLM, asked and answering in messages."""
+    """vLLM's engine behind messages: requests in, answers out."""
 
     def __init__(self, opening: dict[str, Any]) -> None:
         on_cpu = _built_for_cpu()
@@ -52,7 +53,7 @@ class Engine:
             if "gpu_memory_utilization" not in arguments:
                 os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
             if arguments["enforce_eager"]:
-                # Even then vLLM compiles a helper or two, which takes longer than it saves.
+                # Even then vLLM compiles a few functions, which takes longer than it saves.
                 os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
         self._vllm: Any = importlib.import_module("vllm")
         made = self._vllm.EngineArgs(**arguments)
@@ -67,11 +68,11 @@ class Engine:
         errors: Any = importlib.import_module("vllm.exceptions")
         client: type[Exception] = getattr(errors, "VLLMClientError", ValueError)
         self._refusals: tuple[type[Exception], ...] = (ValueError, client)
-        self._asks: dict[str, dict[str, Any]] = {}
+        self._running: dict[str, dict[str, Any]] = {}
         self._refused: list[dict[str, Any]] = []
 
     def about(self) -> dict[str, Any]:
-        """What was opened."""
+        """The engine's version, device, dtype and length."""
         platforms: Any = importlib.import_module("vllm.platforms")
         model = self._engine.model_config
         return {
@@ -83,110 +84,112 @@ class Engine:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is left to answer."""
-        return bool(self._asks or self._refused)
+        """Whether any request is unanswered."""
+        return bool(self._running or self._refused)
 
-    def take(self, round_: int, asks: list[dict[str, Any]]) -> None:
-        """Begin with these asks and drop what is left of those before."""
-        self._engine.abort_request(list(self._asks))
-        self._asks.clear()
+    def start(self, round_: int, requests: list[dict[str, Any]]) -> None:
+        """Start these requests and drop the unanswered earlier ones."""
+        self._engine.abort_request(list(self._running))
+        self._running.clear()
         self._refused.clear()
-        for place, ask in enumerate(asks):
-            self._add(f"{round_}.{place}", {"place": place, "cached": True, **ask})
+        for place, request in enumerate(requests):
+            self._add(f"{round_}.{place}", {"place": place, "cached": True, **request})
 
     def step(self) -> list[dict[str, Any]]:
-        """The answers that the next step of the network completes."""
+        """The answers that the next step of the engine completes."""
         answers, self._refused = self._refused, []
-        for output in self._engine.step() if self._asks else ():
-            ask = self._asks.pop(output.request_id, None) if output.finished else None
-            if ask is None:
+        for output in self._engine.step() if self._running else ():
+            request = self._running.pop(output.request_id, None) if output.finished else None
+            if request is None:
                 continue
-            answer = _ANSWERS[ask["kind"]](ask, output)
+            answer = _ANSWERS[request["kind"]](request, output)
             if answer is None:
-                self._add(f"{output.request_id}.whole", {**ask, "cached": False})
+                self._add(f"{output.request_id}.whole", {**request, "cached": False})
             else:
-                answers.append({"place": ask["place"], **answer})
+                answers.append({"place": request["place"], **answer})
         return answers
 
-    def _add(self, name: str, ask: dict[str, Any]) -> None:
+    def _add(self, name: str, request: dict[str, Any]) -> None:
         try:
             self._engine.add_request(
                 name,
-                {"type": "token", "prompt_token_ids": ask["tokens"]},
+                {"type": "token", "prompt_token_ids": request["tokens"]},
                 self._vllm.SamplingParams(
-                    output_kind=self._final, flat_logprobs=True, **_PARAMETERS[ask["kind"]](ask)
+                    output_kind=self._final,
+                    flat_logprobs=True,
+                    **_PARAMETERS[request["kind"]](request),
                 ),
                 lora_request=self._adapter,
             )
-        except self._refusals as error:  # this ask alone cannot be answered
-            self._refused.append({"place": ask["place"], "refused": str(error)})
+        except self._refusals as error:  # this request alone cannot be answered
+            self._refused.append({"place": request["place"], "refused": str(error)})
         else:
-            self._asks[name] = ask
+            self._running[name] = request
 
 
-def _look(ask: dict[str, Any]) -> dict[str, Any]:
+def _next_token(request: dict[str, Any]) -> dict[str, Any]:
     # The log-probabilities are those of the network itself, over the whole vocabulary
-    # (`logprobs_mode` is "raw_logprobs"); at temperature 0 the token written is the best one.
+    # (`logprobs_mode` is "raw_logprobs"); at temperature 0 the generated token is the best one.
     return {
         "max_tokens": 1,
         "temperature": 0.0,
         "detokenize": False,
-        "logprob_token_ids": ask["ids"] or None,
+        "logprob_token_ids": request["ids"] or None,
     }
 
 
-def _looked(ask: dict[str, Any], output: Any) -> dict[str, Any]:
-    written = output.outputs[0]
-    # In front stands the token that was written, behind may stand padding.
-    after = len(ask["ids"]) + 1
-    found: list[float] = written.logprobs.logprobs[1:after] if ask["ids"] else []
-    return {"best": written.token_ids[0], "logprobs": found}
+def _next_token_answer(request: dict[str, Any], output: Any) -> dict[str, Any]:
+    text = output.outputs[0]
+    # The generated token comes first, padding may follow the requested ones.
+    end = len(request["ids"]) + 1
+    logprobs: list[float] = text.logprobs.logprobs[1:end] if request["ids"] else []
+    return {"best": text.token_ids[0], "logprobs": logprobs}
 
 
-def _score(ask: dict[str, Any]) -> dict[str, Any]:
-    # vLLM leaves the prefix cache alone where it is asked for the probabilities of a prompt,
-    # since it tells nothing of tokens it need not compute. Here only the end matters.
+def _score(request: dict[str, Any]) -> dict[str, Any]:
+    # vLLM does not read the prefix cache where the log-probabilities of a prompt are requested,
+    # since it has none for tokens that it takes from there. Here only the end matters.
     return {
         "max_tokens": 1,
         "temperature": 0.0,
         "detokenize": False,
         "prompt_logprobs": 0,
-        "skip_reading_prefix_cache": not ask["cached"],
+        "skip_reading_prefix_cache": not request["cached"],
     }
 
 
-def _scored(ask: dict[str, Any], output: Any) -> dict[str, Any] | None:
-    """None if the cache reached past `start`, so that something of the end was not computed."""
-    end = ask["tokens"][ask["start"] :]
-    found = output.prompt_logprobs
-    # Token n is told by the network's output at token n - 1.
-    missed = (output.num_cached_tokens or 0) >= ask["start"]
-    if missed or found.token_ids[-len(end) :] != end:
-        assert ask["cached"], "vLLM gave no log-probabilities of a prompt"
+def _score_answer(request: dict[str, Any], output: Any) -> dict[str, Any] | None:
+    """None if the cache had tokens from `start` on, whose log-probabilities were not computed."""
+    end = request["tokens"][request["start"] :]
+    prompt = output.prompt_logprobs
+    # The log-probability of token n comes from the network's output at token n - 1.
+    missed = (output.num_cached_tokens or 0) >= request["start"]
+    if missed or prompt.token_ids[-len(end) :] != end:
+        assert request["cached"], "vLLM gave no log-probabilities of a prompt"
         return None
     return {
-        "logprobs": found.logprobs[-len(end) :],
-        "first": [rank == 1 for rank in found.ranks[-len(end) :]],
+        "logprobs": prompt.logprobs[-len(end) :],
+        "first": [rank == 1 for rank in prompt.ranks[-len(end) :]],
     }
 
 
-def _write(ask: dict[str, Any]) -> dict[str, Any]:
+def _generate(request: dict[str, Any]) -> dict[str, Any]:
     return {
-        "max_tokens": ask["max_tokens"],
-        "temperature": ask["temperature"],
-        "seed": ask["seed"] if ask["temperature"] > 0 else None,
-        "stop": ask["stop"],
-        "stop_token_ids": ask["ends"],
-        "logprobs": 0,  # of what is written, to notice a network that computes NaN
+        "max_tokens": request["max_tokens"],
+        "temperature": request["temperature"],
+        "seed": request["seed"] if request["temperature"] > 0 else None,
+        "stop": request["stop"],
+        "stop_token_ids": request["ends"],
+        "logprobs": 0,  # of the generated tokens, to notice a network that computes NaN
     }
 
 
-def _written(ask: dict[str, Any], output: Any) -> dict[str, Any]:
-    del ask
+def _generate_answer(request: dict[str, Any], output: Any) -> dict[str, Any]:
+    del request
     text = output.outputs[0]
     ids = list(text.token_ids)
     if text.finish_reason not in ("stop", "length"):
-        # Aborted, failed, or caught in a repetition: neither whole nor cut where it was asked to.
+        # Aborted, failed, or a repetition: neither complete nor cut at the requested length.
         return {"refused": f"the text broke off ({text.finish_reason})"}
     ended = text.finish_reason == "stop"
     by_token = ended and not isinstance(text.stop_reason, str)
@@ -197,19 +200,23 @@ def _written(ask: dict[str, Any], output: Any) -> dict[str, Any]:
     }
 
 
-_PARAMETERS = {"look": _look, "score": _score, "write": _write}
-_ANSWERS = {"look": _looked, "score": _scored, "write": _written}
+_PARAMETERS = {"next_token": _next_token, "score": _score, "generate": _generate}
+_ANSWERS = {
+    "next_token": _next_token_answer,
+    "score": _score_answer,
+    "generate": _generate_answer,
+}
 
 
 def _built_for_cpu() -> bool:
-    import importlib.metadata  # slow to import, and only the process itself asks
+    import importlib.metadata  # slow to import, and only the process itself needs it
 
     names = {each.name.lower() for each in importlib.metadata.distributions() if each.name}
     return "vllm-cpu" in names or ("vllm" in names and "cpu" in importlib.metadata.version("vllm"))
 
 
 def _listen(pipe: BinaryIO, inbox: "queue.Queue[dict[str, Any]]") -> None:
-    """Pass on what comes in; when the other side is gone, so is this process with all its own."""
+    """Queue the messages; when the other side closes the pipe, end this process and its group."""
     while (message := receive(pipe)) is not None:
         inbox.put(message)
     os.killpg(0, signal.SIGKILL)
@@ -221,17 +228,17 @@ def _serve(engine: Engine, inbox: "queue.Queue[dict[str, Any]]", pipe: BinaryIO)
         while not engine.busy or not inbox.empty():
             message = inbox.get()
             round_ = message["round"]
-            engine.take(round_, message["asks"])
+            engine.start(round_, message["requests"])
         if answers := engine.step():
             send(pipe, {"round": round_, "answers": answers})
 
 
 def main(incoming: int, outgoing: int) -> None:
-    """Open the model that the first message names, then answer until the other side is gone."""
-    # A file that is run has its folder searched for modules, and a sibling is called vllm.
+    """Open the model that the first message names, then answer until the pipe is closed."""
+    # Python searches the folder of this file for modules, where others must not be hidden.
     here = Path(__file__).resolve().parent
-    sys.path[:] = [place for place in sys.path if Path(place).resolve() != here]
-    for pipe in (incoming, outgoing):  # what vLLM starts itself must not keep them open
+    sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
+    for pipe in (incoming, outgoing):  # processes that vLLM starts must not keep them open
         os.set_inheritable(pipe, False)
     with os.fdopen(incoming, "rb") as source, os.fdopen(outgoing, "wb") as sink:
         opening = receive(source)
@@ -241,7 +248,7 @@ def main(incoming: int, outgoing: int) -> None:
             engine = Engine(opening)
             send(sink, {"ready": engine.about()})
             _serve(engine, inbox, sink)
-        except Exception as error:  # whatever it is, the user is told
+        except Exception as error:  # any failure is reported to the user
             send(sink, {"failed": f"{type(error).__name__}: {error}"})
             raise
 

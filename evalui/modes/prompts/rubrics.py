@@ -2,7 +2,7 @@
 
 What is judged was written by the models that are judged, so it is fenced off: every text stands
 between two tags that end in the same nonce, a notice says that nothing between them is an
-instruction, and the same is said again after the answers.
+instruction, and the notice is repeated after the answers.
 """
 
 import hashlib
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from evalui.errors import SpecError
-from evalui.modes.prompts.templates import contains_chinese
 from evalui.registry import Registry
 from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import Language, Sample
 
 SINGLE_ANSWER_FORMATS = ("rating", "correctness")
@@ -36,7 +36,7 @@ _BLOCK_FIELDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """How a judge is asked, and how its verdict is to be written.
+    """How a judge is prompted, and how its verdict is to be written.
 
     `form` is one of `PAIRWISE_FORMATS` for two answers side by side ({answer_a} and {answer_b} in
     `answers`), or one of `SINGLE_ANSWER_FORMATS` for one answer ({answer}). The parts are sent in
@@ -78,20 +78,12 @@ def parse_rubric(values: dict[str, Any]) -> Rubric:
     """A user's own rubric; raises `SpecError` if a field is unknown, missing or misspelt."""
     known = [field.name for field in fields(Rubric)]
     if unknown := sorted(set(values) - set(known)):
-        raise SpecError(
-            "rubric-field",
-            field=unknown[0],
-            known=", ".join(known),
-        )
+        raise SpecError("rubric-field", field=unknown[0], known=", ".join(known))
     if missing := [name for name in _REQUIRED_FIELDS if not values.get(name)]:
         raise SpecError("rubric-lacks", fields=", ".join(missing))
     for field, value in values.items():
         if not isinstance(value, str):
-            raise SpecError(
-                "rubric-text",
-                name=str(values["name"]),
-                field=field,
-            )
+            raise SpecError("rubric-text", name=str(values["name"]), field=field)
     for field, allowed in (("language", get_args(Language)), ("form", VERDICT_FORMATS)):
         if values[field] not in allowed:
             raise SpecError(
@@ -121,7 +113,7 @@ def language_of(sample: Sample) -> Language:
     for language in get_args(Language):
         if given == language:
             return language
-    return "zh" if contains_chinese(sample.question) else "en"
+    return "zh" if contains_han(sample.question) else "en"
 
 
 def render_judge_prompt(
@@ -134,10 +126,10 @@ def render_judge_prompt(
     """
     nonce = prompt_nonce(sample, answers, seed=seed)
     frame = _load_frames()[rubric.language]
-    told = [f"{turn.role}: {turn.content}" for turn in sample.history]
+    earlier = [f"{turn.role}: {turn.content}" for turn in sample.history]
     guidance = sample.metadata.get("guidance", "")
     shown = {
-        "history": _enclose_in_tags("history", ["\n\n".join(told)], nonce),
+        "history": _enclose_in_tags("history", ["\n\n".join(earlier)], nonce),
         "question": _enclose_in_tags("question", (sample.question, *sample.follow_ups), nonce),
         "reference": _enclose_in_tags("reference", sample.references, nonce),
         "guidance": _enclose_in_tags("guidance", [guidance], nonce),
@@ -149,7 +141,7 @@ def render_judge_prompt(
     parts = (
         rubric.instruction,
         frame.notice.replace("{nonce}", nonce),
-        rubric.history if told else "",
+        rubric.history if earlier else "",
         rubric.question,
         rubric.reference if sample.references else "",
         rubric.guidance if guidance else "",
@@ -196,15 +188,12 @@ def _enclose_in_tags(tag: str, texts: Sequence[str], nonce: str) -> str:
 
 def _fill_fields(form: str, shown: Mapping[str, str]) -> str:
     """The form with its fields; one pass, because texts may hold braces of their own."""
-    return re.sub(r"\{(\w+)\}", lambda found: shown.get(found[1], found[0]), form)
+    return re.sub(r"\{(\w+)\}", lambda match: shown.get(match[1], match[0]), form)
 
 
 def _validated(rubric: Rubric) -> Rubric:
     if rubric.name in RUBRICS and RUBRICS[rubric.name] != rubric:
-        raise SpecError(
-            "rubric-shipped",
-            name=rubric.name,
-        )
+        raise SpecError("rubric-shipped", name=rubric.name)
     answers = ("answer",) if rubric.single else ("answer_a", "answer_b")
     for block, needs in {**_BLOCK_FIELDS, "answers": answers}.items():
         used = re.findall(r"\{(\w*)\}", getattr(rubric, block))
@@ -225,7 +214,7 @@ def _with_language_defaults(values: Mapping[str, str]) -> Rubric:
     shared = {**parts, "answers": answers, "reminder": values["closing"]}
     shared.pop("answer")
     given = {name: value for name, value in values.items() if value}
-    return Rubric(**{**shared, **given})  # type: ignore[arg-type]  # checked: language and form
+    return Rubric(**{**shared, **given})  # type: ignore[arg-type, ty:invalid-argument-type]  # checked: language and form
 
 
 def _parse_language(name: str) -> Language:

@@ -10,10 +10,10 @@ from typing import Any
 
 from evalui.errors import SpecError
 from evalui.registry import Registry
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Language, Message, Prompt, Sample, Variant
 
 _FOLDER = Path(__file__).parent
-_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 # The fields that each part of a template needs, and those that it may have.
 _BLOCK_FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "question": (("question", "options"), ("subject",)),
@@ -62,11 +62,7 @@ def parse_template(values: dict[str, Any]) -> Template:
     """A user's own template; raises `SpecError` if a field is unknown, missing or misspelt."""
     known = {f.name for f in fields(Template)}
     if unknown := sorted(set(values) - known):
-        raise SpecError(
-            "template-field",
-            field=unknown[0],
-            known=", ".join(sorted(known)),
-        )
+        raise SpecError("template-field", field=unknown[0], known=", ".join(sorted(known)))
     needed = ("name", "language", "question", "cloze", "answer", "unconditional")
     # The unconditional context may be empty: that stands for the model's begin-of-text token.
     given = {name for name, value in values.items() if value != "" or name == "unconditional"}
@@ -74,17 +70,10 @@ def parse_template(values: dict[str, Any]) -> Template:
         raise SpecError("template-lacks", fields=", ".join(missing))
     for field, value in values.items():
         if not isinstance(value, str) and not (field == "lead" and value is None):
-            raise SpecError(
-                "template-text",
-                name=str(values["name"]),
-                field=field,
-            )
+            raise SpecError("template-text", name=str(values["name"]), field=field)
     template = Template(**values)
     if template.name in TEMPLATES and TEMPLATES[template.name] != template:
-        raise SpecError(
-            "template-shipped",
-            name=template.name,
-        )
+        raise SpecError("template-shipped", name=template.name)
     for block, (needs, may) in _BLOCK_FIELDS.items():
         text: str = getattr(template, block)
         used = set(re.findall(r"\{(\w*)\}", text))
@@ -105,12 +94,7 @@ def choose_template(sample: Sample) -> Template:
     """
     if sample.metadata.get("ceval_subject"):
         return TEMPLATES["ceval-zh.1"]
-    return TEMPLATES["plain-zh.1" if contains_chinese(sample.question) else "plain-en.1"]
-
-
-def contains_chinese(text: str) -> bool:
-    """Whether the text has a Chinese character."""
-    return bool(_CJK.search(text))
+    return TEMPLATES["plain-zh.1" if contains_han(sample.question) else "plain-en.1"]
 
 
 def render_choices(
@@ -210,12 +194,12 @@ def _join_blocks(template: Template, examples: Sequence[str], question: str) -> 
 
 
 def _conversation(turns: Sequence[tuple[str, str]], question: str) -> tuple[Message, ...]:
-    said = [
+    messages = [
         message
-        for asked, answered in turns
-        for message in (Message("user", asked), Message("assistant", answered))
+        for prompt, answer in turns
+        for message in (Message("user", prompt), Message("assistant", answer))
     ]
-    return (*said, Message("user", question))
+    return (*messages, Message("user", question))
 
 
 def _identity_variant(sample: Sample) -> Variant:

@@ -6,64 +6,16 @@ zeros.
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from evalui.messages import localized
+from evalui.models.base import ModelUsage
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
 from evalui.report.numbers import count, dollars
 from evalui.types import Language
 
 
-class UsageReport(Protocol):
-    """What one model was asked in a run, and what it took.
-
-    `prices` are the US dollars for a million tokens read and written, `dollars` what all cost at
-    them; None where no price is given. `read` and `written` are 0 if nobody counted. `why` says
-    why the model does not answer now, since `since` (seconds since 1970); "" if it does.
-    """
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        ...
-
-    @property
-    def requests(self) -> int:
-        """Requests behind its answers."""
-        ...
-
-    @property
-    def read(self) -> int:
-        """Tokens read."""
-        ...
-
-    @property
-    def written(self) -> int:
-        """Tokens written."""
-        ...
-
-    @property
-    def prices(self) -> tuple[float, float] | None:
-        """For a million tokens read, and written."""
-        ...
-
-    @property
-    def dollars(self) -> float | None:
-        """What all cost."""
-        ...
-
-    @property
-    def why(self) -> str:
-        """Why nobody answers."""
-        ...
-
-    @property
-    def since(self) -> float:
-        """Since when nobody answers."""
-        ...
-
-
-def usage_blocks(expenses: Sequence[UsageReport], language: Language) -> Iterator[Block]:
+def usage_blocks(expenses: Sequence[ModelUsage], language: Language) -> Iterator[Block]:
     """The table of what was counted, and who is waited for; nothing if there is neither."""
     counted = [each for each in expenses if _is_counted(each)]
     waits = tuple(_wait_text(each, language) for each in expenses if each.why)
@@ -77,7 +29,7 @@ def usage_blocks(expenses: Sequence[UsageReport], language: Language) -> Iterato
         yield Bullets(waits)
 
 
-def usage_objects(expenses: Sequence[UsageReport]) -> list[dict[str, Any]]:
+def usage_objects(expenses: Sequence[ModelUsage]) -> list[dict[str, Any]]:
     """The same for report.json; what nobody knows is null."""
     return [
         {
@@ -94,7 +46,7 @@ def usage_objects(expenses: Sequence[UsageReport]) -> list[dict[str, Any]]:
     ]
 
 
-def usage_rows(expenses: Sequence[UsageReport]) -> Iterator[dict[str, Any]]:
+def usage_rows(expenses: Sequence[ModelUsage]) -> Iterator[dict[str, Any]]:
     """The same as the rows of a table, each with how its dollars were made."""
     for told in usage_objects([each for each in expenses if _is_counted(each)]):
         prices = f"prices:{told['input_price']}/{told['output_price']}|per:1000000"
@@ -102,11 +54,11 @@ def usage_rows(expenses: Sequence[UsageReport]) -> Iterator[dict[str, Any]]:
         yield told | {"signature": f"{priced}|model:{told['model']}"}
 
 
-def _is_counted(expense: UsageReport) -> bool:
+def _is_counted(expense: ModelUsage) -> bool:
     return bool(expense.read or expense.written)
 
 
-def _table(counted: Sequence[UsageReport], language: Language) -> ReportTable:
+def _table(counted: Sequence[ModelUsage], language: Language) -> ReportTable:
     keys = ("model", "requests", "read", "written", "prices", "dollars")
     rows: list[tuple[str, ...]] = [
         (
@@ -124,7 +76,7 @@ def _table(counted: Sequence[UsageReport], language: Language) -> ReportTable:
     return ReportTable(tuple(localized(f"expense-{key}", language) for key in keys), tuple(rows))
 
 
-def _total_row(counted: Sequence[UsageReport], language: Language) -> tuple[str, ...]:
+def _total_row(counted: Sequence[ModelUsage], language: Language) -> tuple[str, ...]:
     known = [each.dollars for each in counted if each.dollars is not None]
     return (
         localized("expense-together", language),
@@ -136,7 +88,7 @@ def _total_row(counted: Sequence[UsageReport], language: Language) -> tuple[str,
     )
 
 
-def _prices(expense: UsageReport, language: Language) -> str:
+def _prices(expense: ModelUsage, language: Language) -> str:
     if expense.prices is None:
         return localized("no-price", language)
     read, written = expense.prices
@@ -147,6 +99,6 @@ def _dollars(amount: float | None) -> str:
     return NONE if amount is None else f"US$ {dollars(amount)}"
 
 
-def _wait_text(expense: UsageReport, language: Language) -> str:
+def _wait_text(expense: ModelUsage, language: Language) -> str:
     since = f"{datetime.fromtimestamp(expense.since).astimezone():%Y-%m-%d %H:%M}"
     return localized("expense-wait", language, model=expense.model, since=since, why=expense.why)

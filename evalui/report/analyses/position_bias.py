@@ -15,10 +15,17 @@ from evalui.report.analyses.overview.narrative import (
     takeaway,
 )
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.statistics.narrative import p_column, p_value
-from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.report.numbers import (
+    count,
+    fixed,
+    format_range,
+    format_value,
+    p_column,
+    p_value,
+    percent,
+)
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
-from evalui.scoring.position_bias.recall_spread import RecallSpread
+from evalui.scoring.position_bias.counts import RecallSpread
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Language
 

@@ -1,105 +1,185 @@
-"""Plotly figures of standings, win matrices and written answers; titles belong to narratives.
+"""Charts of judged answers: standings, win matrices, groups of questions.
 
-As in `charts`, paper and plot are transparent and the page's style sheet gives the ink.
+by_capa.png and by_lang.png keep the meaning they have in OpenCompass's report:
+wins / (wins + losses + ties) of the row against the column.
 """
 
-from collections.abc import Collection, Sequence
-from html import escape
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import ceil, floor
 
 import plotly.graph_objects as go
 
 from evalui.messages import localized
+from evalui.report.analyses.arena.categories import (
+    Grouping,
+    QuestionGroup,
+    battles_by_group,
+    largest_groups,
+    question_groups,
+)
 from evalui.report.analyses.arena.figures import Arena, Standing
-from evalui.report.charts.common import (
-    GRID,
+from evalui.report.analyses.arena.narrative import (
+    battles_by,
+    dimension_name,
+    join_sentences,
+    matrix_subtitle,
+    matrix_title,
+    standings_subtitle,
+    standings_title,
+)
+from evalui.report.charts.kinds import (
+    Axis,
+    Cells,
+    Grid,
+    HeatMap,
+    Intervals,
+    Label,
+    Mark,
+    Panel,
+    Rule,
+    Series,
+    SmallMultiples,
+    name_labels,
+)
+from evalui.report.charts.plotly import draw_plotly
+from evalui.report.charts.png import draw_png
+from evalui.report.charts.theme import (
+    LIGHT,
     NEUTRAL,
     SeriesStyle,
-    annotate,
-    layout,
+    Theme,
+    drawing_problem,
     series_styles,
     shorten_name,
 )
-from evalui.report.charts.small_multiples import capability_chart, error_bar, text_figures_chart
 from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value
+from evalui.scoring.arena.battles import Battle
+from evalui.scoring.arena.battles import win_matrix as count_wins
 from evalui.scoring.arena.elo import INITIAL_RATING
-from evalui.types import Language
-
-__all__ = [
-    "capability_chart",
-    "elo_chart",
-    "interval_offsets",
-    "rating_ticks",
-    "text_figures_chart",
-    "win_matrix",
-]
+from evalui.types import Interval, Language
 
 _MINUS = "−"
-_ROW, _HEAD = 52, 64  # pixels of a model's row, and of all that is not rows
+_ROW = 52  # pixels of a model's standing
+_CELL, _SMALL_CELL = 54, 34  # pixels of a matrix row with its range, and without
+_PANEL_ROW, _SMALL_PANEL_ROW = 34, 20  # pixels of a model in a panel, with its value and without
+_SMALL_MARK = 9  # pixels
 _MIN_AXIS_SPAN = 800.0  # rating points an axis holds at least: a short one enlarges differences
 _STEPS = (100, 200, 500, 1000, 2000, 5000)  # between two ticks, of which there are at most 7
 _TICKS = 7
-# Blue over white over orange; at two thirds of the full colours the page's ink keeps 4.5:1 in
-# the light and in the dark theme.
-_DIVERGING = (
-    (0.0, "rgba(213,94,0,.66)"),
-    (0.499, "rgba(213,94,0,.02)"),
-    (0.501, "rgba(0,114,178,.02)"),
-    (1.0, "rgba(0,114,178,.66)"),
-)
-_GREYS = ((0.0, "rgba(128,134,139,.15)"), (1.0, "rgba(128,134,139,.15)"))
-_CELL = 54  # pixels of a matrix row with its range
-_SMALL_CELL = 34  # without
-_MAX_RANGED_MODELS = 6  # models up to which a cell has room for its range
-_MAX_HEADER_LENGTH = (
-    48  # characters of all names up to which columns are headed by names, else by numbers
-)
+_MAX_LABELLED_MODELS = 6  # models up to which there is room for ranges, or for values in a panel
+_MAX_HEADER_LENGTH = 48  # characters of all names up to which columns are headed by them
+
+
+def picture_problem(arenas: Sequence[Arena], language: Language) -> str:
+    """The key of the sentence on why no picture can be drawn, "" if all can."""
+    texts = [localized("matrix", language)]
+    for arena in arenas:
+        texts += [arena.by, *arena.judges]
+        texts += [standing.model for standing in arena.standings]
+        texts += [dimension.name for dimension in arena.dimensions]
+    return drawing_problem(texts)
 
 
 def elo_chart(arena: Arena, language: Language, *, baselines: Collection[str] = ()) -> go.Figure:
     """ELO with whiskers, in the order of the standings; each model in its colour."""
-    drawn = series_styles([contestant.name for contestant in arena.contestants], baselines)
-    chart = go.Figure()
-    start = localized("start", language, value=count(round(INITIAL_RATING)))
-    _vertical_line(chart, INITIAL_RATING, len(arena.standings))
-    for y, standing in enumerate(arena.standings):
-        mark = drawn.get(standing.model, SeriesStyle(NEUTRAL, "circle"))
-        _rating(chart, y, standing, mark)
-    layout(chart, height=_HEAD + _ROW * max(1, len(arena.standings)))
-    annotate(chart, start, x=INITIAL_RATING, y=-0.8, yanchor="bottom")
-    _rating_axis(chart, arena.standings)
-    _model_axis(chart, [standing.model for standing in arena.standings])
-    return chart
+    return draw_plotly(_standings(arena, language, baselines))
+
+
+def elo_png(
+    arena: Arena,
+    language: Language,
+    *,
+    baselines: frozenset[str] = frozenset(),
+    theme: Theme = LIGHT,
+) -> bytes:
+    """What `elo_chart` shows, as a picture."""
+    return draw_png(
+        _standings(arena, language, baselines),
+        theme,
+        title=standings_title(arena, language),
+        subtitle=standings_subtitle(arena, language, rule_based=baselines),
+    )
 
 
 def win_matrix(arena: Arena, language: Language) -> go.Figure:
     """The share of points that the row won against the column, best models first."""
-    models = [standing.model for standing in arena.standings]
-    ranged = len(models) <= _MAX_RANGED_MODELS
-    # One format for all cells: as many digits as the widest range deserves.
-    places = min(map(decimal_places, arena.shares.values()), default=0)
-    chart = go.Figure()
-    chart.add_heatmap(
-        z=[[_value(arena, row, column) for column in models] for row in models],
-        text=[[_cell_label(arena, (r, c), ranged, places) for c in models] for r in models],
-        hovertext=[
-            [_hover_text(arena, row, column, language) for column in models] for row in models
-        ],
-        hoverinfo="text",
-        texttemplate="%{text}",
-        textfont={"size": 13 if ranged else 12},
-        zmin=0,
-        zmax=1,
-        colorscale=_DIVERGING,
-        showscale=False,
-        xgap=3,
-        ygap=3,
-        hoverongaps=False,
+    return draw_plotly(_win_heat_map(arena, language))
+
+
+def win_matrix_png(
+    arena: Arena,
+    language: Language,
+    *,
+    baselines: frozenset[str] = frozenset(),
+    theme: Theme = LIGHT,
+) -> bytes:
+    """What `win_matrix` shows, as a picture."""
+    fought = battles_by(arena, language, rule_based=baselines)
+    return draw_png(
+        _win_heat_map(arena, language),
+        theme,
+        title=matrix_title(arena, language),
+        subtitle=join_sentences([matrix_subtitle(arena, language), fought], language),
     )
-    _empty_cells(chart, arena, models)
-    layout(chart, height=56 + (_CELL if ranged else _SMALL_CELL) * max(1, len(models)))
-    _matrix_axes(chart, models)
-    return chart
+
+
+def rates_png(
+    arena: Arena,
+    grouping: Grouping,
+    language: Language,
+    *,
+    baselines: frozenset[str] = frozenset(),
+    theme: Theme = LIGHT,
+) -> bytes:
+    """A heat map of win rates for each group of questions; before languages one of all of them."""
+    whole = battles_by_group(arena, grouping)
+    sizes = {name: _question_count(fought) for name, fought in whole.items()}
+    groups: Mapping[str, Sequence[Battle]] = {name: whole[name] for name in largest_groups(sizes)}
+    left = len(whole) - len(groups)
+    about = [localized("rates-about", language), battles_by(arena, language, rule_based=baselines)]
+    about += [_left_out(len(groups), left, language)] if left else []
+    if grouping == "language":
+        groups = {"overall": arena.battles, **groups}
+    models = [standing.model for standing in arena.standings]
+    return draw_png(
+        SmallMultiples(
+            [
+                Panel(
+                    Label(dimension_name(name, language), f"n = {count(_question_count(fought))}"),
+                    _rates_heat_map(fought, models),
+                )
+                for name, fought in groups.items()
+            ]
+        ),
+        theme,
+        title=localized(f"rates-{grouping}", language),
+        subtitle=join_sentences(about, language),
+    )
+
+
+def capability_chart(
+    arena: Arena,
+    language: Language,
+    *,
+    grouping: Grouping = "capability",
+    baselines: Collection[str] = (),
+) -> go.Figure:
+    """A panel per group of questions with a row per model: its share of points with its range.
+
+    All panels have the same rows and the same axis from 0 to 100 %; those of few questions are
+    grey. Of many groups the most frequent are drawn, and the chart says how many are left out.
+    A run whose questions name no group gives an empty chart.
+    """
+    styles = _styles(arena, baselines)
+    models = [standing.model for standing in arena.standings]
+    groups = question_groups(arena, grouping)
+    largest = set(largest_groups({group.name: group.questions for group in groups}))
+    shown = [group for group in groups if group.name in largest]
+    left = len(groups) - len(shown)
+    panels = [_group_panel(group, models, styles, language) for group in shown]
+    return draw_plotly(
+        SmallMultiples(panels, _left_out(len(shown), left, language) if left else "")
+    )
 
 
 def rating_ticks(standings: Sequence[Standing]) -> list[int]:
@@ -122,113 +202,169 @@ def interval_offsets(standing: Standing) -> str:
     return f"+{fixed(up, 0)} {_MINUS}{fixed(down, 0)}"
 
 
-def _rating(chart: go.Figure, y: int, standing: Standing, mark: SeriesStyle) -> None:
-    known = standing.elo_low is not None and standing.elo_high is not None
-    around = interval_offsets(standing)
-    printed = f"{standing.elo:,.0f}"
-    ends = f" ({standing.elo_low:,.0f}–{standing.elo_high:,.0f})" if known else ""
-    chart.add_scatter(
-        x=[standing.elo],
-        y=[y],
-        mode="markers+text",
-        marker={"symbol": mark.symbol, "size": 12, "color": mark.colour, "line": {"width": 0}},
-        error_x=error_bar(standing.elo, standing.elo_low, standing.elo_high, mark.colour),
-        text=[f"<b>{printed}</b> {around}".strip()],
-        textposition="top center",
-        hovertemplate=f"{escape(standing.model)}: {printed}{ends}<extra></extra>",
-        cliponaxis=False,
+# ---------------------------------------------------------------- standings
+
+
+def _styles(arena: Arena, baselines: Collection[str]) -> dict[str, SeriesStyle]:
+    return series_styles([contestant.name for contestant in arena.contestants], baselines)
+
+
+def _standings(arena: Arena, language: Language, baselines: Collection[str]) -> Intervals:
+    styles = _styles(arena, baselines)
+    ticks = rating_ticks(arena.standings)
+    start = localized("start", language, value=count(round(INITIAL_RATING)))
+    return Intervals(
+        rows=name_labels(standing.model for standing in arena.standings),
+        series=[
+            Series(styles.get(standing.model, SeriesStyle(NEUTRAL)), [_standing_mark(y, standing)])
+            for y, standing in enumerate(arena.standings)
+        ],
+        axis=Axis(ticks[0], ticks[-1], ticks, [count(tick) for tick in ticks]),
+        row_height=_ROW,
+        rules=[Rule(INITIAL_RATING)],
+        note=(INITIAL_RATING, -0.8, start),
     )
 
 
-def _vertical_line(chart: go.Figure, x: float, rows: int) -> None:
-    chart.add_shape(
-        type="line",
-        x0=x,
-        x1=x,
-        y0=-0.75,
-        y1=max(1, rows) - 0.5,
-        layer="below",
-        line={"color": NEUTRAL, "width": 1, "dash": "dot"},
+def _standing_mark(y: int, standing: Standing) -> Mark:
+    value, low, high = f"{standing.elo:,.0f}", standing.elo_low, standing.elo_high
+    ends = "" if low is None or high is None else f" ({low:,.0f}–{high:,.0f})"
+    return Mark(
+        y=y,
+        value=standing.elo,
+        low=low,
+        high=high,
+        hover=f"{standing.model}: {value}{ends}",
+        label=Label(value, interval_offsets(standing)),
     )
 
 
-def _rating_axis(chart: go.Figure, standings: Sequence[Standing]) -> None:
-    ticks = rating_ticks(standings)
-    chart.update_xaxes(
-        range=[ticks[0], ticks[-1]],
-        tickvals=ticks,
-        ticktext=[count(tick) for tick in ticks],
-        gridcolor=GRID,
-        showgrid=True,
+# ---------------------------------------------------------------- win matrices
+
+
+def _win_heat_map(arena: Arena, language: Language) -> HeatMap:
+    """A grey diagonal, and a dash where two models never met."""
+    models = [standing.model for standing in arena.standings]
+    ranged = len(models) <= _MAX_LABELLED_MODELS
+    # One format for all cells: as many digits as the widest range deserves.
+    places = min(map(decimal_places, arena.shares.values()), default=0)
+    shares = [[arena.shares.get((row, column)) for column in models] for row in models]
+    cells = Cells(
+        values=[[share.value if share else None for share in row] for row in shares],
+        scale="wins",
+        text=[[_share_label(share, ranged, places) for share in row] for row in shares],
+        hover=[[_share_hover(arena, (r, c), language) for c in models] for r in models],
+    )
+    rows, columns = _matrix_heads(models, named=ranged)
+    return HeatMap(
+        rows,
+        columns,
+        [cells, _diagonal(len(models))],
+        _CELL if ranged else _SMALL_CELL,
+        missing=_missing(cells.values),
     )
 
 
-def _model_axis(chart: go.Figure, models: Sequence[str]) -> None:
-    chart.update_yaxes(
-        range=[max(1, len(models)) - 0.5, -0.8],
-        tickvals=list(range(len(models))),
-        ticktext=[f"<b>{escape(shorten_name(model))}</b>" for model in models],
-        ticklabelstandoff=14,
-        showgrid=False,
-    )
+def _rates_heat_map(fought: Sequence[Battle], models: Sequence[str]) -> HeatMap:
+    """Win rates of the row in one small matrix, in per cent."""
+    met = count_wins(fought)
+    place = {name: number for number, name in enumerate(met.models)}
+    rates = [
+        [
+            met.win_share(place[row], place[column])
+            if row != column and row in place and column in place
+            else None
+            for column in models
+        ]
+        for row in models
+    ]
+    text = [[Label(plain="" if r is None else f"{100 * r:.0f}") for r in row] for row in rates]
+    rows, columns = _matrix_heads(models, named=False)
+    layers = [Cells(rates, "share", text=text), _diagonal(len(models))]
+    return HeatMap(rows, columns, layers, _SMALL_CELL, missing=_missing(rates))
 
 
-# ---------------------------------------------------------------- the win matrix
+def _diagonal(size: int) -> Cells:
+    values = [[0.0 if row == column else None for column in range(size)] for row in range(size)]
+    return Cells(values, "grey")
 
 
-def _value(arena: Arena, row: str, column: str) -> float | None:
-    share = arena.shares.get((row, column))
-    return share.value if share else None
+def _missing(values: Grid[float | None]) -> list[tuple[int, int]]:
+    return [
+        (y, x)
+        for y, row in enumerate(values)
+        for x, value in enumerate(row)
+        if x != y and value is None
+    ]
 
 
-def _cell_label(arena: Arena, pair: tuple[str, str], ranged: bool, places: int) -> str:
+def _matrix_heads(models: Sequence[str], *, named: bool) -> tuple[list[Label], list[Label]]:
+    """The heads of rows and columns: names if they are to be and fit, else numbered names."""
+    names = [shorten_name(model) for model in models]
+    if named and sum(map(len, models)) <= _MAX_HEADER_LENGTH:
+        return [Label(name) for name in names], [Label(name) for name in names]
+    numbers = [str(place) for place in range(1, len(models) + 1)]
+    rows = [Label(f"{name}  {number}") for name, number in zip(names, numbers, strict=True)]
+    return rows, [Label(number) for number in numbers]
+
+
+def _share_label(share: Interval | None, ranged: bool, places: int) -> Label:
+    if share is None:
+        return Label()
+    value, low, high = (fixed(100 * end, places) for end in (share.value, share.low, share.high))
+    return Label(f"{value} %", f"{low}–{high}") if ranged else Label(value)
+
+
+def _share_hover(arena: Arena, pair: tuple[str, str], language: Language) -> str:
     share = arena.shares.get(pair)
     if share is None:
         return ""
-    value, low, high = (fixed(100 * end, places) for end in (share.value, share.low, share.high))
-    return f"<b>{value} %</b><br>{low}–{high}" if ranged else f"<b>{value}</b>"
-
-
-def _hover_text(arena: Arena, row: str, column: str, language: Language) -> str:
-    share = arena.shares.get((row, column))
-    if share is None:
-        return ""
+    row, column = pair
     told = {"value": format_value(share), "span": format_range(share), "n": count(share.n)}
-    return escape(localized("against", language, row=row, column=column, **told))
+    return localized("against", language, row=row, column=column, **told)
 
 
-def _empty_cells(chart: go.Figure, arena: Arena, models: Sequence[str]) -> None:
-    """A grey diagonal, and a dash where two models never met."""
-    chart.add_heatmap(
-        z=[[0 if row == column else None for column in models] for row in models],
-        colorscale=_GREYS,
-        showscale=False,
-        hoverinfo="skip",
-        xgap=3,
-        ygap=3,
+# ---------------------------------------------------------------- groups of questions
+
+
+def _left_out(shown: int, left: int, language: Language) -> str:
+    return localized("groups-left-out", language, shown=count(shown), k=count(left))
+
+
+def _question_count(fought: Iterable[Battle]) -> int:
+    return len({battle.question for battle in fought})
+
+
+def _group_panel(
+    group: QuestionGroup,
+    models: Sequence[str],
+    styles: Mapping[str, SeriesStyle],
+    language: Language,
+) -> Panel:
+    name = dimension_name(group.name, language)
+    labelled = len(models) <= _MAX_LABELLED_MODELS
+    series: list[Series] = []
+    for y, model in enumerate(models):
+        if share := group.shares.get(model):
+            style = styles.get(model, SeriesStyle(NEUTRAL))
+            mark = Mark(
+                y=y,
+                value=100 * share.value,
+                low=100 * share.low,
+                high=100 * share.high,
+                hover=f"{model}, {name}: {format_value(share)} % ({format_range(share)}), "
+                f"n = {share.n}",
+                # Whole per cents beside all marks: 60 beside 60.0 would look like another measure.
+                label=Label(plain=fixed(100 * share.value, 0) if labelled else ""),
+            )
+            colour = NEUTRAL if group.too_few_questions else style.colour
+            series.append(Series(SeriesStyle(colour, style.symbol), [mark]))
+    chart = Intervals(
+        rows=name_labels(models),
+        series=series,
+        axis=Axis(0, 100, (0, 50, 100), ("0", "50 %", "100")),
+        row_height=_PANEL_ROW if labelled else _SMALL_PANEL_ROW,
+        mark_size=_SMALL_MARK,
+        rules=[Rule(50)],
     )
-    for y, row in enumerate(models):
-        for x, column in enumerate(models):
-            if row != column and (row, column) not in arena.shares:
-                annotate(chart, "–", x=x, y=y)
-
-
-def _matrix_axes(chart: go.Figure, models: Sequence[str]) -> None:
-    named = len(models) <= _MAX_RANGED_MODELS and sum(map(len, models)) <= _MAX_HEADER_LENGTH
-    names = [escape(shorten_name(model)) for model in models]
-    heads = names if named else [str(place) for place in range(1, len(models) + 1)]
-    rows = names if named else [f"{name}  {head}" for name, head in zip(names, heads, strict=True)]
-    chart.update_xaxes(
-        range=[-0.5, len(models) - 0.5],
-        tickvals=list(range(len(models))),
-        ticktext=[f"<b>{head}</b>" for head in heads],
-        side="top",
-        showgrid=False,
-    )
-    chart.update_yaxes(
-        range=[len(models) - 0.5, -0.5],
-        tickvals=list(range(len(models))),
-        ticktext=[f"<b>{row}</b>" for row in rows],
-        ticklabelstandoff=8,
-        showgrid=False,
-    )
+    return Panel(Label(shorten_name(name), f"n = {count(group.questions)}"), chart)

@@ -1,36 +1,40 @@
-"""Plotly figures of what can be trusted: sureness against rightness, and how small a difference.
-
-As in `charts`, paper and plot are transparent and the page's style sheet gives the ink.
-"""
+"""Charts of what can be trusted: sureness against rightness, and how small a difference."""
 
 from collections.abc import Sequence
-from html import escape
+from dataclasses import replace
 from math import ceil, sqrt
 
 import plotly.graph_objects as go
 
 from evalui.messages import localized
-from evalui.report.analyses.statistics.narrative import format_points, format_points_range
-from evalui.report.analyses.statistics.pairs import CellComparison
-from evalui.report.charts.common import (
-    COLOURS,
-    GRID,
-    MIN_QUESTIONS,
-    NEUTRAL,
-    annotate,
-    layout,
+from evalui.report.analyses.statistics import CellComparison, format_points, format_points_range
+from evalui.report.charts.kinds import (
+    Axis,
+    Bar,
+    Bars,
+    Dash,
+    Intervals,
+    Label,
+    Line,
+    Lines,
+    Mark,
+    Rule,
+    Series,
     share_axis,
 )
+from evalui.report.charts.plotly import draw_plotly
+from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL, SeriesStyle
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.calibration import Calibration, CalibrationBin
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference
-from evalui.types import Language
+from evalui.types import Interval, Language
 
 DISAGREEMENT_RATES = (0.1, 0.2, 0.3)  # shares of questions on which two models differ
 _SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10000)
+_SIZE_TICKS = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 _LABELLED_SIZE = 50  # questions at which the lines are far enough apart for their names
-_DASHES = ("solid", "dash", "dot")
-_COUNTS_AXIS_SHARE = 0.2  # of the height, for the bars of counts
+_DASHES: Sequence[Dash] = ("solid", "dash", "dot")
+_MAX_POINTS = 35  # the end of the axis of smallest differences
 _ROW = 56  # pixels of a difference
 _STEPS = (5, 10, 20, 50)  # points between two ticks, of which there are at most 9
 
@@ -40,60 +44,32 @@ def reliability(
 ) -> go.Figure:
     """How often the model is right by how sure it is, with ranges, and how many questions below.
 
-    Bins of few questions are grey. `customdata` of a point is [low, high] of its bin.
+    Bins of few questions are grey. The keys of a point are [low, high] of its bin.
     """
-    known = [each for each in calibration.bins if each.accuracy and each.confidence is not None]
-    chart = go.Figure()
-    chart.add_scatter(
-        x=[0, 100],
-        y=[0, 100],
-        mode="lines",
-        line={"color": NEUTRAL, "width": 1, "dash": "dot"},
-        hoverinfo="skip",
+    known = [
+        (each, each.accuracy, each.confidence)
+        for each in calibration.bins
+        if each.accuracy and each.confidence is not None
+    ]
+    bins = Line(
+        x=[100 * sure for _, _, sure in known],
+        y=[100 * right.value for _, right, _ in known],
+        colours=[colour if right.n >= MIN_QUESTIONS else NEUTRAL for _, right, _ in known],
+        dash="points",
+        hover=[_bin_hover(right, sure, language) for _, right, sure in known],
+        ranges=[(100 * right.low, 100 * right.high) for _, right, _ in known],
+        keys=[(each.low, each.high) for each, _, _ in known],
     )
-    chart.add_scatter(
-        x=[100 * (each.confidence or 0.0) for each in known],
-        y=[100 * each.accuracy.value for each in known if each.accuracy],
-        mode="markers",
-        marker={
-            "size": 10,
-            "color": [colour if _has_enough_questions(each) else NEUTRAL for each in known],
-            "line": {"width": 0},
-        },
-        error_y={
-            "type": "data",
-            "array": [100 * (e.accuracy.high - e.accuracy.value) for e in known if e.accuracy],
-            "arrayminus": [100 * (e.accuracy.value - e.accuracy.low) for e in known if e.accuracy],
-            "color": NEUTRAL,
-            "thickness": 2,
-            "width": 5,
-        },
-        hovertext=[_hover_text(each, language) for each in known],
-        customdata=[[each.low, each.high] for each in known],
-        hoverinfo="text",
-        cliponaxis=False,
+    even = Line(x=[0, 100], y=[0, 100], colours=[NEUTRAL], dash="dot", width=1)
+    chart = Lines(
+        [even, bins],
+        share_axis(100, localized("reliable-sure", language)),
+        share_axis(100, localized("reliable-right", language)),
+        height=400,
+        note=(2, 100, localized("reliable-line", language)),
+        below=_counts([(each, right.n) for each, right, _ in known], language),
     )
-    _counts(chart, known, language)
-    layout(chart, height=400)
-    chart.update_xaxes(**share_axis(100), title={"text": localized("reliable-sure", language)})
-    chart.update_yaxes(**share_axis(100))
-    most = max((each.accuracy.n for each in known if each.accuracy), default=1)
-    chart.update_layout(
-        xaxis={"anchor": "y2"},
-        yaxis={
-            "domain": [_COUNTS_AXIS_SHARE + 0.06, 1],
-            "title": {"text": localized("reliable-right", language)},
-        },
-        yaxis2={
-            "domain": [0, _COUNTS_AXIS_SHARE],
-            "range": [0, 1.35 * most],
-            "visible": False,
-            "fixedrange": True,
-        },
-    )
-    line = localized("reliable-line", language)
-    annotate(chart, line, x=2, y=100, xanchor="left", yanchor="top")
-    return chart
+    return draw_plotly(chart)
 
 
 def reliability_title(calibration: Calibration, model: str, language: Language) -> str:
@@ -128,33 +104,24 @@ def sample_size_chart(n: int, language: Language, *, omega: float | None = None)
     `n` marks the questions of this run; `omega`, the standard deviation of the differences of a
     pair, adds the line of that pair.
     """
-    chart = go.Figure()
     sizes = sorted({*_SIZES, max(2, n)})
-    lines = [(f"{percent(share)} %", sqrt(share), NEUTRAL) for share in DISAGREEMENT_RATES]
-    for (name, spread, colour), dash in zip(lines, _DASHES, strict=True):
-        _sample_size_curve(chart, sizes, spread, (name, colour, dash), language)
+    lines = [
+        _size_line(sizes, sqrt(share), f"{percent(share)} %", dash, language)
+        for share, dash in zip(DISAGREEMENT_RATES, _DASHES, strict=True)
+    ]
     if omega:
-        _sample_size_curve(chart, sizes, omega, ("", COLOURS[0], "solid"), language)
-    chart.add_vline(x=n, line={"color": NEUTRAL, "width": 1, "dash": "dot"})
-    layout(chart, height=320)
-    ticks = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
-    chart.update_xaxes(
-        type="log",
-        tickvals=ticks,
-        ticktext=[count(tick) for tick in ticks],
-        title={"text": localized("needed-axis", language)},
-        gridcolor=GRID,
-        showgrid=True,
+        own = _size_line(sizes, omega, "", "solid", language)
+        lines.append(replace(own, colours=COLOURS[:1]))
+    questions, points = (localized(f"needed-{key}", language) for key in ("axis", "points"))
+    labels, heights = [count(tick) for tick in _SIZE_TICKS], range(0, _MAX_POINTS + 1, 5)
+    chart = Lines(
+        lines,
+        Axis(sizes[0], sizes[-1], _SIZE_TICKS, labels, questions, logarithmic=True),
+        Axis(0, _MAX_POINTS, heights, [*map(str, heights)], points),
+        height=320,
+        marked=n,
     )
-    chart.update_yaxes(
-        range=[0, 35],
-        dtick=5,
-        title={"text": localized("needed-points", language)},
-        gridcolor=GRID,
-        showgrid=True,
-    )
-    chart.update_layout(margin={"r": 64})
-    return chart
+    return draw_plotly(chart)
 
 
 def difference_chart(
@@ -166,34 +133,29 @@ def difference_chart(
 ) -> go.Figure:
     """A row per pair: the difference in points with its range; grey is what may be missed.
 
-    `names` are those of the rows, `colours` their marks (the last one is repeated). `customdata`
-    of a mark is [first model, second model, measure].
+    `names` are those of the rows, `colours` their marks (the last one is repeated). The keys of a
+    mark are [first model, second model, measure].
     """
-    chart = go.Figure()
-    limit = _axis_limit(pairs)
-    for y, pair in enumerate(pairs):
-        if pair.undetected_difference:
-            _undetectable_band(chart, y, 100 * pair.undetected_difference)
-        _difference_row(chart, y, pair, colours[min(y, len(colours) - 1)], language)
-    chart.add_vline(x=0, line={"color": NEUTRAL, "width": 1})
-    layout(chart, height=72 + _ROW * max(1, len(pairs)))
-    step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
-    ticks = list(range(-step * (limit // step), limit + 1, step))
-    chart.update_xaxes(
-        range=[-limit, limit],
-        tickvals=ticks,
-        ticktext=[f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks],
-        gridcolor=GRID,
-        showgrid=True,
+    chart = Intervals(
+        rows=[Label(name) for name in names],
+        series=[
+            Series(
+                SeriesStyle(colours[min(y, len(colours) - 1)] if pair.has_winner else NEUTRAL),
+                [_difference_mark(y, pair, language)],
+            )
+            for y, pair in enumerate(pairs)
+        ],
+        axis=_points_axis(pairs),
+        row_height=_ROW,
+        ranges="lines",
+        rules=[Rule(0, dotted=False)],
+        grey=[
+            (y, -100 * pair.undetected_difference, 100 * pair.undetected_difference)
+            for y, pair in enumerate(pairs)
+            if pair.undetected_difference
+        ],
     )
-    chart.update_yaxes(
-        range=[max(1, len(pairs)) - 0.5, -0.6],
-        tickvals=list(range(len(pairs))),
-        ticktext=[f"<b>{escape(name)}</b>" for name in names],
-        ticklabelstandoff=12,
-        showgrid=False,
-    )
-    return chart
+    return draw_plotly(chart)
 
 
 def difference_subtitle(pairs: Sequence[CellComparison], language: Language) -> str:
@@ -211,112 +173,58 @@ def difference_subtitle(pairs: Sequence[CellComparison], language: Language) -> 
 # ---------------------------------------------------------------- parts
 
 
-def _has_enough_questions(found: CalibrationBin) -> bool:
-    return found.accuracy is not None and found.accuracy.n >= MIN_QUESTIONS
-
-
-def _hover_text(found: CalibrationBin, language: Language) -> str:
-    right = found.accuracy
-    if right is None:
-        return ""
-    sure = percent(found.confidence or 0.0)
+def _bin_hover(right: Interval, sure: float, language: Language) -> str:
     told = {"value": format_value(right), "span": format_range(right), "n": count(right.n)}
-    return localized("reliable-told", language, sure=sure, **told)
+    return localized("reliable-told", language, sure=percent(sure), **told)
 
 
-def _counts(chart: go.Figure, known: Sequence[CalibrationBin], language: Language) -> None:
-    sizes = [each.accuracy.n for each in known if each.accuracy]
-    chart.add_bar(
-        x=[50 * (each.low + each.high) for each in known],
-        y=sizes,
-        yaxis="y2",
-        width=8,
-        marker={"color": NEUTRAL, "opacity": 0.6, "line": {"width": 0}},
-        text=[count(size) for size in sizes],
-        textposition="outside",
-        hovertext=[f"{count(size)} {localized('reliable-counts', language)}" for size in sizes],
-        hoverinfo="text",
-        cliponaxis=False,
-    )
+def _counts(sizes: Sequence[tuple[CalibrationBin, int]], language: Language) -> Bars:
+    name = localized("reliable-counts", language)
+    bars = [
+        Bar(50 * (each.low + each.high), n, Label(plain=count(n)), f"{count(n)} {name}")
+        for each, n in sizes
+    ]
+    most = max((n for _, n in sizes), default=1)
+    return Bars(bars, Axis(0, 1.35 * most, (), ()), width=8, opacity=0.6)
 
 
-def _sample_size_curve(
-    chart: go.Figure,
-    sizes: Sequence[int],
-    spread: float,
-    look: tuple[str, str, str],  # name, colour, dash
-    language: Language,
-) -> None:
-    name, colour, dash = look
+def _size_line(
+    sizes: Sequence[int], spread: float, name: str, dash: Dash, language: Language
+) -> Line:
     smallest = [100 * minimum_detectable_difference(spread, size) for size in sizes]
-    chart.add_scatter(
+    return Line(
         x=sizes,
         y=smallest,
-        mode="lines+text",
-        line={"color": colour, "width": 2, "dash": dash},
-        text=[name if size == _LABELLED_SIZE else "" for size in sizes],
-        textposition="top right",
-        hovertext=[
+        colours=[NEUTRAL],
+        dash=dash,
+        labels=[name if size == _LABELLED_SIZE else "" for size in sizes],
+        hover=[
             localized("needed-told", language, n=count(size), least=fixed(value, 1))
             for size, value in zip(sizes, smallest, strict=True)
         ],
-        hoverinfo="text",
-        cliponaxis=True,
     )
 
 
-def _axis_limit(pairs: Sequence[CellComparison]) -> int:
-    """The end of the axis on both sides: at least 10 points, and all ranges."""
+def _points_axis(pairs: Sequence[CellComparison]) -> Axis:
+    """As far on both sides: at least 10 points, and all ranges."""
     ends = [100 * abs(end) for pair in pairs for end in (pair.paired.low, pair.paired.high)]
     ends += [100 * pair.undetected_difference for pair in pairs if pair.undetected_difference]
-    return max(10, 5 * ceil((max(ends, default=0.0) + 1) / 5))
+    limit = max(10, 5 * ceil((max(ends, default=0.0) + 1) / 5))
+    step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
+    ticks = range(-step * (limit // step), limit + 1, step)
+    labels = [f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks]
+    return Axis(-limit, limit, ticks, labels)
 
 
-def _undetectable_band(chart: go.Figure, y: int, half: float) -> None:
-    chart.add_shape(
-        type="rect",
-        x0=-half,
-        x1=half,
-        y0=y - 0.5,
-        y1=y + 0.5,
-        fillcolor=GRID,
-        line={"width": 0},
-        layer="below",
-    )
-
-
-def _difference_row(
-    chart: go.Figure, y: int, pair: CellComparison, colour: str, language: Language
-) -> None:
-    found = pair.paired
-    chart.add_scatter(
-        x=[100 * found.difference],
-        y=[y],
-        mode="markers+text",
-        marker={"size": 12, "color": colour if pair.has_winner else NEUTRAL, "line": {"width": 0}},
-        error_x={
-            "type": "data",
-            "array": [100 * (found.high - found.difference)],
-            "arrayminus": [100 * (found.difference - found.low)],
-            "color": colour if pair.has_winner else NEUTRAL,
-            "thickness": 2,
-            "width": 0,
-        },
-        text=[
-            f"<b>{'+' if found.difference > 0 else ''}{format_points(found)}</b> "
-            f"{format_points_range(found)}"
-        ],
-        textposition="top center",
-        hovertext=[
-            localized(
-                "points-told",
-                language,
-                gap=format_points(found),
-                span=format_points_range(found),
-                n=count(pair.n),
-            )
-        ],
-        hoverinfo="text",
-        customdata=[[pair.first.model, pair.second.model, pair.measure]],
-        cliponaxis=False,
+def _difference_mark(y: int, pair: CellComparison, language: Language) -> Mark:
+    paired = pair.paired
+    points, span = format_points(paired), format_points_range(paired)
+    return Mark(
+        y=y,
+        value=100 * paired.difference,
+        low=100 * paired.low,
+        high=100 * paired.high,
+        hover=localized("points-told", language, gap=points, span=span, n=count(pair.n)),
+        label=Label(f"{'+' if paired.difference > 0 else ''}{points}", span),
+        keys=(pair.first.model, pair.second.model, pair.measure),
     )

@@ -5,7 +5,6 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +22,24 @@ from evalui.report.analyses.open_answers.figures import (
     compare_answers,
     rating_cells,
 )
-from evalui.report.analyses.people.figures import human_arenas, vote_lines
-from evalui.report.analyses.statistics.pairs import comparisons
-from evalui.report.compile import Report, markdown
-from evalui.report.export.bias_json import comparison_object
-from evalui.report.export.json import JsonObject, cell_object, trial_objects
-from evalui.report.export.open_json import (
+from evalui.report.analyses.people.figures import Votes, human_arenas
+from evalui.report.analyses.statistics import comparisons
+from evalui.report.compile import Report, blocks, markdown
+from evalui.report.export.encoder import JsonObject
+from evalui.report.export.json import (
     answer_objects,
-    answers_object,
-    arena_object,
     battle_objects,
+    cell_object,
     duel_objects,
-    pair_object,
+    encode,
     rating_objects,
+    trial_objects,
+    vote_objects,
 )
-from evalui.report.export.open_tables import open_tables
-from evalui.report.export.people_json import people_object
-from evalui.report.export.people_tables import people_tables
+from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_bytes, xlsx_bytes
 from evalui.report.export.tables import frame, tables
-from evalui.report.render.html import html, html_and_pictures
+from evalui.report.render import as_page, pictures
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Language
 
@@ -89,18 +86,15 @@ def write_json(report: Report, language: Language) -> bytes:
         "name": report.name,
         "spec": _portable(report.spec) if report.spec else None,
         "cells": [cell_object(summary) for summary in report.summaries],
-        "comparisons": [
-            comparison_object(found)
-            for found in comparisons(report.summaries, baselines=report.baselines)
-        ],
-        "answers": [answers_object(summary) for summary in report.answers],
-        "answer_pairs": [pair_object(pair) for pair in _pairs(report)],
-        "arenas": [arena_object(arena) for arena in report.arenas],
+        "comparisons": encode(comparisons(report.summaries, baselines=report.baselines)),
+        "answers": encode(report.answers),
+        "answer_pairs": encode(_pairs(report)),
+        "arenas": encode(report.arenas),
     }
     if report.people:
-        whole["people"] = [people_object(figures) for figures in report.people]
+        whole["people"] = encode(report.people)
     if report.left_out:
-        whole["left_out"] = [asdict(each) for each in report.left_out]
+        whole["left_out"] = encode(report.left_out)
     if report.expenses:
         whole["expenses"] = usage_objects(report.expenses)
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
@@ -109,6 +103,11 @@ def write_json(report: Report, language: Language) -> bytes:
 def write_markdown(report: Report, language: Language) -> bytes:
     """The report for people."""
     return markdown(report, language).encode()
+
+
+def write_html(report: Report, language: Language) -> bytes:
+    """The report as one page with its pictures inside."""
+    return as_page(tuple(blocks(report, language)), language)
 
 
 def write_zip(report: Report, language: Language) -> bytes:
@@ -125,7 +124,9 @@ def write_zip(report: Report, language: Language) -> bytes:
 def files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
     """What a run leaves in a folder, by name: the report with its pictures, and all it rests on."""
     yield "report.md", write_markdown(report, language)
-    yield from html_and_pictures(report, language)
+    made = tuple(blocks(report, language))
+    yield "report.html", as_page(made, language)
+    yield from pictures(made)
     yield "report.json", write_json(report, language)
     for name, lines in _LINES.items():
         # A run of multiple choice has no duels: what is empty is left out.
@@ -177,6 +178,11 @@ def battle_lines(report: Report) -> Iterator[str]:
 def people_lines(report: Report) -> Iterator[str]:
     """What people said of every dataset, as the votes of a run are read again."""
     return vote_lines(report.votes)
+
+
+def vote_lines(votes: Votes) -> Iterator[str]:
+    """The readable votes as battles that name their dataset, one JSON object per line."""
+    return _lines(vote_objects(votes))
 
 
 def rating_lines(report: Report) -> Iterator[str]:
@@ -268,5 +274,5 @@ _EXPORTERS.register("csv")(write_csv)
 _EXPORTERS.register("xlsx")(write_xlsx)
 _EXPORTERS.register("json")(write_json)
 _EXPORTERS.register("md")(write_markdown)
-_EXPORTERS.register("html")(html)
+_EXPORTERS.register("html")(write_html)
 _EXPORTERS.register("zip")(write_zip)

@@ -1,188 +1,172 @@
-"""Summaries and trials as plain JSON objects, shares in per cent under stable names."""
+"""Cells, trials and verdicts as plain JSON objects under their public names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Any
 
-from evalui.report.analyses.overview.groups import SubjectGroup
+from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.export.bias_json import (
-    JsonObject,
-    bias_object,
-    clusters_object,
-    mass_object,
-    percent,
-    percent_range,
+from evalui.report.analyses.people.figures import Votes
+from evalui.report.export.choice_names import (
+    ALL_METRICS,
+    CELL,
+    CELL_STATE,
+    CHOICE_NAMES,
+    COUNTS,
+    METRICS,
+    ORDER,
+    SIGNATURE,
+    TrialOfCell,
 )
-from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
-from evalui.scoring.choice.circular import variant_label
-from evalui.scoring.position_bias.counts import PositionTable
-from evalui.types import LETTERS, Cell, CellResult, Trial
+from evalui.report.export.encoder import (
+    Encoder,
+    Fields,
+    JsonObject,
+    Property,
+    pick,
+    same,
+    winner,
+    within,
+)
+from evalui.report.export.metric_fields import choice_values
+from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
+from evalui.types import LETTERS, CellResult, Trial
 
-__all__ = [
-    "JsonObject",
-    "all_metrics_object",
-    "cell_identity",
-    "cell_object",
-    "metrics_object",
-    "percent",
-    "percent_range",
-    "trial_objects",
-]
+_QUESTION: Fields = {
+    **within("cell", CELL),
+    "id": "trial.sample_id",
+    "subject": "sample.subject",
+    "question": "sample.question",
+    "options": "sample.choices",
+    "answer": Property(
+        "sample.target", lambda target: LETTERS[target] if isinstance(target, int) else target
+    ),
+    "permutation": "trial.variant.permutation",
+    "order": ORDER,
+}
+_READINGS: Fields = {**within("trial", same("headline", "readings", "truncated")), **SIGNATURE}
+_REPLY: Fields = {"reply": "trial.reply"}
+_SCORES: Fields = {"scores": "trial.scores", "merged_seams": "trial.merged_boundaries"}
+_PROBABILITIES: Fields = {
+    # An empty tuple stands for no probability on any label.
+    "probabilities": Property(
+        "trial",
+        lambda trial: trial.probabilities or (0.0,) * len(trial.variant.permutation),
+    ),
+    "label_mass": "trial.mass",
+    "top_token": "trial.reply",
+}
+_ANSWER: Fields = {
+    **within("cell", CELL),
+    "id": "trial.sample_id",
+    "question": "sample.question",
+    "references": "sample.references",
+    "reply": "trial.reply",
+    "turns": "trial.turns",
+    "rule": "trial.reading.rule",
+    "figures": Property(
+        "trial.scores", lambda scores: {name: values[0] for name, values in scores.items()}
+    ),
+    "truncated": "trial.truncated",
+    **SIGNATURE,
+}
+_RATING: Fields = {
+    "dataset": "cell.dataset",
+    "judge": "cell.model",
+    "model": "rated_model",
+    "question": "trial.sample_id",
+    **MARKS,
+    "rule": "trial.reading.rule",
+    "reply": "trial.reply",
+    "injected": Property("trial.scores", lambda scores: any(scores.get("injected", ()))),
+    **SIGNATURE,
+}
+_BY: Fields = {"dataset": "dataset", "judge": "by"}
+_VERDICT: Fields = same("rule", "strength", "reply", "injected")
+_BATTLE: Fields = {
+    **same("model_a", "model_b"),
+    "winner": winner("outcome"),
+    "question": "question",
+}
+
+ENCODER = Encoder({**CHOICE_NAMES, **OPEN_NAMES})
+
+
+def encode(value: Any) -> Any:
+    """An analysis, or several, under its public names."""
+    return ENCODER.encode(value)
 
 
 def metrics_object(summary: Summary) -> JsonObject:
     """All figures of a cell: OpenCompass's under its names first, then ours."""
-    ranges = {
-        "acc_origin": summary.accuracy,
-        "robust": summary.robust,
-        "mean_over_orders": summary.circular,
-        "order_sensitivity": summary.order_sensitivity,
-        "readable": summary.readable,
-    }
-    return dict(summary.metrics) | {
-        "n": summary.n,
-        "n_all_orders": summary.robust.n if summary.robust else 0,
-        "trials": summary.done,
-        "planned": summary.total,
-        "robust": percent(summary.robust),
-        "order_sensitivity": percent(summary.order_sensitivity),
-        "chance": None if summary.chance is None else 100 * summary.chance,
-        "chance_robust": None if summary.chance_robust is None else 100 * summary.chance_robust,
-        "readable": percent(summary.readable),
-        "unreadable": summary.unreadable,
-        "tied": summary.ties,
-        "ranges": {name: percent_range(interval) for name, interval in ranges.items() if interval},
-        "readings": {name: _reading(found) for name, found in summary.readings.items()},
-        "format": _format(summary.format) if summary.format else None,
-        "incomplete": list(summary.incomplete),
-        "naming_options": list(summary.naming),
-        "duplicate_options": list(summary.duplicates),
-        "positions": [_positions(table) for table in summary.positions],
-        "groups": [_group(group) for group in summary.groups],
-    }
+    return _registered(summary) | ENCODER.fields(summary, METRICS)
 
 
 def all_metrics_object(summary: Summary) -> JsonObject:
     """`metrics_object`, then everything known of option bias, clusters and calibration."""
-    return metrics_object(summary) | {
-        "clusters": clusters_object(summary.clustered) if summary.clustered else None,
-        "label_mass": mass_object(mass) if (mass := summary.bias and summary.bias.mass) else None,
-        "bias": [
-            bias_object(found, summary.priors.get(found.n_options, ()))
-            for found in (summary.bias.strata if summary.bias else ())
-        ],
-    }
+    return _registered(summary) | ENCODER.fields(summary, ALL_METRICS)
+
+
+def _registered(summary: Summary) -> JsonObject:
+    counts = ENCODER.fields(summary, COUNTS)
+    return dict(summary.metrics) | counts | choice_values(summary.figures)
 
 
 def cell_object(summary: Summary) -> JsonObject:
     """A cell with everything known of it."""
-    return cell_identity(summary.cell) | {
-        "orders": summary.cell.pattern,
-        "signature": summary.cell.signature,
-        "state": summary.state,
-        "error": summary.error,
-        "figures": all_metrics_object(summary),
-    }
-
-
-def cell_identity(cell: Cell) -> JsonObject:
-    """Which cell it is."""
-    return {"dataset": cell.dataset, "model": cell.model, "mode": cell.label}
+    return ENCODER.fields(summary, CELL_STATE) | {"figures": all_metrics_object(summary)}
 
 
 def trial_objects(result: CellResult) -> Iterator[JsonObject]:
     """The trials of a cell, one object each, in the form that `evalui score choices` reads."""
     for trial in result.trials:
-        sample = result.samples[trial.sample_id]
+        fields = {**_QUESTION, **_answer_fields(trial), **_READINGS}
+        yield ENCODER.fields(TrialOfCell(result, trial), fields)
+
+
+def answer_objects(result: CellResult) -> Iterator[JsonObject]:
+    """The answers of a cell, one object each, in the form in which answers are read again."""
+    return (ENCODER.fields(TrialOfCell(result, trial), _ANSWER) for trial in result.trials)
+
+
+def rating_objects(result: CellResult) -> Iterator[JsonObject]:
+    """What a judge gave single answers, one object each; an unreadable mark is null."""
+    return (ENCODER.fields(TrialOfCell(result, trial), _RATING) for trial in result.trials)
+
+
+def duel_objects(arena: Arena) -> Iterator[JsonObject]:
+    """Every showing, one object each; the winner of an unreadable one is null."""
+    by = ENCODER.fields(arena, _BY)
+    for verdict in arena.verdicts:
         yield {
-            **cell_identity(result.cell),
-            "id": trial.sample_id,
-            "subject": sample.subject,
-            "question": sample.question,
-            "options": list(sample.choices),
-            "answer": LETTERS[sample.target] if isinstance(sample.target, int) else sample.target,
-            "permutation": list(trial.variant.permutation),
-            "order": variant_label(trial.variant),
-            **_answer(trial),
-            "headline": trial.headline,
-            "readings": {
-                name: {
-                    "choice": None if found.choice is None else LETTERS[found.choice],
-                    "credit": found.credit,
-                    "rule": found.rule,
-                    "tied": found.tied,
-                }
-                for name, found in trial.readings.items()
-            },
-            "truncated": trial.truncated,
-            "signature": result.cell.signature,
+            **ENCODER.fields(verdict, DUEL),
+            **by,
+            **ENCODER.fields(verdict, _VERDICT),
+            "signature": arena.signature,
         }
 
 
-def _answer(trial: Trial) -> JsonObject:
+def battle_objects(arena: Arena) -> Iterator[JsonObject]:
+    """The rows that count, in the form that `evalui score battles` reads."""
+    by = ENCODER.fields(arena, _BY)
+    return (ENCODER.fields(battle, _BATTLE) | by for battle in arena.battles)
+
+
+def vote_objects(votes: Votes) -> Iterator[JsonObject]:
+    """The readable votes as battles that name their dataset, one object each."""
+    sides = pick(DUEL, "model_a", "model_b", "winner")
+    words = pick(DUEL, "question") | {"by": "rater", "comment": "reply"}
+    for dataset, cast in votes.items():
+        for vote in cast:
+            if vote.outcome is not None:
+                yield {
+                    **ENCODER.fields(vote, sides),
+                    "dataset": dataset,
+                    **ENCODER.fields(vote, words),
+                }
+
+
+def _answer_fields(trial: Trial) -> Fields:
     """What the model gave: a reply, or probabilities by slot, or a score per option."""
     if trial.scores:
-        scores = {name: list(values) for name, values in trial.scores.items()}
-        return {"scores": scores, "merged_seams": trial.merged_boundaries}
-    if trial.mass is None:
-        return {"reply": trial.reply}
-    # An empty tuple stands for no probability on any label.
-    shares = trial.probabilities or (0.0,) * len(trial.variant.permutation)
-    return {"probabilities": list(shares), "label_mass": trial.mass, "top_token": trial.reply}
-
-
-def _reading(found: ReadingMetrics) -> JsonObject:
-    return {
-        "accuracy": 100 * found.accuracy.value,
-        "range": percent_range(found.accuracy),
-        "unreadable": 100 * found.unreadable.value,
-        "tied": found.tied,
-        "rules": dict(found.rules),
-    }
-
-
-def _format(form: FormatMetrics) -> JsonObject:
-    return {
-        "gap": percent(form.format_gap),
-        "label_mass": form.mass,
-        "answered_by_number": form.index_hits,
-        "letter_and_text_conflict": form.label_text_conflicts,
-        "merged_seams": form.merged_boundaries,
-        "truncated": form.truncated,
-        "near_ties": form.near_ties,
-    }
-
-
-def _positions(table: PositionTable) -> JsonObject:
-    return {
-        "options": table.n_options,
-        "questions": table.n_questions,
-        "trials": table.n_trials,
-        "counts": [list(row) for row in table.counts],
-        "unreadable": list(table.unreadable),
-        "tied": list(table.tied),
-        "recalls": [percent(recall) for recall in table.recalls],
-        "recall_ranges": [percent_range(recall) for recall in table.recalls],
-        "shares": [percent(share) for share in table.shares],
-        "share_ranges": [percent_range(share) for share in table.shares],
-        "rstd": table.rstd,
-    }
-
-
-def _group(group: SubjectGroup) -> JsonObject:
-    means: Mapping[str, JsonObject] = (
-        {"figures": dict(group.micro)}
-        if group.kind == "subject"
-        else {"micro": dict(group.micro), "macro": dict(group.macro)}
-    )
-    return {
-        "kind": group.kind,
-        "name": group.name,
-        "name_zh": group.name_zh,
-        "subjects": list(group.subjects),
-        "n": group.n,
-        "acc_origin_range": percent_range(group.accuracy),
-        "order_sensitivity": percent(group.gap),
-        "order_sensitivity_range": percent_range(group.gap),
-        "order_sensitivity_p": group.gap_p,
-        **means,
-    }
+        return _SCORES
+    return _REPLY if trial.mass is None else _PROBABILITIES

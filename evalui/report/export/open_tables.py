@@ -1,28 +1,147 @@
-"""Tidy frames of open questions: one row is one thing, shares in per cent, names in every language.
+"""Tidy frames of open questions and of people's votes: one row is one thing, shares in per cent.
 
-The names of tables and columns are technical and stable, as those of `report.tables`.
+The names of tables and columns are technical and stable, as those of `tables`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pandas as pd
 
-from evalui.report.analyses.arena.figures import Arena, Standing
+from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.open_answers.figures import (
     ANSWERS,
     AnswerPair,
     AnswerSummary,
     rating_cells,
 )
-from evalui.report.analyses.people.disagreements import JudgedDuel, judged_duels, outcome_for
-from evalui.report.export.open_json import WINNERS, rating_value
-from evalui.report.export.tables import TableRow, cell_columns, frame, interval_columns
-from evalui.scoring.arena.battles import BattleTally
-from evalui.scoring.arena.bradley_terry import Rating
+from evalui.report.analyses.people.figures import (
+    JudgedDuel,
+    PeopleFigures,
+    judged_duels,
+    one_per_dataset,
+    outcome_for,
+)
+from evalui.report.export.choice_names import CELL, SIGNATURE, TrialOfCell, metadata
+from evalui.report.export.encoder import (
+    WINNERS,
+    Fields,
+    JsonObject,
+    Property,
+    Source,
+    bounds,
+    interval,
+    length,
+    pick,
+    same,
+    within,
+)
+from evalui.report.export.json import ENCODER
+from evalui.report.export.metric_fields import text_columns
+from evalui.report.export.open_names import (
+    ANSWER_COUNTS,
+    ANSWER_PAIR,
+    DUEL,
+    MARKS,
+    POWERED_COUNTS,
+    RELIABILITY,
+    TALLY_COUNTS,
+    TALLY_POINTS,
+    TALLY_SHARES,
+    VOTER_TEST,
+    voted_rates,
+)
+from evalui.report.export.tables import frame
+from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import CellResult, Duel, Trial, Verdict
+from evalui.types import CellResult, Duel, Verdict
 
+_MAJORITY = "majority"  # of the people, as a rater
 _SEPARATOR = "\n\n"  # between the turns of one answer, and between references
+
+
+def _lead(place: int) -> Property:
+    return Property("lead", lambda lead: lead[place])
+
+
+def _behaviour() -> dict[str, Source]:
+    columns: dict[str, Source] = {}
+    for name, path in RELIABILITY.items():
+        columns |= interval(name, path)
+        columns[f"{name}_n"] = Property(f"{path}.n", absent=0)
+    return columns
+
+
+_ANSWER: Fields = {**within("cell", CELL), "state": "state", **ANSWER_COUNTS}
+_CORPUS: Fields = {
+    f"corpus_{name}": name for name in ("bleu", "bleu_signature", "chrf", "chrf_signature")
+}
+_ANSWER_PAIR: Fields = {
+    **ANSWER_PAIR,
+    **bounds("difference", ""),
+    **same("p", "n", "signature"),
+}
+_TALLY: Fields = {
+    **TALLY_COUNTS,
+    **{f"{name}_percent": share for name, share in TALLY_SHARES.items()},
+    **TALLY_POINTS,
+}
+_STANDING: Fields = {
+    "model": "model",
+    **within("tally", _TALLY),
+    **same("elo", "elo_low", "elo_high"),
+    **interval("bradley_terry", "rating", Property),
+    **interval("style_controlled", "styled", Property),
+    **same("rank_low", "rank_high", "with_leader"),
+}
+_AGREEMENT: Fields = {**interval("agreement", "raw"), **interval("kappa", "kappa", Property)}
+_RELIABILITY: Fields = {
+    "judges": Property("judges", ", ".join),
+    **same("orders", "conflict", "state", "questions", "pairs"),
+    "showings": "done",
+    "planned": "planned",
+    "battles": length("battles"),
+    "extracted": "comparisons.extracted",
+    "consistent": "comparisons.consistent",
+    **within("reliability", same("injected", "unreferenced")),
+    **within("reliability", _behaviour()),
+    **within("agreement", _AGREEMENT),
+    **{f"lead{end}": _lead(place) for place, end in enumerate(("", "_low", "_high"))},
+    "error": "error",
+}
+_RATING: Fields = {
+    "dataset": "cell.dataset",
+    "judge": "cell.model",
+    "model": "rated_model",
+    "id": "trial.sample_id",
+    "question": "sample.question",
+    **MARKS,
+    "rule": "trial.reading.rule",
+    "reply": "trial.reply",
+    **SIGNATURE,
+}
+_REPLY: Fields = {
+    **within("cell", CELL),
+    **within("sample", same("id", "subject")),
+    **{name: metadata(name) for name in ("language", "capability", "file", "line")},
+    "question": Property("sample", lambda of: _SEPARATOR.join((of.question, *of.follow_ups))),
+    "references": Property("sample.references", _SEPARATOR.join),
+    "reply": Property("trial", lambda of: _SEPARATOR.join(of.turns) or of.reply),
+    "rule": "trial.reading.rule",
+}
+_VERDICT: Fields = {
+    "id": "duel.sample_id",
+    **pick(DUEL, "model_a", "model_b", "winner"),
+    **same("strength", "rule", "injected", "reply"),
+}
+_VOTER: Fields = {"shared": "n", **interval("as_most_others", "agreement"), **VOTER_TEST}
+_POWERED: Fields = {
+    **POWERED_COUNTS,
+    **interval("judge_only", "judge"),
+    **interval("people_only", "human"),
+    **interval("powered", "combined"),
+    "weight": "lambda_weight",
+}
 
 
 def open_tables(
@@ -37,18 +156,28 @@ def open_tables(
 
     `people` are the arenas of people's votes: their figures stand below those of the judges.
     """
-    everybody = (*arenas, *people)
+    every_arena = (*arenas, *people)
     return {
-        "standings": standings(everybody),
-        "dimensions": dimensions(everybody),
-        "win_matrix": win_matrix(everybody),
-        "reliability": reliability(everybody),
+        "standings": standings(every_arena),
+        "dimensions": dimensions(every_arena),
+        "win_matrix": win_matrix(every_arena),
+        "reliability": reliability(every_arena),
         "answers": answers_table(answers),
         "answer_pairs": answer_pairs(pairs),
         "duels": duels(arenas),
         "verdicts": verdicts(arenas),
         "ratings": ratings(results),
         "replies": replies(results),
+    }
+
+
+def people_tables(people_figures: Sequence[PeopleFigures]) -> dict[str, pd.DataFrame]:
+    """Every table of people's votes by name."""
+    return {
+        "people": voters_table(people_figures),
+        "agreement": agreement_table(people_figures),
+        "powered": prediction_powered(people_figures),
+        "disagreements": disagreements_table(people_figures),
     }
 
 
@@ -59,99 +188,61 @@ def answers_table(summaries: Sequence[AnswerSummary]) -> pd.DataFrame:
 
 def answer_pairs(pairs: Sequence[AnswerPair]) -> pd.DataFrame:
     """A row per two models and figure: the difference in per cent points, p adjusted (Holm)."""
-    return frame(
-        {
-            "dataset": pair.dataset,
-            "first": pair.first,
-            "second": pair.second,
-            "figure": pair.figure,
-            "difference": 100 * pair.value,
-            "difference_low": 100 * pair.low,
-            "difference_high": 100 * pair.high,
-            "p": pair.p,
-            "n": pair.n,
-            "signature": pair.signature,
-        }
-        for pair in pairs
-    )
+    return frame(ENCODER.fields(pair, _ANSWER_PAIR) for pair in pairs)
 
 
 def standings(arenas: Sequence[Arena]) -> pd.DataFrame:
     """A row per model of each arena, the best first: counts, Elo, ratings, ranks."""
-    return frame(
-        _arena_columns(arena)
-        | {"place": place}
-        | _standing_row(standing)
-        | _signature_column(arena)
-        for arena in arenas
-        for place, standing in enumerate(arena.standings, start=1)
+    return _by_arena(
+        arenas,
+        lambda arena: (
+            {"place": place} | ENCODER.fields(standing, _STANDING)
+            for place, standing in enumerate(arena.standings, start=1)
+        ),
     )
 
 
 def dimensions(arenas: Sequence[Arena]) -> pd.DataFrame:
     """A row per dimension and model: overall, by language, by capability."""
-    return frame(
-        _arena_columns(arena)
-        | {"kind": dimension.kind, "dimension": dimension.name, "model": model}
-        | _tally_columns(tally)
-        | _signature_column(arena)
-        for arena in arenas
-        for dimension in arena.dimensions
-        for model, tally in dimension.tallies.items()
-        if tally
+    return _by_arena(
+        arenas,
+        lambda arena: (
+            {"kind": dimension.kind, "dimension": dimension.name, "model": model}
+            | ENCODER.fields(tally, _TALLY)
+            for dimension in arena.dimensions
+            for model, tally in dimension.tallies.items()
+            if tally
+        ),
     )
 
 
 def win_matrix(arenas: Sequence[Arena]) -> pd.DataFrame:
     """A row per ordered pair of models that met: counts, and the share of points of the first."""
-    return frame(row for arena in arenas for row in _matrix_rows(arena))
+    return _by_arena(arenas, _matrix_rows)
 
 
 def reliability(arenas: Sequence[Arena]) -> pd.DataFrame:
     """A row per arena: what was judged, how the judge behaved, the leader's lead in points."""
-    return frame(_reliability_row(arena) for arena in arenas)
+    return _by_arena(arenas, lambda arena: [ENCODER.fields(arena, _RELIABILITY)])
 
 
 def duels(arenas: Sequence[Arena]) -> pd.DataFrame:
     """A row per question and pair: both answers, what each order brought, and what counts."""
-    return frame(row for arena in arenas for row in _duel_rows(arena))
+    return _by_arena(arenas, _duel_rows)
 
 
 def verdicts(arenas: Sequence[Arena]) -> pd.DataFrame:
     """A row per showing with the judge's words; the winner of an unreadable one is empty."""
-    return frame(
-        _arena_columns(arena)
-        | {
-            "id": verdict.duel.sample_id,
-            "model_a": verdict.duel.model_a,
-            "model_b": verdict.duel.model_b,
-            "winner": verdict.outcome and WINNERS[verdict.outcome],
-            "strength": verdict.strength,
-            "rule": verdict.rule,
-            "injected": verdict.injected,
-            "reply": verdict.reply,
-        }
-        | _signature_column(arena)
-        for arena in arenas
-        if arena.by != PANEL_NAME
-        for verdict in arena.verdicts
+    return _by_arena(
+        [arena for arena in arenas if arena.by != PANEL_NAME],
+        lambda arena: (ENCODER.fields(verdict, _VERDICT) for verdict in arena.verdicts),
     )
 
 
 def ratings(results: Sequence[CellResult]) -> pd.DataFrame:
     """A row per answer that a judge rated alone, the mark on the judge's own scale."""
     return frame(
-        {
-            "dataset": result.cell.dataset,
-            "judge": result.cell.model,
-            "model": result.contestants[trial.variant.permutation[0]].name,
-            "id": trial.sample_id,
-            "question": result.samples[trial.sample_id].question,
-            **rating_value(trial),
-            "rule": trial.reading.rule,
-            "reply": trial.reply,
-            "signature": result.cell.signature,
-        }
+        ENCODER.fields(TrialOfCell(result, trial), _RATING)
         for result in rating_cells(results)
         for trial in result.trials
     )
@@ -160,174 +251,129 @@ def ratings(results: Sequence[CellResult]) -> pd.DataFrame:
 def replies(results: Sequence[CellResult]) -> pd.DataFrame:
     """A row per written answer with its question, its references and its text figures."""
     return frame(
-        _reply_row(result, trial)
+        ENCODER.fields(TrialOfCell(result, trial), _REPLY)
+        | {name: 100 * values[0] for name, values in trial.scores.items()}
+        | {"truncated": trial.truncated, "signature": result.cell.signature}
         for result in results
         if result.cell.mode == ANSWERS
         for trial in result.trials
     )
 
 
-def _reply_row(result: CellResult, trial: Trial) -> TableRow:
-    sample = result.samples[trial.sample_id]
-    return (
-        cell_columns(result.cell)
-        | {"id": sample.id, "subject": sample.subject}
-        | {name: sample.metadata.get(name, "") for name in ("language", "capability")}
-        | {"file": sample.metadata.get("file", ""), "line": sample.metadata.get("line", "")}
-        | {"question": _SEPARATOR.join((sample.question, *sample.follow_ups))}
-        | {"references": _SEPARATOR.join(sample.references)}
-        | {"reply": _SEPARATOR.join(trial.turns) or trial.reply, "rule": trial.reading.rule}
-        | {name: 100 * values[0] for name, values in trial.scores.items()}
-        | {"truncated": trial.truncated, "signature": result.cell.signature}
+def voters_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
+    """A row per person and dataset: votes, how often they agree with most others, outliers."""
+    return frame(
+        {"dataset": figures.judged.dataset, "person": voter.name, "votes": votes[voter.name]}
+        | ENCODER.fields(voter, _VOTER)
+        | {"signature": _signature(figures)}
+        for figures in one_per_dataset(people_figures)
+        for votes in [_votes_cast(figures)]
+        for voter in figures.voters
     )
 
 
-def _answers_row(summary: AnswerSummary) -> TableRow:
-    row = cell_columns(summary.cell) | {
-        "state": summary.state,
-        "questions": summary.questions,
-        "n": summary.n,
-        "compared": summary.compared,
-        "empty": summary.empty,
-        "cut": summary.truncated,
-        "median_length": summary.length,
-    }
-    for name, mean in summary.means.items():
-        row |= interval_columns(name, mean)
-    if corpus := summary.corpus:
-        row |= {"corpus_bleu": corpus.bleu, "corpus_bleu_signature": corpus.bleu_signature}
-        row |= {"corpus_chrf": corpus.chrf, "corpus_chrf_signature": corpus.chrf_signature}
+def agreement_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
+    """A row per two raters: each judge with most people, with each person, and two people."""
+    beside = (row for figures in people_figures for row in _with_judge(figures))
+    between = (
+        _agreement_row(figures, raters, agreement)
+        for figures in one_per_dataset(people_figures)
+        for raters, agreement in figures.between_people.items()
+    )
+    return frame([*beside, *between])
+
+
+def prediction_powered(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
+    """A row per judge and pair of models with votes: win rates of the first three times."""
+    return frame(
+        _judge_columns(figures)
+        | {"model": first, "against": second}
+        | ENCODER.fields(rate, _POWERED)
+        | {"signature": figures.judged.signature}
+        for figures in people_figures
+        for (first, second), rate in voted_rates(figures).items()
+    )
+
+
+def disagreements_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
+    """A row per vote on a pair of answers on which people and judge, or people, disagree."""
+    return frame(
+        _judge_columns(figures)
+        | {"id": one.duel.sample_id}
+        | {"question": figures.judged.samples[one.duel.sample_id].question}
+        | ENCODER.fields(one.duel, same("model_a", "model_b"))
+        | {"judge_says": one.judge and WINNERS[one.judge]}
+        | {"person": person, "person_says": WINNERS[outcome]}
+        | {"signature": figures.judged.signature}
+        for figures in people_figures
+        for one in figures.disagreements
+        for person, outcome in one.people.items()
+    )
+
+
+def _by_arena(
+    arenas: Sequence[Arena], rows: Callable[[Arena], Iterable[JsonObject]]
+) -> pd.DataFrame:
+    """The rows of each arena between its dataset and judge and its signature."""
+    return frame(
+        {"dataset": arena.dataset, "judge": arena.by, **row, "signature": arena.signature}
+        for arena in arenas
+        for row in rows(arena)
+    )
+
+
+def _answers_row(summary: AnswerSummary) -> JsonObject:
+    row = ENCODER.fields(summary, _ANSWER)
+    row |= text_columns(summary.figures)
+    if summary.corpus:
+        row |= ENCODER.fields(summary.corpus, _CORPUS)
     for rated in summary.ratings:
-        mean = rated.mean
-        name = f"{rated.scale}_by_{rated.judge}"
-        row |= {name: mean and mean.value, f"{name}_n": rated.n}
-        row |= {f"{name}_low": mean and mean.low, f"{name}_high": mean and mean.high}
-        row |= {f"{name}_unscored": rated.unscored}
-        row |= {f"{name}_unreferenced": rated.unreferenced}
+        row |= ENCODER.fields(rated, _rating_columns(f"{rated.scale}_by_{rated.judge}"))
     return row | {"error": summary.error, "signature": summary.cell.signature}
 
 
-def _arena_columns(arena: Arena) -> TableRow:
-    return {"dataset": arena.dataset, "judge": arena.by}
-
-
-def _signature_column(arena: Arena) -> TableRow:
-    return {"signature": arena.signature}
-
-
-def _standing_row(standing: Standing) -> TableRow:
-    return (
-        {"model": standing.model}
-        | _tally_columns(standing.tally)
-        | {
-            "elo": standing.elo,
-            "elo_low": standing.elo_low,
-            "elo_high": standing.elo_high,
-        }
-        | _rating_columns("bradley_terry", standing.rating)
-        | _rating_columns("style_controlled", standing.styled)
-        | {
-            "rank_low": standing.rank_low,
-            "rank_high": standing.rank_high,
-            "with_leader": standing.with_leader,
-        }
-    )
-
-
-def _rating_columns(name: str, rating: Rating | None) -> TableRow:
+def _rating_columns(name: str) -> Fields:
     return {
-        name: rating and rating.value,
-        f"{name}_low": rating and rating.low,
-        f"{name}_high": rating and rating.high,
+        name: "mean.value",
+        f"{name}_n": "n",
+        **bounds(name, "mean", Property),
+        f"{name}_unscored": "unscored",
+        f"{name}_unreferenced": "unreferenced",
     }
 
 
-def _tally_columns(tally: BattleTally) -> TableRow:
-    return {
-        "n": tally.n,
-        "win": tally.win,
-        "both": tally.both_good,
-        "neither": tally.both_bad,
-        "lose": tally.lose,
-        "win_percent": 100 * tally.win / tally.n,
-        "tie_percent": 100 * tally.tie / tally.n,
-        "lose_percent": 100 * tally.lose / tally.n,
-        "not_bad_percent": 100 * tally.not_bad / tally.n,
-        "score": tally.score,
-        "win_rate": 100 * tally.win_rate,
-    }
-
-
-def _matrix_rows(arena: Arena) -> Iterator[TableRow]:
+def _matrix_rows(arena: Arena) -> Iterator[JsonObject]:
     matrix = arena.matrix
     if matrix is None:
         return
     for (model, against), share in arena.shares.items():
         row, column = matrix.models.index(model), matrix.models.index(against)
+        counts = {"battles": matrix.battles, "wins": matrix.wins, "ties": matrix.ties}
         yield (
-            _arena_columns(arena)
-            | {"model": model, "against": against}
-            | {"battles": matrix.battles[row][column], "wins": matrix.wins[row][column]}
-            | {"ties": matrix.ties[row][column]}
-            | interval_columns("share_of_points", share)
-            | _signature_column(arena)
+            {"model": model, "against": against}
+            | {name: rows[row][column] for name, rows in counts.items()}
+            | ENCODER.fields(share, interval("share_of_points", ""))
         )
 
 
-def _reliability_row(arena: Arena) -> TableRow:
-    found, head, agreement = arena.reliability, arena.comparisons, arena.agreement
-    shares = {
-        "unreadable": found.unreadable,
-        "changed_with_order": found.flip_rate,
-        "first": found.first_wins,
-        "longer": found.longer_wins,
-        "lists": found.more_items_wins,
-    }
-    row = _arena_columns(arena) | {
-        "judges": ", ".join(arena.judges),
-        "orders": arena.orders,
-        "conflict": arena.conflict,
-        "state": arena.state,
-        "questions": arena.questions,
-        "pairs": arena.pairs,
-        "showings": arena.done,
-        "planned": arena.planned,
-        "battles": len(arena.battles),
-        "extracted": head and head.extracted,
-        "consistent": head and head.consistent,
-        "injected": found.injected,
-        "unreferenced": found.unreferenced,
-    }
-    for name, share in shares.items():
-        row |= interval_columns(name, share) | {f"{name}_n": share.n if share else 0}
-    kappa = agreement and agreement.kappa
-    row |= interval_columns("agreement", agreement and agreement.raw)
-    row |= {"kappa": kappa and kappa.value}
-    row |= {"kappa_low": kappa and kappa.low, "kappa_high": kappa and kappa.high}
-    points = arena.lead or (None, None, None)
-    row |= dict(zip(("lead", "lead_low", "lead_high"), points, strict=True))
-    return row | {"error": arena.error, "signature": arena.signature}
-
-
-def _duel_rows(arena: Arena) -> Iterator[TableRow]:
+def _duel_rows(arena: Arena) -> Iterator[JsonObject]:
     answers = {one.name: one.answers for one in arena.contestants}
     for item in judged_duels(arena):
         sample, first, second = arena.samples[item.duel.sample_id], *_sides(item.duel)
-        yield (
-            _arena_columns(arena)
-            | {"id": sample.id, "question": sample.question}
-            | {name: sample.metadata.get(name, "") for name in ("language", "capability")}
-            | {"references": _SEPARATOR.join(sample.references)}
-            | {"model_a": first, "model_b": second}
-            | {
-                "a_first": _winner(item, item.original_order),
-                "b_first": _winner(item, item.swapped_order),
-            }
-            | {"counts_as": item.outcome and WINNERS[item.outcome], "flipped": item.flipped}
-            | {"answer_a": _SEPARATOR.join(answers[first].get(sample.id, ()))}
-            | {"answer_b": _SEPARATOR.join(answers[second].get(sample.id, ()))}
-            | _signature_column(arena)
-        )
+        yield {
+            "id": sample.id,
+            "question": sample.question,
+            **{name: sample.metadata.get(name, "") for name in ("language", "capability")},
+            "references": _SEPARATOR.join(sample.references),
+            "model_a": first,
+            "model_b": second,
+            "a_first": _winner(item, item.original_order),
+            "b_first": _winner(item, item.swapped_order),
+            "counts_as": item.outcome and WINNERS[item.outcome],
+            "flipped": item.flipped,
+            "answer_a": _SEPARATOR.join(answers[first].get(sample.id, ())),
+            "answer_b": _SEPARATOR.join(answers[second].get(sample.id, ())),
+        }
 
 
 def _sides(duel: Duel) -> tuple[str, str]:
@@ -337,3 +383,35 @@ def _sides(duel: Duel) -> tuple[str, str]:
 def _winner(item: JudgedDuel, verdict: Verdict | None) -> str | None:
     outcome = outcome_for(item.duel, verdict) if verdict else None
     return outcome and WINNERS[outcome]
+
+
+def _votes_cast(figures: PeopleFigures) -> Counter[str]:
+    """How many votes each person cast."""
+    human = figures.human_arena
+    return Counter(vote.rater for vote in human.verdicts) if human else Counter()
+
+
+def _judge_columns(figures: PeopleFigures) -> JsonObject:
+    return {"dataset": figures.judged.dataset, "judge": figures.judged.by or None}
+
+
+def _with_judge(figures: PeopleFigures) -> Iterator[JsonObject]:
+    raters = {_MAJORITY: figures.agreement} | dict(figures.by_person)
+    for rater, agreement in raters.items():
+        if agreement:
+            yield _agreement_row(figures, (figures.judged.by, rater), agreement)
+
+
+def _agreement_row(
+    figures: PeopleFigures, raters: tuple[str, str], agreement: RaterAgreement
+) -> JsonObject:
+    return (
+        {"dataset": figures.judged.dataset, "first": raters[0], "second": raters[1]}
+        | {"n": agreement.n}
+        | ENCODER.fields(agreement, _AGREEMENT)
+        | {"signature": _signature(figures)}
+    )
+
+
+def _signature(figures: PeopleFigures) -> str:
+    return figures.human_arena.signature if figures.human_arena else figures.judged.signature

@@ -3,21 +3,92 @@
 The same frame serves the screen and the files; its names are technical and stable.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import cast
 
 import pandas as pd
 
+from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.statistics.pairs import comparisons
-from evalui.report.export.bias_json import JsonObject, bias_object, pair_object
-from evalui.scoring.choice.circular import variant_label
+from evalui.report.analyses.statistics import comparisons
+from evalui.report.export.choice_names import (
+    CELL,
+    CELL_STATE,
+    COUNTS,
+    MCNEMAR,
+    OPTIONS,
+    ORDER,
+    PAIR,
+    TrialOfCell,
+    metadata,
+    public_biases,
+)
+from evalui.report.export.encoder import (
+    Fields,
+    JsonObject,
+    bounds,
+    interval,
+    length,
+    letter,
+    percent,
+    pick,
+    within,
+)
+from evalui.report.export.json import ENCODER
+from evalui.report.export.metric_fields import choice_columns
 from evalui.scoring.position_bias.counts import PositionTable
-from evalui.types import LETTERS, Cell, CellResult, Interval, Sample, Trial
+from evalui.types import LETTERS, CellResult
 
-_NESTED = ("consistency", "prior", "calibration")  # None where there is nothing to tell
-_PREFIXED = ("content", "position", "calibration")  # whose own names are told by this one only
-TableRow = dict[str, Any]  # a row of a frame: numbers and texts by column
+_NESTED = ("consistency", "prior", "calibration")  # None where there are no such figures
+_PREFIXED = ("content", "position", "calibration")  # whose own names say too little
+TableRow = JsonObject  # a row of a frame: numbers and texts by column
+
+_CELL: Fields = within("cell", CELL)
+_OVERVIEW: Fields = {
+    **pick(CELL_STATE, "dataset", "model", "mode", "orders", "state"),
+    "questions": "questions",
+    **pick(COUNTS, "n", "trials", "planned"),
+}
+_READING: Fields = {
+    **interval("accuracy", "accuracy"),
+    **interval("unreadable", "unreadable"),
+    "tied": "tied",
+}
+_GROUP: Fields = {
+    "kind": "kind",
+    "group": "name",
+    "group_zh": "name_zh",
+    "n": "n",
+    "subjects": length("subjects"),
+}
+_PAIR: Fields = {
+    **{name: source for name, source in PAIR.items() if name not in ("range", "mcnemar")},
+    "points_low": percent("paired.low"),
+    "points_high": percent("paired.high"),
+    **{f"mcnemar_{name}": source for name, source in within("mcnemar", MCNEMAR).items()},
+    "signature": "first.signature",
+    "signature_second": "second.signature",
+}
+_TRIAL: Fields = {
+    **_CELL,
+    "id": "trial.sample_id",
+    "subject": "sample.subject",
+    "file": metadata("file"),
+    "line": metadata("line"),
+    "order": ORDER,
+    "question": "sample.question",
+    "options": OPTIONS,
+    "answer": letter("trial.target"),
+    "choice": letter("trial.choice"),
+    "correct": "trial.correct",
+    "credit": "trial.reading.credit",
+    "tied": "trial.reading.tied",
+    "rule": "trial.reading.rule",
+    "reply": "trial.reply",
+    "label_mass": "trial.mass",
+    "truncated": "trial.truncated",
+    "merged_seams": "trial.merged_boundaries",
+}
 
 
 def tables(summaries: Sequence[Summary], results: Sequence[CellResult]) -> dict[str, pd.DataFrame]:
@@ -36,76 +107,60 @@ def tables(summaries: Sequence[Summary], results: Sequence[CellResult]) -> dict[
 
 def overview(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per cell: the main figures with their ranges, then OpenCompass's by their names."""
-    return frame(_overview_row(summary) for summary in summaries)
+    return frame(
+        ENCODER.fields(summary, _OVERVIEW)
+        | choice_columns(summary.figures)
+        # The accuracy as written stands in front, with its range.
+        | {name: value for name, value in summary.metrics.items() if name != "acc_origin"}
+        | {"error": summary.error, "signature": summary.cell.signature}
+        for summary in summaries
+    )
 
 
 def readings(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per cell and rule of reading, on the order as written."""
-    return frame(
-        cell_columns(summary.cell)
-        | {"reading": name}
-        | interval_columns("accuracy", found.accuracy)
-        | interval_columns("unreadable", found.unreadable)
-        | {"tied": found.tied, "signature": summary.cell.signature}
-        for summary in summaries
-        for name, found in summary.readings.items()
+    return _by_cell(
+        summaries,
+        lambda summary: (
+            {"reading": name} | ENCODER.fields(reading, _READING)
+            for name, reading in summary.readings.items()
+        ),
     )
 
 
 def groups(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per subject; for categories and all one by question (micro), one by subject (macro)."""
-    return frame(
-        cell_columns(summary.cell)
-        | {"kind": group.kind, "group": group.name, "group_zh": group.name_zh, "n": group.n}
-        | {"subjects": len(group.subjects), "mean": mean}
-        | dict(values)
-        # The range is that of all questions together, so it belongs to no macro mean.
-        | (_bounds("acc_origin", group.accuracy) if mean != "macro" else {})
-        | {"signature": summary.cell.signature}
-        for summary in summaries
-        for group in summary.groups
-        for mean, values in (
-            [("", group.micro)]
-            if group.kind == "subject"
-            else [("micro", group.micro), ("macro", group.macro)]
-        )
+    return _by_cell(
+        summaries, lambda summary: (row for group in summary.groups for row in _group_rows(group))
     )
 
 
 def positions(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per slot: how often the answer is found there, and how often the slot is picked."""
-    return frame(
-        cell_columns(summary.cell)
-        | {"options": table.n_options, "questions": table.n_questions, "slot": LETTERS[slot]}
-        | interval_columns("recall", table.recalls[slot])
-        | interval_columns("share_of_picks", table.shares[slot])
-        | {"picks": table.slot_counts[slot], "chance": 100 * table.chance, "rstd": table.rstd}
-        | {"signature": summary.cell.signature}
-        for summary in summaries
-        for table in summary.positions
-        for slot in range(table.n_options)
+    return _by_cell(
+        summaries,
+        lambda summary: (row for table in summary.positions for row in _slot_rows(table)),
     )
 
 
 def confusion(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per square of the heat map: right answer's slot, picked slot, number of trials."""
-    return frame(
-        cell_columns(summary.cell)
-        | {"options": table.n_options, "gold": LETTERS[gold], "picked": picked, "trials": number}
-        | {"signature": summary.cell.signature}
-        for summary in summaries
-        for table in summary.positions
-        for gold in range(table.n_options)
-        for picked, number in _picked(table, gold)
+    return _by_cell(
+        summaries,
+        lambda summary: (
+            {"options": table.n_options, "gold": LETTERS[gold], "picked": picked, "trials": number}
+            for table in summary.positions
+            for gold in range(table.n_options)
+            for picked, number in _picked(table, gold)
+        ),
     )
 
 
 def bias(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per cell and number of options: unevenness, tests, agreement, priors, calibration."""
-    return frame(
-        cell_columns(summary.cell) | flatten(found) | {"signature": summary.cell.signature}
-        for summary in summaries
-        for found in _strata(summary)
+    return _by_cell(
+        summaries,
+        lambda summary: (_flatten(ENCODER.encode(each)) for each in public_biases(summary)),
     )
 
 
@@ -113,138 +168,17 @@ def pairs(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per pair of cells of one dataset and mode, tested question by question."""
     return frame(
         {"dataset": found.dataset, "mode": found.label, "measure": found.measure}
-        | {name: value for name, value in pair.items() if name not in ("range", "mcnemar")}
-        | {"points_low": pair["range"][0], "points_high": pair["range"][1]}
-        | ({f"mcnemar_{name}": value for name, value in table.items()} if table else {})
-        | {"signature": made.first.signature, "signature_second": made.second.signature}
+        | ENCODER.fields(pair, _PAIR)
         for found in comparisons(summaries)
-        for made, pair in zip(found.pairs, map(pair_object, found.pairs), strict=True)
-        for table in [cast(JsonObject | None, pair["mcnemar"])]
+        for pair in found.pairs
     )
-
-
-def flatten(nested: JsonObject) -> TableRow:
-    """The nested objects of a row as columns: `prior` {"pride_after"} becomes `pride_after`."""
-    row: TableRow = {}
-    for name, value in nested.items():
-        if isinstance(value, dict):
-            inner = flatten(cast(JsonObject, value))
-            row |= {f"{name}_{k}" if name in _PREFIXED else k: v for k, v in inner.items()}
-        elif name not in _NESTED and not isinstance(value, list):
-            row[name] = value
-    return row
-
-
-def _strata(summary: Summary) -> list[JsonObject]:
-    strata = summary.bias.strata if summary.bias else ()
-    return [bias_object(found, summary.priors.get(found.n_options, ())) for found in strata]
 
 
 def trials(results: Sequence[CellResult]) -> pd.DataFrame:
     """A row per trial with its question, what was shown, and what was read under each rule."""
     return frame(
-        trial_row(result.cell, result.samples[trial.sample_id], trial)
-        | {"signature": result.cell.signature}
-        for result in results
-        for trial in result.trials
+        _trial_row(TrialOfCell(result, trial)) for result in results for trial in result.trials
     )
-
-
-def trial_row(cell: Cell, sample: Sample, trial: Trial) -> TableRow:
-    """One trial as a flat row; letters are slots as shown to the model."""
-    shown = [sample.choices[content] for content in trial.variant.permutation]
-    row: TableRow = cell_columns(cell) | {
-        "id": trial.sample_id,
-        "subject": sample.subject,
-        "file": sample.metadata.get("file", ""),
-        "line": sample.metadata.get("line", ""),
-        "order": variant_label(trial.variant),
-        "question": sample.question,
-        "options": "\n".join(f"{LETTERS[slot]}. {text}" for slot, text in enumerate(shown)),
-        "answer": LETTERS[trial.target],
-        "choice": _letter(trial.choice),
-        "correct": trial.correct,
-        "credit": trial.reading.credit,
-        "tied": trial.reading.tied,
-        "rule": trial.reading.rule,
-        "reply": trial.reply,
-        "label_mass": trial.mass,
-        "truncated": trial.truncated,
-        "merged_seams": trial.merged_boundaries,
-    }
-    for name, reading in trial.readings.items():
-        row |= {f"{name}_choice": _letter(reading.choice), f"{name}_rule": reading.rule}
-    shares = zip(LETTERS, trial.probabilities, strict=False)
-    return row | {f"p_{letter}": share for letter, share in shares}
-
-
-def _overview_row(summary: Summary) -> TableRow:
-    figures: Mapping[str, float] = {
-        name: value for name, value in summary.metrics.items() if name != "acc_origin"
-    }
-    return (
-        cell_columns(summary.cell)
-        | {"orders": summary.cell.pattern, "state": summary.state, "questions": summary.questions}
-        | {"n": summary.n, "trials": summary.done, "planned": summary.total}
-        | interval_columns("acc_origin", summary.accuracy)
-        | interval_columns("robust", summary.robust)
-        | interval_columns("order_sensitivity", summary.order_sensitivity)
-        | interval_columns("mean_over_orders", summary.circular)
-        | {"chance": _percent(summary.chance), "chance_robust": _percent(summary.chance_robust)}
-        | interval_columns("readable", summary.readable)
-        | {"unreadable": summary.unreadable, "tied": summary.ties}
-        | _format_columns(summary)
-        | {"incomplete": len(summary.incomplete), "naming_options": len(summary.naming)}
-        | {"duplicate_options": len(summary.duplicates)}
-        | figures
-        | {"error": summary.error, "signature": summary.cell.signature}
-    )
-
-
-def _format_columns(summary: Summary) -> TableRow:
-    form = summary.format
-    if form is None:
-        return {}
-    return {
-        "format_gap": _percent(form.format_gap and form.format_gap.value),
-        "label_mass": form.mass,
-        "answered_by_number": form.index_hits,
-        "letter_and_text_conflict": form.label_text_conflicts,
-        "merged_seams": form.merged_boundaries,
-        "truncated": form.truncated,
-        "near_ties": form.near_ties,
-    }
-
-
-def _picked(table: PositionTable, gold: int) -> Iterator[tuple[str, int]]:
-    yield from zip(LETTERS, table.counts[gold], strict=False)
-    yield "unreadable", table.unreadable[gold]
-    yield "tied", table.tied[gold]
-
-
-def cell_columns(cell: Cell) -> TableRow:
-    """Which cell a row is about."""
-    return {"dataset": cell.dataset, "model": cell.model, "mode": cell.label}
-
-
-def interval_columns(name: str, interval: Interval | None) -> TableRow:
-    """A share in per cent and both ends of its range."""
-    return {name: _percent(interval and interval.value)} | _bounds(name, interval)
-
-
-def _bounds(name: str, interval: Interval | None) -> TableRow:
-    return {
-        f"{name}_low": _percent(interval and interval.low),
-        f"{name}_high": _percent(interval and interval.high),
-    }
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
-def _letter(slot: int | None) -> str | None:
-    return None if slot is None else LETTERS[slot]
 
 
 def frame(rows: Iterable[TableRow]) -> pd.DataFrame:
@@ -253,3 +187,63 @@ def frame(rows: Iterable[TableRow]) -> pd.DataFrame:
     made = pd.DataFrame(list(rows))
     last = [column for column in ("error", "signature") if column in made]
     return made[[column for column in made if column not in last] + last]
+
+
+def _by_cell(
+    summaries: Sequence[Summary], rows: Callable[[Summary], Iterable[TableRow]]
+) -> pd.DataFrame:
+    """The rows of each cell between the names of the cell and its signature."""
+    return frame(
+        ENCODER.fields(summary, _CELL) | row | {"signature": summary.cell.signature}
+        for summary in summaries
+        for row in rows(summary)
+    )
+
+
+def _group_rows(group: SubjectGroup) -> Iterator[TableRow]:
+    single = group.kind == "subject"
+    means = {"": group.micro} if single else {"micro": group.micro, "macro": group.macro}
+    for mean, values in means.items():
+        row = ENCODER.fields(group, _GROUP) | {"mean": mean} | dict(values)
+        # The range is that of all questions together, so it belongs to no macro mean.
+        ranged = bounds("acc_origin", "accuracy") if mean != "macro" else {}
+        yield row | ENCODER.fields(group, ranged)
+
+
+def _slot_rows(table: PositionTable) -> Iterator[TableRow]:
+    for slot, letter_of_slot in enumerate(LETTERS[: table.n_options]):
+        yield (
+            {"options": table.n_options, "questions": table.n_questions, "slot": letter_of_slot}
+            | ENCODER.fields(table.recalls[slot], interval("recall", ""))
+            | ENCODER.fields(table.shares[slot], interval("share_of_picks", ""))
+            | {"picks": table.slot_counts[slot], "chance": 100 * table.chance, "rstd": table.rstd}
+        )
+
+
+def _picked(table: PositionTable, gold: int) -> Iterator[tuple[str, int]]:
+    yield from zip(LETTERS, table.counts[gold], strict=False)
+    yield "unreadable", table.unreadable[gold]
+    yield "tied", table.tied[gold]
+
+
+def _flatten(nested: JsonObject) -> TableRow:
+    """The nested objects of a row as columns: `prior` {"pride_after"} becomes `pride_after`."""
+    row: TableRow = {}
+    for name, value in nested.items():
+        if isinstance(value, dict):
+            inner = _flatten(cast(JsonObject, value))
+            row |= {f"{name}_{k}" if name in _PREFIXED else k: v for k, v in inner.items()}
+        elif name not in _NESTED and not isinstance(value, list):
+            row[name] = value
+    return row
+
+
+def _trial_row(of: TrialOfCell) -> TableRow:
+    """One trial as a flat row; letters are slots as shown to the model."""
+    row = ENCODER.fields(of, _TRIAL)
+    for name, reading in of.trial.readings.items():
+        columns: Fields = {f"{name}_choice": letter("choice"), f"{name}_rule": "rule"}
+        row |= ENCODER.fields(reading, columns)
+    shares = zip(LETTERS, of.trial.probabilities, strict=False)
+    row |= {f"p_{slot}": share for slot, share in shares}
+    return row | {"signature": of.cell.signature}

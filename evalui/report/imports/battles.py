@@ -1,15 +1,22 @@
-"""Battles and judgements collected elsewhere, one JSON object per line, as counts and ratings."""
+"""Battles, verdicts and votes collected elsewhere, one JSON object per line."""
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
+from evalui.datasets.base import Source
+from evalui.datasets.files.encoding import decode
+from evalui.datasets.tables.table import json_objects
 from evalui.errors import DataError
-from evalui.report.export.json import JsonObject
-from evalui.report.export.open_json import WINNERS, matrix_object
+from evalui.report.analyses.arena.figures import PEOPLE
+from evalui.report.export.encoder import WINNERS, JsonObject
+from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
-from evalui.scoring.arena.battles import Battle, BattleTally, tallies, win_matrix
+from evalui.scoring.arena.battles import Battle, BattleTally, encode_battles, tallies, win_matrix
 from evalui.scoring.arena.bradley_terry import (
     BradleyTerry,
     Connectivity,
@@ -25,7 +32,7 @@ from evalui.scoring.arena.elo import (
     sequential_elo,
 )
 from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, read_verdict
-from evalui.types import Outcome
+from evalui.types import Duel, Outcome, Verdict
 
 _OUTCOMES: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
 _VERDICTS: Mapping[Outcome, str] = {"a": "A", "b": "B", "tie": "tie", "neither": "neither"}
@@ -75,22 +82,39 @@ def read_battles(path: Path) -> tuple[Battle, ...]:
     return tuple(battles)
 
 
+def read_votes(path: Path) -> dict[str, list[Verdict]]:
+    """Votes by dataset: `{"model_a", "model_b", "winner", "dataset", "question", "by", "comment"}`.
+
+    `dataset` may be absent and is "" then, `by` too and is "people" then, and so may `comment`.
+
+    Raises:
+        DataError: the file is no text, or the first row that does not fit, by file and line.
+    """
+    decoded = decode(path.read_bytes(), path.name)
+    votes: dict[str, list[Verdict]] = defaultdict(list)
+    for line, values in json_objects(Source(path.name, decoded.text)):
+        row = _VoteRow(path.name, line, values)
+        votes[_vote_text(row, "dataset", "")].append(_vote(row))
+    return dict(votes)
+
+
 def battle_statistics(battles: Sequence[Battle]) -> JsonObject:
     """Everything known of the battles; shares in per cent, models in order of appearance."""
     counted = tallies(battles)
-    rated = fit_ratings(battles)
+    coded = encode_battles(battles)
+    rated = fit_ratings(coded)
     finite = rated.connection.has_finite_ratings
     return {
         "battles": len(battles),
         "table": {name: _table_row(tally) for name, tally in counted.items()},
         "scores": {name: tally.score for name, tally in counted.items()},
-        "win_matrix": matrix_object(win_matrix(battles)),
+        "win_matrix": encode(win_matrix(coded)),
         "elo": {
             "finite": finite,
             "k32": sequential_elo(battles, K_OPENCOMPASS),
             "k4": sequential_elo(battles, K_FASTCHAT),
-            "permutations": _elo_permutations(permuted_elo(battles)),
-            "question_range": {name: list(ends) for name, ends in elo_intervals(battles).items()},
+            "permutations": _elo_permutations(permuted_elo(coded)),
+            "question_range": {name: list(ends) for name, ends in elo_intervals(coded).items()},
         },
         "bradley_terry": {
             "finite": finite,
@@ -138,6 +162,40 @@ def _text(row: JsonlRow, key: str) -> str:
     # An empty reply is a reply; a model or winner without a name is none.
     if not value.strip() and key != "reply":
         raise DataError("row-text", place=row.location, key=key, value=abbreviated_json(value))
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _VoteRow:
+    """One line of a file: its object, or a text that says why it is none."""
+
+    file: str
+    line: int
+    values: Mapping[str, Any] | str
+
+
+def _vote(row: _VoteRow) -> Verdict:
+    model_a, model_b, question = (
+        _vote_text(row, key) for key in ("model_a", "model_b", "question")
+    )
+    if model_a == model_b:
+        raise DataError("vote-itself", file=row.file, line=row.line, model=model_a)
+    winner = _vote_text(row, "winner")
+    if winner not in _OUTCOMES:
+        raise DataError(
+            "vote-winner", file=row.file, line=row.line, winner=winner, known=", ".join(_OUTCOMES)
+        )
+    by, comment = _vote_text(row, "by", PEOPLE), _vote_text(row, "comment", "")
+    return Verdict(Duel(question, model_a, model_b), _OUTCOMES[winner], by, "vote", comment)
+
+
+def _vote_text(row: _VoteRow, key: str, absent: str | None = None) -> str:
+    """The text of a key; a number is one too, as the file writes it."""
+    if isinstance(row.values, str):
+        raise DataError("vote-no-object", file=row.file, line=row.line)
+    value = row.values.get(key, absent)
+    if not isinstance(value, str) or not (value.strip() or value == absent):
+        raise DataError("vote-key", file=row.file, line=row.line, key=key)
     return value
 
 

@@ -1,7 +1,7 @@
 """One model on a Ray cluster: an actor per accelerator, or per few cores, each holding the model.
 
-To a run this is a model as any other. Requests travel in portions; the portion of an actor that
-is lost goes to another one. What travels is the entry of the catalog, requests and responses:
+To a run this is a model as any other. Requests travel in shards; the shard of an actor that is
+lost goes to another one. What travels is the entry of the catalog, requests and responses:
 evalui and the model's files must lie on every machine, at the same path.
 """
 
@@ -15,31 +15,29 @@ from time import monotonic, sleep
 from typing import Any, cast
 
 from evalui.errors import EvaluiError, ModelError, RequestRejected, Unreachable
-from evalui.models import Model, ModelEntry, open_model
+from evalui.models import BACKENDS, Model, ModelEntry, open_model
+from evalui.models.base import loads_weights, traits_of
 from evalui.models.local.fp32 import library_of
-from evalui.models.vllm.options import read_options
-from evalui.runs.cluster.actor import ActorInfo, ModelActor, RemoteFailure, ShardResult
-from evalui.runs.cluster.connection import connect
+from evalui.runs.cluster.actor import ActorInfo, ModelActor, RemoteFailure, ShardResult, connect
 from evalui.runs.database.codec import decode_sentence
 from evalui.settings import Settings
 from evalui.types import Ability, Request, Response
 
-SHARDS_PER_ACTOR = 2  # portions given to an actor at a time: one in hand, one that waits
+SHARDS_PER_ACTOR = 2  # shards given to an actor at a time: one in hand, one that waits
 _SHARDS_PER_BATCH = (
-    4  # portions that each actor gets of a window, so that the slowest is not waited for long
+    4  # shards that each actor gets of a batch, so that the slowest is not waited for long
 )
-_MIN_SHARD_SIZE = 8  # requests of a portion; fewer share too little
+_MIN_SHARD_SIZE = 8  # requests of a shard; fewer share too little
 NO_ACTOR_TIMEOUT_S = (
     5.0  # without any actor for so long, the run waits, which can be seen and stopped
 )
-MAX_LOSSES = 3  # of a portion, or of actors in a row before they hold the model
+MAX_LOSSES = 3  # of a shard, or of actors in a row before they hold the model
 _SCAN_INTERVAL_S = 1.0  # how often the cluster is looked at for machines that came or went
 _LOADING_KEY = "error.cluster-loads"
-_LOCAL_BACKENDS = ("scripted", "openai")  # learn from the run, or have machines of their own
 
 _log = logging.getLogger(__name__)
 
-RequestIndices = tuple[int, ...]  # of requests, in the list that was asked
+RequestIndices = tuple[int, ...]  # of requests, in the list given to `answer`
 
 
 @dataclass(slots=True)
@@ -55,7 +53,7 @@ class ClusterModel:
     """A model held by the actors of a cluster; see `models.base.Model`.
 
     Until `wait_until_ready` has returned nothing is known of the model. `connect` returns the ray
-    module while the cluster is there, see `cluster_head`. `cores` are those of an actor where no
+    module while the cluster is there, see `actor.connect`. `cores` are those of an actor where no
     machine has an accelerator. Actors are started on machines that join later, too.
     """
 
@@ -68,7 +66,7 @@ class ClusterModel:
         self._connect = connect
         self._ray: Any = None  # until it is connected
         self._cores = 0 if entry.device.startswith("cuda") else cores
-        self._accelerators = read_options(entry).tensor_parallel if entry.backend == "vllm" else 1
+        self._accelerators = BACKENDS[entry.backend].accelerators(entry)
         self._actors: list[_Actor] = []
         self._last_scan = -_SCAN_INTERVAL_S
         self._n_slots = 0
@@ -91,7 +89,7 @@ class ClusterModel:
                 raise self._no_actor_error()
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-        """Yield responses portion by portion, whichever actor is first."""
+        """Yield responses shard by shard, in the order in which actors finish."""
         todo = deque(shards(len(requests), len(self._actors)))
         losses: Counter[RequestIndices] = Counter()
         refused: EvaluiError | None = None
@@ -116,7 +114,7 @@ class ClusterModel:
             raise refused
 
     def stop(self) -> None:
-        """End the `answer` under way within a second or so; its portions may take much longer."""
+        """End the `answer` under way within a second or so; its shards may take much longer."""
         self._stopped.set()
 
     def is_for(self, entry: ModelEntry) -> bool:
@@ -133,13 +131,13 @@ class ClusterModel:
         return any(actor.is_ready for actor in self._actors)
 
     def _dispatch(self, todo: deque[RequestIndices], requests: Sequence[Request]) -> None:
-        """Hand out portions, one to everybody before anybody gets a second."""
+        """Hand out shards, one to every actor before any gets a second."""
         for load in range(SHARDS_PER_ACTOR):
             for actor in self._actors:
                 if todo and actor.is_ready and len(actor.shards) == load:
                     places = todo.popleft()
-                    asked = [requests[place] for place in places]
-                    actor.shards[actor.handle.answer.remote(asked)] = places
+                    shard = [requests[place] for place in places]
+                    actor.shards[actor.handle.answer.remote(shard)] = places
 
     def _wait_for_references(self) -> list[Any]:
         """The references that are known within a second, of actors that start or answer."""
@@ -155,8 +153,8 @@ class ClusterModel:
     def _collect_results(
         self, done: Sequence[Any], todo: deque[RequestIndices], losses: Counter[RequestIndices]
     ) -> list[tuple[RequestIndices, ShardResult]]:
-        """What has been answered. Portions of lost actors go back to the front of `todo`."""
-        found: list[tuple[RequestIndices, ShardResult]] = []
+        """What has been answered. Shards of lost actors go back to the front of `todo`."""
+        collected: list[tuple[RequestIndices, ShardResult]] = []
         for actor in list(self._actors):
             for reference in [each for each in actor.shards if each in done]:
                 answered = self._resolve(actor, reference)
@@ -166,8 +164,8 @@ class ClusterModel:
                     # Only the oldest, which was in hand, can have ended the actor.
                     self._count_loss(losses, next(iter(actor.shards.values())))
                     break
-                found.append((actor.shards.pop(reference), cast(ShardResult, answered)))
-        return found
+                collected.append((actor.shards.pop(reference), cast(ShardResult, answered)))
+        return collected
 
     def _recheck_idle(self) -> None:
         """Ask the idle actors whether they are there. What ended one may have ended all of its
@@ -197,20 +195,13 @@ class ClusterModel:
                 continue
             self._admit(actor, cast(ActorInfo, about))
         if self._startup_failures >= MAX_LOSSES:
-            raise ModelError(
-                "cluster-unloadable",
-                model=self.name,
-                reason=self._last_loss,
-            )
+            raise ModelError("cluster-unloadable", model=self.name, reason=self._last_loss)
 
     def _admit(self, actor: _Actor, about: ActorInfo) -> None:
         if about.failure:
             raise about.failure.error()
         if self.fingerprint and about.fingerprint != self.fingerprint:
-            raise ModelError(
-                "cluster-differs",
-                path=self._entry.path,
-            )
+            raise ModelError("cluster-differs", path=self._entry.path)
         self.fingerprint, self.abilities = about.fingerprint, about.abilities
         self.notes = tuple(map(decode_sentence, about.notes))
         self._startup_failures = 0
@@ -252,16 +243,8 @@ class ClusterModel:
 
     def _no_actor_error(self) -> Unreachable:
         if self._n_slots:
-            return Unreachable(
-                "cluster-loads",
-                model=self.name,
-                reason=self._last_loss,
-            )
-        return Unreachable(
-            "cluster-full",
-            model=self.name,
-            reason=self._last_loss,
-        )
+            return Unreachable("cluster-loads", model=self.name, reason=self._last_loss)
+        return Unreachable("cluster-full", model=self.name, reason=self._last_loss)
 
     def _cancel_dispatched(self) -> None:
         """Forget what was given out, then cancel it: a late answer must not meet a new call."""
@@ -287,7 +270,7 @@ class ClusterOpener:
         entry = self._with_library(entry)
         if self._loading and not self._loading.is_for(entry):
             self.cancel_loading()
-        if entry.backend in _LOCAL_BACKENDS:
+        if not loads_weights(entry):  # it learns from the run, or has machines of its own
             return open_model(entry)
         if self._loading is None:
             there = partial(connect, self._settings.ray_address)
@@ -296,7 +279,7 @@ class ClusterOpener:
             self._loading.wait_until_ready()
         except Unreachable:
             raise
-        except Exception:  # raised again; nobody else would give its seats back
+        except Exception:  # raised again; nothing else would free its resources
             self.cancel_loading()
             raise
         model, self._loading = self._loading, None
@@ -304,13 +287,13 @@ class ClusterOpener:
 
     def _with_library(self, entry: ModelEntry) -> ModelEntry:
         """The entry with the worker's own library, since all actors must use the same one."""
-        if entry.backend != "transformers" or entry.device.startswith("cuda"):
+        if not traits_of(entry).has_fp32_library or entry.device.startswith("cuda"):
             return entry
         library = library_of(entry, self._settings)
         return replace(entry, options={**entry.options, "fp32": library})
 
     def cancel_loading(self) -> None:
-        """Give the seats of a model back that is on its way and that nobody waits for any more."""
+        """Free the resources of a model that is loading and no longer waited for."""
         if self._loading:
             self._loading.close()
             self._loading = None
@@ -333,7 +316,7 @@ def actor_slots(
 
     With accelerators anywhere, or for a model that needs several, an actor asks for
     `accelerators` of them, else for `cores` (0: accelerators only); never for a resource of its
-    own name, which it would keep from everybody else for ever.
+    own name, which it would keep from all others for ever.
     """
     if not cores or accelerators > 1 or any(machine.get("GPU", 0) >= 1 for machine in machines):
         count = sum(int(machine.get("GPU", 0)) // accelerators for machine in machines)
@@ -349,7 +332,7 @@ def shards(count: int, actors: int) -> list[RequestIndices]:
 
 
 def _raise_or_first_refusal(failures: Sequence[RemoteFailure]) -> EvaluiError | None:
-    """A refusal, which is told at the end; anything worse is raised at once."""
+    """A refusal, which is raised at the end; anything worse is raised at once."""
     refused: EvaluiError | None = None
     for failure in failures:
         error = failure.error()

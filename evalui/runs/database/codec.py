@@ -1,4 +1,4 @@
-"""How samples, trials and responses are written down, and the keys they are found under.
+"""How samples, trials and responses are written, and the keys under which they are stored.
 
 JSON throughout: Python writes the shortest text that reads back as the same float, and -inf and
 NaN as the names its own reader knows, so every number survives the round trip to the last bit.
@@ -7,7 +7,7 @@ NaN as the names its own reader knows, so every number survives the round trip t
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -31,6 +31,9 @@ from evalui.types import (
     Usage,
     Variant,
 )
+
+# Nothing here can hold itself.
+_json = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 
 def encode_variant(variant: Variant) -> str:
@@ -133,7 +136,7 @@ def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> 
         variant=decode_variant(variant),
         target=target,
         headline=sys.intern(headline),
-        readings=_readings(tuple((name, tuple(told)) for name, told in readings.items())),
+        readings=_readings(tuple((name, tuple(values)) for name, values in readings.items())),
         probabilities=tuple(probabilities),
         mass=mass,
         reply=reply,
@@ -148,9 +151,9 @@ def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> 
 
 @lru_cache(1 << 12)
 def _readings(
-    told: tuple[tuple[str, tuple[int | None, float, str, bool]], ...],
+    readings: tuple[tuple[str, tuple[int | None, float, str, bool]], ...],
 ) -> Mapping[str, Reading]:
-    return {sys.intern(name): Reading(*values) for name, values in told}
+    return {sys.intern(name): Reading(*values) for name, values in readings}
 
 
 def encode_response(response: Response) -> str:
@@ -179,25 +182,25 @@ def decode_response(text: str) -> Response:
 
 
 def request_key(fingerprint: str, request: Request) -> bytes:
-    """Where the response of one model to one request is kept: 32 bytes."""
+    """The key of one model's response to one request: 32 bytes."""
     match request:
         case NextToken(context, labels):
-            asked = ["next_token", _prompt(context), labels]
+            parts = ["next_token", _prompt(context), labels]
         case Loglik(context, continuation):
-            asked = ["loglik", _prompt(context), continuation]
+            parts = ["loglik", _prompt(context), continuation]
         case _:
-            asked = [
+            parts = [
                 "generate",
                 _prompt(request.prompt),
                 request.max_tokens,
                 request.stop,
                 request.temperature,
             ]
-    return hashlib.sha256(_json([fingerprint, *asked]).encode()).digest()
+    return hashlib.sha256(_json([fingerprint, *parts]).encode()).digest()
 
 
 def dataset_key(dataset: Dataset) -> str:
-    """What the store knows a dataset by: a digest of all its questions as they were read.
+    """The key of a dataset in the store: a digest of all its questions as they were read.
 
     Not the digest of the file: the same file gives other questions when its columns are chosen
     otherwise, when faulty rows are left out, or when a later version reads it better.
@@ -241,18 +244,3 @@ def _prompt(prompt: Prompt) -> str | list[tuple[str, str]]:
     if isinstance(prompt, str):
         return prompt
     return [(message.role, message.content) for message in prompt]
-
-
-def _json_encoder() -> Callable[[Any], str]:
-    """A `json.dumps` without blanks that is made ready once, and not anew for each text."""
-    plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-    make: Any = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:  # a Python without the encoder in C
-        return plain.encode
-    quote: Any = getattr(json.encoder, "encode_basestring")  # noqa: B009 - unknown to pyright
-    # As `JSONEncoder.iterencode` calls it, but that nothing here can hold itself.
-    write = make(None, plain.default, quote, None, ":", ",", False, False, True)
-    return lambda value: "".join(write(value, 0))
-
-
-_json = _json_encoder()

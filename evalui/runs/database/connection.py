@@ -1,10 +1,11 @@
-"""The SQLite file: one connection, transactions, and errors told as sentences."""
+"""The SQLite file: one connection, transactions, and errors as sentences, logged once a minute."""
 
+import logging
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,7 @@ from evalui.runs.database.schema import MIGRATIONS, migrate
 BUSY_TIMEOUT_S = 10.0  # how long a writer waits for another process
 
 _SENTENCES = {
-    sqlite3.SQLITE_FULL: sentence(
-        "error.disk-full",
-    ),
+    sqlite3.SQLITE_FULL: sentence("error.disk-full"),
     sqlite3.SQLITE_IOERR: sentence("error.disk-broken"),
     sqlite3.SQLITE_READONLY: sentence("error.store-read-only"),
     sqlite3.SQLITE_CANTOPEN: sentence("error.store-closed"),
@@ -105,12 +104,7 @@ class Database:
             what = _SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
             if what is None:
                 raise
-            raise StoreError(
-                "store",
-                what=what,
-                file=str(self.path),
-                reason=str(error),
-            ) from error
+            raise StoreError("store", what=what, file=str(self.path), reason=str(error)) from error
 
 
 def _make_folder(folder: Path) -> None:
@@ -122,7 +116,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _make_private(path: Path) -> None:
-    # Before SQLite would make it for everybody's eyes; its other files get the mode of this one.
+    # Before SQLite would make it readable for all users; its other files get the mode of this one.
     with suppress(OSError):  # it is there already, or SQLite will say what is wrong
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
@@ -140,3 +134,47 @@ def _use_wal(connection: sqlite3.Connection) -> None:
         else:
             return
     connection.execute("PRAGMA journal_mode = WAL")
+
+
+_REPEAT_INTERVAL_S = 60.0
+_MAX_REMEMBERED = 1000  # sentences that are remembered
+
+
+class StoreErrorFilter(logging.Filter):
+    """Lets the same error of the store through once a minute.
+
+    A full disk meets every loop of a process: the queue, the heartbeat, the list of workers. A line
+    for each attempt would fill what is left of the disk.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._last_logged: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is to be written."""
+        error = _store_error(record)
+        if error is None:
+            return True
+        sentence, now = str(error), self._clock()
+        if now - self._last_logged.get(sentence, -_REPEAT_INTERVAL_S) < _REPEAT_INTERVAL_S:
+            return False
+        if len(self._last_logged) >= _MAX_REMEMBERED:
+            self._last_logged.clear()
+        self._last_logged[sentence] = now
+        return True
+
+
+def configure_log(level: int) -> None:
+    """Write the records of this process to stderr, each with its time."""
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
+    limit = StoreErrorFilter()
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(limit)
+
+
+def _store_error(record: logging.LogRecord) -> StoreError | None:
+    arguments = record.args if isinstance(record.args, tuple) else ()
+    raised = record.exc_info[1] if record.exc_info else None
+    return next((each for each in (raised, *arguments) if isinstance(each, StoreError)), None)

@@ -9,12 +9,16 @@ from typing import Any, get_args
 from evalui.errors import StoreError
 from evalui.runs.database.codec import dataset_key, decode_sample, encode_sample
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import DatasetRow
+from evalui.runs.database.records import LOCAL, DatasetRow
 from evalui.types import Dataset, DatasetKind, Sample
 
 
 def add_dataset(
-    database: Database, dataset: Dataset, owner: str, paths: Sequence[str], faults: int
+    database: Database,
+    dataset: Dataset,
+    owner: str = LOCAL,
+    paths: Sequence[str] = (),
+    faults: int = 0,
 ) -> str:
     """Keep a dataset and return its key; one that is there already stays as it is."""
     key = dataset_key(dataset)
@@ -46,7 +50,7 @@ def add_dataset(
     return key
 
 
-def datasets(database: Database, owner: str) -> list[DatasetRow]:
+def stored_datasets(database: Database, owner: str = LOCAL) -> list[DatasetRow]:
     """What an owner has uploaded, newest first."""
     rows = database.rows(
         "SELECT * FROM dataset WHERE owner = ? ORDER BY created DESC, id DESC", (owner,)
@@ -54,7 +58,7 @@ def datasets(database: Database, owner: str) -> list[DatasetRow]:
     return [_row(row) for row in rows]
 
 
-def dataset(database: Database, key: str, owner: str) -> Dataset:
+def read_dataset(database: Database, key: str, owner: str = LOCAL) -> Dataset:
     """A stored dataset, equal to the one that was added; raises `StoreError` if there is none."""
     row = database.row("SELECT * FROM dataset WHERE key = ? AND owner = ?", (key, owner))
     if row is None:
@@ -62,7 +66,7 @@ def dataset(database: Database, key: str, owner: str) -> Dataset:
     return _read(database, row)
 
 
-def dataset_of_cell(database: Database, cell_id: int) -> Dataset:
+def read_cell_dataset(database: Database, cell_id: int) -> Dataset:
     """The dataset of a cell."""
     row = database.row(
         "SELECT * FROM dataset WHERE id = (SELECT dataset FROM cell WHERE id = ?)", (cell_id,)

@@ -2,12 +2,17 @@
 
 import json
 from collections import defaultdict
+from dataclasses import dataclass
 from sqlite3 import Row
 
 from evalui.errors import StoreError
+from evalui.modes import MODES
+from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database.codec import decode_sample, decode_variant
 from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.records import (
+    CellRow,
     Facets,
     OutcomeFilter,
     QuestionDetail,
@@ -15,7 +20,9 @@ from evalui.runs.database.records import (
     QuestionPageRow,
     TrialOutcome,
 )
-from evalui.runs.database.trials import VariantOrder, in_order
+from evalui.runs.database.trials import VariantOrder, in_order, read_contestants
+from evalui.runs.spec import ModeSpec
+from evalui.types import Request, Variant
 
 # One question per row; a filter that is empty lets everything pass. Wrong and right speak of the
 # order in the file; a rule and the two slots must meet in one and the same trial.
@@ -53,7 +60,15 @@ _QUESTION = (
 )
 
 
-def page(
+@dataclass(frozen=True, slots=True)
+class SentPrompt:
+    """What a model was sent about one order of a question."""
+
+    variant: Variant
+    requests: tuple[Request, ...]
+
+
+def read_question_page(
     database: Database,
     cell_id: int,
     *,
@@ -68,7 +83,9 @@ def page(
 ) -> QuestionPage:
     """The questions of a cell that pass every filter, in file order, from `offset` on.
 
-    `find` is looked for in questions and replies, or is an id.
+    `wrong` and `right` speak of the file's own order; `order_sensitive` is right in some
+    orders and not in all. `rule`, `gold_slot` and `picked_slot` must meet in one trial. `find` is
+    looked for in questions and replies, or is an id.
     """
     escaped = "".join(f"\\{c}" if c in "\\%_" else c for c in find)
     values = {
@@ -102,15 +119,11 @@ def has_question(database: Database, cell_id: int, sample_id: str) -> bool:
     return bool(database.row(_QUESTION, (sample_id, cell_id)))
 
 
-def question(database: Database, cell_id: int, sample_id: str) -> QuestionDetail:
+def read_question(database: Database, cell_id: int, sample_id: str) -> QuestionDetail:
     """One question with all its trials; raises `StoreError` if the cell has no such question."""
     row = database.row(_QUESTION, (sample_id, cell_id))
     if row is None:
-        raise StoreError(
-            "no-question",
-            cell=cell_id,
-            sample=sample_id,
-        )
+        raise StoreError("no-question", cell=cell_id, sample=sample_id)
     trials = database.rows(
         "SELECT t.sample, t.variant, t.reply, t.body, c.pattern"
         " FROM trial t JOIN cell c ON c.id = t.cell WHERE t.cell = ? AND t.sample = ?",
@@ -119,7 +132,7 @@ def question(database: Database, cell_id: int, sample_id: str) -> QuestionDetail
     return QuestionDetail(decode_sample(row["body"]), in_order(trials))
 
 
-def facets(database: Database, cell_id: int) -> Facets:
+def read_facets(database: Database, cell_id: int) -> Facets:
     """The subjects of a cell in file order, and the rules that have fired, most frequent first."""
     subjects = database.rows(
         "SELECT subject FROM sample WHERE dataset = (SELECT dataset FROM cell WHERE id = :cell)"
@@ -140,6 +153,26 @@ def facets(database: Database, cell_id: int) -> Facets:
         subjects=tuple(row["subject"] for row in subjects),
         rules=tuple(row["rule"] for row in rules),
         n_options=(most["options"] or 0) if most else 0,
+    )
+
+
+def read_sent_prompts(database: Database, row: CellRow, sample_id: str) -> tuple[SentPrompt, ...]:
+    """The requests of every variant of one question, made again, in the order of the variants.
+
+    Those that only earlier responses call for are left out.
+
+    Raises:
+        StoreError: the cell has no such question.
+    """
+    dataset = read_cell_dataset(database, row.id)
+    sample = read_question(database, row.id, sample_id).sample
+    mode = ModeSpec.model_validate_json(row.plan)
+    contestants = read_contestants(database, row) if mode.judging else ()
+    scorer = MODES[mode.mode]
+    setting = mode_settings(mode, dataset.shots, contestants)
+    return tuple(
+        SentPrompt(variant, scorer.plan(sample, variant, setting))
+        for _, variant in trials_to_run(mode, row.cell.pattern, (sample,), setting)
     )
 
 

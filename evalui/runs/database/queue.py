@@ -3,6 +3,7 @@
 Every change is one transaction and moves the clock, so that a page can see that nothing changed.
 """
 
+import json
 import secrets
 import time
 from collections.abc import Sequence
@@ -11,10 +12,10 @@ from sqlite3 import Connection
 from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
 from evalui.messages import sentence
 from evalui.runs.cells import CellPlan
-from evalui.runs.database.answers import add_answers
 from evalui.runs.database.codec import decode_sentence, encode_left_out, encode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
+from evalui.runs.database.records import LOCAL, Lease, RunRow
+from evalui.runs.database.runs import read_run
 from evalui.runs.spec import RunSpec, write_spec
 from evalui.types import LeftOut
 
@@ -31,10 +32,9 @@ def create_run(
     database: Database,
     spec: RunSpec,
     plans: Sequence[CellPlan],
-    owner: str,
+    owner: str = LOCAL,
     *,
     left_out: Sequence[LeftOut] = (),
-    now: float,
 ) -> str:
     """Put a run at the end of the queue and return its id; its datasets are in the store.
 
@@ -43,7 +43,7 @@ def create_run(
     """
     if all(plan.impossible for plan in plans):
         raise SpecError("nothing-possible", why=plans[0].impossible)
-    run_id = secrets.token_urlsafe(8)[:10]
+    run_id, now = secrets.token_urlsafe(8)[:10], time.time()
     with database.writing() as connection:
         connection.execute(
             "INSERT INTO run (id, owner, name, spec, state, created, queued, left_out)"
@@ -60,13 +60,17 @@ def create_run(
         )
         for place, plan in enumerate(plans):
             cell_id = _add_cell(connection, run_id, owner, place, plan)
-            add_answers(connection, cell_id, plan.answers)
+            # What a contestant brings along is kept for the worker to grade.
+            connection.executemany(
+                "INSERT INTO answer VALUES (?, ?, ?)",
+                ((cell_id, key, json.dumps(turns)) for key, turns in plan.answers.items()),
+            )
         bump_revision(connection, run_id)
     return run_id
 
 
-def claim(database: Database, worker: str, run_id: str = "") -> str | None:
-    """Take the oldest queued run, or the one named; its id, None if there is nothing to do."""
+def claim(database: Database, worker: str, run_id: str = "") -> RunRow | None:
+    """Take the oldest queued run, or the one named; None if there is nothing to do."""
     if not database.row("SELECT 1 FROM run WHERE state = 'queued' LIMIT 1"):
         return None  # an idle worker reads only, so that it never keeps a writer waiting
     with database.writing() as connection:
@@ -85,11 +89,11 @@ def claim(database: Database, worker: str, run_id: str = "") -> str | None:
         if taken is None:
             return None
         bump_revision(connection, taken["id"])
-    return taken["id"]
+    return read_run(database, taken["id"])
 
 
 def heartbeat(database: Database, lease: Lease) -> bool:
-    """Say that the worker lives; False if the run is no longer its own."""
+    """Note that the worker lives; False if the run is no longer its own."""
     with database.writing() as connection:
         return _try_renew_lease(connection, lease)
 
@@ -110,7 +114,7 @@ def check_lease(database: Database, lease: Lease) -> None:
 
 
 def renew_lease(connection: Connection, lease: Lease) -> None:
-    """Inside a transaction: make sure that the lease is good, and beat.
+    """Inside a transaction: make sure that the lease is valid, and renew it.
 
     Raises:
         LostRun: it is not; nothing of the transaction may be kept.
@@ -122,11 +126,7 @@ def renew_lease(connection: Connection, lease: Lease) -> None:
 
 def lost_run_error(lease: Lease) -> RunLeaseLost:
     """The error of a worker whose run is gone."""
-    return RunLeaseLost(
-        "lost",
-        run=lease.run_id,
-        worker=lease.worker,
-    )
+    return RunLeaseLost("lost", run=lease.run_id, worker=lease.worker)
 
 
 def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str) -> None:
@@ -143,10 +143,7 @@ def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str)
             (cell_id, fingerprint),
         ).fetchone()
         if begun:
-            raise ModelError(
-                "model-changed",
-                model=begun["model"],
-            )
+            raise ModelError("model-changed", model=begun["model"])
         connection.execute(
             "UPDATE cell SET state = 'running', started = coalesce(started, ?), finished = NULL,"
             " written = ?, fingerprint = ?, error = '', traceback = '', waits = '' WHERE id = ?",
@@ -185,7 +182,7 @@ def finish(database: Database, lease: Lease) -> None:
         _end(connection, lease.run_id, "failed" if failed else "done", error)
 
 
-def fail(database: Database, lease: Lease, error: str, traceback: str) -> None:
+def fail(database: Database, lease: Lease, error: str, traceback: str = "") -> None:
     """End a run that cannot go on; what is unfinished fails with it and can be resumed."""
     with database.writing() as connection:
         renew_lease(connection, lease)
@@ -233,10 +230,7 @@ def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "")
             if row["cancelling"]:
                 _cancel(connection, row["id"])
             elif row["losses"] >= MAX_LOSSES:
-                error = sentence(
-                    "error.worker-died",
-                    n=row["losses"],
-                )
+                error = sentence("error.worker-died", n=row["losses"])
                 _fail(connection, row["id"], error, "")
             else:
                 _requeue(connection, row["id"])
@@ -335,7 +329,7 @@ def _requeue(connection: Connection, run_id: str) -> None:
         " WHERE run = ? AND state IN ('waiting', 'running')",
         (run_id,),
     )
-    # It keeps its place: whoever came first is served first, also after an accident.
+    # It keeps its place: first come, first served, also after an accident.
     connection.execute("UPDATE run SET state = 'queued' WHERE id = ?", (run_id,))
 
 

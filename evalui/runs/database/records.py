@@ -9,6 +9,14 @@ TrialOutcome = Literal["right", "wrong", "unreadable", "tied"]
 OutcomeFilter = Literal["", "wrong", "right", "order_sensitive", "unreadable", "tied"]
 
 
+LOCAL = "local"  # the owner of everything in single-user mode
+
+
+def may_see(owner: str, user: str) -> bool:
+    """Whether `user` may see what belongs to `owner`."""
+    return owner == user
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
     """A worker's right to write one run. `attempt` grows with every claim.
@@ -55,8 +63,8 @@ class RunRow:
 class CellRow:
     """One cell of a run and how far it is.
 
-    `plan` is its `ModeSpec` as JSON, asked on the first `questions` of the dataset. `done` and
-    `total` count trials, `requests` what they ask of the model. `rate` is in trials
+    `plan` is its `ModeSpec` as JSON, run on the first `questions` of the dataset. `done` and
+    `total` count trials, `requests` what they send to the model. `rate` is in trials
     per second, lately; `seconds` is the time spent on the cell so far. Of the trials in the
     file's own order, `origin_n` are done and `origin_credit` is the sum of their credit.
     `unreadable` and `tied` count trials in any order; `unreferenced` those that a judge did not
@@ -113,6 +121,32 @@ class DatasetRow:
     n_shots: int
     faults: int
     created: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """One worker: `model` is "" while it is idle, `device` "" until the model is loaded.
+
+    `run` is the id of its run, "" while it tries a model out. `bytes` is what its processes hold
+    of the machine's memory.
+    """
+
+    name: str
+    seen: float
+    device: str = ""
+    model: str = ""
+    run: str = ""
+    bytes: int = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it works on anything."""
+        return bool(self.model or self.run)
+
+    @property
+    def has_loaded_model(self) -> bool:
+        """Whether its model is loaded."""
+        return bool(self.model and self.device)
 
 
 @dataclass(frozen=True, slots=True)

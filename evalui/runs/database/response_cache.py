@@ -1,7 +1,7 @@
 """Responses that need not be paid for twice.
 
 Only responses that cannot come out otherwise are kept: the key is the model's fingerprint and
-the whole request. They belong to nobody, since whoever finds one has the prompt already.
+the whole request. They have no owner: a user who sends the same request has the prompt already.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from operator import itemgetter
 from sqlite3 import Connection
 
 from evalui.models import Model
-from evalui.models.base import NondeterministicModel
+from evalui.models.base import is_nondeterministic
 from evalui.runs.database.codec import decode_response, encode_response
 from evalui.runs.database.connection import Database
 from evalui.types import Generate, Request, Response
@@ -26,11 +26,7 @@ def is_deterministic(request: Request) -> bool:
 
 def cacheable_by(model: Model) -> Callable[[Request], bool]:
     """Which requests always have the same response from this model."""
-    return (
-        _is_scored
-        if isinstance(model, NondeterministicModel) and model.is_nondeterministic
-        else is_deterministic
-    )
+    return _is_scored if is_nondeterministic(model) else is_deterministic
 
 
 def get_responses(database: Database, keys: Sequence[bytes]) -> dict[bytes, Response]:

@@ -149,13 +149,13 @@ _FIRST = (
     "INSERT INTO clock VALUES (0)",
 )
 
-# Errors become `codec.encode_sentence`: the text alone, since nobody kept how it is translated.
+# Errors become `codec.encode_sentence`: the text alone, since its key was not stored.
 _SECOND = (
     "UPDATE run SET error = json_array(error) WHERE error != ''",
     "UPDATE cell SET error = json_array(error) WHERE error != ''",
 )
 
-# What people said of pairs of answers, sides as they were shown. `pair` is the same for whoever
+# Votes on pairs of answers, sides as they were shown. `pair` is the same for whichever
 # looks at the two answers, and `owner` the name of who did; "skip" is no verdict, but done with.
 _THIRD = (
     """
@@ -229,7 +229,7 @@ _FIFTH = (
 )
 
 # What a judge by rule could not judge for lack of a reference is counted apart from what cannot be
-# read. It said so in one of these sentences, and was asked once more for nothing.
+# read. It is marked by one of these sentences, and was prompted once more for nothing.
 _UNDECIDED = """
     SELECT t.cell, t.sample, t.variant
     FROM trial t JOIN cell c ON c.id = t.cell AND c.mode = 'judge'
@@ -310,11 +310,7 @@ def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) 
     )
     (applied,) = connection.execute("SELECT coalesce(max(number), 0) FROM migration").fetchone()
     if applied > len(steps):
-        raise StoreError(
-            "newer-schema",
-            found=applied,
-            known=len(steps),
-        )
+        raise StoreError("newer-schema", found=applied, known=len(steps))
     for number, statements in enumerate(steps[applied:], start=applied + 1):
         for statement in statements:
             connection.execute(statement)

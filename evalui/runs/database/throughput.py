@@ -1,4 +1,4 @@
-"""How fast each model was last time, and what it has answered already."""
+"""How fast each model was last time, and which requests are answered already."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +9,26 @@ from evalui.runs.database.codec import request_key
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.response_cache import is_deterministic, known_responses
+from evalui.runs.database.runs import read_cells, read_workers
+from evalui.runs.database.usage import model_waits
 from evalui.runs.spec import ModeSpec
-from evalui.runs.worker.devices import workers
-from evalui.runs.workload import RequestSize
 from evalui.types import Dataset
 
 # Making the prompts of more than this takes longer than a person waits for an estimate.
 _MAX_LOOKUPS = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSize:
+    """A request of a cell on average, in tokens.
+
+    `sent` is its prompt, `distinct` the part of it that no request before it had, `written` the
+    reply.
+    """
+
+    sent: float = 0.0
+    distinct: float = 0.0
+    written: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +39,7 @@ class Throughput:
     """
 
     rate: float
-    size: RequestSize = RequestSize()  # noqa: RUF009 (frozen)
+    size: RequestSize = RequestSize()
 
 
 Throughputs = Mapping[tuple[str, str, int], Throughput]  # by model, mode and number of shots
@@ -96,7 +109,7 @@ def store_loading_time(
 def loading_times(database: Database) -> LoadingTimes:
     """How long models took to load, and whether a worker has the libraries imported."""
     rows = database.rows("SELECT model, cold, worker, seconds FROM loading")
-    idle = {row.name for row in workers(database)}
+    idle = {row.name for row in read_workers(database)}
     return LoadingTimes(
         cold={row["model"]: row["seconds"] for row in rows if row["cold"]},
         warm={row["model"]: row["seconds"] for row in rows if not row["cold"]},
@@ -107,7 +120,7 @@ def loading_times(database: Database) -> LoadingTimes:
 def count_cached(
     database: Database, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]
 ) -> tuple[int, ...]:
-    """For each plan, how many of its requests are already answered, as far as one can tell.
+    """For each plan, how many of its requests are already answered, as far as is known.
 
     A model that has never run here has no known fingerprint and counts as 0, and so does a cell
     of more than 3,000 requests: the answer is for an estimate only. `datasets` are by
@@ -139,15 +152,21 @@ def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str
     return sum(key in known for key in keys)
 
 
-def remaining_seconds(cells: Sequence[CellRow], known: Throughputs) -> float | None:
-    """Seconds until all cells are done at the speeds known; None where a cell was never timed."""
+def remaining_seconds(database: Database, run_id: str) -> float | None:
+    """Seconds until the run is done, at the speeds measured last.
+
+    None while a model does not answer, or where a cell was never timed; raises `UnknownRun`.
+    """
+    if model_waits(database, run_id):
+        return None
+    known = throughputs(database)
     seconds = [
         _cell_remaining_seconds(cell, known)
-        for cell in cells
+        for cell in read_cells(database, run_id)
         if cell.state in ("waiting", "running")
     ]
-    told = [second for second in seconds if second is not None]
-    return sum(told) if len(told) == len(seconds) else None
+    timed = [second for second in seconds if second is not None]
+    return sum(timed) if len(timed) == len(seconds) else None
 
 
 def _cell_remaining_seconds(cell: CellRow, known: Throughputs) -> float | None:

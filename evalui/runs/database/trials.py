@@ -1,21 +1,23 @@
-"""Trials in the store, written by the batch and read by the cell."""
+"""Trials and written answers in the store: written by the batch, read by the cell."""
 
+import json
 import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from sqlite3 import Connection, Row
 
-from evalui.runs.database.answers import contestants
+from evalui.errors import UnknownRun
 from evalui.runs.database.codec import decode_trial, decode_variant, encode_trial, encode_variant
 from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import dataset_of_cell
+from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.queue import renew_lease
 from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.response_cache import put_responses
-from evalui.runs.spec import ModeSpec
+from evalui.runs.database.runs import read_cells
+from evalui.runs.spec import OPEN, ModeSpec
 from evalui.scoring.choice.permutations import variants
-from evalui.types import CellResult, Pattern, Response, Trial, Variant
+from evalui.types import CellResult, Contestant, Pattern, Response, Trial, Variant
 
 _RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
 
@@ -33,7 +35,7 @@ def write_trials(
     are forgiven.
 
     Raises:
-        LostRun: the run was given to another worker, or deleted; nothing is written.
+        RunLeaseLost: the run was given to another worker, or deleted; nothing is written.
         StoreError: the disk is full, say; nothing is written.
     """
     values = [_columns(cell_id, trial) for trial in trials]
@@ -49,13 +51,13 @@ def write_trials(
 
 
 def done_keys(database: Database, cell_id: int) -> frozenset[tuple[str, Variant]]:
-    """The samples and variants of a cell that need not be asked again."""
+    """The samples and variants of a cell that are done."""
     rows = database.rows("SELECT sample, variant FROM trial WHERE cell = ?", (cell_id,))
     orders = {text: decode_variant(text) for text in {row["variant"] for row in rows}}
     return frozenset((row["sample"], orders[row["variant"]]) for row in rows)
 
 
-def trials(database: Database, cell_id: int) -> tuple[Trial, ...]:
+def read_trials(database: Database, cell_id: int) -> tuple[Trial, ...]:
     """All trials of a cell, questions in file order and variants in pattern order."""
     rows = database.rows(
         """
@@ -75,7 +77,7 @@ def in_order(rows: Sequence[Row]) -> tuple[Trial, ...]:
     if not rows:
         return ()
     ids: dict[str, str] = {}  # each row brings its own text: the trials of a question share one
-    found = [
+    decoded = [
         decode_trial(
             ids.setdefault(row["sample"], row["sample"]), row["variant"], row["reply"], row["body"]
         )
@@ -83,7 +85,7 @@ def in_order(rows: Sequence[Row]) -> tuple[Trial, ...]:
     ]
     places = {sample: place for place, sample in enumerate(ids)}
     orders = VariantOrder(rows[0]["pattern"])
-    return tuple(sorted(found, key=lambda t: (places[t.sample_id], *orders.sort_key(t.variant))))
+    return tuple(sorted(decoded, key=lambda t: (places[t.sample_id], *orders.sort_key(t.variant))))
 
 
 class VariantOrder:
@@ -107,26 +109,59 @@ class VariantOrder:
         return self._places[count][variant], variant.permutation
 
 
-def result(database: Database, row: CellRow) -> CellResult:
+def read_results(database: Database, run_id: str) -> tuple[CellResult, ...]:
+    """All cells of a run with their trials so far, in order; raises `UnknownRun`."""
+    return tuple(_read_result(database, row) for row in read_cells(database, run_id))
+
+
+def read_result(database: Database, run_id: str, cell_id: int) -> CellResult:
+    """One cell of a run with its trials so far; raises `UnknownRun` if it has no such cell."""
+    for row in read_cells(database, run_id):
+        if row.id == cell_id:
+            return _read_result(database, row)
+    raise UnknownRun("run-cell", run=run_id, cell=cell_id)
+
+
+def _read_result(database: Database, row: CellRow) -> CellResult:
     """All that a report needs to know of a cell, finished or not."""
-    samples = dataset_of_cell(database, row.id).samples[: row.questions]
-    found = CellResult(
+    samples = read_cell_dataset(database, row.id).samples[: row.questions]
+    result = CellResult(
         cell=row.cell,
         samples={sample.id: sample for sample in samples},
-        trials=trials(database, row.id),
+        trials=read_trials(database, row.id),
         total=row.total,
         state=row.state,
         error=row.error,
     )
     judging = ModeSpec.model_validate_json(row.plan).judging
     if judging is None:
-        return found
+        return result
     return replace(
-        found,
-        contestants=contestants(database, row.run_id, row.dataset_key),
+        result,
+        contestants=read_contestants(database, row),
         orders=judging.orders,
         conflict=judging.conflict,
     )
+
+
+def read_recorded_answers(database: Database, cell_id: int) -> dict[str, tuple[str, ...]]:
+    """The answers that a cell has brought along."""
+    rows = database.rows("SELECT sample, turns FROM answer WHERE cell = ?", (cell_id,))
+    return {row["sample"]: tuple(json.loads(row["turns"])) for row in rows}
+
+
+def read_contestants(database: Database, row: CellRow) -> tuple[Contestant, ...]:
+    """The contestants of a cell's dataset in the order of its run, with their answers so far.
+
+    Cells that cannot run take no part; one that has not begun has no answers.
+    """
+    cells = database.rows(
+        "SELECT c.id, c.model FROM cell c JOIN dataset d ON d.id = c.dataset"
+        " WHERE c.run = ? AND d.key = ? AND c.mode = ? AND c.state != 'impossible'"
+        " ORDER BY c.place",
+        (row.run_id, row.dataset_key, OPEN),
+    )
+    return tuple(Contestant(cell["model"], _answers_so_far(database, cell["id"])) for cell in cells)
 
 
 def _columns(cell_id: int, trial: Trial) -> tuple[object, ...]:
@@ -158,3 +193,14 @@ def _update_rate(connection: Connection, cell_id: int, count: int) -> None:
         "UPDATE cell SET written = ?, seconds = seconds + ?, rate = ? WHERE id = ?",
         (now, spent, rate, cell_id),
     )
+
+
+def _answers_so_far(database: Database, cell_id: int) -> dict[str, tuple[str, ...]]:
+    rows = database.rows(
+        "SELECT sample, variant, reply, body FROM trial WHERE cell = ?", (cell_id,)
+    )
+    answers: dict[str, tuple[str, ...]] = {}
+    for row in rows:
+        trial = decode_trial(row["sample"], row["variant"], row["reply"], row["body"])
+        answers[row["sample"]] = trial.answers
+    return answers

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from sqlite3 import Row
 
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, ModelUsage
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import renew_lease
@@ -74,38 +74,23 @@ class TokenCost:
 
     def __str__(self) -> str:
         """For the command line, which speaks English."""
-        told = f"{self.read:,} tokens read, {self.written:,} written"
+        tokens = f"{self.read:,} tokens read, {self.written:,} written"
         if self.dollars is None:
-            return told
+            return tokens
         rest = ", without what has no price" if self.is_partial else ""
-        return f"{told}, US$ {self.dollars:,.4f} at today's prices{rest}"
+        return f"{tokens}, US$ {self.dollars:,.4f} at today's prices{rest}"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelWait:
-    """Why nobody answers a cell, since when, and when it is tried again (seconds since 1970)."""
+    """Why the model of a cell does not answer, since when, and when it is tried again.
+
+    Times are seconds since 1970.
+    """
 
     reason: str
     since: float
     retry_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class ModelUsage:
-    """What one model of a run was asked, and what it took.
-
-    `prices` are the dollars for a million tokens read and written, None if none are given. A model
-    that does not answer now says `why`, and `since` when (seconds since 1970).
-    """
-
-    model: str
-    requests: int
-    read: int
-    written: int
-    prices: tuple[float, float] | None = None
-    dollars: float | None = None
-    why: str = ""
-    since: float = 0.0
 
 
 def add_usage(database: Database, lease: Lease, cell_id: int, usage: Usage) -> None:
@@ -124,7 +109,7 @@ def add_usage(database: Database, lease: Lease, cell_id: int, usage: Usage) -> N
 
 
 def cell_costs(database: Database, run_id: str, catalog: Catalog) -> dict[int, TokenCost]:
-    """What each cell of a run has cost, by its id; a model whose tokens nobody counts is absent."""
+    """What each cell of a run has cost, by its id; a model without counted tokens is absent."""
     rows = database.rows(_USAGE_SQL.format(what="id", where="run = ?"), (run_id,))
     return {row["whose"]: _token_cost(row, catalog) for row in rows}
 
@@ -137,32 +122,32 @@ def run_cost(database: Database, run_id: str, catalog: Catalog) -> TokenCost | N
 def run_costs(database: Database, owner: str, catalog: Catalog) -> dict[str, TokenCost]:
     """What each run of an owner has cost, by its id; runs without counted tokens are absent."""
     where = "run IN (SELECT id FROM run WHERE owner = ?)"
-    found: dict[str, TokenCost] = {}
+    costs: dict[str, TokenCost] = {}
     for row in database.rows(_USAGE_SQL.format(what="run", where=where), (owner,)):
         charge = _token_cost(row, catalog)
-        found[row["whose"]] = found[row["whose"]] + charge if row["whose"] in found else charge
-    return found
+        costs[row["whose"]] = costs[row["whose"]] + charge if row["whose"] in costs else charge
+    return costs
 
 
 def model_usages(database: Database, run_id: str, catalog: Catalog) -> tuple[ModelUsage, ...]:
     """What each model of a run took, in the order of the run.
 
-    Models whose tokens nobody counts are absent, unless they are waited for. `requests` are those
+    Models without counted tokens are absent, unless they are waited for. `requests` are those
     of the trials done: what the cache knew is among them, and took no tokens.
     """
-    found = model_waits(database, run_id)
+    waits = model_waits(database, run_id)
     models = database.rows("SELECT id, model FROM cell WHERE run = ? ORDER BY place", (run_id,))
-    waiting = {row["model"]: found[row["id"]] for row in models if row["id"] in found}
+    waiting = {row["model"]: waits[row["id"]] for row in models if row["id"] in waits}
     rows = database.rows(_MODEL_USAGE_SQL, (run_id,))
     return tuple(_model_usage(row, catalog, waiting.get(row["model"])) for row in rows)
 
 
 def mean_reply_tokens(database: Database) -> dict[tuple[str, str], float]:
-    """Tokens written for each planned request that was asked, by model and mode, for `estimate`.
+    """Tokens written for each planned request that was sent, by model and mode, for `estimate`.
 
-    What was asked beyond the plan counts: a judge's second request after an unreadable reply.
-    Nobody counts what came from the cache and cost nothing. But of two cells with the same
-    signature, so the same prompts, the one that read less was asked less, in that proportion.
+    What was sent beyond the plan counts: a judge's second request after an unreadable reply.
+    What came from the cache cost nothing and is not counted. But of two cells with the same
+    signature, so the same prompts, the one that read less was sent less, in that proportion.
     """
     rows = database.rows(_REPLY_TOKENS_SQL)
     return {(row["model"], row["mode"]): row["mean"] for row in rows}
@@ -190,7 +175,7 @@ def set_wait(database: Database, lease: Lease, cell_id: int, model_wait: ModelWa
 
 
 def clear_wait(database: Database, lease: Lease, cell_id: int) -> None:
-    """Say that somebody answers again; raises `RunLeaseLost` as `add_usage` does.
+    """Note that the model answers again; raises `RunLeaseLost` as `add_usage` does.
 
     The clock of the cell starts anew: waiting is neither its time nor its pace.
     """

@@ -1,4 +1,4 @@
-"""What people said of pairs of answers, kept as it is said.
+"""Votes of annotators on pairs of answers, stored as they were cast.
 
 A vote names the sides as they were shown. A skipped pair is done with, but says nothing.
 """
@@ -12,17 +12,16 @@ from sqlite3 import Connection, Row
 from typing import Literal
 
 from evalui.errors import DataError, StoreError, UnknownRun
-from evalui.runs import ballots
-from evalui.runs.ballots import Ballot, VotingPair
+from evalui.runs.database import ballots
+from evalui.runs.database.ballots import Ballot, VotingPairs
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import bump_revision
 from evalui.types import Duel, Outcome, Verdict
 
 VoteChoice = Outcome | Literal["skip"]
-VotingPairs = Mapping[str, VotingPair]  # the pairs of the run as `ballots.voting_pairs` gives them
 ImportedVotes = Mapping[
     str, Sequence[Verdict]
-]  # votes by the name of their dataset, "" if they tell none
+]  # votes by the name of their dataset, "" if they state none
 
 _VALUES = (
     "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"
@@ -35,7 +34,7 @@ _ADD_VOTE_SQL = "INSERT OR IGNORE " + _VALUES
 
 @dataclass(frozen=True, slots=True)
 class VoteInput:
-    """What one person says of the pair named by `pair_key`, as they were shown it."""
+    """The vote of one annotator on the pair named by `pair_key`, as they were shown it."""
 
     pair_key: str
     choice: VoteChoice
@@ -45,9 +44,9 @@ class VoteInput:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One person's word on one pair: `left` was shown as A, `right` as B.
+    """One annotator's vote on one pair: `left` was shown as A, `right` as B.
 
-    `dataset` is its key. `seconds` were spent on it, None if nobody measured.
+    `dataset` is its key. `seconds` were spent on it, None if it was not measured.
     """
 
     by: str
@@ -71,11 +70,11 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class VotingProgress:
-    """How far one person and all together are with the pairs of a run.
+    """How far one annotator and all together are with the pairs of a run.
 
     `own_votes` counts votes and `skipped` pairs; `remaining` is what this person has still to see.
     `seconds` is the median time of an own vote, None before the first. `covered` pairs have at
-    least one vote of anybody, `votes` counts them all and `people` who cast them. `last` is the
+    least one vote, `votes` counts them all and `people` who cast them. `last` is the
     latest own.
     """
 
@@ -100,7 +99,7 @@ def next_ballots(
     preferred: str = "",
     count: int = 2,
 ) -> tuple[Ballot, ...]:
-    """The next pairs of one person, the wished one first if it is still open to them."""
+    """The next pairs of one annotator, the preferred one first if it is still open to them."""
     if has_finished(database, run_id, person):
         return ()
     tokens = _open_pairs(database, run_id, person, pairs)
@@ -118,7 +117,7 @@ def next_ballots(
     )
 
 
-def cast(
+def cast_vote(
     database: Database, run_id: str, person: str, mark: VoteInput, *, pairs: VotingPairs
 ) -> None:
     """Keep a vote on a pair, sides as this person was shown them; a second one replaces it.
@@ -147,7 +146,7 @@ def cast(
         bump_revision(connection, run_id)
 
 
-def undo(database: Database, run_id: str, person: str) -> str:
+def undo_vote(database: Database, run_id: str, person: str) -> str:
     """Take back the person's last vote and return its pair, "" if there is none.
 
     Raises:
@@ -182,22 +181,22 @@ def has_finished(database: Database, run_id: str, person: str) -> bool:
     return row is not None
 
 
-def votes(database: Database, run_id: str) -> tuple[Vote, ...]:
-    """Everything people said of a run, skipped pairs too, in the order in which they said it."""
+def read_votes(database: Database, run_id: str) -> tuple[Vote, ...]:
+    """All votes of a run, skipped pairs too, in the order in which they were cast."""
     rows = database.rows("SELECT * FROM vote WHERE run = ? ORDER BY id", (run_id,))
     return tuple(_vote(row) for row in rows)
 
 
-def verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdict, ...]:
-    """What people said of one dataset of a run, named by its key; skipped pairs are left out."""
-    said = (vote.verdict for vote in votes(database, run_id) if vote.dataset == dataset)
-    return tuple(verdict for verdict in said if verdict)
+def read_verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdict, ...]:
+    """The verdicts of annotators on one dataset (by its key) of a run, without skipped pairs."""
+    cast = (vote.verdict for vote in read_votes(database, run_id) if vote.dataset == dataset)
+    return tuple(verdict for verdict in cast if verdict)
 
 
-def voting_progress(
+def read_voting_progress(
     database: Database, run_id: str, person: str, *, pairs: VotingPairs
 ) -> VotingProgress:
-    """How far one person and all together are."""
+    """How far one annotator and all together are."""
     row = database.row(
         "SELECT count(*) AS votes, count(DISTINCT pair) AS covered,"
         " count(DISTINCT owner) AS people FROM vote WHERE run = ? AND outcome != 'skip'",
@@ -224,7 +223,7 @@ def voting_progress(
     )
 
 
-def add_imported(
+def add_imported_votes(
     database: Database, run_id: str, imported: ImportedVotes, *, pairs: VotingPairs
 ) -> int:
     """Keep votes collected elsewhere and return how many are new; what is known stays as it is.
@@ -240,12 +239,12 @@ def add_imported(
     now = time.time()
     rows: list[tuple[object, ...]] = []
     for dataset, verdicts in imported.items():
-        for said in verdicts:
-            models = frozenset((said.duel.model_a, said.duel.model_b))
-            token = _imported_pair_key(said, dataset, tokens[said.duel.sample_id, models])
-            if said.outcome is not None:
+        for verdict in verdicts:
+            models = frozenset((verdict.duel.model_a, verdict.duel.model_b))
+            token = _imported_pair_key(verdict, dataset, tokens[verdict.duel.sample_id, models])
+            if verdict.outcome is not None:
                 rows.append(
-                    _columns(run_id, token, _imported_vote(said, pairs[token].dataset, now))
+                    _columns(run_id, token, _imported_vote(verdict, pairs[token].dataset, now))
                 )
     with database.writing() as connection:
         added = connection.executemany(_ADD_VOTE_SQL, rows).rowcount
@@ -264,36 +263,34 @@ def _names(database: Database, run_id: str) -> dict[str, str]:
     return {row["key"]: row["name"] for row in rows}
 
 
-def _imported_pair_key(said: Verdict, dataset: str, found: Mapping[str, str]) -> str:
-    """The pair that a vote is on; `found` are the pairs of its models and question, by dataset."""
-    if dataset in found:
-        return found[dataset]
-    if dataset or not found:
+def _imported_pair_key(verdict: Verdict, dataset: str, candidates: Mapping[str, str]) -> str:
+    """The pair of a vote; `candidates` are those of its models and question, by dataset."""
+    if dataset in candidates:
+        return candidates[dataset]
+    if dataset or not candidates:
         raise DataError(
             "vote-elsewhere",
-            left=said.duel.model_a,
-            right=said.duel.model_b,
-            question=said.duel.sample_id,
+            left=verdict.duel.model_a,
+            right=verdict.duel.model_b,
+            question=verdict.duel.sample_id,
         )
-    if len(found) > 1:
+    if len(candidates) > 1:
         raise DataError(
-            "vote-dataset",
-            question=said.duel.sample_id,
-            datasets=", ".join(found),
+            "vote-dataset", question=verdict.duel.sample_id, datasets=", ".join(candidates)
         )
-    return next(iter(found.values()))
+    return next(iter(candidates.values()))
 
 
-def _imported_vote(said: Verdict, dataset: str, now: float) -> Vote:
-    assert said.outcome is not None, "an unreadable vote is none"
+def _imported_vote(verdict: Verdict, dataset: str, now: float) -> Vote:
+    assert verdict.outcome is not None, "an unreadable vote is none"
     return Vote(
-        by=said.rater,
+        by=verdict.rater,
         dataset=dataset,
-        sample_id=said.duel.sample_id,
-        left=said.duel.model_a,
-        right=said.duel.model_b,
-        choice=said.outcome,
-        comment=said.reply,
+        sample_id=verdict.duel.sample_id,
+        left=verdict.duel.model_a,
+        right=verdict.duel.model_b,
+        choice=verdict.outcome,
+        comment=verdict.reply,
         created=now,
     )
 
@@ -317,10 +314,7 @@ def _check_blind(connection: Connection, run_id: str, person: str) -> None:
         "SELECT 1 FROM voter WHERE run = ? AND owner = ?", (run_id, person)
     ).fetchone()
     if seen:
-        raise StoreError(
-            "voter-finished",
-            person=person,
-        )
+        raise StoreError("voter-finished", person=person)
 
 
 def _columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:

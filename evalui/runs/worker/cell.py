@@ -1,9 +1,9 @@
-"""One cell, from its plan to its trials: ask the cache, ask the model, grade, write."""
+"""One cell, from its plan to its trials: query the cache, query the model, grade, write."""
 
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
@@ -11,36 +11,75 @@ from evalui.models import Model, NeedsAnswerKey
 from evalui.models.base import UsageTracking
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.cells import mode_settings, trials_to_run
-from evalui.runs.database import usage as charges
+from evalui.runs.database import queue, usage
+from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow, Lease
-from evalui.runs.database.response_cache import cacheable_by
-from evalui.runs.database.store import Store
+from evalui.runs.database.response_cache import cacheable_by, get_responses
 from evalui.runs.database.throughput import Throughput, store_throughput
-from evalui.runs.database.usage import ModelWait
+from evalui.runs.database.trials import (
+    done_keys,
+    read_contestants,
+    read_recorded_answers,
+    write_trials,
+)
+from evalui.runs.estimate import request_size
 from evalui.runs.spec import ModeSpec
-from evalui.runs.worker.batch_size import AdaptiveBatchSize
-from evalui.runs.worker.in_flight import InFlightBatch
-from evalui.runs.worker.refusals import RejectedRequests
+from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
-from evalui.runs.workload import request_size
 from evalui.settings import Settings
-from evalui.types import Dataset, GeneratedText, Response, Sample, Trial, Usage, Variant
+from evalui.types import Dataset, GeneratedText, Request, Response, Sample, Trial, Usage, Variant
 
-RECORDED = "recorded"  # stands for the model's fingerprint where none was asked
+RECORDED = "recorded"  # stands for the model's fingerprint where answers were supplied
 FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
-_MIN_TIMED_REQUESTS = 20  # fewer requests than this tell nothing of a model's speed
+_MIN_TIMED_REQUESTS = 20  # fewer requests than this do not measure a model's speed
+MIN_REQUESTS = 20  # of so many requests, a usable model rejects the smaller part
 _NO_ORDER = Variant(())  # an open question has no order
 
 _log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
+class RejectedRequests:
+    """The requests that the model rejected permanently, and its first reason."""
+
+    requested: int = 0
+    rejected: int = 0
+    reason: str = ""
+    requests: set[Request] = field(default_factory=set[Request])  # would be rejected again
+
+    def record(self, error: RequestRejected, requests: Sequence[Request]) -> None:
+        """Record requests that were rejected just now."""
+        self.requested += len(requests)
+        self.rejected += len(requests)
+        self.requests.update(requests)
+        self.reason = self.reason or _reason(error)
+
+    @property
+    def should_abort(self) -> bool:
+        """Whether to go on would only cost more."""
+        return self.requested >= MIN_REQUESTS and 2 * self.rejected > self.requested
+
+    def check(self, model: str) -> None:
+        """Raise `ModelError` with the count and the first reason, if anything was refused."""
+        if self.rejected:
+            raise ModelError(
+                "refused", model=model, n=self.rejected, total=self.requested, why=self.reason
+            )
+
+
+def _reason(error: RequestRejected) -> str:
+    """Why, without the model's own count, which is of one call."""
+    reason = error.sentence.values.get("reason")
+    return reason if isinstance(reason, str) else error.sentence.rstrip(".")
+
+
 class Interrupted(Exception):
-    """The worker was asked to end; everything answered is written."""
+    """The worker is to end; everything answered is written."""
 
 
 @dataclass(slots=True)
 class _MeasuredWork:
-    """What the model itself was asked, and how long it took."""
+    """What was sent to the model itself, and how long it took."""
 
     requests: int = 0
     seconds: float = 0.0
@@ -50,19 +89,19 @@ class _MeasuredWork:
 class CellRun:
     """One cell at work.
 
-    `interrupted` is asked between batches, `on_batch` told after each and before each wait.
+    `interrupted` is called between batches, `on_batch` after each and before each wait.
     """
 
     def __init__(
         self,
-        store: Store,
+        database: Database,
         lease: Lease,
         row: CellRow,
         *,
         interrupted: Callable[[], bool],
         on_batch: Callable[[], None],
     ) -> None:
-        self._store = store
+        self._database = database
         self._lease = lease
         self._row = row
         self._interrupted = interrupted
@@ -74,7 +113,7 @@ class CellRun:
         self._measured = _MeasuredWork()
         self._rejected = RejectedRequests()
         self._model_wait = wait_for_cell_model(
-            store, lease, row, interrupted=interrupted, on_wait=on_batch
+            database, lease, row, interrupted=interrupted, on_wait=on_batch
         )
         self._usage_source: UsageTracking | None = None
         self._recorded_usage = Usage(0, 0)  # what it had spent when tokens were last written
@@ -84,10 +123,10 @@ class CellRun:
 
         Raises:
             Cancelled: the owner stopped the run.
-            Interrupted: the worker was asked to end.
-            LostRun: the run was given to another worker, or deleted.
-            Unreachable: nobody answered for as long as this server waits.
-            ModelError: the model failed, or turned requests down.
+            Interrupted: the worker is to end.
+            RunLeaseLost: the run was given to another worker, or deleted.
+            Unreachable: the model did not answer for as long as this server waits.
+            ModelError: the model failed, or rejected requests.
 
         Everything answered before is written.
         """
@@ -97,26 +136,26 @@ class CellRun:
         if isinstance(model, UsageTracking):
             self._usage_source, self._recorded_usage = model, model.usage()
         spec = ModeSpec.model_validate_json(self._row.plan)
-        contestants = self._store.contestants(self._row) if spec.judging else ()
+        contestants = read_contestants(self._database, self._row) if spec.judging else ()
         mode, setting = MODES[spec.mode], mode_settings(spec, dataset.shots, contestants)
-        self._store.start_cell(self._lease, self._row.id, model.fingerprint)
-        done = self._store.done_keys(self._row.id)
+        queue.start_cell(self._database, self._lease, self._row.id, model.fingerprint)
+        done = done_keys(self._database, self._row.id)
         pending = (
             pair
             for pair in trials_to_run(spec, self._row.cell.pattern, samples, setting)
             if (pair[0].id, pair[1]) not in done
         )
         each = max(1, self._row.requests // max(1, self._row.total))
-        asked = len(done)
+        planned = len(done)
         while pairs := self._next_trials(pending, each):
-            window = InFlightBatch(
+            batch = InFlightBatch(
                 pairs, mode, setting, model.fingerprint, is_cacheable=cacheable_by(model)
             )
-            self._answer(model, window)
-            asked += len(pairs)
+            self._answer(model, batch)
+            planned += len(pairs)
             if self._rejected.should_abort:
                 break
-        self._check_complete(model, asked)
+        self._check_complete(model, planned)
         if self._measured.requests >= _MIN_TIMED_REQUESTS:
             self._record_throughput(model, spec, samples, setting)
 
@@ -127,7 +166,7 @@ class CellRun:
         wrote = spent.written / spent.requests
         size = request_size(spec, self._row.cell.pattern, samples, setting, written=wrote)
         store_throughput(
-            self._store.database,
+            self._database,
             model.name,
             spec.mode,
             spec.shots,
@@ -136,13 +175,13 @@ class CellRun:
         )
 
     def grade(self, dataset: Dataset) -> None:
-        """Grade the answers that the cell has brought along; nobody is asked. Raises as `run`."""
-        recorded = self._store.recorded_answers(self._row.id)
+        """Grade the answers that were supplied with the cell, without a model; raises as `run`."""
+        recorded = read_recorded_answers(self._database, self._row.id)
         spec = ModeSpec.model_validate_json(self._row.plan)
         mode, setting = MODES[spec.mode], mode_settings(spec, ())
-        self._store.start_cell(self._lease, self._row.id, RECORDED)
-        done = self._store.done_keys(self._row.id)
-        assert len(recorded) == self._row.total, "what is planned is what was brought along"
+        queue.start_cell(self._database, self._lease, self._row.id, RECORDED)
+        done = done_keys(self._database, self._row.id)
+        assert len(recorded) == self._row.total, "what is planned is what was supplied"
         for sample in dataset.samples[: self._row.questions]:
             if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
                 continue
@@ -159,105 +198,98 @@ class CellRun:
     ) -> list[tuple[Sample, Variant]]:
         return list(islice(pending, max(1, self._batch_size.size // each)))
 
-    def _check_complete(self, model: Model, asked: int) -> None:
+    def _check_complete(self, model: Model, planned: int) -> None:
         self._rejected.check(model.name)
-        if asked < self._row.total:
-            raise ModelError(
-                "missing-answers",
-                n=self._row.total - asked,
-                total=self._row.total,
-            )
+        if planned < self._row.total:
+            raise ModelError("missing-answers", n=self._row.total - planned, total=self._row.total)
 
-    def _answer(self, model: Model, window: InFlightBatch) -> None:
+    def _answer(self, model: Model, batch: InFlightBatch) -> None:
         try:
             # What is answered may call for more: a further turn, a verdict that must be readable.
-            while self._open_requests(window):
-                self._use_cached(window)
-                self._request_open(model, window)
+            while self._open_requests(batch):
+                self._use_cached(batch)
+                self._request_open(model, batch)
         finally:
             self._flush()
         self._check_cancelled()
 
-    def _use_cached(self, window: InFlightBatch) -> None:
-        open_ = ((window.keys[ask], ask) for ask in window.unanswered())
-        places = {key: ask for key, ask in open_ if key}
-        for key, response in self._store.responses(list(places)).items():
-            self._trials += window.add_response(places[key], response)
+    def _use_cached(self, batch: InFlightBatch) -> None:
+        open_ = ((batch.keys[index], index) for index in batch.unanswered())
+        places = {key: index for key, index in open_ if key}
+        for key, response in get_responses(self._database, list(places)).items():
+            self._trials += batch.add_response(places[key], response)
 
-    def _open_requests(self, window: InFlightBatch) -> list[int]:
-        """The numbers of the requests that are neither answered nor turned down."""
-        open_, refused = window.unanswered(), self._rejected.requests
-        return [ask for ask in open_ if window.requests[ask] not in refused] if refused else open_
+    def _open_requests(self, batch: InFlightBatch) -> list[int]:
+        """The numbers of the requests that are neither answered nor rejected."""
+        unanswered, rejected = batch.unanswered(), self._rejected.requests
+        if not rejected:
+            return unanswered
+        return [index for index in unanswered if batch.requests[index] not in rejected]
 
-    def _request_open(self, model: Model, window: InFlightBatch) -> None:
-        asks = self._open_requests(window)
-        if not asks:
+    def _request_open(self, model: Model, batch: InFlightBatch) -> None:
+        indices = self._open_requests(batch)
+        if not indices:
             self._batch_size.record_cached()
             return
         began = time.monotonic()
         try:
-            self._receive(model, window, asks)
+            self._receive(model, batch, indices)
         except Unreachable as error:
             self._flush()
-            # The time that was lost tells nothing of the speed; the caller asks again.
+            # The time that was lost does not measure the speed; the caller tries again.
             self._model_wait.wait(error)
             return
         except RequestRejected as error:
             self._end_wait()
             self._rejected.record(
-                error, [window.requests[ask] for ask in _unanswered(window, asks)]
+                error, [batch.requests[index] for index in _unanswered(batch, indices)]
             )
         seconds = time.monotonic() - began
-        self._measured.requests += len(asks)
+        self._measured.requests += len(indices)
         self._measured.seconds += seconds
-        self._batch_size.record(len(asks), seconds)
+        self._batch_size.record(len(indices), seconds)
 
-    def _receive(self, model: Model, window: InFlightBatch, asks: Sequence[int]) -> None:
-        answers = model.answer([window.requests[ask] for ask in asks])
+    def _receive(self, model: Model, batch: InFlightBatch, indices: Sequence[int]) -> None:
+        answers = model.answer([batch.requests[index] for index in indices])
         try:
             for index, response in answers:
-                self._record_response(window, asks[index], response)
+                self._record_response(batch, indices[index], response)
         finally:
             # Whatever is still on its way is given up now: the model may be closed next.
             if isinstance(answers, Generator):
                 answers.close()
-        if left := _unanswered(window, asks):
-            raise ModelError(
-                "unanswered",
-                model=model.name,
-                n=len(left),
-                total=len(asks),
-            )
+        if left := _unanswered(batch, indices):
+            raise ModelError("unanswered", model=model.name, n=len(left), total=len(indices))
 
-    def _record_response(self, window: InFlightBatch, ask: int, response: Response) -> None:
+    def _record_response(self, batch: InFlightBatch, index: int, response: Response) -> None:
         self._end_wait()
         self._rejected.requested += 1
         if isinstance(response, GeneratedText) and response.usage:
             self._measured.written += response.usage.completion_tokens
-        key = window.keys[ask]
+        key = batch.keys[index]
         if key:
             self._responses.append((key, response))
-        self._trials += window.add_response(ask, response)
+        self._trials += batch.add_response(index, response)
         if time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
             self._check_cancelled()
 
     def _end_wait(self) -> None:
-        """Note that somebody answers."""
+        """Note that the model answers."""
         if self._model_wait.is_waiting:
             self._model_wait.reset()
-            charges.clear_wait(self._store.database, self._lease, self._row.id)
+            usage.clear_wait(self._database, self._lease, self._row.id)
 
     def _flush(self) -> None:
         """Write what is answered. It is forgotten first: what cannot be written is not lost but
-        asked again, and an error on the way out must not be met a second time.
+        requested again, and an error on the way out must not be met a second time.
         """
         trials, responses = self._trials, self._responses
         self._trials, self._responses = [], []
         self._flushed = time.monotonic()
         self._record_usage()
         if trials or responses:
-            self._store.write_trials(self._lease, self._row.id, trials, responses)
+            write_trials(self._database, self._lease, self._row.id, trials, responses)
             self._on_batch()
 
     def _record_usage(self) -> None:
@@ -268,47 +300,46 @@ class CellRun:
         read = self._recorded_usage.prompt_tokens - before.prompt_tokens
         written = self._recorded_usage.completion_tokens - before.completion_tokens
         if read or written:
-            usage = Usage(read, written)
-            charges.add_usage(self._store.database, self._lease, self._row.id, usage)
+            usage.add_usage(self._database, self._lease, self._row.id, Usage(read, written))
 
     def _check_cancelled(self) -> None:
-        _check_cancelled(self._store, self._lease, self._interrupted)
+        _check_cancelled(self._database, self._lease, self._interrupted)
 
 
 def wait_for_cell_model(
-    store: Store,
+    database: Database,
     lease: Lease,
     row: CellRow,
     *,
     interrupted: Callable[[], bool],
     on_wait: Callable[[], None],
 ) -> WaitForModel:
-    """The patience of this server with the model of a cell, which says why it waits.
+    """How long this server waits for the model of a cell, which states why it waits.
 
-    Whoever waits so raises `Cancelled`, `Interrupted` and `RunLeaseLost` as `CellRun.run` does.
+    Waiting raises `Cancelled`, `Interrupted` and `RunLeaseLost` as `CellRun.run` does.
     """
 
-    def tell(wait: ModelWait) -> None:
+    def report(wait: usage.ModelWait) -> None:
         _log.warning("%s on %s waits: %s", row.cell.model, row.cell.dataset, wait.reason)
-        charges.set_wait(store.database, lease, row.id, wait)
+        usage.set_wait(database, lease, row.id, wait)
         on_wait()
 
     return WaitForModel(
         Settings().patience_s,
-        on_wait=tell,
-        check_cancelled=lambda: _check_cancelled(store, lease, interrupted),
+        on_wait=report,
+        check_cancelled=lambda: _check_cancelled(database, lease, interrupted),
     )
 
 
-def _check_cancelled(store: Store, lease: Lease, interrupted: Callable[[], bool]) -> None:
-    store.check(lease)
+def _check_cancelled(database: Database, lease: Lease, interrupted: Callable[[], bool]) -> None:
+    queue.check_lease(database, lease)
     if interrupted():
         raise Interrupted
 
 
-def _unanswered(window: InFlightBatch, asks: Sequence[int]) -> list[int]:
+def _unanswered(batch: InFlightBatch, indices: Sequence[int]) -> list[int]:
     """Those of the requests that have no response."""
-    return sorted(set(asks).intersection(window.unanswered()))
+    return sorted(set(indices).intersection(batch.unanswered()))
 
 
 def _padded_turns(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:

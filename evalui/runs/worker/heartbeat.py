@@ -1,44 +1,90 @@
-"""The heart of a worker: a thread that says that it lives, beside its work."""
+"""What a worker reports beside its work: that it lives, and what it does."""
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 from evalui.errors import StoreError
-from evalui.runs.database.records import Lease
-from evalui.runs.database.store import Store
-from evalui.runs.worker.devices import WorkerStatus
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.records import Lease, WorkerRow
+from evalui.runs.database.runs import WORKER_TIMEOUT_S
+from evalui.runs.worker.devices import process_tree_bytes
 
 HEARTBEAT_S = 2.0
 
 _log = logging.getLogger(__name__)
 
 
+class WorkerStatus:
+    """The status that one worker reports.
+
+    That it cannot be written (a full disk) is logged and stops no work: it is only shown.
+    """
+
+    def __init__(self, database: Database, name: str) -> None:
+        self._database = database
+        self._row = WorkerRow(name, 0.0)
+        # Protects the order: the heartbeat must not write what the worker did before.
+        self._lock = threading.Lock()
+
+    def update(self, *, model: str = "", run: str = "", device: str = "") -> None:
+        """Report what the worker does from now on; without arguments it is idle."""
+        with self._lock:
+            self._row = WorkerRow(self._row.name, 0.0, device, model, run)
+            self._write()
+
+    def refresh(self) -> None:
+        """Report that the worker is there, doing what it did."""
+        with self._lock:
+            self._write()
+
+    def remove(self) -> None:
+        """Take the worker off the list, and those with it that died without notice."""
+        values = (self._row.name, time.time() - WORKER_TIMEOUT_S)
+        try:
+            with self._database.writing() as connection:
+                connection.execute("DELETE FROM worker WHERE name = ? OR seen < ?", values)
+        except StoreError as error:
+            _log.warning("The worker cannot be taken off the list: %s", error)
+
+    def _write(self) -> None:
+        row = self._row
+        values = (row.name, time.time(), row.device, row.model, row.run, process_tree_bytes())
+        try:
+            with self._database.writing() as connection:
+                connection.execute("INSERT OR REPLACE INTO worker VALUES (?,?,?,?,?,?)", values)
+        except StoreError as error:
+            _log.warning("What the worker does cannot be written: %s", error)
+
+
 class Heartbeat:
-    """Beats while a run is worked on, or without a lease while a model is tried out.
+    """Renews the lease of a run, or without a lease only reports that the worker lives.
 
     In a thread of its own, because loading one model, or one batch of a large one, may take
-    longer than the time after which a silent worker counts as dead. `on_beat` is called each time.
+    longer than the time after which a silent worker counts as dead. `on_heartbeat` is called each
+    time.
     """
 
     def __init__(
         self,
-        store: Store,
+        database: Database,
         lease: Lease | None = None,
         *,
         status: WorkerStatus | None = None,
         on_heartbeat: Callable[[], None] = lambda: None,
         interval_s: float = 0.0,
     ) -> None:
-        self._store = store
+        self._database = database
         self._lease = lease
         self._status = status
         self._on_heartbeat = on_heartbeat
         self._interval_s = interval_s or HEARTBEAT_S
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -56,12 +102,12 @@ class Heartbeat:
     def _run(self) -> None:
         while not self._stopped.wait(self._interval_s):
             try:
-                # First the run: nothing that is only for the eye may keep it from its beat.
+                # First the run: the status, which is only shown, must not delay it.
                 if self._lease:
-                    self._store.heartbeat(self._lease)  # in vain if the run is lost
+                    queue.heartbeat(self._database, self._lease)  # in vain if the run is lost
                 self._on_heartbeat()
             except StoreError as error:
-                # The next beat may succeed; until then the silence itself tells the others.
+                # The next one may succeed; until then the silence shows that something is wrong.
                 _log.warning("No heartbeat: %s", error)
             if self._status:
                 self._status.refresh()

@@ -1,7 +1,8 @@
-"""Some trials on their way: which requests they wait for, and which are complete.
+"""Trials in flight: which requests they wait for, and which are complete.
 
-Requests that come out the same anyway are asked once, however many trials want them. The answers
-to a trial's requests may call for more of them.
+Requests with a fixed response are sent once, however many trials need them. The responses to a
+trial's requests may call for more of them. How many requests are sent at a time follows from how
+fast the model answers.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +14,10 @@ from evalui.runs.database.codec import request_key
 from evalui.runs.database.response_cache import is_deterministic
 from evalui.types import Request, Response, Sample, Trial, Variant
 
+MIN_SIZE, MAX_SIZE = 32, 4096  # requests; enough of them to be sorted by length
+_TARGET_S = 2.0  # a portion should keep a model busy so long
+_MIN_SPEEDUP = 1.1  # times as fast as ever before: larger portions may be faster still
+
 
 @dataclass(slots=True)
 class _PendingTrial:
@@ -20,7 +25,7 @@ class _PendingTrial:
     variant: Variant
     request_indices: list[int] = field(
         default_factory=list[int]
-    )  # places in Window.requests, as planned
+    )  # places in `InFlightBatch.requests`, as planned
     unanswered: set[int] = field(default_factory=set[int])
 
 
@@ -63,17 +68,17 @@ class InFlightBatch:
         return sorted(self._pending_by_request)
 
     def _add_pending(self, waiting: _PendingTrial, requests: Sequence[Request]) -> None:
-        """Note what a trial waits for; what another trial has been told already it knows too."""
-        asks = [self._request_index(request) for request in requests]
-        waiting.request_indices += asks
-        waiting.unanswered = {ask for ask in asks if ask not in self.responses}
-        for ask in waiting.unanswered:
-            self._pending_by_request.setdefault(ask, []).append(waiting)
+        """Note what a trial waits for; responses received for another trial count too."""
+        indices = [self._request_index(request) for request in requests]
+        waiting.request_indices += indices
+        waiting.unanswered = {index for index in indices if index not in self.responses}
+        for index in waiting.unanswered:
+            self._pending_by_request.setdefault(index, []).append(waiting)
 
-    def _completed(self, ask: int) -> list[Trial]:
+    def _completed(self, index: int) -> list[Trial]:
         completed: list[Trial] = []
-        for waiting in self._pending_by_request.pop(ask, ()):
-            waiting.unanswered.discard(ask)
+        for waiting in self._pending_by_request.pop(index, ()):
+            waiting.unanswered.discard(index)
             while not waiting.unanswered:
                 responses = [self.responses[known] for known in waiting.request_indices]
                 further = self._follow_up_requests(waiting, responses)
@@ -101,3 +106,26 @@ class InFlightBatch:
 
     def _grade(self, waiting: _PendingTrial, responses: Sequence[Response]) -> Trial:
         return self._mode.grade(waiting.sample, waiting.variant, responses, self._setting)
+
+
+@dataclass(slots=True)
+class AdaptiveBatchSize:
+    """The number of requests of the next portion."""
+
+    size: int = MIN_SIZE
+    _best_rate: float = 0.0  # requests per second
+    _min_size: int = MIN_SIZE  # by the model to be as fast as it can
+
+    def record_cached(self) -> None:
+        """Take note that all requests of a portion were answered already."""
+        self.size = min(2 * self.size, MAX_SIZE)
+
+    def record(self, requests: int, seconds: float) -> None:
+        """Take note of how long a portion took."""
+        rate = requests / max(1e-3, seconds)
+        wanted = int(rate * _TARGET_S)
+        if rate > _MIN_SPEEDUP * self._best_rate:
+            self._best_rate, self._min_size = rate, max(self._min_size, requests)
+            wanted = max(wanted, 2 * requests)
+        # At most doubled: one portion with long or short questions says little of the next.
+        self.size = min(max(wanted, self._min_size), 2 * self.size, MAX_SIZE)

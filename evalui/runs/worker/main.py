@@ -1,6 +1,6 @@
 """The worker process: takes runs and trials of models from the queue, one model at a time.
 
-Several workers may share a store, each holds one run at a time, and beside its work beats a heart.
+Several workers may share a store; each holds one run at a time and renews its lease in a thread.
 """
 
 import argparse
@@ -18,49 +18,45 @@ from itertools import groupby
 from pathlib import Path
 from types import FrameType
 
-from evalui.errors import (
-    Cancelled,
-    EvaluiError,
-    RunLeaseLost,
-    StoreError,
-    Unreachable,
-)
+from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.base import Stoppable
-from evalui.models.catalog import find_entry, loads_here
+from evalui.models.base import Stoppable, loads_weights
+from evalui.models.catalog import find_entry
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import ClusterOpener, is_loading, model_opener
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database, configure_log
+from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease, RunRow
-from evalui.runs.database.store import Store
+from evalui.runs.database.runs import read_cells
 from evalui.runs.database.throughput import store_loading_time
-from evalui.runs.logs import configure_log
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
-from evalui.runs.worker.devices import WorkerStatus, device_of
-from evalui.runs.worker.heartbeat import Heartbeat
+from evalui.runs.worker.devices import device_of
+from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.settings import Settings
 from evalui.types import Dataset
 
-HEARTBEAT_TIMEOUT_S = 20.0  # a worker that has not beaten for so long is dead
-IDLE_POLL_S = 0.5  # how often an idle worker looks into the queue
-STATUS_INTERVAL_S = 5.0  # how often an idle worker says that it is there
+HEARTBEAT_TIMEOUT_S = 20.0  # a worker without a heartbeat for so long is dead
+IDLE_POLL_S = 0.5  # how often an idle worker polls the queue
+STATUS_INTERVAL_S = 5.0  # how often an idle worker reports its status
 LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
 
 _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Does runs. `catalog` is read anew for each, so a mended entry counts at once.
+    """Does runs. `catalog` is read anew for each, so a corrected entry counts at once.
 
     `model_opener` makes a model of its entry; without one it is loaded in this process.
-    `stopping` is asked between batches: once it says yes, the run goes back to the queue.
+    `stopping` is called between batches: once it returns true, the run goes back to the queue.
     """
 
     def __init__(
         self,
-        store: Store,
+        database: Database,
         catalog: Callable[[], Mapping[str, ModelEntry]],
         *,
         name: str = "",
@@ -69,32 +65,32 @@ class Worker:
         on_batch: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name or worker_name(os.getpid())
-        self._store = store
+        self._database = database
         self._catalog = catalog
         self._opener = opener or open_model
         self._stopping = stopping
         self._on_batch = on_batch
-        self.status = WorkerStatus(store.database, self.name)
+        self.status = WorkerStatus(database, self.name)
         self._has_loaded_model = False  # whether a model was, so that its libraries are imported
         self._active_model: Model | None = (
-            None  # while cells are at work; the heart looks at it, too
+            None  # while cells are at work; the heartbeat reads it, too
         )
 
     def run_test_once(self) -> bool:
         """Try the oldest model out that waits for it; False if none does."""
         # One of our own that still counts as running could not be written at its end.
-        model_tests.requeue_model_tests(self._store.database, worker=self.name)
-        trial = model_tests.claim_model_test(self._store.database, self.name)
+        model_tests.requeue_model_tests(self._database, worker=self.name)
+        trial = model_tests.claim_model_test(self._database, self.name)
         if trial is None:
             return False
         self.status.update(model=trial.model)
         try:
-            with Heartbeat(self._store, status=self.status):
-                model_tests.finish_model_test(self._store.database, self._run_model_test(trial))
+            with Heartbeat(self._database, status=self.status):
+                model_tests.finish_model_test(self._database, self._run_model_test(trial))
         except Interrupted:
-            model_tests.release_model_test(self._store.database, trial)
+            model_tests.release_model_test(self._database, trial)
         except KeyboardInterrupt:
-            model_tests.release_model_test(self._store.database, trial)
+            model_tests.release_model_test(self._database, trial)
             raise
         finally:
             self.status.update()
@@ -106,13 +102,13 @@ class Worker:
         However the run ends is written with the run. If even that cannot be written (a full
         disk), the run falls silent and is queued again in `HEARTBEAT_TIMEOUT_S` seconds.
         """
-        run = self._store.claim(self.name, run_id)
+        run = queue.claim(self._database, self.name, run_id)
         if run is None:
             return False
         try:
             self.status.update(run=run.id)
-            hurry = partial(self._stop_if_unwanted, run.lease)
-            with Heartbeat(self._store, run.lease, status=self.status, on_heartbeat=hurry):
+            stop = partial(self._stop_if_unwanted, run.lease)
+            with Heartbeat(self._database, run.lease, status=self.status, on_heartbeat=stop):
                 self._do_run(run)
         except RunLeaseLost as error:
             _log.warning("%s", error)
@@ -132,13 +128,13 @@ class Worker:
             )
         except (StoreError, Interrupted):
             raise
-        except Exception as error:  # noqa: BLE001 (kept with the trial, for whoever asked for it)
+        except Exception as error:  # noqa: BLE001 (kept with the test, for the user who requested it)
             _log.exception("%s cannot be tried out", trial.model)
             return replace(trial, error=_error_text(error))
 
     def _open_for_test(self, entry: ModelEntry) -> Model:
         """The model to try out. One that a cluster still loads is waited for, as one that is loaded
-        here would be; nobody would ask again.
+        here would be; it is not requested again.
         """
         until = time.monotonic() + LOADING_TIMEOUT_S
         try:
@@ -161,24 +157,24 @@ class Worker:
     def _do_run(self, run: RunRow) -> None:
         try:
             self._do_cells(run)
-            self._store.finish(run.lease)
+            queue.finish(self._database, run.lease)
         except Cancelled:
-            self._store.finish_cancelled(run.lease)
+            queue.finish_cancelled(self._database, run.lease)
         except Interrupted:
-            self._store.release(run.lease)
+            queue.release(self._database, run.lease)
         except KeyboardInterrupt:
-            self._store.release(run.lease)
+            queue.release(self._database, run.lease)
             raise
         except RunLeaseLost:
             raise
         except StoreError as error:
-            self._store.fail(run.lease, error.sentence)
-        except Exception as error:  # noqa: BLE001 (kept with the run, for the person who sees it)
-            self._store.fail(run.lease, _error_text(error), traceback.format_exc())
+            queue.fail(self._database, run.lease, error.sentence)
+        except Exception as error:  # noqa: BLE001 (kept with the run, for the user who sees it)
+            queue.fail(self._database, run.lease, _error_text(error), traceback.format_exc())
 
     def _do_cells(self, run: RunRow) -> None:
-        waiting = [row for row in self._store.cells(run.id) if row.state == "waiting"]
-        # A judge may have the name of somebody whose answers were brought along.
+        waiting = [row for row in read_cells(self._database, run.id) if row.state == "waiting"]
+        # A judge may have the name of a contestant whose answers were supplied.
         groups = groupby(waiting, key=lambda row: (row.cell.model, _is_recorded(row)))
         for (_, recorded), rows in groups:
             cells = list(rows)
@@ -187,7 +183,7 @@ class Worker:
                     self._do_cell(run.lease, row, lambda job, dataset: job.grade(dataset))
                 continue
             try:
-                self._store.check(run.lease)
+                queue.check_lease(self._database, run.lease)
                 model = self._open_for_cell(run.lease, cells[0])
             except (Cancelled, Interrupted, RunLeaseLost, StoreError):
                 raise
@@ -204,12 +200,12 @@ class Worker:
                 self.status.update(run=run.id)
 
     def _stop_if_unwanted(self, lease: Lease) -> None:
-        """Have a model let go that keeps us waiting for answers nobody wants any more."""
+        """Stop a model that keeps the worker waiting for a run that was lost or cancelled."""
         model = self._active_model
         if not isinstance(model, Stoppable):
             return
         try:
-            self._store.check(lease)
+            queue.check_lease(self._database, lease)
             unwanted = self._stopping()
         except (Cancelled, RunLeaseLost):
             unwanted = True
@@ -217,15 +213,15 @@ class Worker:
             model.stop()
 
     def _open_for_cell(self, lease: Lease, row: CellRow) -> Model:
-        """The model of a cell, waited for if nobody answers; the cell says so."""
+        """The model of a cell, waited for if it does not answer; the cell states so."""
         entry = self._entry(row.cell.model)
         self.status.update(model=entry.name, run=lease.run_id)
         waiting = wait_for_cell_model(
-            self._store, lease, row, interrupted=self._stopping, on_wait=self._on_batch
+            self._database, lease, row, interrupted=self._stopping, on_wait=self._on_batch
         )
         try:
             model = waiting.call_until_reachable(lambda: self._open_timed(entry))
-        except BaseException:  # raised again; what is on its way would hold its seats for ever
+        except BaseException:  # raised again; what is loading would hold its resources for ever
             self._cancel_loading()
             raise
         self.status.update(model=entry.name, run=lease.run_id, device=device_of(entry))
@@ -233,15 +229,18 @@ class Worker:
 
     def _open_timed(self, entry: ModelEntry) -> Model:
         """Open a model and remember how long it took, where it loads here."""
-        if not loads_here(entry):
+        if not loads_weights(entry):
             return self._opener(entry)
         began, cold = time.monotonic(), not self._has_loaded_model
         model = self._opener(entry)
         self._has_loaded_model = True
         seconds = time.monotonic() - began
-        store_loading_time(
-            self._store.database, entry.name, cold=cold, worker=self.name, seconds=seconds
-        )
+        try:
+            store_loading_time(
+                self._database, entry.name, cold=cold, worker=self.name, seconds=seconds
+            )
+        except StoreError as error:  # it only serves the next estimate
+            _log.warning("How long %s took to load cannot be written: %s", entry.name, error)
         return model
 
     def _do_cells_of_model(self, lease: Lease, cells: Sequence[CellRow], model: Model) -> None:
@@ -249,7 +248,7 @@ class Worker:
             try:
                 self._do_cell(lease, row, partial(_answer, model))
             except Unreachable as error:
-                # Nobody answered for as long as we wait; the other cells need not wait as long.
+                # It did not answer for as long as we wait; the other cells need not wait as long.
                 for left in cells[at:]:
                     self._fail_cell(lease, left, error)
                 return
@@ -257,20 +256,22 @@ class Worker:
     def _do_cell(
         self, lease: Lease, row: CellRow, work: Callable[[CellRun, Dataset], None]
     ) -> None:
-        job = CellRun(self._store, lease, row, interrupted=self._stopping, on_batch=self._on_batch)
+        job = CellRun(
+            self._database, lease, row, interrupted=self._stopping, on_batch=self._on_batch
+        )
         try:
-            work(job, self._store.dataset_of(row.id))
+            work(job, read_cell_dataset(self._database, row.id))
         except (Cancelled, Interrupted, RunLeaseLost, StoreError, Unreachable):
             raise
         except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
             self._fail_cell(lease, row, error)
         else:
-            self._store.finish_cell(lease, row.id)
+            queue.finish_cell(self._database, lease, row.id)
 
     def _fail_cell(self, lease: Lease, row: CellRow, error: Exception) -> None:
         _log.warning("%s on %s failed: %s", row.cell.model, row.cell.dataset, error)
         trace = "".join(traceback.format_exception(error))
-        self._store.finish_cell(lease, row.id, _error_text(error), trace)
+        queue.finish_cell(self._database, lease, row.id, _error_text(error), trace)
 
     def _entry(self, name: str) -> ModelEntry:
         return find_entry(self._catalog(), name)
@@ -282,7 +283,7 @@ def worker_name(pid: int) -> str:
 
 
 def serve(
-    store: Store,
+    database: Database,
     catalog: Path,
     *,
     ending: threading.Event,
@@ -292,27 +293,27 @@ def serve(
     """Work on whatever is queued until `ending` is set or the process `parent` is gone.
 
     Models come from `catalog` and from the additions beside the store. Trials of models come
-    first: each takes a moment, and somebody waits before the screen.
+    first: each takes a moment, and a user waits for it.
     """
 
     def stopping() -> bool:
         # A server that was killed cannot stop its workers. A new one brings its own.
         return ending.is_set() or bool(parent and os.getppid() != parent)
 
-    additions = additions_path(store.database.path)
+    additions = additions_path(database.path)
     worker = Worker(
-        store, lambda: read_models(catalog, additions), opener=opener, stopping=stopping
+        database, lambda: read_models(catalog, additions), opener=opener, stopping=stopping
     )
     if not stopping():
         worker.status.update()
-    told = time.monotonic()
+    reported = time.monotonic()
     while not stopping():
-        if time.monotonic() - told > STATUS_INTERVAL_S:
+        if time.monotonic() - reported > STATUS_INTERVAL_S:
             worker.status.refresh()
-            told = time.monotonic()
+            reported = time.monotonic()
         try:
-            store.requeue_stale(HEARTBEAT_TIMEOUT_S)
-            model_tests.requeue_model_tests(store.database)
+            queue.requeue_lost(database, silent_s=HEARTBEAT_TIMEOUT_S)
+            model_tests.requeue_model_tests(database)
             busy = worker.run_test_once() or worker.run_once()
         except StoreError as error:
             _log.warning("%s", error)
@@ -341,12 +342,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    store = Store(given.database)
+    database = Database(given.database)
     try:
         models_of = model_opener(settings)
-        serve(store, given.models_file, ending=ending, parent=given.parent, opener=models_of)
+        serve(database, given.models_file, ending=ending, parent=given.parent, opener=models_of)
     finally:
-        store.close()
+        database.close()
     return 0
 
 

@@ -1,6 +1,6 @@
-"""Trying a model out: one small question for each ability, through the queue as runs are.
+"""Testing a model: one small question for each ability, through the queue as runs are.
 
-A trial is taken by a worker between two runs. One whose worker died is queued again, and fails
+A test is taken by a worker between two runs. One whose worker died is queued again, and fails
 when that has happened too often.
 """
 
@@ -13,19 +13,18 @@ from typing import Any, Literal, cast
 
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
-from evalui.models.base import HasLoadNotes, Model, ModelEntry
-from evalui.models.scripted.backend import NeedsAnswerKey
+from evalui.models.base import Model, ModelEntry, NeedsAnswerKey, load_notes
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.worker.devices import WORKER_TIMEOUT_S
+from evalui.runs.database.runs import WORKER_TIMEOUT_S
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.permutations import variants
 from evalui.types import Ability, Contestant, GeneratedText, Sample, Trial, Variant
 
 ModelTestState = Literal["queued", "running", "done", "failed"]
 
-MAX_LOSSES = 3  # a trial that loses its worker so often is what kills it
+MAX_LOSSES = 3  # a test that loses its worker so often is what ends it
 REPLY_TOKENS = 48
 
 CHOICE_SAMPLE = Sample(
@@ -39,7 +38,7 @@ _CONTESTANTS = (
     Contestant("second", {OPEN_SAMPLE.id: ("It might be Paris, or it might be Oslo.",)}),
 )
 _ORDERS = variants(len(CHOICE_SAMPLE.choices), "circular")
-# How each ability is tried: by the mode that needs it, on a question that it fits.
+# How each ability is tested: by the mode that needs it, on a question that it fits.
 _MODES: dict[Ability, str] = {
     "next_token": "multiple_choice",
     "loglik": "cloze",
@@ -49,7 +48,7 @@ _MODES: dict[Ability, str] = {
 
 @dataclass(frozen=True, slots=True)
 class AbilityTest:
-    """One ability, tried: what was answered, or the `problem` why nothing was.
+    """The test of one ability: what was answered, or the `problem` why nothing was.
 
     `answer` is the option chosen ("" if none was), or the text written. `probability` is that
     of the option among all. `correct` is None where nothing is right or wrong, and of answers
@@ -69,10 +68,10 @@ class AbilityTest:
 
 @dataclass(frozen=True, slots=True)
 class ModelTestRow:
-    """One trial of a model. `load_s` is None until it is loaded, `error` why it failed as a whole,
-    `notes` are what the loaded model had to say of itself.
+    """One test of a model. `load_s` is None until it is loaded, `error` why it failed as a whole,
+    `notes` are the notes of the loaded model.
 
-    `entry` is the model as it was when the trial was asked for.
+    `entry` is the model as it was when the test was requested.
     """
 
     id: int
@@ -95,7 +94,7 @@ class ModelTestRow:
 
 
 def queue_model_test(database: Database, entry: ModelEntry, owner: str) -> int:
-    """Ask for a trial of the model; its number. One that is on its way already is not doubled."""
+    """Request a test of the model; its number. One that is queued or running is not doubled."""
     with database.writing() as connection:
         live = connection.execute(
             "SELECT id FROM trial_of_model WHERE model = ? AND owner = ?"
@@ -117,13 +116,13 @@ def queue_model_test(database: Database, entry: ModelEntry, owner: str) -> int:
 
 
 def model_tests(database: Database, owner: str) -> dict[str, ModelTestRow]:
-    """The last trial of each model that somebody asked for, by the model's name."""
+    """The last requested test of each model, by the model's name."""
     rows = database.rows("SELECT * FROM trial_of_model WHERE owner = ? ORDER BY id", (owner,))
     return {row["model"]: trial for row in rows if (trial := _model_test_row(row))}
 
 
 def model_test_of_worker(database: Database, worker: str) -> ModelTestRow | None:
-    """The trial a worker is at, None if there is none."""
+    """The test that a worker runs, None if there is none."""
     row = database.row(
         "SELECT * FROM trial_of_model WHERE worker = ? AND state = 'running'", (worker,)
     )
@@ -131,7 +130,7 @@ def model_test_of_worker(database: Database, worker: str) -> ModelTestRow | None
 
 
 def claim_model_test(database: Database, worker: str) -> ModelTestRow | None:
-    """Take the oldest queued trial; None if there is none."""
+    """Take the oldest queued test; None if there is none."""
     if not database.row("SELECT 1 FROM trial_of_model WHERE state = 'queued' LIMIT 1"):
         return None  # an idle worker reads only, so that it never keeps a writer waiting
     with database.writing() as connection:
@@ -148,8 +147,8 @@ def claim_model_test(database: Database, worker: str) -> ModelTestRow | None:
 
 
 def finish_model_test(database: Database, trial: ModelTestRow) -> None:
-    """Write the outcome, unless the trial was given to another worker since."""
-    told = {
+    """Write the outcome, unless the test was given to another worker since."""
+    outcome = {
         "load_s": trial.load_s,
         "tried": [
             asdict(each) | {"problem": encode_sentence(each.problem)}
@@ -165,7 +164,7 @@ def finish_model_test(database: Database, trial: ModelTestRow) -> None:
             (
                 "failed" if trial.error else "done",
                 time.time(),
-                json.dumps(told, ensure_ascii=False),
+                json.dumps(outcome, ensure_ascii=False),
                 trial.id,
                 trial.worker,
             ),
@@ -173,7 +172,7 @@ def finish_model_test(database: Database, trial: ModelTestRow) -> None:
 
 
 def release_model_test(database: Database, trial: ModelTestRow) -> None:
-    """Queue a trial again whose worker is asked to end."""
+    """Queue a test again whose worker is to end."""
     with database.writing() as connection:
         connection.execute(
             "UPDATE trial_of_model SET state = 'queued', worker = ''"
@@ -183,9 +182,9 @@ def release_model_test(database: Database, trial: ModelTestRow) -> None:
 
 
 def requeue_model_tests(database: Database, *, worker: str = "") -> int:
-    """Queue the trials again of a worker known to be dead, or of all that fell silent.
+    """Queue the tests again of a worker known to be dead, or of all that fell silent.
 
-    Returns how many. `outcome` counts the losses of a trial that is not over.
+    Returns how many. `outcome` counts the losses of a test that is not over.
     """
     limit = time.time() - WORKER_TIMEOUT_S
     lost = (
@@ -207,16 +206,16 @@ def requeue_model_tests(database: Database, *, worker: str = "") -> int:
 def run_model_test(
     trial: ModelTestRow, opener: Callable[[ModelEntry], Model], *, on_loaded: Callable[[], None]
 ) -> ModelTestRow:
-    """Load the model, try each of its abilities, and unload it; `on_loaded` is told when it is.
+    """Load the model, call `on_loaded`, test each of its abilities, and unload it.
 
-    Raises what nobody foresaw; what can be told in a sentence is part of the outcome.
+    Raises unforeseen errors; an `EvaluiError` is part of the outcome.
     """
     began = time.monotonic()
     try:
         model = opener(trial.entry)
     except EvaluiError as error:
         return replace(trial, error=error.sentence)
-    notes = model.notes if isinstance(model, HasLoadNotes) else ()
+    notes = load_notes(model)
     trial = replace(trial, load_s=time.monotonic() - began, notes=notes)
     try:
         on_loaded()
@@ -252,7 +251,7 @@ def _measure_ability(model: Model, entry: ModelEntry, tried: AbilityTest) -> Abi
     window = InFlightBatch([(sample, shown)], mode, setting, model.fingerprint)
     seconds, (trial,) = _request_all(model, window)
     if mode.shows_options:
-        # The first question warms the model up. The other orders tell its speed.
+        # The first question warms the model up. The other orders measure its speed.
         window = InFlightBatch(
             [(sample, each) for each in _ORDERS[1:]], mode, setting, model.fingerprint
         )
@@ -280,12 +279,7 @@ def _request_all(model: Model, window: InFlightBatch) -> tuple[float, list[Trial
         for index, response in responses:
             trials += window.add_response(asks[index], response)
         if not responses:
-            raise ModelError(
-                "unanswered",
-                model=model.name,
-                n=len(asks),
-                total=len(asks),
-            )
+            raise ModelError("unanswered", model=model.name, n=len(asks), total=len(asks))
     return seconds, trials
 
 
@@ -308,19 +302,16 @@ def _record_loss(connection: Connection, number: int, losses: int) -> None:
             (str(losses), number),
         )
         return
-    error = sentence(
-        "error.trial-killed",
-        n=losses,
-    )
-    told: dict[str, Any] = {"load_s": None, "tried": (), "error": encode_sentence(error)}
+    error = sentence("error.trial-killed", n=losses)
+    outcome: dict[str, Any] = {"load_s": None, "tried": (), "error": encode_sentence(error)}
     connection.execute(
         "UPDATE trial_of_model SET state = 'failed', finished = ?, outcome = ? WHERE id = ?",
-        (time.time(), json.dumps(told, ensure_ascii=False), number),
+        (time.time(), json.dumps(outcome, ensure_ascii=False), number),
     )
 
 
 def _model_test_row(row: Row) -> ModelTestRow | None:
-    """The trial, None if another version of evalui wrote it with other fields."""
+    """The test, None if another version of evalui wrote it with other fields."""
     try:
         return _read_row(row)
     except TypeError:
@@ -329,10 +320,10 @@ def _model_test_row(row: Row) -> ModelTestRow | None:
 
 def _read_row(row: Row) -> ModelTestRow:
     over = row["state"] in ("done", "failed")
-    told = cast("dict[str, Any]", json.loads(row["outcome"]) if over else {})
+    outcome = cast("dict[str, Any]", json.loads(row["outcome"]) if over else {})
     tried = (
         AbilityTest(**(each | {"problem": decode_sentence(each["problem"])}))
-        for each in told.get("tried", ())
+        for each in outcome.get("tried", ())
     )
     return ModelTestRow(
         id=row["id"],
@@ -343,8 +334,8 @@ def _read_row(row: Row) -> ModelTestRow:
         worker=row["worker"],
         created=row["created"],
         finished=row["finished"],
-        load_s=told.get("load_s"),
+        load_s=outcome.get("load_s"),
         ability_tests=tuple(tried),
-        error=decode_sentence(told.get("error", "")),
-        notes=tuple(decode_sentence(note) for note in told.get("notes", ())),
+        error=decode_sentence(outcome.get("error", "")),
+        notes=tuple(decode_sentence(note) for note in outcome.get("notes", ())),
     )

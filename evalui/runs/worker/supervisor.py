@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalui.errors import StoreError
 from evalui.runs.database import queue
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.main import worker_name
 
@@ -26,16 +26,18 @@ class WorkerSupervisor:
     """A number of worker processes on one store.
 
     One thread waits for each: a worker that dies leaves a run, which is queued again at once
-    instead of after the long silence that tells others of a death.
+    instead of after the long silence that marks a lost worker.
     """
 
-    def __init__(self, store: Store, models: Path, *, count: int = 1, threads: int = 0) -> None:
-        self._store = store
+    def __init__(
+        self, database: Database, models: Path, *, count: int = 1, threads: int = 0
+    ) -> None:
+        self._database = database
         self._count = count
         self._command = [
             sys.executable,
             *("-m", "evalui.runs.worker.main"),
-            *("--database", str(store.database.path)),
+            *("--database", str(database.path)),
             *("--models-file", str(models)),
             *("--parent", str(os.getpid())),
         ]
@@ -90,16 +92,16 @@ class WorkerSupervisor:
             if self._stopping.is_set():
                 self._release(worker_name(pid))
                 return
-            if self._store.requeue_worker(worker_name(pid)):
+            if queue.requeue_lost(self._database, worker=worker_name(pid)):
                 _log.warning("Worker %d died with %d; its run is queued again", pid, code)
-            model_tests.requeue_model_tests(self._store.database, worker=worker_name(pid))
+            model_tests.requeue_model_tests(self._database, worker=worker_name(pid))
         except StoreError as error:
             # The next worker finds the silent run by itself, a little later.
             _log.warning("Worker %d died with %d: %s", pid, code, error)
 
     def _release(self, worker: str) -> None:
         """Queue again what a worker was at that was killed by our own end, which is no loss."""
-        database = self._store.database
+        database = self._database
         queue.release_worker_runs(database, worker)
         if trial := model_tests.model_test_of_worker(database, worker):
             model_tests.release_model_test(database, trial)

@@ -1,6 +1,6 @@
-"""Waiting for a model that nobody answers for now, and for how long.
+"""Waiting for a model that does not answer now, and for how long.
 
-Knows nothing of runs: it tells why it waits, looks up twice a second, and gives up in time.
+Knows nothing of runs: it reports why it waits, checks for a cancel, and gives up in time.
 """
 
 import time
@@ -13,7 +13,7 @@ from evalui.runs.database.usage import ModelWait
 FIRST_DELAY_S, MAX_DELAY_S = (
     1.0,
     60.0,
-)  # pauses before the model is asked again; each twice the last
+)  # pauses before the model is tried again; each twice the last
 CHECK_INTERVAL_S = 0.5  # a cancel is noticed this soon
 
 Answer = TypeVar("Answer")
@@ -22,8 +22,8 @@ Answer = TypeVar("Answer")
 class WaitForModel:
     """How long one model is waited for.
 
-    `told` hears why and until when, before each pause; `look` is asked twice a second and raises
-    what ends the waiting. `seconds` count from the last answer.
+    `on_wait` is called with why and until when, before each pause; `check_cancelled` twice a
+    second, and raises what ends the waiting. `seconds` count from the last answer.
     """
 
     def __init__(
@@ -38,24 +38,24 @@ class WaitForModel:
         self._check_cancelled = check_cancelled
         self._delay = 0.0
         self._since = 0.0  # since 1970; people read it
-        self._deadline: float | None = None  # of the clock that nobody sets
+        self._deadline: float | None = None  # of the monotonic clock
 
     @property
     def is_waiting(self) -> bool:
-        """Whether nobody has answered since the last wait."""
+        """Whether the model has not answered since the last wait."""
         return self._deadline is not None
 
     def reset(self) -> None:
-        """Somebody answers: the next wait begins anew."""
+        """The model answers: the next wait begins anew."""
         self._deadline = None
 
     def wait(self, error: Unreachable) -> None:
-        """Sleep until the model may be asked again.
+        """Sleep until the model may be tried again.
 
         Raises:
-            Unreachable: the patience is at its end, or will be before anybody may ask again.
+            Unreachable: the time is over, or will be before the model may be tried again.
         """
-        self._check_cancelled()  # who is told to stop has not run out of patience
+        self._check_cancelled()  # a cancelled wait has not timed out
         now = time.monotonic()
         if self._deadline is None:
             self._deadline, self._delay, self._since = (
@@ -75,7 +75,7 @@ class WaitForModel:
         self._sleep(now + pause)
 
     def call_until_reachable(self, call: Callable[[], Answer]) -> Answer:
-        """What `call` returns, asked anew while it raises `Unreachable`; raises as `wait`."""
+        """What `call` returns, called anew while it raises `Unreachable`; raises as `wait`."""
         while True:
             try:
                 answer = call()
@@ -92,19 +92,11 @@ class WaitForModel:
             self._check_cancelled()
 
     def _timeout_error(self, error: Unreachable) -> Unreachable:
-        return Unreachable(
-            "gave-up",
-            why=error.sentence,
-            n=_minutes(self._seconds),
-        )
+        return Unreachable("gave-up", why=error.sentence, n=_minutes(self._seconds))
 
 
 def _retry_too_late_error(error: Unreachable) -> Unreachable:
-    return Unreachable(
-        "too-late",
-        why=error.sentence,
-        n=_minutes(error.retry_after_s),
-    )
+    return Unreachable("too-late", why=error.sentence, n=_minutes(error.retry_after_s))
 
 
 def _minutes(seconds: float) -> str:

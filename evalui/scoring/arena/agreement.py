@@ -1,4 +1,4 @@
-"""Do two raters say the same, beyond chance? Raw agreement, Cohen's and Fleiss' kappa, outliers.
+"""Do two raters agree beyond chance? Raw agreement, Cohen's and Fleiss' kappa, outliers.
 
 An item is a pair of answers to one question. Votes are turned to the same side before they are
 compared. Kappa is (p_o - p_e) / (1 - p_e): J. Cohen, "A coefficient of agreement for nominal
@@ -15,18 +15,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle
-from evalui.scoring.statistics.bootstrap import (
+from evalui.scoring.statistics.intervals import (
     INTERVAL_PERCENTILES,
     RESAMPLES,
+    clustered_share,
     mean_interval,
     resample_counts,
+    share_interval,
 )
-from evalui.scoring.statistics.intervals import clustered_share, share_interval, wilson_interval
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.types import OUTCOMES, Duel, Interval, Outcome, Verdict
 
-# A duel with its models in alphabetical order, and what was said of it from that side.
+# A duel with its models in alphabetical order, and its outcome from that side.
 Votes = Mapping[Duel, Outcome]
 _ALPHA = 0.05
 _MIN_DEFINED_SHARE = (
@@ -64,7 +66,7 @@ class RaterAgreement:
 class VoterAgreement:
     """How one voter fits with the others.
 
-    `agreement` is the share of the `n` items on which the voter says what most of the others say;
+    `agreement` is the share of the `n` items on which the voter agrees with most of the others;
     `others_agreement` is that share among the others without this voter, None if no two of them
     share an item. `p` is the probability that a voter like the others agrees as rarely (binomial),
     and `outlier` says that it is below 5 % with Holm's correction for the number of voters.
@@ -81,7 +83,7 @@ class VoterAgreement:
 def votes_by_item(verdicts: Iterable[Verdict]) -> Votes:
     """One outcome for each item a rater judged readably, seen from the model first in the alphabet.
 
-    A rater who said different things of one item, in two orders or on two days, has no
+    A rater who gave different outcomes to one item, in two orders or on two days, has no
     preference: a tie.
     """
     heard: dict[Duel, set[Outcome]] = defaultdict(set)
@@ -132,8 +134,8 @@ def fleiss_kappa(
     that agree. None without items.
     """
     counted: dict[Duel, Counter[Outcome]] = defaultdict(Counter)
-    for said in raters:
-        for duel, outcome in votes_by_item(said).items():
+    for votes in raters:
+        for duel, outcome in votes_by_item(votes).items():
             counted[duel][outcome] += 1
     shared = [duel for duel, counts in counted.items() if counts.total() > 1]
     if not shared:
@@ -253,16 +255,16 @@ def _sum_by_question(items: NDArray[np.float64], questions: Sequence[str]) -> ND
 
 def _kappa(observed: NDArray[np.float64], by_chance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Kappa; nan where chance alone gives full agreement."""
-    room = 1 - by_chance
-    room[room < _EPSILON] = np.nan
-    return (observed - by_chance) / room
+    above_chance = 1 - by_chance
+    above_chance[above_chance < _EPSILON] = np.nan
+    return (observed - by_chance) / above_chance
 
 
 # ---------------------------------------------------------------- outliers
 
 
 def _ballot_array(cast: Sequence[Votes]) -> NDArray[np.intp]:
-    """Who said what of each item: (voters, items, outcomes), 1 for what was said."""
+    """The votes on each item: (voters, items, outcomes), 1 for the outcome given."""
     items = dict.fromkeys(duel for one in cast for duel in one)
     column = {duel: place for place, duel in enumerate(items)}
     ballots = np.zeros((len(cast), len(column), len(OUTCOMES)), dtype=np.intp)
@@ -286,7 +288,7 @@ def _voter_agreement(name: str, place: int, ballots: NDArray[np.intp]) -> VoterA
 
 
 def _majority_hits(ballot: NDArray[np.intp], others: NDArray[np.intp]) -> tuple[int, int]:
-    """On how many items a ballot says what most others say, and how many items that could be."""
+    """On how many items a ballot agrees with most others, and how many items have a majority."""
     *_, second, most = np.sort(others, axis=1).T
     counts = ballot.any(axis=1) & (most > second)
     hits = ballot[np.arange(len(ballot)), others.argmax(axis=1)] & counts

@@ -104,23 +104,46 @@ class WinMatrix:
 
 @dataclass(frozen=True, slots=True)
 class EncodedBattles:
-    """Battles as arrays, shape (n,): places in `models`, and the points of side a."""
+    """`battles` and the same as arrays of shape (n,).
 
+    `side_a` and `side_b` are indices in `models`, `points` what side a earned, and `question` the
+    number of the question; a battle that names none has one of its own.
+    """
+
+    battles: tuple[Battle, ...]
     models: tuple[str, ...]
     side_a: NDArray[np.intp]
     side_b: NDArray[np.intp]
     points: NDArray[np.float64]
+    question: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        """The number of battles."""
+        return len(self.battles)
+
+    @property
+    def names_questions(self) -> bool:
+        """Whether any battle names its question."""
+        return any(battle.question is not None for battle in self.battles)
 
 
-def encode_battles(battles: Sequence[Battle]) -> EncodedBattles:
+# What ratings are made from: a caller that needs several of them encodes the battles once.
+Battles = Sequence[Battle] | EncodedBattles
+
+
+def encode_battles(battles: Battles) -> EncodedBattles:
     """The battles with models numbered in the order of their first appearance."""
+    if isinstance(battles, EncodedBattles):
+        return battles
     names = battle_models(battles)
-    place = {name: number for number, name in enumerate(names)}
+    index = {name: number for number, name in enumerate(names)}
     return EncodedBattles(
+        tuple(battles),
         names,
-        np.array([place[battle.model_a] for battle in battles], dtype=np.intp),
-        np.array([place[battle.model_b] for battle in battles], dtype=np.intp),
+        np.array([index[battle.model_a] for battle in battles], dtype=np.intp),
+        np.array([index[battle.model_b] for battle in battles], dtype=np.intp),
         np.array([battle.points for battle in battles], dtype=np.float64),
+        _question_numbers(battles),
     )
 
 
@@ -128,18 +151,6 @@ def battle_models(battles: Sequence[Battle]) -> tuple[str, ...]:
     """The models that met, in the order of their first appearance."""
     return tuple(
         dict.fromkeys(name for battle in battles for name in (battle.model_a, battle.model_b))
-    )
-
-
-def question_numbers(battles: Sequence[Battle]) -> NDArray[np.intp]:
-    """Each battle's question as a number, shape (n,); a battle that names none has its own."""
-    place: dict[str | int, int] = {}
-    return np.array(
-        [
-            place.setdefault(number if one.question is None else one.question, len(place))
-            for number, one in enumerate(battles)
-        ],
-        dtype=np.intp,
     )
 
 
@@ -157,7 +168,7 @@ def tallies(battles: Sequence[Battle]) -> dict[str, BattleTally]:
     }
 
 
-def win_matrix(battles: Sequence[Battle]) -> WinMatrix:
+def win_matrix(battles: Battles) -> WinMatrix:
     """Wins and ties of each pair of models."""
     coded = encode_battles(battles)
     size = len(coded.models)
@@ -184,3 +195,15 @@ def reorder_matrix(matrix: WinMatrix, models: Sequence[str]) -> WinMatrix:
 
 def _freeze_rows(matrix: NDArray[np.intp]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())
+
+
+def _question_numbers(battles: Sequence[Battle]) -> NDArray[np.intp]:
+    """Each battle's question as a number, shape (n,); a battle that names none has its own."""
+    place: dict[str | int, int] = {}
+    return np.array(
+        [
+            place.setdefault(number if one.question is None else one.question, len(place))
+            for number, one in enumerate(battles)
+        ],
+        dtype=np.intp,
+    )

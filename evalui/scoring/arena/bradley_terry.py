@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.arena.battles import Battle, battle_models, question_numbers, win_matrix
+from evalui.scoring.arena.battles import Battles, EncodedBattles, encode_battles, win_matrix
 from evalui.scoring.arena.elo import INITIAL_RATING, POINTS_PER_LOG_ODDS
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ class RankInterval:
     """The rank of a model's rating, 1 for the best, and the 95 % range of its rank.
 
     `tied_with_leader`: the interval of its difference to the best model holds 0, so that the two
-    cannot be told apart. All three are None where more than 2.5 % of the resamples have no rating.
+    do not differ significantly. All three are None where more than 2.5 % of the resamples have no
+    rating.
     """
 
     rank: int
@@ -124,7 +125,7 @@ class _ResamplingUnits:
     pairs: NDArray[np.intp]
 
 
-def connectivity(battles: Sequence[Battle]) -> Connectivity:
+def connectivity(battles: Battles) -> Connectivity:
     """The groups of models that the results hold together."""
     if not battles:
         return Connectivity((), (), (), ())
@@ -139,24 +140,23 @@ def connectivity(battles: Sequence[Battle]) -> Connectivity:
     )
 
 
-def fit_ratings(
-    battles: Sequence[Battle], *, resamples: int = RESAMPLES, seed: int = 0
-) -> BradleyTerry:
+def fit_ratings(battles: Battles, *, resamples: int = RESAMPLES, seed: int = 0) -> BradleyTerry:
     """The ratings, and their interval from resampling questions (battles that name none: each).
 
-    Questions and not battles are drawn, because the battles of one question share its luck.
+    Questions and not battles are drawn, because the battles of one question are not independent.
     """
-    connection = connectivity(battles)
-    asked = any(battle.question is not None for battle in battles)
-    n_units = len(set(question_numbers(battles).tolist()))
-    unrated = BradleyTerry({}, connection, "question" if asked else "battle", n_units, 0, 0, seed)
+    coded = encode_battles(battles)
+    connection = connectivity(coded)
+    unit = "question" if coded.names_questions else "battle"
+    n_units = len(np.unique(coded.question))
+    unrated = BradleyTerry({}, connection, unit, n_units, 0, 0, seed)
     if not connection.has_finite_ratings:
         return unrated
-    names = battle_models(battles)
-    units = _resampling_units(battles, names)
+    names = coded.models
+    units = _resampling_units(coded)
     best = _fit(*_pair_tables(units, units.counts[None, :], len(names)))[0]
     if n_units < 2:
-        resamples = 0  # one question knows nothing of the others
+        resamples = 0  # one question has no spread
     draws = _to_rating_points(_bootstrap(units, best, resamples, np.random.default_rng(seed)))
     ratings = with_intervals(_to_rating_points(best), draws, resamples)
     return replace(
@@ -186,20 +186,20 @@ def rank_intervals(rated: BradleyTerry) -> dict[str, RankInterval]:
     leader = int(values.argmax())
     behind = np.percentile(rated.draws[:, leader : leader + 1] - rated.draws, 2.5, axis=0)
     parts = (best, low.tolist(), high.tolist(), (behind <= _RANK_TOLERANCE).tolist())
-    found = [RankInterval(*part) for part in zip(*parts, strict=True)]
-    return dict(zip(rated.ratings, found, strict=True))
+    intervals = [RankInterval(*part) for part in zip(*parts, strict=True)]
+    return dict(zip(rated.ratings, intervals, strict=True))
 
 
 def rating_difference(rated: BradleyTerry, first: str, second: str) -> Rating:
     """The rating of `first` minus that of `second`, with the interval of this difference.
 
-    Ranges of the two ratings do not tell it: both move with the same questions.
+    It does not follow from the ranges of the two ratings: both move with the same questions.
     """
-    place = {name: number for number, name in enumerate(rated.ratings)}
+    index = {name: number for number, name in enumerate(rated.ratings)}
     value = rated.ratings[first].value - rated.ratings[second].value
-    drawn = rated.draws[:, place[first]] - rated.draws[:, place[second]]
-    (found,) = with_intervals(np.array([value]), drawn[:, None], rated.resamples)
-    return found
+    drawn = rated.draws[:, index[first]] - rated.draws[:, index[second]]
+    (difference,) = with_intervals(np.array([value]), drawn[:, None], rated.resamples)
+    return difference
 
 
 def leader_gap(rated: BradleyTerry) -> LeaderGap | None:
@@ -232,29 +232,28 @@ def is_strongly_connected(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
 # ---------------------------------------------------------------- resampling
 
 
-def _resampling_units(battles: Sequence[Battle], names: Sequence[str]) -> _ResamplingUnits:
+def _resampling_units(coded: EncodedBattles) -> _ResamplingUnits:
     """Units that hold the same battles are one kind: drawing kinds by their count is the same."""
-    place = {name: number for number, name in enumerate(names)}
     from scipy.sparse import csr_array
 
-    held: dict[int, list[tuple[int, float]]] = {}
-    for number, battle in zip(question_numbers(battles).tolist(), battles, strict=True):
-        first, second = place[battle.model_a], place[battle.model_b]
-        points = battle.points
+    by_question: dict[int, list[tuple[int, float]]] = {}
+    arrays = (coded.question, coded.side_a, coded.side_b, coded.points)
+    rows = zip(*(array.tolist() for array in arrays), strict=True)
+    for number, first, second, points in rows:
         if first > second:
             first, second, points = second, first, 1 - points
-        held.setdefault(number, []).append((first * len(names) + second, points))
+        by_question.setdefault(number, []).append((first * len(coded.models) + second, points))
     counts: dict[tuple[tuple[int, float], ...], int] = {}
-    for content in held.values():
+    for content in by_question.values():
         signature = tuple(sorted(content))
         counts[signature] = counts.get(signature, 0) + 1
     kind = np.repeat(np.arange(len(counts)), [len(signature) for signature in counts])
     entries = np.array([battle for signature in counts for battle in signature]).reshape(-1, 2)
     pairs, column = np.unique(entries[:, 0].astype(np.intp), return_inverse=True)
     cells = np.concatenate([np.ones(len(entries)), entries[:, 1]])
-    places = np.concatenate([kind, kind]), np.concatenate([column, column + len(pairs)])
+    cells_at = np.concatenate([kind, kind]), np.concatenate([column, column + len(pairs)])
     # Cells given twice are summed.
-    tables = csr_array((cells, places), shape=(len(counts), 2 * len(pairs)))
+    tables = csr_array((cells, cells_at), shape=(len(counts), 2 * len(pairs)))
     return _ResamplingUnits(np.array(list(counts.values()), dtype=np.intp), tables, pairs)
 
 
@@ -264,15 +263,15 @@ def _bootstrap(
     """The log-odds of the resamples that have finite ones, shape (finite, models)."""
     size, n_units = len(start), int(units.counts.sum())
     at_once = max(1, _MAX_CHUNK_ELEMENTS // max(size * size, len(units.counts)))
-    found: list[NDArray[np.float64]] = [np.empty((0, size))]
+    draws: list[NDArray[np.float64]] = [np.empty((0, size))]
     for first in range(0, resamples, at_once):
         rows = min(at_once, resamples - first)
         battles, points = _pair_tables(
             units, _draw_unit_counts(units.counts, n_units, rows, rng), size
         )
         whole = is_strongly_connected(points > 0)
-        found.append(_fit(battles[whole], points[whole], start))
-    return np.concatenate(found)
+        draws.append(_fit(battles[whole], points[whole], start))
+    return np.concatenate(draws)
 
 
 def _draw_unit_counts(
@@ -341,16 +340,16 @@ def _fit(
         rated += start
     diagonal = np.eye(size, dtype=np.bool_)
     # The likelihood does not change when all ratings move together; this holds their mean at 0.
-    gauge = battles.sum(axis=(1, 2), keepdims=True) / size**2
+    ridge = battles.sum(axis=(1, 2), keepdims=True) / size**2
     for _ in range(_MAX_NEWTON_STEPS if rows else 0):
         won = expit(rated[:, :, None] - rated[:, None, :])
-        slope = (points - battles * won).sum(axis=2)
-        bend = -battles * won * (1 - won) + gauge
-        bend[:, diagonal] -= (bend - gauge).sum(axis=2)
-        step = _solve_rows(bend, slope)
-        reach: NDArray[np.float64] = np.ptp(step, axis=1, keepdims=True)
-        rated += step * np.log1p(reach) / np.where(reach == 0, 1, reach)
-        if reach.max() < _TOLERANCE:
+        gradient = (points - battles * won).sum(axis=2)
+        hessian = -battles * won * (1 - won) + ridge
+        hessian[:, diagonal] -= (hessian - ridge).sum(axis=2)
+        step = _solve_rows(hessian, gradient)
+        max_change: NDArray[np.float64] = np.ptp(step, axis=1, keepdims=True)
+        rated += step * np.log1p(max_change) / np.where(max_change == 0, 1, max_change)
+        if max_change.max() < _TOLERANCE:
             return rated - rated.mean(axis=1, keepdims=True)
     assert not rows, "Newton's method did not end although a maximum exists"
     return rated

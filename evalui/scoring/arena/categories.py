@@ -21,7 +21,7 @@ _SEPARATOR = re.compile(r"[,，、;；]")
 
 @dataclass(frozen=True, slots=True)
 class SampleCategory:
-    """What a question is about: its language and the capabilities it asks for."""
+    """What a question is about: its language and the capabilities it needs."""
 
     language: str
     capabilities: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class CategoryTable:
 
 @dataclass(frozen=True, slots=True)
 class JudgementCounts:
-    """The head of the report, in showings that were judged.
+    """The head of the report, in presentations that were judged.
 
     `extracted` could be read. `consistent` of those are not contradicted by the other order, be
     it that there is none.

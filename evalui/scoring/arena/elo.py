@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.arena.battles import Battle, EncodedBattles, encode_battles, question_numbers
+from evalui.scoring.arena.battles import Battle, Battles, EncodedBattles, encode_battles
 
 SCALE = 400.0  # rating points that make the odds of winning BASE to 1
 BASE = 10.0
@@ -66,14 +66,14 @@ def sequential_elo(battles: Sequence[Battle], k: float) -> dict[str, float]:
     for battle in battles:
         rating_a = ratings.setdefault(battle.model_a, INITIAL_RATING)
         rating_b = ratings.setdefault(battle.model_b, INITIAL_RATING)
-        won = k * (battle.points - 1 / (1 + BASE ** ((rating_b - rating_a) / SCALE)))
+        won = k * (battle.points - expected_score(rating_a - rating_b))
         ratings[battle.model_a] = rating_a + won
         ratings[battle.model_b] = rating_b - won
     return ratings
 
 
 def permuted_elo(
-    battles: Sequence[Battle], *, k: float = K_OPENCOMPASS, runs: int = N_ORDERS, seed: int = 0
+    battles: Battles, *, k: float = K_OPENCOMPASS, runs: int = N_ORDERS, seed: int = 0
 ) -> PermutedElo:
     """The median rating of each model over `runs` random orders of the battles."""
     if not battles:
@@ -92,7 +92,7 @@ def permuted_elo(
 
 
 def elo_intervals(
-    battles: Sequence[Battle],
+    battles: Battles,
     *,
     k: float = K_OPENCOMPASS,
     resamples: int = N_ORDERS,
@@ -100,37 +100,25 @@ def elo_intervals(
 ) -> dict[str, tuple[float, float]]:
     """The 95 % range of each rating when questions are drawn anew, each draw in a random order.
 
-    It holds both the luck of the questions and that of the order, so it is a little wider than
+    It holds both the sampling of the questions and that of the order, so it is a little wider than
     that of the median over orders. Battles that name no question are drawn one by one. {} with
-    fewer than two questions: one knows nothing of the others.
+    fewer than two questions: one has no spread.
     """
-    question = question_numbers(battles)
-    if not question.any():
-        return {}
     coded = encode_battles(battles)
+    if not coded.question.any():
+        return {}
     kinds = _with_padding_battle(_battle_kinds(coded), len(coded.models))
     rng = np.random.default_rng(seed)
     at_once = max(1, _MAX_CHUNK_ELEMENTS // len(battles))
     parts: list[NDArray[np.float64]] = []
     for first in range(0, resamples, at_once):
         rows = range(first, min(first + at_once, resamples))
-        redrawn = [_resample_battles(kinds.of_battle, question, rng) for _ in rows]
+        redrawn = [_resample_battles(kinds.of_battle, coded.question, rng) for _ in rows]
         orders = _pad_rows(redrawn, len(kinds.points) - 1)
         parts.append(_replay(kinds, orders, len(coded.models) + 1, k))
     low, high = np.percentile(np.concatenate(parts), (2.5, 97.5), axis=0).tolist()
     ends = zip(low[:-1], high[:-1], strict=True)
     return dict(zip(coded.models, ends, strict=True))
-
-
-def in_orders(battles: Sequence[Battle], orders: NDArray[np.intp], k: float) -> NDArray[np.float64]:
-    """Ratings after the battles in each of the given orders.
-
-    `orders` has the shape (runs, n) and each row holds the places 0 to n-1 once. The result has
-    the shape (runs, models), models in the order of their first appearance in `battles`.
-    """
-    coded = encode_battles(battles)
-    kinds = _battle_kinds(coded)
-    return _replay(kinds, kinds.of_battle[orders], len(coded.models), k)
 
 
 def _battle_kinds(coded: EncodedBattles) -> _BattleKinds:
@@ -143,11 +131,14 @@ def _battle_kinds(coded: EncodedBattles) -> _BattleKinds:
     return _BattleKinds(pairs // size, pairs % size, distinct % 3 / 2, of_battle.astype(small))
 
 
-def _with_padding_battle(kinds: _BattleKinds, ghost: int) -> _BattleKinds:
-    """With one more kind: a model of no interest draws against itself, and nobody moves."""
+def _with_padding_battle(kinds: _BattleKinds, padding: int) -> _BattleKinds:
+    """With one more kind, which pads rows: a model beside all others draws against itself.
+
+    No rating changes by it.
+    """
     return _BattleKinds(
-        np.append(kinds.side_a, ghost),
-        np.append(kinds.side_b, ghost),
+        np.append(kinds.side_a, padding),
+        np.append(kinds.side_b, padding),
         np.append(kinds.points, 0.5),
         kinds.of_battle,
     )
@@ -164,10 +155,10 @@ def _resample_battles(
 
 
 def _pad_rows(
-    rows: Sequence[NDArray[np.uint16 | np.uint32]], ghost: int
+    rows: Sequence[NDArray[np.uint16 | np.uint32]], padding: int
 ) -> NDArray[np.uint16 | np.uint32]:
-    """The rows as one array, each filled up to the longest with the ghost's battle."""
-    filled = np.full((len(rows), max(map(len, rows))), ghost, dtype=rows[0].dtype)
+    """The rows as one array, each filled up to the longest with the padding battle."""
+    filled = np.full((len(rows), max(map(len, rows))), padding, dtype=rows[0].dtype)
     for row, kinds in zip(filled, rows, strict=True):
         row[: len(kinds)] = kinds
     return filled
@@ -203,9 +194,9 @@ def _replay(
     runs, n = orders.shape
     # Ratings lie flat, in half log-odds above the start; a row of orders owns `size` of them.
     ratings = np.zeros(runs * size)
-    own = np.arange(runs, dtype=np.intp) * size
-    reach = k / (4 * POINTS_PER_LOG_ODDS)  # the furthest that a battle of equals moves them
-    shifts = (2 * kinds.points - 1) * reach
+    row_start = np.arange(runs, dtype=np.intp) * size
+    max_step = k / (4 * POINTS_PER_LOG_ODDS)  # the furthest that a battle of equals moves them
+    shifts = (2 * kinds.points - 1) * max_step
     steps = np.empty((_STEPS_PER_CHUNK, runs), dtype=np.intp)
     sides = np.empty((_STEPS_PER_CHUNK, 2, runs), dtype=np.intp)
     earned = np.empty((_STEPS_PER_CHUNK, runs))
@@ -215,14 +206,17 @@ def _replay(
         # Mode "clip" spares `take` a buffer; no index is out of range.
         kinds.side_a.take(steps[now], out=sides[now, 0], mode="clip")
         kinds.side_b.take(steps[now], out=sides[now, 1], mode="clip")
-        sides[now] += own
+        sides[now] += row_start
         shifts.take(steps[now], out=earned[now], mode="clip")
-        _update_ratings(ratings, sides[now], earned[now], reach)
+        _update_ratings(ratings, sides[now], earned[now], max_step)
     return INITIAL_RATING + 2 * POINTS_PER_LOG_ODDS * ratings.reshape(runs, size)
 
 
 def _update_ratings(
-    ratings: NDArray[np.float64], sides: NDArray[np.intp], earned: NDArray[np.float64], reach: float
+    ratings: NDArray[np.float64],
+    sides: NDArray[np.intp],
+    earned: NDArray[np.float64],
+    max_step: float,
 ) -> None:
     """Move the ratings by some steps: `sides` is (steps, 2, runs), `earned` K (S - 1/2).
 
@@ -231,13 +225,13 @@ def _update_ratings(
     both = np.empty(sides.shape[1:])
     rating_a, rating_b = both
     won = np.empty(sides.shape[2])
-    reaches = np.full_like(won, reach)  # a bare number would be made an array at each step
-    for places, points in zip(sides, earned, strict=True):
-        ratings.take(places, out=both, mode="clip")
+    max_steps = np.full_like(won, max_step)  # a bare number would be made an array at each step
+    for indices, points in zip(sides, earned, strict=True):
+        ratings.take(indices, out=both, mode="clip")
         np.subtract(rating_b, rating_a, out=won)
         np.tanh(won, out=won)
-        won *= reaches
+        won *= max_steps
         won += points
         rating_a += won
         rating_b -= won
-        ratings[places] = both
+        ratings[indices] = both

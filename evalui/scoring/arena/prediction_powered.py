@@ -20,7 +20,7 @@ from evalui.types import Interval
 class PredictionPoweredItem:
     """One pair of answers: the points of its first model (1, ½ or 0) by the judge and by people.
 
-    `human` is the mean of their votes, None where nobody voted.
+    `human` is the mean of their votes, None without any.
     """
 
     question: str
@@ -80,17 +80,22 @@ def _prediction_powered_rate(
 ) -> tuple[float, Interval]:
     """Lambda, and the rate it gives."""
     n_voted = len(people)
-    moved = (judged - judged.mean()) / len(judged)
-    moved[voted] -= (judged[voted] - judged[voted].mean()) / n_voted
-    own = np.zeros(len(judged))
-    own[voted] = (people - people.mean()) / n_voted
+    judge_part = (judged - judged.mean()) / len(judged)
+    judge_part[voted] -= (judged[voted] - judged[voted].mean()) / n_voted
+    human_part = np.zeros(len(judged))
+    human_part[voted] = (people - people.mean()) / n_voted
     # What each question adds to the error of the rate is mine + lambda * theirs.
-    mine, theirs = _sum_by_question(own, question), _sum_by_question(moved, question)
-    spread = float((theirs**2).sum())
-    weight = min(1.0, max(0.0, -float((mine * theirs).sum()) / spread)) if spread else 0.0
+    human_error, judge_error = (
+        _sum_by_question(human_part, question),
+        _sum_by_question(judge_part, question),
+    )
+    spread = float((judge_error**2).sum())
+    weight = (
+        min(1.0, max(0.0, -float((human_error * judge_error).sum()) / spread)) if spread else 0.0
+    )
     value = float(people.mean() + weight * (judged.mean() - judged[voted].mean()))
     n = len(np.unique(question[voted]))
-    variance = float(((mine + weight * theirs) ** 2).sum())
+    variance = float(((human_error + weight * judge_error) ** 2).sum())
     se = math.sqrt(variance * n / (n - 1)) if n > 1 else None
     return weight, t_interval(min(1.0, max(0.0, value)), se, n)
 

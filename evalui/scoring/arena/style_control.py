@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.arena.battles import Battle, encode_battles, question_numbers
+from evalui.scoring.arena.battles import Battle, Battles, EncodedBattles, encode_battles
 from evalui.scoring.arena.bradley_terry import (
     Connectivity,
     Rating,
@@ -21,8 +21,8 @@ from evalui.scoring.arena.bradley_terry import (
     with_intervals,
 )
 from evalui.scoring.arena.elo import INITIAL_RATING, POINTS_PER_LOG_ODDS
-from evalui.scoring.parsing.markdown import MarkdownCounts, count_markdown
-from evalui.scoring.statistics.bootstrap import resample_counts
+from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
+from evalui.scoring.statistics.intervals import resample_counts
 from evalui.types import Contestant
 
 RESAMPLES = 200
@@ -69,7 +69,7 @@ class _RegressionDesign:
 
 
 def fit_style_controlled_ratings(
-    battles: Sequence[Battle],
+    battles: Battles,
     contestants: Sequence[Contestant],
     *,
     resamples: int = RESAMPLES,
@@ -80,21 +80,22 @@ def fit_style_controlled_ratings(
     A feature of a battle is (A - B) / (A + B), in units of its root mean square; an answer that is
     not known differs in nothing.
     """
-    connection = connectivity(battles)
+    coded = encode_battles(battles)
+    connection = connectivity(coded)
     if not connection.has_finite_ratings:
-        return StyleControlledRatings({}, {}, connection, len(battles), RIDGE, 0, 0, seed)
-    design = _build_design(battles, _feature_differences(battles, contestants))
-    best = _fit(design, np.ones((1, len(battles))), None)
+        return StyleControlledRatings({}, {}, connection, len(coded), RIDGE, 0, 0, seed)
+    design = _build_design(coded, _feature_differences(coded.battles, contestants))
+    best = _fit(design, np.ones((1, len(coded))), None)
     drawn, tries = _bootstrap(design, best[0], resamples, seed)
     n_models = len(design.models)
     in_points = np.where(np.arange(len(best[0])) < n_models, POINTS_PER_LOG_ODDS, 1)
     shift = np.where(in_points == POINTS_PER_LOG_ODDS, INITIAL_RATING, 0)
-    found = with_intervals(best[0] * in_points + shift, drawn * in_points + shift, tries)
+    ratings = with_intervals(best[0] * in_points + shift, drawn * in_points + shift, tries)
     return StyleControlledRatings(
-        dict(zip(design.models, found[:n_models], strict=True)),
-        dict(zip(design.features, found[n_models:], strict=True)),
+        dict(zip(design.models, ratings[:n_models], strict=True)),
+        dict(zip(design.features, ratings[n_models:], strict=True)),
         connection,
-        len(battles),
+        len(coded),
         RIDGE,
         tries,
         len(drawn),
@@ -132,18 +133,17 @@ def _feature_counts(
     return np.array([counts[key] for key in keys])
 
 
-def _build_design(battles: Sequence[Battle], differences: NDArray[np.float64]) -> _RegressionDesign:
-    coded = encode_battles(battles)
+def _build_design(coded: EncodedBattles, differences: NDArray[np.float64]) -> _RegressionDesign:
     # No mean is taken away: exchanging the sides of a battle must only exchange the signs.
     size: NDArray[np.float64] = np.sqrt((differences**2).mean(axis=0))
     used = size > 0
-    sides = np.zeros((len(battles), len(coded.models)))
-    places = np.arange(len(battles))
-    sides[places, coded.side_a], sides[places, coded.side_b] = 1, -1
+    sides = np.zeros((len(coded), len(coded.models)))
+    rows = np.arange(len(coded))
+    sides[rows, coded.side_a], sides[rows, coded.side_b] = 1, -1
     return _RegressionDesign(
         np.column_stack([sides, differences[:, used] / size[used]]),
         coded.points,
-        question_numbers(battles),
+        coded.question,
         coded.models,
         tuple(name for name, taken in zip(FEATURES, used, strict=True) if taken),
     )
@@ -164,28 +164,30 @@ def _fit(
 
     n_models = len(design.models)
     n_all = n_models + len(design.features)
-    found = np.zeros((len(weights), n_all))
+    parameters = np.zeros((len(weights), n_all))
     if start is not None:
-        found += start
+        parameters += start
     penalty = np.where(np.arange(n_all) < n_models, 0.0, RIDGE)
     # The likelihood does not change when all ratings move together; this holds their mean.
-    still = np.diag(penalty)
-    still[:n_models, :n_models] += len(design.rows) / n_models**2
+    ridge = np.diag(penalty)
+    ridge[:n_models, :n_models] += len(design.rows) / n_models**2
     first, second = np.triu_indices(n_all)
     # A battle has two models, so nearly all products are 0.
     sparse = csr_array(design.rows)
     products = cast("csr_array", sparse[:, first].multiply(sparse[:, second]).tocsr())
-    bend = np.empty((len(weights), n_all, n_all))
+    hessian = np.empty((len(weights), n_all, n_all))
     for _ in range(_MAX_NEWTON_STEPS):
-        won = _expected_points(found, design)
-        slope = (weights * (design.points - won)) @ design.rows - penalty * found
-        bend[:, first, second] = bend[:, second, first] = (weights * won * (1 - won)) @ products
-        step = _solve_rows(bend + still, slope)
-        reach = np.abs(step @ design.rows.T).max(axis=1, keepdims=True)
-        found += step * np.log1p(reach) / np.where(reach == 0, 1, reach)
-        if reach.max() < _TOLERANCE:
-            found[:, :n_models] -= found[:, :n_models].mean(axis=1, keepdims=True)
-            return found
+        won = _expected_points(parameters, design)
+        gradient = (weights * (design.points - won)) @ design.rows - penalty * parameters
+        hessian[:, first, second] = hessian[:, second, first] = (
+            weights * won * (1 - won)
+        ) @ products
+        step = _solve_rows(hessian + ridge, gradient)
+        max_change = np.abs(step @ design.rows.T).max(axis=1, keepdims=True)
+        parameters += step * np.log1p(max_change) / np.where(max_change == 0, 1, max_change)
+        if max_change.max() < _TOLERANCE:
+            parameters[:, :n_models] -= parameters[:, :n_models].mean(axis=1, keepdims=True)
+            return parameters
     raise AssertionError("Newton's method did not end although a maximum exists")
 
 
@@ -208,15 +210,15 @@ def _bootstrap(
     """The parameters of the resamples that have finite ones, and how many resamples were made."""
     n = int(design.question.max()) + 1
     if n < 2:
-        return np.empty((0, len(start))), 0  # one question knows nothing of the others
-    found = [np.empty((0, len(start)))]
+        return np.empty((0, len(start))), 0  # one question has no spread
+    draws = [np.empty((0, len(start)))]
     for counts in resample_counts(n, resamples, np.random.default_rng(seed)):
         weights = counts[:, design.question]
         kept = weights[_has_finite_maximum(design, weights)]
         at_once = max(1, _MAX_CHUNK_ELEMENTS // weights.shape[1])
         for first in range(0, len(kept), at_once):
-            found.append(_fit(design, kept[first : first + at_once], start))
-    return np.concatenate(found), resamples
+            draws.append(_fit(design, kept[first : first + at_once], start))
+    return np.concatenate(draws), resamples
 
 
 def _has_finite_maximum(

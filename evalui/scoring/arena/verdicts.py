@@ -7,14 +7,22 @@ its own; a verdict names its sides, so that nothing has to be swapped back by ha
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from evalui.scoring.arena.battles import Battle
-from evalui.scoring.parsing.markdown import MarkdownCounts, count_markdown
+from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
 from evalui.scoring.statistics.intervals import clustered_share
-from evalui.types import NO_REFERENCE, OUTCOMES, Contestant, Duel, Interval, Outcome, Trial, Verdict
+from evalui.types import (
+    NO_REFERENCE,
+    OUTCOMES,
+    ConflictRule,
+    Contestant,
+    Duel,
+    Interval,
+    Outcome,
+    Trial,
+    Verdict,
+)
 
-ConflictRule = Literal["tie", "half", "drop"]
 PANEL_NAME = "panel"
 
 
@@ -44,7 +52,7 @@ class JudgeReliability:
 
 
 def judge_verdicts(trials: Iterable[Trial], names: Sequence[str], by: str) -> tuple[Verdict, ...]:
-    """What the judge `by` said in each trial that showed two of the contestants `names`.
+    """The verdict of the judge `by` in each trial that showed two of the contestants `names`.
 
     An unreadable judgement stays, with the outcome None. Trials of single answers are no duels
     and are passed over.
@@ -143,9 +151,9 @@ def _both_orders(read: Iterable[Verdict]) -> list[tuple[Verdict, Verdict]]:
         seen[one.rater, one.duel].append(one)
     return [
         pair
-        for (by, duel), there in seen.items()
+        for (by, duel), showings in seen.items()
         if duel.model_a < duel.model_b
-        for pair in zip(there, seen.get((by, _swap_sides(duel)), ()), strict=False)
+        for pair in zip(showings, seen.get((by, _swap_sides(duel)), ()), strict=False)
     ]
 
 
@@ -153,15 +161,15 @@ def _swap_sides(duel: Duel) -> Duel:
     return Duel(duel.sample_id, duel.model_b, duel.model_a)
 
 
-def _outcome_differs(there: Verdict, back: Verdict) -> bool:
-    return _battle(there, tied=False) != _battle(back, tied=False).mirrored
+def _outcome_differs(original: Verdict, swapped: Verdict) -> bool:
+    return _battle(original, tied=False) != _battle(swapped, tied=False).mirrored
 
 
 # ---------------------------------------------------------------- shares
 
 
-def _clustered_share(told: Iterable[tuple[Verdict, bool]]) -> Interval | None:
-    pairs = list(told)
+def _clustered_share(hits: Iterable[tuple[Verdict, bool]]) -> Interval | None:
+    pairs = list(hits)
     return clustered_share([one.duel.sample_id for one, _ in pairs], [hit for _, hit in pairs])
 
 

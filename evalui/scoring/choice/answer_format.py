@@ -1,4 +1,4 @@
-"""Did the model answer in the form it was asked for? Knowledge is another matter.
+"""Did the model answer in the requested form? Knowledge is measured elsewhere.
 
 All shares are over trials and clustered by question; pass the trials of the original order only
 to compare with acc_origin.
@@ -60,12 +60,12 @@ def format_metrics(trials: Sequence[Trial]) -> FormatMetrics:
     ids = [trial.sample_id for trial in trials]
     read = {name: [trial.readings[name] for trial in trials] for name in trials[0].readings}
     tolerant, strict = read.get("tolerant", []), read.get("strict", [])
-    rules = Counter(found.rule for found in tolerant)
+    rules = Counter(readings.rule for readings in tolerant)
     masses = [trial.mass for trial in trials if trial.mass is not None]
     return FormatMetrics(
         n_questions=len(set(ids)),
         n_trials=len(trials),
-        readings={name: _reading_metrics(ids, found) for name, found in read.items()},
+        readings={name: _reading_metrics(ids, readings) for name, readings in read.items()},
         format_gap=_format_gap(ids, tolerant, strict) if tolerant and strict else None,
         mass=sum(masses) / len(masses) if masses else None,
         index_hits=rules["index"],
@@ -92,13 +92,13 @@ def _safe_log(share: float) -> float:
     return math.log(share) if share > 0 else -math.inf
 
 
-def _reading_metrics(ids: Sequence[str], found: Sequence[Reading]) -> ReadingMetrics:
-    unreadable = [float(each.choice is None and not each.tied) for each in found]
+def _reading_metrics(ids: Sequence[str], readings: Sequence[Reading]) -> ReadingMetrics:
+    unreadable = [float(each.choice is None and not each.tied) for each in readings]
     return ReadingMetrics(
-        accuracy=clustered_mean_by_id(ids, [each.credit for each in found]).interval,
+        accuracy=clustered_mean_by_id(ids, [each.credit for each in readings]).interval,
         unreadable=clustered_mean_by_id(ids, unreadable).interval,
-        tied=sum(each.tied for each in found),
-        rules=dict(Counter(each.rule for each in found).most_common()),
+        tied=sum(each.tied for each in readings),
+        rules=dict(Counter(each.rule for each in readings).most_common()),
     )
 
 

@@ -5,7 +5,7 @@ the values. They differ on purpose where OpenCompass is undefined or misleads:
 
 - "origin" is the identity permutation, never the order of whichever row came first;
 - only the options a question has are moved, so questions may differ in their number of options.
-  Each question then weighs the same in `acc_*`, and `more_k_*` asks it for k right orders or for
+  Each question then weighs the same in `acc_*`, and `more_k_*` needs k right orders of it or
   all it has, whichever is fewer: perf <= more_k <= more_1 always holds;
 - a question that lacks an order, or whose options name other options or have the same text,
   counts in `acc_origin` and `perf_origin` only, and is listed;
@@ -15,31 +15,18 @@ the values. They differ on purpose where OpenCompass is undefined or misleads:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.permutations import (
-    count_variants,
-    variant_from_label,
-    variant_label,
-    variants,
-)
+from evalui.scoring.choice.permutations import variants
 from evalui.scoring.choice.trial_grid import TrialGrid, excluded_ids, trial_grids
 from evalui.scoring.statistics.intervals import ClusteredMean, clustered_mean, share_interval
 from evalui.types import Interval, Pattern, Trial
 
-__all__ = [
-    "CircularIntervals",
-    "CircularMetrics",
-    "circular_intervals",
-    "circular_metrics",
-    "count_variants",
-    "variant_from_label",
-    "variant_label",
-    "variants",
-]
-
+Measure = Literal["accuracy", "robust", "mean_over_orders"]
+Outcomes = Mapping[Measure, Mapping[str, float]]
 _PATTERN_PARTS: Mapping[Pattern, tuple[Pattern, ...]] = {
     "origin": (),
     "circular": ("circular",),
@@ -52,7 +39,7 @@ class CircularMetrics:
     """The figures in percent, by OpenCompass's names and in its order.
 
     A figure that rests on no question at all is left out of `values`. `n_origin` questions were
-    asked in their original order, `n_circular` in every order of the pattern; the ids in
+    presented in their original order, `n_circular` in every order of the pattern; the ids in
     `incomplete` lack an order, those in `naming` have options that name other options, those in
     `duplicates` options of the same text.
     """
@@ -69,7 +56,7 @@ class CircularMetrics:
 class CircularIntervals:
     """The main figures as shares with their plausible ranges; None where no question counts.
 
-    `origin` is acc_origin over all questions. The rest concern the questions that were asked in
+    `origin` is acc_origin over all questions. The rest concern the questions presented in
     every order: `accuracy` the mean over orders, `perf` right in every order, `any_order` right
     in at least one, `gap` right in the original order but not in every one, `spread` right in
     some orders but not in every one.
@@ -83,11 +70,31 @@ class CircularIntervals:
     spread: Interval | None
 
 
+@dataclass(frozen=True, slots=True)
+class GroupMeans:
+    """The figures of a group of subjects.
+
+    `macro` weighs every subject the same, as OpenCompass's summarizer; `micro` weighs it by its
+    number of questions. Both hold the figures that all present members share. `missing` are the
+    members without figures: OpenCompass shows no group at all if there is one.
+    """
+
+    macro: Mapping[str, float]
+    micro: Mapping[str, float]
+    present: tuple[str, ...]
+    missing: tuple[str, ...]
+    n: int
+
+
 def circular_metrics(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
 ) -> CircularMetrics:
     """All figures of a pattern under one reading; None takes each trial's headline."""
-    tables = trial_grids(trials, pattern, reading=reading)
+    return metrics_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
+
+
+def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularMetrics:
+    """`circular_metrics` of grids of the same pattern."""
     reordered = [table.subset(table.reorderable) for table in tables]
     credits: dict[str, list[NDArray[np.float64]]] = {"origin": _original_credit(tables)}
     for part in _PATTERN_PARTS[pattern]:
@@ -112,7 +119,11 @@ def circular_intervals(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
 ) -> CircularIntervals:
     """The main figures with their ranges; for the pattern origin only `origin` has a value."""
-    tables = trial_grids(trials, pattern, reading=reading)
+    return intervals_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
+
+
+def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularIntervals:
+    """`circular_intervals` of grids of the same pattern."""
     original = _question_means(_original_credit(tables))
     origin = share_interval(float(original.sum()), len(original))
     matrices = [table.subset(table.reorderable).credit for table in tables]
@@ -129,6 +140,61 @@ def circular_intervals(
         any_order=share_interval(int(some.sum()), n),
         gap=share_interval(int((first & ~every).sum()), n),
         spread=share_interval(int((some & ~every).sum()), n),
+    )
+
+
+def question_outcomes(
+    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
+) -> Outcomes:
+    """The value of each question under each measure that has any, by question id.
+
+    "accuracy" is the credit in the order as written. "robust" (right in every order, 1 or 0) and
+    "mean_over_orders" (mean credit) have the questions that were presented in every order and
+    name no options.
+    """
+    return outcomes_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
+
+
+def outcomes_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Outcomes:
+    """`question_outcomes` of grids of the same pattern."""
+    outcomes: dict[Measure, dict[str, float]] = {"accuracy": {}}
+    for table in tables:
+        written = table.subset(table.present[:, 0])
+        credits = zip(written.ids.tolist(), written.credit[:, 0].tolist(), strict=True)
+        outcomes["accuracy"].update(credits)
+        if pattern == "origin":
+            continue
+        moved = table.subset(table.reorderable)
+        every = (moved.credit == 1).all(axis=1).astype(np.float64)
+        means = moved.credit.mean(axis=1)
+        robust = zip(moved.ids.tolist(), every.tolist(), strict=True)
+        outcomes.setdefault("robust", {}).update(robust)
+        outcomes.setdefault("mean_over_orders", {}).update(
+            zip(moved.ids.tolist(), means.tolist(), strict=True)
+        )
+    return outcomes
+
+
+def group_means(
+    metrics_by_subject: Mapping[str, Mapping[str, float]],
+    sizes: Mapping[str, int],
+    members: Sequence[str],
+) -> GroupMeans:
+    """Means over the members that have figures, `n` questions together.
+
+    `sizes` are the numbers of questions the figures rest on; where circular figures rest on
+    fewer questions than acc_origin, call once for each kind.
+    """
+    present = tuple(member for member in members if member in metrics_by_subject)
+    figures = [metrics_by_subject[member] for member in present]
+    weights = [sizes[member] for member in present]
+    shared = [name for name in (figures[0] if figures else ()) if all(name in f for f in figures)]
+    return GroupMeans(
+        macro={name: _mean([f[name] for f in figures], [1] * len(figures)) for name in shared},
+        micro={name: _mean([f[name] for f in figures], weights) for name in shared},
+        present=present,
+        missing=tuple(member for member in members if member not in metrics_by_subject),
+        n=sum(weights),
     )
 
 
@@ -160,3 +226,8 @@ def _question_means(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.float
 
 def _order_counts(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.int_]:
     return np.concatenate([np.full(len(matrix), matrix.shape[1]) for matrix in matrices])
+
+
+def _mean(values: Sequence[float], weights: Sequence[int]) -> float:
+    weighted = (value * weight for value, weight in zip(values, weights, strict=True))
+    return sum(weighted) / sum(weights)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evalui.scoring.choice.ties import reading_of_tied_slots
+from evalui.scoring.choice.option_scores import reading_of_tied_slots
 from evalui.scoring.parsing import phrases
 from evalui.types import LETTERS, Reading
 
@@ -50,12 +50,13 @@ def read_strict(reply: str, options: Sequence[str]) -> ParsedChoice:
 
 def read_tolerant(reply: str, options: Sequence[str]) -> ParsedChoice:
     """What the first rule of the table that applies reads; see `RULES` for their names."""
-    found = read_strict(reply, options)
-    if found.choice is not None:
-        return found
-    if not _OPEN_THOUGHT.search(spoken := _CLOSED_THOUGHT.split(reply)[-1]):
-        return _first_rule(_fold_width(spoken).strip(), _option_texts(tuple(options)))
-    return ParsedChoice(None, "unfinished")
+    strict = read_strict(reply, options)
+    if strict.choice is not None:
+        return strict
+    spoken = phrases.after_thoughts(reply)
+    if spoken is None:
+        return ParsedChoice(None, "unfinished")
+    return _first_rule(_fold_width(spoken).strip(), _option_texts(tuple(options)))
 
 
 # ---------------------------------------------------------------- the rules, in their order
@@ -93,13 +94,13 @@ class _OptionTexts:
 
 
 def _rule_empty(reply: str, options: _OptionTexts) -> ParsedChoice | None:
-    """Nothing was said."""
+    """The reply is empty."""
     del options
     return None if reply else ParsedChoice(None, "empty")
 
 
 def _rule_marker(reply: str, options: _OptionTexts) -> ParsedChoice | None:
-    """A letter after "the answer is", "答案", "故选"; the last one wins, so people may correct."""
+    """A letter after "the answer is", "答案", "故选"; the last one wins, as a correction."""
     for match in reversed(list(phrases.MARKER.finditer(reply))):
         if phrases.is_negated_before(reply, match.start()) or phrases.is_negated_after(
             reply, match.end()
@@ -110,22 +111,22 @@ def _rule_marker(reply: str, options: _OptionTexts) -> ParsedChoice | None:
         start = match.start("group")
         if reply[start - 1] == "\n" and phrases.lists_others(reply[start:], match["group"]):
             continue  # "Choose:" and then the options again
-        if found := _read_marked(match["group"], phrases.rest_of_line(reply, start), options):
-            return found
+        if parsed := _read_marked(match["group"], phrases.rest_of_line(reply, start), options):
+            return parsed
     return None
 
 
-def _read_marked(group: str, said: str, options: _OptionTexts) -> ParsedChoice | None:
+def _read_marked(group: str, line: str, options: _OptionTexts) -> ParsedChoice | None:
     letters = phrases.letters_of_group(group)
     # An option may read "A or B" or "A mammal"; one that reads "B" is not meant by "Answer: B".
-    if len(_plain_text(said)) > 1 and (slots := options.slots_with_text(said)):
+    if len(_plain_text(line)) > 1 and (slots := options.slots_with_text(line)):
         return options.only_slot(slots, "marker+text")
     if len(letters) > 1:
         return ParsedChoice(None, "ambiguous")
     slot = options.slot(group[0])
     if slot is None or (
-        phrases.is_article(group, said[len(group) :])
-        and slot not in options.slots_with_text(said[len(group) :])
+        phrases.is_article(group, line[len(group) :])
+        and slot not in options.slots_with_text(line[len(group) :])
     ):
         return None
     return ParsedChoice(slot, "marker")
@@ -193,8 +194,8 @@ def _rule_index_text(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     return None if slot is None else ParsedChoice(slot, "index+text")
 
 
-def _numbered_option(said: str, options: _OptionTexts) -> int | None:
-    match = phrases.NUMBERED.fullmatch(said.strip())
+def _numbered_option(line: str, options: _OptionTexts) -> int | None:
+    match = phrases.NUMBERED.fullmatch(line.strip())
     if not match or options.slots_with_text(match["number"]):
         return None  # where a number is an option's text it may be meant as one
     slot = int(match["number"]) - 1
@@ -203,17 +204,17 @@ def _numbered_option(said: str, options: _OptionTexts) -> int | None:
 
 def _rule_conclusion(reply: str, options: _OptionTexts) -> ParsedChoice | None:
     """A capital letter that ends a conclusion: "so B.", "I would choose D", "因此C"; the last."""
-    found = None
+    conclusion = None
     for match in phrases.CONCLUSION.finditer(reply):
         if phrases.is_negated_before(reply, match.start()):
             continue
         letters = phrases.letters_of_group(match["group"])
         slot = options.slot(match["group"][0])
         if len(letters) > 1:
-            found = ParsedChoice(None, "ambiguous")
+            conclusion = ParsedChoice(None, "ambiguous")
         elif slot is not None:
-            found = ParsedChoice(slot, "conclusion")
-    return found
+            conclusion = ParsedChoice(slot, "conclusion")
+    return conclusion
 
 
 def _rule_verdict(reply: str, options: _OptionTexts) -> ParsedChoice | None:
@@ -310,7 +311,7 @@ RULES = (
 
 
 def _first_rule(reply: str, options: _OptionTexts) -> ParsedChoice:
-    decided = (found for rule in _RULE_TABLE if (found := rule(reply, options)))
+    decided = (parsed for rule in _RULE_TABLE if (parsed := rule(reply, options)))
     return next(decided, ParsedChoice(None, "unparsed"))
 
 
@@ -318,8 +319,6 @@ def _first_rule(reply: str, options: _OptionTexts) -> ParsedChoice:
 
 # U+2581 and U+0120 are how tokenizers write the blank before a word.
 _STRICT = re.compile(r"[\s\u2581\u0120]*([A-J])[.)。]?\s*")
-_CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _INVISIBLE = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _EDGE_CHARACTERS = " \t\r\n*_`$\"'“”‘’"
 _BLANKS = re.compile(r"\s+")

@@ -1,22 +1,23 @@
-"""What mark did a judge give a single answer? The rule that decided is told with it.
+"""What mark did a judge give a single answer? The rule that decided stands with it.
 
-The policy is that of `scoring.verdict`: thoughts, quotations and code do not count; of the
+The policy is that of `parsing.verdict`: thoughts, quotations and code do not count; of the
 markers left those on the last line that announces one decide, else those on the last line that
-has any. Markers that contradict each other there are unreadable: the judge is asked again.
+has any. Markers that contradict each other there are unreadable: the judge is queried again.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+
+from evalui.scoring.parsing import phrases
 
 LOWEST_RATING, HIGHEST_RATING = 1.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedRating:
-    """What a judge said: 1 to 10, or 1 for correct and 0 for incorrect; None if unreadable."""
+    """The mark of a judge: 1 to 10, or 1 for correct and 0 for incorrect; None if unreadable."""
 
     value: float | None
     rule: str
@@ -50,15 +51,12 @@ class _RatingMarker:
 
 
 def _parse_reply(reply: str, scale: _RatingScale) -> ParsedRating:
-    from html import unescape  # its table of 2,000 names
-
-    plain = unicodedata.normalize("NFKC", unescape(reply)).translate(_LOOKALIKES)
-    plain = re.sub(r"\\([\[\]])", r"\1", plain)
-    if not (spoken := _CLOSED_THOUGHT.split(plain)[-1]).strip():
-        return ParsedRating(None, "empty")
-    if _OPEN_THOUGHT.search(spoken):
+    spoken = phrases.after_thoughts(phrases.plain_judgement(reply, _LOOKALIKES))
+    if spoken is None:
         return ParsedRating(None, "unfinished")
-    text = _strip_quotes_and_code(spoken.strip(), scale.double_bracket)
+    if not spoken.strip():
+        return ParsedRating(None, "empty")
+    text = phrases.without_quotations(spoken.strip(), scale.double_bracket, _ends_line)
     if markers := _find_markers(text, scale.double_bracket, scale):
         return _select_markers(text, markers)
     single = _select_markers(text, _find_markers(text, scale.single_bracket, scale))
@@ -69,18 +67,8 @@ def _parse_reply(reply: str, scale: _RatingScale) -> ParsedRating:
     return ParsedRating(None, "unparsed")
 
 
-def _strip_quotes_and_code(text: str, marker: re.Pattern[str]) -> str:
-    """Without quotations and code, unless code that ends its line is nothing but the marker."""
-
-    def unwrap(span: re.Match[str]) -> str:
-        inside = next(part for part in span.groups() if part is not None)
-        rest = span.string[span.end() :].partition("\n")[0]
-        alone = marker.fullmatch(inside.strip()) and _ENDING.fullmatch(rest)
-        return inside if alone else _PLACEHOLDER
-
-    text = _CODE.sub(unwrap, text)
-    bare = text.strip("\"“”'")
-    return bare if marker.fullmatch(bare) else _QUOTED.sub(_PLACEHOLDER, text)
+def _ends_line(rest: str) -> bool:
+    return _ENDING.fullmatch(rest) is not None
 
 
 def _find_markers(text: str, pattern: re.Pattern[str], scale: _RatingScale) -> list[_RatingMarker]:
@@ -93,16 +81,14 @@ def _find_markers(text: str, pattern: re.Pattern[str], scale: _RatingScale) -> l
 def _select_markers(text: str, markers: Sequence[_RatingMarker]) -> ParsedRating:
     if not markers:
         return ParsedRating(None, "unparsed")
-    if announced := [marker for marker in markers if _ANNOUNCED.search(_text_before(text, marker))]:
-        return _agreed_rating(_on_last_line(text, announced), "announced")
+    if announced := [
+        marker
+        for marker in markers
+        if _ANNOUNCED.search(phrases.text_before(text, marker.start)[1])
+    ]:
+        return _agreed_rating(phrases.on_last_line(text, announced), "announced")
     rule = "end" if _ENDING.fullmatch(text, markers[-1].end) else "last-line"
-    return _agreed_rating(_on_last_line(text, markers), rule)
-
-
-def _on_last_line(text: str, markers: Sequence[_RatingMarker]) -> list[_RatingMarker]:
-    """The markers on the line of the last one."""
-    begin = text.rfind("\n", 0, markers[-1].start) + 1
-    return [marker for marker in markers if marker.start >= begin]
+    return _agreed_rating(phrases.on_last_line(text, markers), rule)
 
 
 def _agreed_rating(markers: Sequence[_RatingMarker], rule: str) -> ParsedRating:
@@ -111,16 +97,6 @@ def _agreed_rating(markers: Sequence[_RatingMarker], rule: str) -> ParsedRating:
         return ParsedRating(None, "ambiguous")
     (value,) = values
     return ParsedRating(None, "out-of-range") if value is None else ParsedRating(value, rule)
-
-
-def _text_before(text: str, marker: _RatingMarker) -> str:
-    """What stands before the marker on its line, or a heading above it."""
-    nearest = max(0, marker.start - _MAX_LEAD_CHARS)
-    begin = max(nearest, text.rfind("\n", nearest, marker.start) + 1)
-    if not text[begin : marker.start].strip(" *_#>\t"):
-        above = nearest + len(text[nearest:begin].rstrip())
-        begin = max(nearest, text.rfind("\n", nearest, above) + 1)
-    return text[begin : marker.start]
 
 
 def _rating_value(match: re.Match[str]) -> float | None:
@@ -135,19 +111,7 @@ def _correctness_value(match: re.Match[str]) -> float:
     return 1.0 if match[1].lower() in ("correct", "正确") else 0.0
 
 
-_MAX_LEAD_CHARS = (
-    400  # characters before a marker that may announce it: a line may hold many markers
-)
-_PLACEHOLDER = "\ufffc"  # stands where a quotation stood, so that what is around it is not joined
 _LOOKALIKES = str.maketrans({"【": "[", "】": "]"})
-_CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_CODE = re.compile(r"```(?:[a-z]+\n)?(.*?)```|`([^`\n]+)`", re.DOTALL | re.IGNORECASE)
-# Bounded: each mark that opens and is never closed is searched to the end of its line.
-_QUOTED = re.compile(
-    r'"[^"\n]*"|“[^”\n]{0,4000}”|「[^」\n]{0,4000}」|『[^』\n]{0,4000}』|‘[^’\n]{0,4000}’|'
-    r"(?<!\w)'[^'\n]*'(?!\w)"
-)
 _ENDING = re.compile(r"""[\s*_`.。!"')\]}$<>/|~]*""")
 _CUE = (
     r"\bfinal\b|\bverdict\b|\brating\b|\bscore\b|\bmark\b|\bgrade\b|\bdecision\b|\bjudge?ment\b|"

@@ -1,4 +1,4 @@
-"""Which answer did a written judgement prefer? The rule that decided is told with it.
+"""Which answer did a written judgement prefer? The rule that decided stands with it.
 
 A reply is cleaned first: HTML entities and full-width forms become plain ones, closed thoughts
 go, and so does what stands in quotation marks or in code (unless a code span holds nothing but
@@ -8,7 +8,6 @@ a later line than all others. An unreadable judgement is None and never a tie.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -34,38 +33,12 @@ class ParsedVerdict:
 
 def read_verdict(verdict_format: str, reply: str) -> ParsedVerdict:
     """The verdict of a reply in one of the `PAIRWISE_FORMATS`."""
-    plain = _normalise_reply(reply)
-    if not (spoken := _CLOSED_THOUGHT.split(plain)[-1]).strip():
-        return ParsedVerdict(None, "empty")
-    if _OPEN_THOUGHT.search(spoken):
+    spoken = phrases.after_thoughts(phrases.plain_judgement(reply, _LOOKALIKES))
+    if spoken is None:
         return ParsedVerdict(None, "unfinished")
+    if not spoken.strip():
+        return ParsedVerdict(None, "empty")
     return _READERS[verdict_format](spoken.strip())
-
-
-# ---------------------------------------------------------------- cleaning
-
-
-def _normalise_reply(reply: str) -> str:
-    from html import unescape  # its table of 2,000 names
-
-    text = unicodedata.normalize("NFKC", unescape(reply)).translate(_LOOKALIKES)
-    return re.sub(r"\\([\[\]])", r"\1", text)
-
-
-def _strip_quotes_and_code(text: str, marker: re.Pattern[str]) -> str:
-    """Without quotations and code; a code span with only a marker in it is unwrapped."""
-
-    def unwrap(span: re.Match[str]) -> str:
-        inside = next(part for part in span.groups() if part is not None)
-        return inside if marker.fullmatch(inside.strip()) else _PLACEHOLDER
-
-    text = _CODE.sub(unwrap, text)
-    # A reply that is a quoted marker and nothing else quotes nobody.
-    return (
-        text.strip("\"“”'")
-        if marker.fullmatch(text.strip("\"“”'"))
-        else _QUOTED.sub(_PLACEHOLDER, text)
-    )
 
 
 # ---------------------------------------------------------------- markers and their rank
@@ -84,7 +57,7 @@ def _select_marker(text: str, markers: Sequence[_VerdictMarker]) -> ParsedVerdic
     """The marker that counts, by the order the module's docstring gives."""
     if not markers:
         return ParsedVerdict(None, "unparsed")
-    leads = [_text_before(text, marker) for marker in markers]
+    leads = [phrases.text_before(text, marker.start) for marker in markers]
     announced = [
         (marker, cue)
         for marker, lead in zip(markers, leads, strict=True)
@@ -94,10 +67,10 @@ def _select_marker(text: str, markers: Sequence[_VerdictMarker]) -> ParsedVerdic
         # Markers after one and the same announcement must agree.
         last = announced[-1][1]
         same = [marker for marker, cue in announced if cue == last]
-        return _agreed_verdict(_on_last_line(text, same), "announced")
+        return _agreed_verdict(phrases.on_last_line(text, same), "announced")
     if _ENDING.fullmatch(text, markers[-1].end):
         return _agreed_verdict(markers[-1:], "end")
-    return _agreed_verdict(_on_last_line(text, markers), "last-line")
+    return _agreed_verdict(phrases.on_last_line(text, markers), "last-line")
 
 
 def _agreed_verdict(markers: Sequence[_VerdictMarker], rule: str) -> ParsedVerdict:
@@ -112,27 +85,11 @@ def _agreed_verdict(markers: Sequence[_VerdictMarker], rule: str) -> ParsedVerdi
     )
 
 
-def _text_before(text: str, marker: _VerdictMarker) -> tuple[int, str]:
-    """What stands before the marker on its line, or a heading above it, and where that begins."""
-    nearest = max(0, marker.start - _MAX_LEAD_CHARS)
-    begin = max(nearest, text.rfind("\n", nearest, marker.start) + 1)
-    if not text[begin : marker.start].strip(" *_#>\t"):
-        above = nearest + len(text[nearest:begin].rstrip())
-        begin = max(nearest, text.rfind("\n", nearest, above) + 1)
-    return begin, text[begin : marker.start]
-
-
 def _announcement_end(lead: tuple[int, str]) -> int:
     """Where the last announcement in front of a marker ends, 0 if there is none."""
     begin, text = lead
     ends = [cue.end() for cue in _ANNOUNCED.finditer(text)]
     return begin + ends[-1] if ends else 0
-
-
-def _on_last_line(text: str, markers: Sequence[_VerdictMarker]) -> list[_VerdictMarker]:
-    """The markers on the line of the last one."""
-    begin = text.rfind("\n", 0, markers[-1].start) + 1
-    return [marker for marker in markers if marker.start >= begin]
 
 
 # ---------------------------------------------------------------- the formats
@@ -145,12 +102,12 @@ def _bracket_reader(
 
     def read(reply: str) -> ParsedVerdict:
         double, single, naked = _bracket_patterns(label)
-        text = _strip_quotes_and_code(reply, double)
+        text = phrases.without_quotations(reply, double)
         if markers := _find_markers(text, double, judge):
             return _select_marker(text, markers)
-        found = _select_marker(text, _find_markers(text, single, judge))
-        if found.rule in ("announced", "end"):
-            return ParsedVerdict(found.outcome, "single-bracket", found.strength)
+        single_bracket = _select_marker(text, _find_markers(text, single, judge))
+        if single_bracket.rule in ("announced", "end"):
+            return ParsedVerdict(single_bracket.outcome, "single-bracket", single_bracket.strength)
         return _last_without_brackets(text, naked, judge)
 
     return read
@@ -206,7 +163,7 @@ def _normalise_label(label: str) -> str:
 
 def _read_choice(reply: str) -> ParsedVerdict:
     """OpenCompass's four-way form: `选择：A`, `Choice: A`, or the text of the option."""
-    text = _strip_quotes_and_code(reply, _CHOSEN)
+    text = phrases.without_quotations(reply, _CHOSEN)
     if announced := list(_announced_choices(text)):
         last = announced[-1]
         return (
@@ -259,7 +216,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _read_scores(reply: str) -> ParsedVerdict:
     """Two scores, that of the first answer before that of the second."""
-    text = _strip_quotes_and_code(reply, _DOUBLE_PAIR)
+    text = phrases.without_quotations(reply, _DOUBLE_PAIR)
     for pattern in (_DOUBLE_PAIR, _SINGLE_PAIR):
         markers = [
             _VerdictMarker(
@@ -288,21 +245,12 @@ def _read_object(reply: str) -> ParsedVerdict:
 # ---------------------------------------------------------------- tables
 
 _UNPARSED_VERDICT = ParsedVerdict(None, "unparsed")
-_MAX_LEAD_CHARS = 400  # characters from an announcement to its marker: a line may hold many of both
-_PLACEHOLDER = "\ufffc"  # stands where a quotation stood, so that what is around it is not joined
+_MAX_LEAD_CHARS = 400  # characters after an announcement in which its letter stands
 
 # Brackets and arrows, and the traditional characters of the words below.
 _LOOKALIKES = str.maketrans(
     {"【": "[", "】": "]", "≫": ">>", "≪": "<<"}
     | dict(zip("選擇終後結論斷決應兩個為與項較對", "选择终后结论断决应两个为与项较对", strict=True))
-)
-_CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_CODE = re.compile(r"```(?:[a-z]+\n)?(.*?)```|`([^`\n]+)`", re.DOTALL | re.IGNORECASE)
-# Bounded: each mark that opens and is never closed is searched to the end of its line.
-_QUOTED = re.compile(
-    r'"[^"\n]*"|“[^”\n]{0,4000}”|「[^」\n]{0,4000}」|『[^』\n]{0,4000}』|‘[^’\n]{0,4000}’|'
-    r"(?<!\w)'[^'\n]*'(?!\w)"
 )
 _ENDING = re.compile(r"""[\s*_`.。!"')\]}$<>/|~]*(?:</\w+>\s*)?""")
 _ANNOUNCED = re.compile(

@@ -32,9 +32,11 @@ def outcome_by_scores(score_a: float, score_b: float) -> GradedOutcome:
 
 def read_json(reply: str) -> tuple[GradedOutcome | None, str]:
     """The verdict of the last JSON value that holds one, and the rule that read it."""
-    told = [found for value in _json_values(reply) if (found := _outcomes_in_value(value))]
-    if told:
-        return _agreed_outcome(told[-1], "json")
+    verdicts = [
+        outcomes for value in _json_values(reply) if (outcomes := _outcomes_in_value(value))
+    ]
+    if verdicts:
+        return _agreed_outcome(verdicts[-1], "json")
     if pairs := list(_BROKEN_PAIR.finditer(_straighten_quotes(reply))):
         judged = [
             None if pair[4] else _outcome_of_label(pair[1] or pair[2] or pair[3]) for pair in pairs
@@ -57,16 +59,16 @@ def _agreed_outcome(
 
 def _json_values(text: str) -> Iterator[Any]:
     """The outermost JSON values in the text; Python's way of writing them is read as well."""
-    decoder, place, found = json.JSONDecoder(object_pairs_hook=_RepeatedKeys), 0, False
-    while match := _JSON_OPENING.search(text, place):
+    decoder, position, has_value = json.JSONDecoder(object_pairs_hook=_RepeatedKeys), 0, False
+    while match := _JSON_OPENING.search(text, position):
         try:
-            value, place = decoder.raw_decode(text, match.start())
+            value, position = decoder.raw_decode(text, match.start())
         except (ValueError, RecursionError):
-            place = match.end()
+            position = match.end()
         else:
-            found = True
+            has_value = True
             yield value
-    if not found and text[:1] in ("[", "{"):
+    if not has_value and text[:1] in ("[", "{"):
         try:
             yield ast.literal_eval(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -82,7 +84,7 @@ class _RepeatedKeys(dict[str, Any]):
 
 
 def _outcomes_in_value(value: Any) -> list[GradedOutcome | None]:
-    """What a JSON value says of the verdict, [] if it does not speak of it."""
+    """The verdicts in a JSON value, [] if it holds none."""
     if isinstance(value, dict):
         return _outcomes_in_object(cast("dict[Any, Any]", value))
     ranks = _ranks_by_side(cast("list[Any]", value)) if isinstance(value, list) else {}
@@ -93,9 +95,14 @@ def _outcomes_in_value(value: Any) -> list[GradedOutcome | None]:
 
 def _outcomes_in_object(value: Mapping[Any, Any]) -> list[GradedOutcome | None]:
     pairs = value.pairs if isinstance(value, _RepeatedKeys) else tuple(value.items())
-    plain = [(re.sub(r"[\s_-]+", "_", str(key).strip().casefold()), told) for key, told in pairs]
-    if said := [_outcome_of_label(told) for key, told in plain if key in _VERDICT_KEYS]:
-        return said
+    plain = [
+        (re.sub(r"[\s_-]+", "_", str(key).strip().casefold()), value_of_key)
+        for key, value_of_key in pairs
+    ]
+    if outcomes := [
+        _outcome_of_label(value_of_key) for key, value_of_key in plain if key in _VERDICT_KEYS
+    ]:
+        return outcomes
     scores = dict(plain)
     for key_a, key_b in _SCORE_KEYS:
         score_a, score_b = scores.get(key_a), scores.get(key_b)

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.strata import OptionCountStratum
+from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval
 
@@ -65,8 +65,8 @@ def consistency(stratum: OptionCountStratum) -> Consistency | None:
     options = _label_counts(stratum.content, stratum.n_options)
     slots = _label_counts(stratum.choice, stratum.n_options)
     right = stratum.correct
-    found = right.sum(axis=1)
-    first, every, some = right[:, 0], found == stratum.n_orders, found > 0
+    n_right = right.sum(axis=1)
+    first, every, some = right[:, 0], n_right == stratum.n_orders, n_right > 0
     return Consistency(
         n=stratum.n,
         n_orders=stratum.n_orders,
@@ -115,10 +115,10 @@ def _sum_probability(one: NDArray[np.float64], parts: int, total: int) -> float:
     """The probability that `parts` such counts sum to `total`."""
     if (len(one) - 1) * parts < total:
         return 0.0
-    found = one
+    distribution = one
     for _ in range(parts - 1):
-        found = np.convolve(found, one)[: total + 1]
-    return float(found[total])
+        distribution = np.convolve(distribution, one)[: total + 1]
+    return float(distribution[total])
 
 
 def _label_counts(labels: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""What a model's probabilities say about its slots, and its accuracy with that taken away.
+"""The share of each slot in a model's probabilities, and its accuracy with that taken away.
 
 Formulas after Zheng et al., *Large language models are not robust multiple choice selectors*
 (arXiv 2309.03882), with the constants of the authors' code. A tie for the best option is never
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.strata import OptionCountStratum
-from evalui.scoring.statistics.intervals import wilson_interval
+from evalui.proportions import wilson_interval
+from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.types import Interval
 
 _EPSILON = 1e-10  # of the authors' code
@@ -46,12 +46,12 @@ def estimate_pride(stratum: OptionCountStratum) -> PrideEstimate | None:
     chances = stratum.probabilities
     if chances is None or stratum.n_orders < 2:
         return None
-    found = slot_prior(chances)
+    shares = slot_prior(chances)
     target = stratum.target[:, 0]
-    before, after = np.log(chances[:, 0] + _EPSILON), debias(chances[:, 0], found)
+    before, after = np.log(chances[:, 0] + _EPSILON), debias(chances[:, 0], shares)
     means = mean_over_orders(stratum)
     return PrideEstimate(
-        prior=_as_floats(found),
+        prior=_as_floats(shares),
         mean_probabilities=_as_floats(chances.mean(axis=(0, 1))),
         soft_recalls=_soft_recalls(stratum, chances),
         averaged_accuracy=_argmax_accuracy(means, stratum.gold),
@@ -92,7 +92,7 @@ def _soft_recalls(
 ) -> tuple[float | None, ...]:
     of_gold = np.take_along_axis(chances, stratum.target[:, :, None], axis=2)[:, :, 0]
     where = [stratum.target == slot for slot in range(stratum.n_options)]
-    return tuple(float(of_gold[here].mean()) if here.any() else None for here in where)
+    return tuple(float(of_gold[mask].mean()) if mask.any() else None for mask in where)
 
 
 def _argmax_accuracy(scores: NDArray[np.float64], target: NDArray[np.intp]) -> Interval:
@@ -106,10 +106,10 @@ def _argmax_rstd(scores: NDArray[np.float64], target: NDArray[np.intp]) -> float
     decided = best.sum(axis=1) == 1
     hits = best[np.arange(len(target)), target] & decided
     n_options = scores.shape[1]
-    asked = np.bincount(target[decided], minlength=n_options)
-    if not asked.all():
+    targets = np.bincount(target[decided], minlength=n_options)
+    if not targets.all():
         return None
-    return float(np.std(np.bincount(target[hits], minlength=n_options) / asked) * 100)
+    return float(np.std(np.bincount(target[hits], minlength=n_options) / targets) * 100)
 
 
 def _argmax_mask(scores: NDArray[np.float64]) -> NDArray[np.bool_]:

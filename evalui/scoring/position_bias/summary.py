@@ -10,19 +10,24 @@ from evalui.scoring.calibration import (
     pooled_calibration,
     summarise_label_mass,
 )
-from evalui.scoring.cautions import BiasLevel, CautionEvidence, bias_level
-from evalui.scoring.choice.answer_format import FormatMetrics
-from evalui.scoring.choice.strata import OptionCountStratum, strata_from_grids
-from evalui.scoring.choice.trial_grid import TrialGrid, excluded_ids, trial_grids
+from evalui.scoring.cautions import BiasLevel, bias_level
+from evalui.scoring.choice.trial_grid import (
+    OptionCountStratum,
+    TrialGrid,
+    excluded_ids,
+    strata_from_grids,
+    trial_grids,
+)
 from evalui.scoring.position_bias.consistency import Consistency, consistency
-from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
-from evalui.scoring.position_bias.pride import PrideEstimate, estimate_pride
-from evalui.scoring.position_bias.recall_spread import (
+from evalui.scoring.position_bias.counts import (
+    PositionTable,
     RecallSpread,
     RecallSpreadRange,
+    position_tables_of_grids,
     recall_spread,
     recall_spread_range,
 )
+from evalui.scoring.position_bias.pride import PrideEstimate, estimate_pride
 from evalui.scoring.position_bias.significance import (
     N_DRAWS,
     BiasTests,
@@ -36,7 +41,7 @@ from evalui.types import Pattern, Trial
 
 @dataclass(frozen=True, slots=True)
 class StratumBias:
-    """The bias of the `n` questions that have `n_options` options and were asked in every order.
+    """The bias of the `n` questions with `n_options` options that were presented in every order.
 
     `position` and `spread` are over all orders. `original_floor` is RStd of the original order with
     its noise floor. `calibration` is of the original order; `ece` and `brier` are over all orders,
@@ -84,7 +89,7 @@ class CellBias:
     @property
     def largest_stratum(self) -> StratumBias | None:
         """The number of options with the most questions; None without any."""
-        return max(self.strata, key=lambda found: found.n, default=None)
+        return max(self.strata, key=lambda stratum: stratum.n, default=None)
 
 
 def measure_bias(
@@ -101,13 +106,13 @@ def measure_bias(
     """
     tables = trial_grids(trials, pattern, reading=reading)
     positions = position_tables_of_grids(tables)
-    found = strata_from_grids(tables, trials, pattern)
+    made = strata_from_grids(tables, trials, pattern)
     held = summarise_label_mass([trial.mass for trial in trials if trial.mass is not None])
     mean = held.mean if held else None
     return CellBias(
         strata=tuple(
             _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
-            for stratum, position in zip(found, positions, strict=True)
+            for stratum, position in zip(made, positions, strict=True)
         ),
         incomplete=excluded_ids(tables, ""),
         naming=excluded_ids(tables, "naming"),
@@ -115,33 +120,6 @@ def measure_bias(
         mass=held,
         chance=_chance_accuracy(tables),
         n=sum(len(table.ids) for table in tables),
-    )
-
-
-def collect_evidence(cell_bias: CellBias, form: FormatMetrics, headline: str) -> CautionEvidence:
-    """What `lights.cautions` can be told of a cell; `form` is over the same trials and readings.
-
-    The rest is added with `dataclasses.replace`: the accuracy of the original order, choices only,
-    the judge, and what differs from another cell.
-    """
-    largest, read = cell_bias.largest_stratum, form.readings[headline]
-    priors = largest.prior if largest else None
-    return CautionEvidence(
-        n=cell_bias.n,
-        chance=cell_bias.chance,
-        accuracy=read.accuracy,
-        unreadable=read.unreadable,
-        format_gap=form.format_gap.value if form.format_gap else None,
-        index_hits=form.index_hits / form.n_trials,
-        mass=form.mass,
-        tied=read.tied / form.n_trials,
-        incomplete=len(cell_bias.incomplete),
-        refers_to_other_options=len(cell_bias.naming),
-        duplicates=len(cell_bias.duplicates),
-        gold_counts=largest.gold_counts if largest else (),
-        gold_p=largest.gold_p if largest else None,
-        rstd_plain=priors.rstd_plain if priors else None,
-        rstd_debiased=priors.rstd_debiased if priors else None,
     )
 
 

@@ -9,22 +9,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evalui.scoring.choice.trial_grid import trial_grids
-from evalui.scoring.statistics.intervals import CONFIDENCE
-from evalui.types import Cell, Pattern, Trial
+from evalui.proportions import wilson_interval
+from evalui.scoring.statistics.intervals import (
+    CONFIDENCE,
+    EQUAL_TOLERANCE,
+    INTERVAL_PERCENTILES,
+    MAX_CHUNK_ELEMENTS,
+    RESAMPLES,
+    resample_counts,
+)
+from evalui.types import Cell
 
-
-@dataclass(frozen=True, slots=True)
-class QuestionValues:
-    """By question id: credit in the original order, its mean over all orders, right in every one.
-
-    `mean` and `all_correct` have the questions that were asked in every order and name no options.
-    """
-
-    origin: Mapping[str, float]
-    mean: Mapping[str, float]
-    all_correct: Mapping[str, bool]
+_COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class McNemar:
 
 @dataclass(frozen=True, slots=True)
 class RankBand:
-    """Where a model stands among others. Models of one `band` cannot be told from its best.
+    """The place of a model among others; within one `band` none differs from its best.
 
     `low` to `high` are the ranks it may have: 1 + the models that are significantly better, and
     all models without those that are significantly worse.
@@ -74,36 +72,34 @@ class RankBand:
     high: int
 
 
-def question_values(
-    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
-) -> QuestionValues:
-    """What each question is worth under each figure, ties earning their credit but in `every`."""
-    origin: dict[str, float] = {}
-    mean: dict[str, float] = {}
-    every: dict[str, bool] = {}
-    for table in trial_grids(trials, pattern, reading=reading):
-        asked = table.subset(table.present[:, 0])
-        origin |= dict(zip(asked.ids.tolist(), asked.credit[:, 0].tolist(), strict=True))
-        whole = table.subset(table.reorderable)
-        mean |= dict(zip(whole.ids.tolist(), whole.credit.mean(axis=1).tolist(), strict=True))
-        right = (whole.credit == 1).all(axis=1)
-        every |= dict(zip(whole.ids.tolist(), right.tolist(), strict=True))
-    return QuestionValues(origin, mean, every)
+@dataclass(frozen=True, slots=True)
+class MeanDifference:
+    """The mean of first - second over the `n` questions both have, with its 95 % interval.
+
+    `p` is the two-sided p-value of the sign-flip test: the share of random signs under which the
+    mean difference is at least as large. It is never 0: the observed signs are one of them.
+    """
+
+    value: float
+    low: float
+    high: float
+    p: float
+    n: int
 
 
 def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> PairedTTest | None:
     """The paired t test of question means (Miller, arXiv 2411.00640); None below two questions."""
-    apart = np.array([first[name] - second[name] for name in first if name in second])
-    n = len(apart)
+    differences = np.array([first[name] - second[name] for name in first if name in second])
+    n = len(differences)
     if n < 2:
         return None
-    value = float(apart.mean())
+    value = float(differences.mean())
     # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
-    if float(np.ptp(apart)) < 1e-12:
+    if float(np.ptp(differences)) < 1e-12:
         return PairedTTest(value, 0.0, value, value, None, 0.0, n, True)
     from scipy.special import stdtr, stdtrit
 
-    omega = float(apart.std(ddof=1))
+    omega = float(differences.std(ddof=1))
     se = omega / math.sqrt(n)
     half = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) * se
     p = 2 * float(stdtr(n - 1, -abs(value) / se))
@@ -170,7 +166,7 @@ def rank_bands(
 ) -> tuple[RankBand, ...]:
     """Models by their mean over the questions that all have, best first, ties by name.
 
-    `significant_pairs` are the pairs (better, worse) that a test has told apart; None has all pairs
+    `significant_pairs` are the pairs (better, worse) with a significant test; None has all pairs
     tested here with Holm's correction. A model opens a new band if it is significantly worse than
     the best of the band above it. () without a question that all have.
     """
@@ -178,7 +174,8 @@ def rank_bands(
     if not shared:
         return ()
     means = {
-        name: sum(found[id_] for id_ in shared) / len(shared) for name, found in values.items()
+        name: sum(questions[id_] for id_ in shared) / len(shared)
+        for name, questions in values.items()
     }
     names = sorted(means, key=lambda name: (-means[name], name))
     if significant_pairs is None:
@@ -198,14 +195,40 @@ def incompatibilities(one: Cell, other: Cell) -> str:
     return ", ".join(name for name in _COMPARED_PARTS if parts[0].get(name) != parts[1].get(name))
 
 
-_COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
+def paired_bootstrap(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> MeanDifference | None:
+    """The difference of two models on the questions both have values in 0..1 for; None without any.
+
+    The interval is the bootstrap's, the p-value the sign-flip test's (Fisher's randomisation
+    test for pairs).
+    """
+    shared = [name for name in first if name in second]
+    if not shared:
+        return None
+    differences = np.array([first[name] - second[name] for name in shared])
+    n, value = len(differences), float(differences.mean())
+    rng = np.random.default_rng(seed)
+    low, high = (-1.0, 1.0)  # one question has no spread
+    if n > 1:
+        means = np.concatenate(
+            [drawn @ differences / n for drawn in resample_counts(n, resamples, rng)]
+        )
+        low, high = np.percentile(means, INTERVAL_PERCENTILES).tolist()
+        if high - low < EQUAL_TOLERANCE:
+            low, high = _constant_difference_interval(value, n)
+    return MeanDifference(value, low, high, _sign_flip_p_value(differences, resamples, rng), n)
 
 
 def _signature_parts(cell: Cell) -> dict[str, str]:
     dataset, _, rest = cell.signature.partition("|")
     split = [part.partition(":") for part in rest.split("|")]
-    told = {name: value for name, _, value in split}
-    return {"mode": cell.mode, "orders": cell.pattern} | told | {"dataset": dataset}
+    parts = {name: value for name, _, value in split}
+    return {"mode": cell.mode, "orders": cell.pattern} | parts | {"dataset": dataset}
 
 
 def _power_factor(alpha: float, power: float) -> float:
@@ -215,8 +238,10 @@ def _power_factor(alpha: float, power: float) -> float:
 
 
 def _shared_questions(values: Mapping[str, Mapping[str, float]]) -> list[str]:
-    found = list(values.values())
-    return [name for name in found[0] if all(name in each for each in found)] if found else []
+    by_model = list(values.values())
+    return (
+        [name for name in by_model[0] if all(name in each for each in by_model)] if by_model else []
+    )
 
 
 def _significant_pairs(
@@ -229,21 +254,44 @@ def _significant_pairs(
 
 def _pair_p_value(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """The t test's p, or that of all 2^n signs where every question has the same difference."""
-    found = paired_t_test(one, other)
-    if found is None or (found.all_equal and not found.difference):
+    test = paired_t_test(one, other)
+    if test is None or (test.all_equal and not test.difference):
         return 1.0
-    return 2.0 ** (1 - found.n) if found.p is None else found.p
+    return 2.0 ** (1 - test.n) if test.p is None else test.p
 
 
 def _assign_bands(
     names: Sequence[str], means: Mapping[str, float], significant_pairs: Collection[tuple[str, str]]
 ) -> list[RankBand]:
-    found: list[RankBand] = []
+    bands: list[RankBand] = []
     band, best = 1, names[0]
     for name in names:
         if (best, name) in significant_pairs:
             band, best = band + 1, name
         better = sum((above, name) in significant_pairs for above in names)
         worse = sum((name, below) in significant_pairs for below in names)
-        found.append(RankBand(name, means[name], band, 1 + better, len(names) - worse))
-    return found
+        bands.append(RankBand(name, means[name], band, 1 + better, len(names) - worse))
+    return bands
+
+
+def _constant_difference_interval(value: float, n: int) -> tuple[float, float]:
+    """The range of a difference that is the same on all `n` questions.
+
+    Of the questions outside the sample, a share that Wilson's interval of n in n leaves open may
+    differ in any way, from -1 to 1. A range around `value` alone would ignore that all were alike.
+    """
+    alike = wilson_interval(n, n).low
+    return alike * value - (1 - alike), alike * value + (1 - alike)
+
+
+def _sign_flip_p_value(
+    differences: NDArray[np.float64], resamples: int, rng: np.random.Generator
+) -> float:
+    at_once = max(1, MAX_CHUNK_ELEMENTS // len(differences))
+    total, reached = abs(float(differences.sum())), 0
+    for done in range(0, resamples, at_once):
+        rows = min(at_once, resamples - done)
+        signs = rng.integers(2, size=(rows, len(differences)), dtype=np.int8) * 2.0 - 1
+        # A sum in another order may differ in its last digits.
+        reached += int((np.abs(signs @ differences) >= total - 1e-9).sum())
+    return (1 + reached) / (1 + resamples)

@@ -22,7 +22,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from evalui.text_tokenizers.words import tokenize_zh
+from evalui.text_tokenizers import tokenize_zh
+from evalui.text_tokenizers.han import contains_han
 from evalui.ui.components.html import Html, el
 
 _MAX_LENGTH = 20_000  # characters that are read as Markdown; what follows is shown as it is
@@ -34,7 +35,6 @@ _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), (r"\(", r"\)", False))
 _DOLLARS = re.compile(r"\$(?![\s$])((?:\\.|[^\\$])*?)(?<!\s)\$(?!\d)", re.DOTALL)
 # No public address: Gradio ships KaTeX under names with a hash; without it formulas stay TeX.
 _ASSETS = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
-_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _MAX_WORDS = 4000  # in both texts together; comparing longer ones would keep the page waiting
 _MAX_FULL_LOOKUP_WORDS = (
@@ -233,7 +233,7 @@ def split_words(text: str) -> list[str]:
     >>> words("It is 8 km.")
     ['It ', 'is ', '8 ', 'km', '.']
     """
-    cut = tokenize_zh(text) if _CJK.search(text) else _split(text)
+    cut = tokenize_zh(text) if contains_han(text) else _split(text)
     joined: list[str] = []
     for word in cut:
         if joined and (word.isspace() or joined[-1].isspace()):

@@ -8,8 +8,10 @@ from evalui.datasets.base import Limits
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.errors import DataError, EvaluiError, SpecError
 from evalui.runs.contest import AnswersSpec
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.store import Store
+from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import OPEN
 from evalui.types import Dataset, Fault
@@ -57,14 +59,14 @@ class AnswersService:
 
     def __init__(
         self,
-        store: Store,
+        database: Database,
         uploads: UploadStore,
         owner: str,
         *,
         cache: ResultCache,
         run: Callable[[str], RunRow],
     ) -> None:
-        self._store = store
+        self._database = database
         self._uploads = uploads
         self._owner = owner
         self._run = run
@@ -98,7 +100,9 @@ class AnswersService:
     def earlier_runs(self, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
         wanted = [_questions_of(dataset) for dataset in datasets]
-        runs = [row for row in self._store.runs(self._owner) if row.done][:_MAX_RUNS_SEARCHED]
+        runs = [row for row in read_runs(self._database, self._owner) if row.done][
+            :_MAX_RUNS_SEARCHED
+        ]
         earlier = (
             EarlierRun(row.id, row.name, tuple(self._models_with_answers(row.id, wanted)))
             for row in runs
@@ -144,7 +148,9 @@ class AnswersService:
     def _answered_questions(self, source: AnswerSource) -> frozenset[tuple[str, str]]:
         """The questions that the model answered in the earlier run."""
         self._run(source.run)
-        cells = (row for row in self._store.cells(source.run) if row.cell.model == source.model)
+        cells = (
+            row for row in read_cells(self._database, source.run) if row.cell.model == source.model
+        )
         keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
         return frozenset(question for key in keys for question in self._questions(key))
 
@@ -161,14 +167,14 @@ class AnswersService:
     def _models_with_answers(
         self, run_id: str, wanted: Sequence[frozenset[tuple[str, str]]]
     ) -> Iterator[tuple[str, int]]:
-        for row in self._store.cells(run_id):
+        for row in read_cells(self._database, run_id):
             if row.cell.mode == OPEN and row.done:
                 questions = self._questions(row.dataset_key)
                 if any(questions <= one or one <= questions for one in wanted):
                     yield row.cell.model, row.done
 
     def _read_questions(self, dataset_key: str) -> frozenset[tuple[str, str]]:
-        return _questions_of(self._store.dataset(dataset_key, self._owner))
+        return _questions_of(read_dataset(self._database, dataset_key, self._owner))
 
 
 def _questions_of(dataset: Dataset) -> frozenset[tuple[str, str]]:

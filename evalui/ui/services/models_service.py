@@ -1,28 +1,21 @@
-"""The models of the server as the pages work with them: catalog, states, tests and devices.
+"""The models of the server as the pages work with them: catalog, states, trials and devices."""
 
-States that take a network are requested in threads, so that a page never waits long: what is known
-of an endpoint is shown while it is probed again.
-"""
-
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import (
-    REMOTE,
     ModelState,
-    describe,
+    ModelStatus,
     find_entry,
-    probe_and_describe,
+    probe_again,
     read_catalog,
+    statuses,
 )
-from evalui.models.destinations import is_loopback
-from evalui.models.local.memory_estimate import Footprint, footprint
+from evalui.models.endpoint.http.addresses import is_loopback
+from evalui.models.memory_estimate import Footprint, footprint
 from evalui.models.user_catalog import (
     NewModelForm,
     add_model,
@@ -31,113 +24,18 @@ from evalui.models.user_catalog import (
     read_models,
     remove_model,
 )
-from evalui.runs.access import may_see
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
+from evalui.runs.database.records import WorkerRow, may_see
+from evalui.runs.database.runs import read_run, read_workers
 from evalui.runs.database.throughput import throughputs
 from evalui.runs.worker import devices, model_tests
-from evalui.runs.worker.devices import DeviceMemory, WorkerRow
+from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.settings import Settings
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
 _QUERY_PENDING = sentence("error.being-asked")
-_DIRECT = ("scripted", "transformers")  # backends that only look at files, at once
-_THREADS = 8
-# What an endpoint answered is valid for so long. Each probe costs it some requests, so one that
-# works is left alone for longer than one that may come back.
-_HEALTHY_TTL_S, _FAILED_TTL_S = 600.0, 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class ModelStatus:
-    """What is known of a model: `state` None before it has answered for the first time.
-
-    `pending` while it is probed, for the first time or again. `checked_at` is when an endpoint was
-    last probed, in Unix time; None before that, and of files, which are read each time.
-    """
-
-    state: ModelState | None
-    pending: bool = False
-    checked_at: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _QueryResult:
-    state: ModelState
-    at: float
-
-
-@dataclass(slots=True)
-class _PendingQuery:
-    future: Future[_QueryResult]
-    started: float
-    previous: _QueryResult | None = None
-
-    @property
-    def answer(self) -> _QueryResult | None:
-        """The answer, or the last one while there is none."""
-        return self.future.result() if self.future.done() else self.previous
-
-    @property
-    def fresh(self) -> bool:
-        """Whether no new query is needed: one is running, or was answered lately."""
-        if not self.future.done():
-            return True
-        well = not self.future.exception() and not self.future.result().state.problem
-        return time.monotonic() - self.started < (_HEALTHY_TTL_S if well else _FAILED_TTL_S)
-
-
-class ModelStatusCache:
-    """What is known of models; safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="state")
-        # Protects the table of queries: two pages must not probe one endpoint twice.
-        self._lock = threading.Lock()
-        self._queries: dict[str, _PendingQuery] = {}
-
-    def statuses(self, entries: Sequence[ModelEntry], *, wait_s: float) -> list[ModelStatus]:
-        """What is known of each.
-
-        Waits for those that have never answered, until `wait_s` seconds after the query began:
-        one page may look several times.
-        """
-        queries = {
-            entry.name: self._query(entry) for entry in entries if entry.backend not in _DIRECT
-        }
-        unknown = [one for one in queries.values() if one.answer is None]
-        if unknown:
-            until = max(one.started for one in unknown) + wait_s
-            left = max(0.0, until - time.monotonic())
-            wait([one.future for one in unknown], timeout=left)
-        return [
-            _current_status(queries[entry.name])
-            if entry.name in queries
-            else ModelStatus(_state(entry, describe))
-            for entry in entries
-        ]
-
-    def refresh(self, entry: ModelEntry) -> None:
-        """Probe an endpoint now, however lately it has answered, unless a query is running."""
-        if entry.backend in _DIRECT:
-            return  # its files are looked at each time
-        with self._lock:
-            known = self._queries.get(repr(entry))
-            if known is None or known.future.done():
-                self._start_query(entry, known)
-
-    def _query(self, entry: ModelEntry) -> _PendingQuery:
-        with self._lock:
-            known = self._queries.get(repr(entry))
-            return known if known and known.fresh else self._start_query(entry, known)
-
-    def _start_query(self, entry: ModelEntry, known: _PendingQuery | None) -> _PendingQuery:
-        """Probe in a thread; an unforeseen error was raised to the caller that waited for it."""
-        before = known.answer if known and not known.future.exception() else None
-        query = _PendingQuery(self._pool.submit(_run_query, entry), time.monotonic(), before)
-        self._queries[repr(entry)] = query
-        return query
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +62,7 @@ class Hardware:
         return entry.device != "cpu" and bool(devices.visible_gpus(self.gpus))
 
     def free(self, entry: ModelEntry) -> int:
-        """Bytes free where the model would be loaded: on the GPU of its number, else on GPU 0."""
+        """Bytes free where the model would be loaded: the GPU of its number, 0 unless told."""
         if not self.takes_gpu(entry):
             return self.machine.free
         number = entry.device.partition(":")[2] or "0"
@@ -187,11 +85,9 @@ class ClusterSettings:
 class ModelsService:
     """One per server; safe to share between threads."""
 
-    def __init__(self, settings: Settings, store: Store) -> None:
+    def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
-        self._database = store.database
-        self._store = store
-        self._states = ModelStatusCache()
+        self._database = database
         self._additions = additions_path(settings.database)
 
     def catalog(self) -> dict[str, ModelEntry]:
@@ -201,10 +97,10 @@ class ModelsService:
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
         entries = list(self.catalog().values())
-        known = self._states.statuses(entries, wait_s=_WAIT_S)
+        known = statuses(entries, wait_s=_WAIT_S)
         return [
-            status.state or ModelState(entry, frozenset(), _QUERY_PENDING)
-            for entry, status in zip(entries, known, strict=True)
+            look.state or ModelState(entry, frozenset(), _QUERY_PENDING)
+            for entry, look in zip(entries, known, strict=True)
         ]
 
     def current_statuses(self) -> dict[str, ModelStatus]:
@@ -213,14 +109,14 @@ class ModelsService:
         return dict(
             zip(
                 entries,
-                self._states.statuses(list(entries.values()), wait_s=_STATUS_WAIT_S),
+                statuses(list(entries.values()), wait_s=_STATUS_WAIT_S),
                 strict=True,
             )
         )
 
     def refresh(self, name: str) -> None:
         """Ask the model's endpoint now; raises `UnknownName` if there is none of that name."""
-        self._states.refresh(self._entry(name))
+        probe_again(self._entry(name))
 
     def added(self) -> frozenset[str]:
         """The names of the models added on the page."""
@@ -234,16 +130,16 @@ class ModelsService:
 
     @property
     def may_edit(self) -> bool:
-        """Whether the page may change the catalog: as the administrator set it, else only where
-        the page can be reached from this machine alone.
+        """Whether the page may change the catalog: told by the administrator, else only where
+        nobody but this machine can reach the page.
         """
-        stated, host = self._settings.edit_models, self._settings.host
-        if stated is not None:
-            return stated
+        told, host = self._settings.edit_models, self._settings.host
+        if told is not None:
+            return told
         return is_loopback(host) and not self._settings.allowed_hosts
 
     def add(self, wanted: NewModelForm) -> ModelEntry:
-        """Add a model; raises `ModelError` if it is wrong or not allowed."""
+        """Add a model; raises `ModelError` if it is wrong or nobody may."""
         self._check_may_edit()
         return add_model(self._additions, wanted, catalog=self._settings.models)
 
@@ -254,16 +150,18 @@ class ModelsService:
 
     def _check_may_edit(self) -> None:
         if not self.may_edit:
-            raise ModelError("models-not-yours")
+            raise ModelError(
+                "models-not-yours",
+            )
 
-    # Tests
+    # Trials
 
     def queue_test(self, name: str, owner: str) -> None:
-        """Queue a test of a model; raises `UnknownName` if there is none of that name."""
+        """Queue a trial of a model; raises `UnknownName` if there is none of that name."""
         model_tests.queue_model_test(self._database, self._entry(name), owner)
 
     def tests(self, owner: str) -> dict[str, ModelTestRow]:
-        """The last test of each model that this user requested."""
+        """The last trial of each model that this person asked for."""
         return model_tests.model_tests(self._database, owner)
 
     # Devices
@@ -280,13 +178,13 @@ class ModelsService:
         return Hardware(devices.machine_memory(), devices.gpus())
 
     def workers(self, owner: str) -> list[WorkerView]:
-        """The workers, as this user may see them."""
-        return [self._worker_view(row, owner) for row in devices.workers(self._database)]
+        """The workers, as this person may see them."""
+        return [self._worker_view(row, owner) for row in read_workers(self._database)]
 
     def footprint(self, state: ModelState, hardware: Hardware) -> Footprint | None:
         """What a model will take, None if that is not known."""
         entry = state.entry
-        if entry.backend == "scripted" or state.problem:
+        if traits_of(entry).rule_based or state.problem:
             return None
         gpu = hardware.takes_gpu(entry)
         budget = self._settings.token_budget
@@ -294,11 +192,11 @@ class ModelsService:
 
     def speeds(self) -> Mapping[str, Mapping[str, float]]:
         """Requests per second as last measured, by model and mode; without worked examples."""
-        speeds: dict[str, dict[str, float]] = {}
+        found: dict[str, dict[str, float]] = {}
         for (model, mode, shots), pace in throughputs(self._database).items():
             if not shots:
-                speeds.setdefault(model, {})[mode] = pace.rate
-        return speeds
+                found.setdefault(model, {})[mode] = pace.rate
+        return found
 
     def _entry(self, name: str) -> ModelEntry:
         return find_entry(self.catalog(), name)
@@ -306,32 +204,14 @@ class ModelsService:
     def _worker_view(self, row: WorkerRow, owner: str) -> WorkerView:
         if row.run:
             try:
-                run = self._store.run(row.run)
+                run = read_run(self._database, row.run)
             except EvaluiError:  # deleted just now
                 return WorkerView(row, visible=False)
             seen = may_see(run.owner, owner)
             return WorkerView(row, seen, run.name if seen else "")
-        test = model_tests.model_test_of_worker(self._database, row.name)
-        # A worker is marked busy and its test is marked taken at different moments: what
-        # has no owner yet may belong to another user.
-        return WorkerView(row, not row.is_busy or (test is not None and may_see(test.owner, owner)))
-
-
-def _current_status(query: _PendingQuery) -> ModelStatus:
-    pending = not query.future.done()  # first: what comes in between is shown by the next look
-    answer = query.answer
-    if answer is None:
-        return ModelStatus(None, pending)
-    remote = answer.state.entry.backend in REMOTE
-    return ModelStatus(answer.state, pending, answer.at if remote else None)
-
-
-def _run_query(entry: ModelEntry) -> _QueryResult:
-    return _QueryResult(_state(entry, probe_and_describe), time.time())
-
-
-def _state(entry: ModelEntry, describe_model: Callable[[ModelEntry], ModelState]) -> ModelState:
-    try:
-        return describe_model(entry)
-    except EvaluiError as error:
-        return ModelState(entry, frozenset(), error.sentence)
+        trial = model_tests.model_test_of_worker(self._database, row.name)
+        # A worker tells that it is busy and its trial that it is taken at different moments: what
+        # belongs to nobody may be somebody else's.
+        return WorkerView(
+            row, not row.is_busy or (trial is not None and may_see(trial.owner, owner))
+        )

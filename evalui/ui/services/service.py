@@ -5,26 +5,27 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from evalui.datasets import bundle, health, health_open
+from evalui.datasets import bundle, health
 from evalui.datasets.base import Layout, Limits, LoadResult
-from evalui.datasets.health import ChoiceHealth
-from evalui.datasets.health_open import OpenHealth
+from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.messages import messages
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
 from evalui.report.export.files import write
-from evalui.runs.access import LOCAL, may_see
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.store import Store
-from evalui.runs.database.throughput import loading_times, throughputs
+from evalui.runs.database.ballots import VotingPairsCache
+from evalui.runs.database.connection import Database
+from evalui.runs.database.records import LOCAL, CellRow, RunRow, may_see
+from evalui.runs.database.runs import read_cells, read_left_out, read_run, read_runs
+from evalui.runs.database.throughput import count_cached, loading_times, throughputs
+from evalui.runs.database.trials import read_result, read_results
+from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import Estimate, estimate
-from evalui.runs.limits import limit_datasets
-from evalui.runs.plan import plan_run
+from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
 from evalui.runs.submit import collect_answers, submit
@@ -67,14 +68,15 @@ class PlannedRun:
 class AppService:
     """One per server; safe to share between threads."""
 
-    def __init__(self, settings: Settings, store: Store, owner: str = LOCAL) -> None:
+    def __init__(self, settings: Settings, database: Database, owner: str = LOCAL) -> None:
         self.settings = settings
-        self.store = store
+        self.database = database
         self.owner = owner
-        self.models = ModelsService(settings, store)
+        self.models = ModelsService(settings, database)
+        self.voting_pairs = VotingPairsCache(database)
         self.uploads = UploadStore(settings.uploads, settings.max_upload_mb * 2**20)
         self.cache = ResultCache(_CACHE_BYTES)
-        self.answers = AnswersService(store, self.uploads, owner, cache=self.cache, run=self.run)
+        self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = self.cache.memoize(self._read)
         self._names = self.cache.memoize(self._read_names)
@@ -146,7 +148,7 @@ class AppService:
 
     def scripted(self) -> frozenset[str]:
         """The models that follow a rule; a judge among them is marked as one."""
-        return frozenset(e.name for e in self.catalog().values() if e.backend == "scripted")
+        return frozenset(e.name for e in self.catalog().values() if traits_of(e).rule_based)
 
     def plan(self, draft: RunForm) -> PlannedRun:
         """What the draft would do.
@@ -169,17 +171,17 @@ class AppService:
         datasets = {key: result.dataset for key, result in loaded.items()}
         spec = draft.run_spec(sources, [self.answers.spec(one, datasets) for one in draft.answers])
         collected = collect_answers(
-            self.store, spec, datasets, limits=self._limits, owner=self.owner
+            self.database, spec, datasets, limits=self._limits, owner=self.owner
         )
         datasets = limit_datasets(datasets, spec)
         plans = plan_run(spec, datasets, self.catalog(), collected)
         cost = estimate(
             plans,
             datasets,
-            throughputs(self.store.database),
-            self.store.cached(plans, datasets),
-            loading=loading_times(self.store.database),
-            reply_tokens=usage.mean_reply_tokens(self.store.database),
+            throughputs(self.database),
+            count_cached(self.database, plans, datasets),
+            loading=loading_times(self.database),
+            reply_tokens=usage.mean_reply_tokens(self.database),
         )
         return PlannedRun(spec, loaded, plans, cost, collected)
 
@@ -187,7 +189,7 @@ class AppService:
         """Queue the run and return its id; raises as `plan` does."""
         intent = self.plan(draft)
         return submit(
-            self.store,
+            self.database,
             intent.spec,
             intent.loaded,
             self.catalog(),
@@ -197,7 +199,7 @@ class AppService:
 
     def run(self, run_id: str) -> RunRow:
         """A run of this user; raises `UnknownRun` if there is none, or it is another user's."""
-        row = self.store.run(run_id)
+        row = read_run(self.database, run_id)
         if not may_see(row.owner, self.owner):
             raise UnknownRun("no-run", run=run_id)
         return row
@@ -206,7 +208,7 @@ class AppService:
         """The figures of a run, its cells in order; kept until the run changes."""
         t, report = messages(language), self._report(run_id, self.run(run_id).revision)
         # Computed anew each time: prices may have changed since the figures were worked out.
-        spent = usage.model_usages(self.store.database, run_id, self.catalog())
+        spent = usage.model_usages(self.database, run_id, self.catalog())
         return replace(
             report,
             expenses=tuple(replace(each, why=t.translate(each.why)) for each in spent),
@@ -230,7 +232,7 @@ class AppService:
 
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
-        return sum(row.state in LIVE_STATES for row in self.store.runs(self.owner))
+        return sum(row.state in LIVE_STATES for row in read_runs(self.database, self.owner))
 
     def uploads_of(self, run_id: str) -> tuple[RunSpec, tuple[str, ...], tuple[AnswerSource, ...]]:
         """The specification of a run, and the uploads and answers it was made from.
@@ -280,37 +282,37 @@ class AppService:
         return health.check_choices(self.load(upload, layout).dataset.samples)
 
     def _examine_open(self, upload: str, layout: Layout) -> OpenHealth:
-        return health_open.check_open_questions(self.load(upload, layout).dataset.samples)
+        return health.check_open_questions(self.load(upload, layout).dataset.samples)
 
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports
-        return self.store.result(run_id, cell_id)
+        return read_result(self.database, run_id, cell_id)
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures
         progress: _Progress = tuple(
             (cell.state, cell.done, cell.error, cell.started, cell.finished)
-            for cell in self.store.cells(run_id)
+            for cell in read_cells(self.database, run_id)
         )
         return with_votes(self._report_without_votes(run_id, progress), self.votes(run_id))
 
     def _compile_without_votes(self, run_id: str, progress: _Progress) -> Report:
         del progress  # part of the key, as the revision is of the whole report
-        row, results = self.store.run(run_id), self.store.results(run_id)
+        row, results = read_run(self.database, run_id), read_results(self.database, run_id)
         return compile_report(
             row.name,
             results,
             baselines=self.baselines(),
             spec=row.spec,
-            left_out=self.store.left_out(run_id),
+            left_out=read_left_out(self.database, run_id),
         )
 
     def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
         """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
         keys = {
             row.cell.dataset: row.dataset_key
-            for row in self.store.cells(run_id)
+            for row in read_cells(self.database, run_id)
             if row.cell.mode == OPEN
         }
-        votes = {name: self.store.verdicts(run_id, key) for name, key in keys.items()}
+        votes = {name: read_verdicts(self.database, run_id, key) for name, key in keys.items()}
         return {name: verdicts for name, verdicts in votes.items() if verdicts}

@@ -25,11 +25,10 @@ from evalui import __version__
 from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError, StoreError
 from evalui.messages import LANGUAGES, Messages, language_of, messages, sentence
-from evalui.report.analyses.people.figures import vote_lines
-from evalui.report.export.files import FORMATS
+from evalui.report.export.files import FORMATS, vote_lines
 from evalui.report.export.spreadsheets import escape_formula
-from evalui.runs.database.store import Store
-from evalui.runs.logs import configure_log
+from evalui.runs.database.connection import Database, configure_log
+from evalui.runs.database.runs import read_revision, read_runs
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
 from evalui.ui.services.run_form import read_layout
@@ -74,10 +73,10 @@ def create_app(settings: Settings) -> ASGIApp:
     """
     own_folder(settings.data_dir)
     _prepare_gradio(settings.data_dir / "gradio")
-    store = Store(settings.database)
-    service = AppService(settings, store)
+    database = Database(settings.database)
+    service = AppService(settings, database)
     workers = WorkerSupervisor(
-        store, settings.models, count=settings.workers, threads=settings.threads
+        database, settings.models, count=settings.workers, threads=settings.threads
     )
 
     @asynccontextmanager
@@ -85,7 +84,7 @@ def create_app(settings: Settings) -> ASGIApp:
         workers.start()
         yield
         workers.stop()
-        store.close()
+        database.close()
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
     add_routes(app, service)
@@ -133,7 +132,9 @@ def _add_pages(app: FastAPI, service: AppService) -> None:
     )
     app.add_middleware(EventMiddleware, pages=listeners)
     app.add_middleware(
-        StoreMiddleware, paths=paths.values(), read=lambda: service.store.runs(service.owner)
+        StoreMiddleware,
+        paths=paths.values(),
+        read=lambda: read_runs(service.database, service.owner),
     )
 
 
@@ -161,7 +162,7 @@ def _without_stubs() -> Generator[None]:
             raise OSError("its file need not be known")
         return known(inspected)
 
-    inspect.getfile = getfile
+    inspect.getfile = getfile  # ty: ignore[invalid-assignment]  # of the same use
     try:
         yield
     finally:
@@ -258,7 +259,7 @@ def _health(service: AppService) -> Route:
     def healthz() -> Response:
         state: dict[str, object] = {"ok": True, "version": __version__}
         try:
-            state["revision"] = service.store.revision()
+            state["revision"] = read_revision(service.database)
         except StoreError:
             # Its sentence names a folder, and this route is public; the pages show it.
             return JSONResponse(state | {"ok": False}, 503)

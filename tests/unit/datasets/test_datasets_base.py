@@ -1,8 +1,9 @@
 import pytest
 
 from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS, UPLOAD_NOTES, UploadNote
-from evalui.datasets.base import answer_letters
+from evalui.datasets.questions.answer_keys import answer_letters
 from evalui.errors import UnknownName
+from evalui.messages import messages
 
 OPTIONS = ("one", "two", "three")
 
@@ -64,4 +65,5 @@ def test_the_formats_are_registered() -> None:
 def test_a_note_is_a_sentence() -> None:
     note = UploadNote("encoding", {"file": "{x}.csv", "encoding": "GB18030"})
     assert str(note) == "{x}.csv is not UTF-8; it was read as GB18030."
-    assert all(sentence.endswith(".") for sentence in UPLOAD_NOTES.values())
+    sentences = messages("en").by_key
+    assert all(sentences[f"note.{rule}"].endswith(".") for rule in UPLOAD_NOTES)

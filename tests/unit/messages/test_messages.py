@@ -12,7 +12,8 @@ from typing import Any, get_args
 import pytest
 
 import evalui
-from evalui.datasets.base import ANSWER_KEYS, FAULT_RULES, UPLOAD_NOTES
+from evalui.datasets.base import FAULT_RULES, UPLOAD_NOTES
+from evalui.datasets.questions.answer_keys import ANSWER_KEYS
 from evalui.datasets.questions.ceval_subjects import CATEGORIES
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import LANGUAGES, Sentence, language_of, localized, messages, sentence

@@ -16,13 +16,12 @@ from torch.utils import backend_registration
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from evalui.models.local import generator, padded_forward
+from evalui.models.local import forward, generator
+from evalui.models.local.forward import PaddedNetwork, TreeNetwork
 from evalui.models.local.generator import TokenGenerator
 from evalui.models.local.loading import LoadedModel
-from evalui.models.local.padded_forward import PaddedNetwork
-from evalui.models.local.tree.forward import TreeNetwork
-from evalui.models.local.tree.prefix_tree import plan_tree_batches
-from evalui.models.logprob_queries import continuation_query, plan_batches
+from evalui.models.local.prefix_tree import plan_tree_batches
+from evalui.models.scoring_requests import continuation_query, plan_batches
 from tests.unit.models.tree_architectures import tiny
 
 FAR = "faraway"
@@ -134,8 +133,8 @@ def main(names: list[str]) -> None:
 if __name__ == "__main__":
     with (
         patch.object(fake_tensor, "CONSTANT_NUMEL_LIMIT", -1),  # else tiny ones are real
-        patch.object(padded_forward, "check_finite", single),
-        patch.object(padded_forward, "to_list", told),
+        patch.object(forward, "check_finite", single),
+        patch.object(forward, "to_list", told),
         patch.object(generator, "check_finite", whatever),
         patch.object(generator, "to_list", told),
     ):

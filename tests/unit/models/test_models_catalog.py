@@ -1,4 +1,5 @@
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,10 +7,9 @@ import pytest
 from endpoint_server_examples import MODEL, ToyServer
 
 from evalui.errors import ModelError, UnknownName
-from evalui.models import BACKENDS, ModelEntry, describe, open_model, read_catalog
-from evalui.models.catalog import base_of, probe_and_describe
-from evalui.models.local import weights
-from evalui.models.local.backend import TransformersBackend
+from evalui.models import BACKENDS, ModelEntry, ModelState, describe, open_model, read_catalog
+from evalui.models.catalog import ModelStatus, base_of, probe_again, statuses
+from evalui.models.local import TransformersBackend, weights
 from evalui.settings import ASSETS
 
 
@@ -93,7 +93,7 @@ def test_a_path_that_begins_with_a_dot_is_never_a_hub_id(tmp_path: Path):
         ('[m]\nbackend = "scripted"\nmax_length = 1.0', "max_length must be a whole number"),
     ],
 )
-def test_a_bad_entry_is_told_with_its_place(tmp_path: Path, text: str, complaint: str):
+def test_a_bad_entry_is_reported_with_its_place(tmp_path: Path, text: str, complaint: str):
     with pytest.raises(ModelError, match=complaint) as caught:
         read_catalog(catalog(tmp_path, text))
     assert "models.toml" in str(caught.value)
@@ -104,7 +104,7 @@ def test_a_missing_catalog_is_named(tmp_path: Path):
         read_catalog(tmp_path / "models.toml")
 
 
-def test_a_catalog_in_another_encoding_is_told(tmp_path: Path):
+def test_a_catalog_in_another_encoding_is_reported(tmp_path: Path):
     path = tmp_path / "models.toml"
     path.write_bytes('[m]\nbackend = "scripted"\nnotes = "模型"'.encode("gb18030"))
     with pytest.raises(ModelError, match="is not valid TOML"):
@@ -119,7 +119,7 @@ def test_a_path_that_cannot_be_looked_at_spoils_its_own_entry_only(tmp_path: Pat
 
 
 @pytest.mark.parametrize("hidden", ["is_dir", "is_file", "glob", "open"])
-def test_a_folder_that_nobody_may_read_says_so(
+def test_an_unreadable_folder_is_reported(
     small_entry: ModelEntry, monkeypatch: pytest.MonkeyPatch, hidden: str
 ):
     def denied(path: Path, *_: object) -> None:
@@ -131,13 +131,13 @@ def test_a_folder_that_nobody_may_read_says_so(
     assert problem.endswith(" cannot be read: Permission denied.")
 
 
-def test_an_adapter_that_nobody_may_read_says_so(small_entry: ModelEntry, tmp_path: Path):
+def test_an_unreadable_adapter_is_reported(small_entry: ModelEntry, tmp_path: Path):
     long = "x" * 300
     entry = replace(small_entry, adapter=str(tmp_path / long))
     assert describe(entry).problem == f"{tmp_path / long} cannot be read: File name too long."
 
 
-def test_a_file_that_goes_between_two_looks_is_told(
+def test_a_file_that_goes_between_two_looks_is_reported(
     small_entry: ModelEntry, monkeypatch: pytest.MonkeyPatch
 ):
     def gone(folder: Path) -> int:
@@ -158,7 +158,7 @@ def test_an_unknown_backend_spoils_its_own_entry_only():
         open_model(ModelEntry("m", "abacus"))
 
 
-def test_parameters_are_counted_where_the_catalog_does_not_tell_them(small_entry: ModelEntry):
+def test_parameters_are_counted_where_the_catalog_does_not_state_them(small_entry: ModelEntry):
     assert describe(small_entry).entry.parameters == 2_887_936
 
 
@@ -210,11 +210,11 @@ def test_a_tuned_model_knows_its_base():
     assert base_of(base, [base, tuned]) is None
 
 
-def test_a_folder_here_tells_nothing_of_a_model_elsewhere(monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_here_shows_nothing_of_a_model_elsewhere(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(BACKENDS["openai"], "problem", lambda _: "")
     monkeypatch.setattr(BACKENDS["openai"], "abilities", lambda _: frozenset())
-    monkeypatch.setattr(BACKENDS["openai"], "lacks", lambda _: {})
-    monkeypatch.setattr(BACKENDS["openai"], "down", lambda _: {})
+    monkeypatch.setattr(BACKENDS["openai"], "missing_reasons", lambda _: {})
+    monkeypatch.setattr(BACKENDS["openai"], "unavailable_addresses", lambda _: {})
     folder = str(ASSETS / "models" / "demo-late")
     assert describe(ModelEntry("m", "openai", path=folder)).entry.parameters == 0
 
@@ -223,36 +223,57 @@ def behind(server: ToyServer) -> ModelEntry:
     return ModelEntry("far", "openai", path=MODEL, options={"base_url": server.url})
 
 
-def test_an_endpoint_where_nobody_answers_is_away_and_a_wrong_one_is_not():
+def test_an_endpoint_without_an_answer_is_down_and_a_wrong_one_is_not():
     with ToyServer() as server:
         entry = behind(server)
         assert not describe(entry).problem
         wrong = describe(replace(entry, path="nobody-knows"))
         assert "has no model" in wrong.problem
         assert not wrong.is_endpoint_down
-    gone = probe_and_describe(entry)
+    gone = probed_again(entry)
     assert "cannot be reached" in gone.problem
     assert gone.is_endpoint_down
 
 
-def test_whoever_asks_is_told_what_the_endpoint_can_do_now():
+def probed_again(entry: ModelEntry) -> ModelState:
+    """What is known of a model when it has been probed once more."""
+    probe_again(entry)
+    while (status := statuses([entry], wait_s=0.0)[0]).pending:
+        time.sleep(0.001)
+    assert status.state
+    return status.state
+
+
+def test_a_probe_at_a_request_finds_what_the_endpoint_can_do_now():
     with ToyServer() as server:
         entry = behind(server)
         assert "loglik" in describe(entry).abilities
         server.behaviour.echo = False
         assert "loglik" in describe(entry).abilities
-        assert "loglik" not in probe_and_describe(entry).abilities
+        assert "loglik" not in probed_again(entry).abilities
         assert "loglik" not in describe(entry).abilities
 
 
-def test_asking_a_model_in_a_folder_looks_at_its_files(tmp_path: Path):
-    missing = probe_and_describe(ModelEntry("m", "transformers", path=str(tmp_path / "gone")))
-    assert "There is no folder" in missing.problem
-    assert not missing.is_endpoint_down
+def test_a_model_in_a_folder_is_not_probed_but_looked_at(tmp_path: Path):
+    missing = ModelEntry("m", "transformers", path=str(tmp_path / "gone"))
+    probe_again(missing)
+    (status,) = statuses([missing], wait_s=0.0)
+    assert status == ModelStatus(describe(missing))
+    assert status.state
+    assert "There is no folder" in status.state.problem
+    assert not status.state.is_endpoint_down
+
+
+def test_an_unknown_backend_is_the_problem_of_its_model():
+    entry = ModelEntry("m", "nothing")
+    probe_again(entry)
+    (status,) = statuses([entry], wait_s=0.0)
+    assert status.state
+    assert "nothing" in status.state.problem
 
 
 @pytest.mark.parametrize("name", ["qwen3-0.6b", "qwen2.5-0.5b"])
-def test_a_name_with_a_dot_and_no_quotes_is_told(tmp_path: Path, name: str):
+def test_a_name_with_a_dot_and_no_quotes_is_reported(tmp_path: Path, name: str):
     path = catalog(tmp_path, f'[{name}]\nbackend = "transformers"\n')
     with pytest.raises(ModelError, match=re.escape(f'in quotes, as in ["{name}"].')):
         read_catalog(path)
@@ -265,7 +286,7 @@ def test_a_table_under_a_wrong_name_is_no_name_with_a_dot(tmp_path: Path):
 
 
 def test_the_documented_entries_can_be_read(tmp_path: Path):
-    text = (ASSETS.parent / "docs" / "add-a-model.md").read_text(encoding="utf-8")
+    text = (ASSETS.parent / "docs" / "models.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     assert len(blocks) >= 3
     read = [read_catalog(catalog(tmp_path, block)) for block in blocks]

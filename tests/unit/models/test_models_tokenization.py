@@ -3,13 +3,8 @@ from collections.abc import Sequence
 import pytest
 
 from evalui.errors import ModelError
-from evalui.models.tokenization import (
-    encode_contexts,
-    encode_pairs,
-    label_ids,
-    spellings,
-    strip_before_label,
-)
+from evalui.models.scoring_requests import label_ids
+from evalui.models.tokenization import encode_contexts, encode_pairs, spellings, strip_before_label
 from evalui.types import Message
 
 BOS = "<s>"

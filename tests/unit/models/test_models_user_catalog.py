@@ -82,7 +82,7 @@ def test_what_was_left_out_is_not_written(catalog: Path, additions: Path):
     assert list(told) == ["backend", "path", "chat", "options"]
 
 
-def test_every_wrong_field_is_told_at_once(catalog: Path, additions: Path):
+def test_every_wrong_field_is_reported_at_once(catalog: Path, additions: Path):
     wrong = replace(ENDPOINT, name="a b", address="far", output_price="free")
     with pytest.raises(InvalidModelForm) as caught:
         add_model(additions, wrong, catalog=catalog)
@@ -210,7 +210,7 @@ def test_only_what_was_added_here_can_be_removed(additions: Path):
         remove_model(additions, "mine")
 
 
-def test_a_file_that_cannot_be_written_is_told(catalog: Path, tmp_path: Path):
+def test_a_file_that_cannot_be_written_is_reported(catalog: Path, tmp_path: Path):
     (tmp_path / "data").write_text("no folder")
     with pytest.raises(StoreError, match="cannot be written"):
         add_model(tmp_path / "data" / "models-added.toml", FOLDER, catalog=catalog)

@@ -21,17 +21,17 @@ def test_the_question_is_blank_and_all_else_is_asked_as_with_it():
 
 
 def test_worked_examples_lose_their_questions_and_keep_their_answers():
-    asked = prompt(SAMPLE, ModeSettings(shots={"": (SHOT,)}))
-    assert "capital" not in asked
-    assert asked.count("Answer:") == 2
-    assert "Answer: B" in asked
+    shown = prompt(SAMPLE, ModeSettings(shots={"": (SHOT,)}))
+    assert "capital" not in shown
+    assert shown.count("Answer:") == 2
+    assert "Answer: B" in shown
 
 
 def test_a_chinese_question_is_left_out_of_a_chinese_prompt():
-    asked = prompt(
+    shown = prompt(
         Sample("q", "秘鲁的首都是？", ("利马", "罗马", "奥斯陆", "波恩"), 0), ModeSettings(shots={})
     )
-    assert asked == prompt(
+    assert shown == prompt(
         Sample("q", "", ("利马", "罗马", "奥斯陆", "波恩"), 0),
         ModeSettings(shots={}, template=TEMPLATES["plain-zh.1"]),
     )

@@ -18,8 +18,8 @@ DOCS = Path(__file__).parents[3] / "docs"
     ("page", "names"),
     [
         ("judging.md", [*RUBRICS, *VERDICT_FORMATS, *Rubric.__dataclass_fields__]),
-        ("add-a-model.md", [*RULES, "input_price", "output_price"]),
-        ("add-a-mode.md", [form.name for form in PLAIN_FORMS.values()]),
+        ("models.md", [*RULES, "input_price", "output_price"]),
+        ("modes.md", [form.name for form in PLAIN_FORMS.values()]),
     ],
 )
 def test_everything_with_a_name_is_on_its_page(page: str, names: list[str]):

@@ -1,4 +1,4 @@
-"""Each mode on hand-made responses: what is asked, and what is read from the answer."""
+"""Each mode on hand-made responses: what is requested, and what is read from the answer."""
 
 import math
 from dataclasses import replace
@@ -145,13 +145,13 @@ class TestCloze:
         assert requests[4] == Loglik("", " Rome")
 
     def test_every_normalisation_comes_from_the_same_sums(self):
-        asked = [
+        conditional = [
             Logprob(-4, 2, False),
             Logprob(-6, 4, False, merged=True),
             *[Logprob(-9, 2, False)] * 2,
         ]
         bare = [Logprob(-1, 2, False), Logprob(-6, 4, False), *[Logprob(-8, 2, False)] * 2]
-        trial = self.mode.grade(CITY, ORIGIN, [*asked, *bare], PLAIN)
+        trial = self.mode.grade(CITY, ORIGIN, [*conditional, *bare], PLAIN)
         assert trial.scores["raw"] == (-4, -6, -9, -9)
         assert trial.scores["un"] == (-3, 0, -1, -1)
         assert trial.scores["ln_token"] == (-2, -1.5, -4.5, -4.5)
@@ -183,9 +183,9 @@ class TestOptionsOfTheSameText:
 
     @pytest.mark.parametrize("hair", [0.0, 1e-9])
     def test_their_texts_tie_in_cloze_though_they_were_asked_twice(self, hair: float):
-        asked = [Logprob(total, 1, greedy=False) for total in (-5, -1, -1 - hair, -9)]
+        conditional = [Logprob(total, 1, greedy=False) for total in (-5, -1, -1 - hair, -9)]
         bare = [Logprob(total, 1, greedy=False) for total in (-2, -2, -2 + hair, -2)]
-        trial = MODES["cloze"].grade(self.sample, ORIGIN, [*asked, *bare], PLAIN)
+        trial = MODES["cloze"].grade(self.sample, ORIGIN, [*conditional, *bare], PLAIN)
         assert {found.credit for found in trial.readings.values()} == {0.5}
         assert all(found.tied for found in trial.readings.values())
         assert trial.fixed_reason == "duplicates"

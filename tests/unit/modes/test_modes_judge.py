@@ -1,4 +1,4 @@
-"""A judge on hand-made replies: what it is shown, when it is asked again, what is read."""
+"""A judge on hand-made replies: what it is shown, when it is prompted again, what is read."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,32 +37,32 @@ def setting(rubric: str | None = None, *, chat: bool = True, seed: int = 0) -> M
     )
 
 
-def asked(variant: Variant, told: ModeSettings, replies: Sequence[str] = ()) -> Generate:
+def request_for(variant: Variant, settings: ModeSettings, replies: Sequence[str] = ()) -> Generate:
     texts = [GeneratedText(reply) for reply in replies]
-    again = MODE.follow_up(CITY, variant, texts, told) if texts else None
-    (request,) = MODE.plan(CITY, variant, told) if again is None else again
+    again = MODE.follow_up(CITY, variant, texts, settings) if texts else None
+    (request,) = MODE.plan(CITY, variant, settings) if again is None else again
     assert isinstance(request, Generate)
     return request
 
 
 def test_a_judge_is_shown_the_contestants_in_the_order_of_the_variant():
     rubric = RUBRICS["mtbench-en.1"]
-    request = asked(SWAPPED, setting("mtbench-en.1", seed=5))
+    request = request_for(SWAPPED, setting("mtbench-en.1", seed=5))
     text = render_judge_prompt(rubric, CITY, (("Lima",), ("Rome",)), seed=5)
     assert request == Generate((Message("user", text),), max_tokens=77)
     assert request.temperature == 0.0
 
 
 def test_a_plain_judge_is_sent_the_same_as_one_text():
-    prompt = asked(FIRST, setting("mtbench-en.1", chat=False)).prompt
-    said = asked(FIRST, setting("mtbench-en.1")).prompt
-    assert isinstance(said[0], Message)
-    assert prompt == said[0].content + "\n\n"
+    prompt = request_for(FIRST, setting("mtbench-en.1", chat=False)).prompt
+    message = request_for(FIRST, setting("mtbench-en.1")).prompt
+    assert isinstance(message[0], Message)
+    assert prompt == message[0].content + "\n\n"
 
 
 @pytest.mark.parametrize(("variant", "name"), [(FIRST, "compass-en.1"), (ALONE, "correct-en.1")])
 def test_without_a_rubric_the_sample_chooses(variant: Variant, name: str):
-    assert asked(variant, setting()) == asked(variant, setting(name))
+    assert request_for(variant, setting()) == request_for(variant, setting(name))
 
 
 @pytest.mark.parametrize(
@@ -127,36 +127,36 @@ def test_what_cannot_be_read_is_neither_a_tie_nor_a_zero(rubric: str, variant: V
 
 def test_an_unreadable_reply_is_asked_for_once_more_and_only_once():
     assert isinstance(MODES["judge"], MultiTurn)
-    told = setting("mtbench-en.1")
-    (said,) = asked(FIRST, told).prompt
-    assert asked(FIRST, told, ["Hm."]).prompt == (
-        said,
+    settings = setting("mtbench-en.1")
+    (message,) = request_for(FIRST, settings).prompt
+    assert request_for(FIRST, settings, ["Hm."]).prompt == (
+        message,
         Message("assistant", "Hm."),
         Message("user", RUBRICS["mtbench-en.1"].reminder),
     )
-    assert MODE.follow_up(CITY, FIRST, [GeneratedText("[[A]]")], told) == ()
-    assert MODE.follow_up(CITY, FIRST, [GeneratedText("Hm."), GeneratedText("Hm.")], told) == ()
+    assert MODE.follow_up(CITY, FIRST, [GeneratedText("[[A]]")], settings) == ()
+    assert MODE.follow_up(CITY, FIRST, [GeneratedText("Hm."), GeneratedText("Hm.")], settings) == ()
 
 
 def test_a_blank_reply_is_no_turn_of_its_own():
-    told = setting("mtbench-en.1")
-    (said,) = asked(FIRST, told, ["\n"]).prompt
-    assert isinstance(said, Message)
-    assert said.role == "user"
-    assert said.content.endswith("\n\n" + RUBRICS["mtbench-en.1"].reminder)
+    settings = setting("mtbench-en.1")
+    (message,) = request_for(FIRST, settings, ["\n"]).prompt
+    assert isinstance(message, Message)
+    assert message.role == "user"
+    assert message.content.endswith("\n\n" + RUBRICS["mtbench-en.1"].reminder)
 
 
 def test_a_plain_judge_is_reminded_in_the_prompt():
-    told = setting("mtbench-en.1", chat=False)
-    first = asked(FIRST, told).prompt
-    again = asked(FIRST, told, ["Hm."]).prompt
+    settings = setting("mtbench-en.1", chat=False)
+    first = request_for(FIRST, settings).prompt
+    again = request_for(FIRST, settings, ["Hm."]).prompt
     assert again == f"{first}{RUBRICS['mtbench-en.1'].reminder}\n\n"
 
 
 def test_the_second_reply_decides():
-    told = setting("mtbench-en.1")
+    settings = setting("mtbench-en.1")
     trial = MODE.grade(
-        CITY, FIRST, [GeneratedText("Hm."), GeneratedText("[[B]]", truncated=True)], told
+        CITY, FIRST, [GeneratedText("Hm."), GeneratedText("[[B]]", truncated=True)], settings
     )
     assert trial.choice == OUTCOMES.index("b")
     assert trial.reply == "[[B]]"
@@ -165,10 +165,12 @@ def test_the_second_reply_decides():
 
 
 def test_an_answer_that_speaks_to_the_judge_is_flagged_in_its_slot():
-    told = setting("mtbench-en.1")
-    trial = MODE.grade(CITY, Variant((1, 2)), [GeneratedText("[[A]]")], told)
+    settings = setting("mtbench-en.1")
+    trial = MODE.grade(CITY, Variant((1, 2)), [GeneratedText("[[A]]")], settings)
     assert trial.scores["injected"] == (0.0, 1.0)
-    assert MODE.grade(CITY, Variant((2, 1)), [GeneratedText("[[A]]")], told).scores["injected"] == (
+    assert MODE.grade(CITY, Variant((2, 1)), [GeneratedText("[[A]]")], settings).scores[
+        "injected"
+    ] == (
         1.0,
         0.0,
     )
@@ -199,19 +201,19 @@ def test_a_setting_for_other_modes_needs_no_contestants():
 
 
 def test_a_judge_that_lacks_a_reference_is_not_asked_again_and_is_no_unreadable_one():
-    bare, told = replace(CITY, target=()), setting("compass-en.1")
-    for said in UNDECIDED.values():
-        replies = [GeneratedText(said)]
-        assert MODE.follow_up(bare, FIRST, replies, told) == ()
-        trial = MODE.grade(bare, FIRST, replies, told)
+    bare, settings = replace(CITY, target=()), setting("compass-en.1")
+    for message in UNDECIDED.values():
+        replies = [GeneratedText(message)]
+        assert MODE.follow_up(bare, FIRST, replies, settings) == ()
+        trial = MODE.grade(bare, FIRST, replies, settings)
         assert (trial.choice, trial.reading.rule) == (None, "no-reference")
         # With a reference the same words are a reply that cannot be read.
-        assert MODE.follow_up(CITY, FIRST, replies, told)
-        assert MODE.grade(CITY, FIRST, replies, told).reading.rule == "unparsed"
+        assert MODE.follow_up(CITY, FIRST, replies, settings)
+        assert MODE.grade(CITY, FIRST, replies, settings).reading.rule == "unparsed"
 
 
 def test_another_judges_unreadable_words_are_unreadable_without_a_reference_too():
-    bare, told = replace(CITY, target=()), setting("compass-en.1")
+    bare, settings = replace(CITY, target=()), setting("compass-en.1")
     replies = [GeneratedText("I cannot decide.")]
-    assert MODE.follow_up(bare, FIRST, replies, told)
-    assert MODE.grade(bare, FIRST, replies, told).reading.rule == "unparsed"
+    assert MODE.follow_up(bare, FIRST, replies, settings)
+    assert MODE.grade(bare, FIRST, replies, settings).reading.rule == "unparsed"

@@ -1,4 +1,4 @@
-"""Open questions on hand-made responses: what is asked, and how the reply is compared."""
+"""Open questions on hand-made responses: what is requested, and how the reply is compared."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ import pytest
 
 from evalui.modes import MODES, ModeSettings, MultiTurn
 from evalui.modes.open_answer import OpenAnswer, plain_prompt_of
-from evalui.scoring.text.metrics import BLEUS, TEXT_METRICS
+from evalui.scoring.text_metrics import BLEUS, TEXT_METRICS
 from evalui.types import Generate, GeneratedText, Message, Prompt, Sample, Variant
 
 MODE = OpenAnswer()
@@ -23,7 +23,7 @@ HISTORY = (
 PLAIN, CHAT = ModeSettings(shots={}, max_tokens=99), ModeSettings(shots={}, chat=True)
 
 
-def asked(sample: Sample, setting: ModeSettings, replies: Sequence[str] = ()) -> Generate:
+def request_for(sample: Sample, setting: ModeSettings, replies: Sequence[str] = ()) -> Generate:
     texts = [GeneratedText(reply) for reply in replies]
     plan = MODE.follow_up(sample, NONE, texts, setting) if texts else None
     (request,) = MODE.plan(sample, NONE, setting) if plan is None else plan
@@ -32,14 +32,14 @@ def asked(sample: Sample, setting: ModeSettings, replies: Sequence[str] = ()) ->
 
 
 def test_a_conversation_is_the_bare_question():
-    request = asked(CITY, CHAT)
+    request = request_for(CITY, CHAT)
     assert request.prompt == (Message("user", CITY.question),)
     assert request.stop == ()
     assert request.temperature == 0.0
 
 
 def test_a_conversation_begins_with_its_history():
-    request = asked(replace(CITY, history=HISTORY), CHAT)
+    request = request_for(replace(CITY, history=HISTORY), CHAT)
     assert request.prompt == (*HISTORY, Message("user", CITY.question))
 
 
@@ -60,7 +60,7 @@ def test_a_conversation_begins_with_its_history():
 def test_a_plain_prompt_is_a_form_that_ends_where_a_question_begins(
     sample: Sample, prompt: str, stop: str, form: str
 ):
-    request = asked(sample, PLAIN)
+    request = request_for(sample, PLAIN)
     assert request == Generate(prompt, max_tokens=99, stop=(stop,))
     assert plain_prompt_of(sample).name == form
 
@@ -91,17 +91,17 @@ SHOT = Sample("dev", "Capital of Cuba?", target=("Havana", "La Habana"))
 def test_worked_examples_stand_after_the_system_and_before_the_history(chat: bool, prompt: Prompt):
     mute = Sample("dev2", "No reference?")
     setting = ModeSettings(shots={"s": (SHOT, mute), "": (mute,)}, chat=chat)
-    assert asked(replace(CITY, history=HISTORY), setting).prompt == prompt
+    assert request_for(replace(CITY, history=HISTORY), setting).prompt == prompt
 
 
 def test_each_question_of_a_conversation_follows_the_models_own_answer():
     assert isinstance(MODES["question_answer"], MultiTurn)
-    assert asked(TALK, CHAT, ["Lima"]).prompt == (
+    assert request_for(TALK, CHAT, ["Lima"]).prompt == (
         Message("user", TALK.question),
         Message("assistant", "Lima"),
         Message("user", "And of Cuba?"),
     )
-    assert asked(TALK, PLAIN, [" Lima", " Havana\n"]).prompt == (
+    assert request_for(TALK, PLAIN, [" Lima", " Havana\n"]).prompt == (
         "Question: What is the capital of Peru?\nAnswer: Lima\n\n"
         "Question: And of Cuba?\nAnswer: Havana\n\nQuestion: And of Iran?\nAnswer:"
     )

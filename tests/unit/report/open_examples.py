@@ -8,7 +8,7 @@ prefers the better of two, but calls `late` and `early` good alike on every four
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
-from evalui.scoring.text.metrics import TEXT_METRICS
+from evalui.scoring.text_metrics import TEXT_METRICS
 from evalui.types import (
     OUTCOMES,
     Cell,

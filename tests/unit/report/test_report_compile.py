@@ -1,6 +1,7 @@
 import pytest
 
-from evalui.report.compile import compile_report, escaped, markdown
+from evalui.report.compile import compile_report, markdown
+from evalui.report.render import escaped
 
 
 @pytest.fixture

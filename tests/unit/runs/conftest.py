@@ -8,24 +8,25 @@ from fake_ray_examples import Echo, FakeRay
 from runs_examples import add_run, spec
 
 from evalui.runs.cluster import actor, model
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.store import Store
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store(tmp_path / "evalui.sqlite")
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = Database(tmp_path / "evalui.sqlite")
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def lease(store: Store) -> Lease:
+def lease(database: Database) -> Lease:
     """The lease of a run whose only cell has the id 1 and 6 questions in 4 orders."""
-    add_run(store, spec(pattern="circular"))
-    claimed = store.claim("worker-1")
+    add_run(database, spec(pattern="circular"))
+    claimed = queue.claim(database, "worker-1")
     assert claimed
-    store.start_cell(claimed.lease, 1, "f")
+    queue.start_cell(database, claimed.lease, 1, "f")
     return claimed.lease
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.runs.cluster.actor import ModelActor
 from evalui.runs.cluster.model import ClusterModel
@@ -24,11 +25,11 @@ class Echo:
         for index, request in enumerate(requests):
             assert isinstance(request, Generate)
             if request.prompt == "break":
-                raise ModelError("Broken.")
+                raise ModelError(Sentence("Broken."))
             if request.prompt != "refuse":
                 yield index, GeneratedText(str(request.prompt))
         if any(isinstance(each, Generate) and each.prompt == "refuse" for each in requests):
-            raise RequestRejected("One is refused.")
+            raise RequestRejected(Sentence("One is refused."))
 
     def close(self) -> None: ...
 
@@ -66,7 +67,7 @@ class FakeRay:
 
     def connect(self) -> "FakeRay":
         if self.headless:
-            raise Unreachable("The head is gone.")
+            raise Unreachable(Sentence("The head is gone."))
         return self
 
     def nodes(self) -> list[dict[str, Any]]:

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from evalui.models import ModelEntry
 from evalui.runs.contest import CollectedAnswers
-from evalui.runs.database.store import Store
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import add_dataset
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker.main import Worker
@@ -52,13 +54,17 @@ def open_spec(**fields: object) -> RunSpec:
 
 
 def add_open_run(
-    store: Store, spec: RunSpec | None = None, brought: Sequence[CollectedAnswers] = (RIGHT, WRONG)
+    database: Database,
+    spec: RunSpec | None = None,
+    brought: Sequence[CollectedAnswers] = (RIGHT, WRONG),
 ) -> str:
     data = capitals()
-    store.add_dataset(data)
+    add_dataset(database, data)
     asked = spec or open_spec()
-    return store.create_run(asked, plan_run(asked, {"capitals.jsonl": data}, CATALOG, brought))
+    return queue.create_run(
+        database, asked, plan_run(asked, {"capitals.jsonl": data}, CATALOG, brought)
+    )
 
 
-def do_run(store: Store, run_id: str, catalog: Mapping[str, ModelEntry] = CATALOG) -> None:
-    assert Worker(store, lambda: catalog).run_once(run_id)
+def do_run(database: Database, run_id: str, catalog: Mapping[str, ModelEntry] = CATALOG) -> None:
+    assert Worker(database, lambda: catalog).run_once(run_id)

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from evalui.models import ModelEntry
 from evalui.runs.cells import CellPlan
-from evalui.runs.database.store import Store
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import add_dataset
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, LabelProbs, Reading, Sample, Trial, Variant
@@ -59,11 +61,11 @@ def plans_of(asked: RunSpec, *datasets: Dataset) -> tuple[CellPlan, ...]:
     return plan_run(asked, dict(zip(keys, known, strict=True)), CATALOG)
 
 
-def add_run(store: Store, asked: RunSpec | None = None, *datasets: Dataset) -> str:
+def add_run(database: Database, asked: RunSpec | None = None, *datasets: Dataset) -> str:
     asked = asked or spec()
     for given in datasets or (dataset(),):
-        store.add_dataset(given)
-    return store.create_run(asked, plans_of(asked, *datasets))
+        add_dataset(database, given)
+    return queue.create_run(database, asked, plans_of(asked, *datasets))
 
 
 def trial(

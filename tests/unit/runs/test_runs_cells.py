@@ -14,13 +14,13 @@ from evalui.scoring.position_bias.summary import measure_bias
 from evalui.types import LETTERS, Contestant, GeneratedText, Pattern, Sample, Trial, Variant
 
 
-def test_an_open_question_is_asked_once():
+def test_an_open_question_is_prompted_once():
     mode = ModeSpec(mode="question_answer", chat=False)
     pairs = list(trials_to_run(mode, "origin", capitals().samples, mode_settings(mode, ())))
     assert [variant for _, variant in pairs] == [Variant(())] * 4
 
 
-def test_a_judge_is_told_who_takes_part_how_and_with_which_seed():
+def test_a_judge_is_planned_with_contestants_orders_and_seed_and_with_which_seed():
     judging = {"judges": ["j"], "template": "mtbench-en.1", "seed": 7}
     mode = ModeSpec.model_validate({"mode": "judge", "judging": judging})
     both = (Contestant("x", {}), Contestant("y", {}))
@@ -37,7 +37,7 @@ def test_each_mode_refuses_the_kinds_it_is_not_for():
     assert blocking_reason(capitals(), entry, ModeSpec(mode="question_answer")) == ""
 
 
-def test_a_rule_that_knows_questions_by_their_text_is_not_asked_without():
+def test_a_rule_that_knows_questions_by_their_text_is_not_prompted_without():
     entry = CATALOG["perfect"]
     assert "left out here" in blocking_reason(dataset(), entry, ModeSpec(mode="choices_only"))
     assert blocking_reason(dataset(), entry, ModeSpec(mode="multiple_choice")) == ""

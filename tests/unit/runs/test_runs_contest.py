@@ -31,7 +31,7 @@ def test_the_plan_decides_who_meets_whom(fields: dict[str, object], pairs: list[
     }
 
 
-def test_a_name_that_takes_no_part_is_told_with_those_that_do():
+def test_a_name_that_takes_no_part_is_reported_with_those_that_do():
     with pytest.raises(UnknownName, match="'w' takes no part"):
         judged_pairs(judging(pairs="baseline", baseline=["w"]), NAMES)
 

@@ -5,10 +5,9 @@ from open_run_examples import CATALOG, RIGHT, capitals, open_spec
 from runs_examples import dataset, plans_of, spec
 
 from evalui.models.base import ModelEntry
-from evalui.runs.database.throughput import LoadingTimes, Throughput
-from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.database.throughput import LoadingTimes, RequestSize, Throughput
+from evalui.runs.estimate import Estimate, estimate, request_size, workload
 from evalui.runs.plan import plan_run
-from evalui.runs.workload import RequestSize, request_size, workload
 
 DATASETS = {"sums.csv": dataset()}
 
@@ -148,7 +147,7 @@ def judged(**prices: float) -> Estimate:
     return estimate(plan_run(asked, data, catalog, [RIGHT]), data, {})
 
 
-def test_the_judges_calls_are_told_apart() -> None:
+def test_the_judges_calls_are_distinguished() -> None:
     told = judged()
     assert (told.requests, told.judged) == (4 + 8, 8)
     assert told.dollars is None

@@ -32,7 +32,7 @@ def test_a_circular_cell_asks_each_question_in_each_order() -> None:
     assert (plan.questions, plan.total, plan.requests) == (6, 24, 24)
 
 
-def test_a_cloze_cell_is_asked_once_whatever_the_pattern() -> None:
+def test_a_cloze_cell_is_prompted_once_whatever_the_pattern() -> None:
     (plan,) = plans_of(spec(mode="cloze", pattern="circular"))
     assert plan.pattern == "origin"
     assert (plan.total, plan.requests) == (6, 6 * 2 * 4)
@@ -89,7 +89,7 @@ def test_without_shots_no_example_is_shown() -> None:
     assert mode_settings(ModeSpec(mode="cloze", chat=False), dataset().shots).shots == {}
 
 
-def test_fewer_dev_rows_than_shots_are_told_before_the_start() -> None:
+def test_fewer_dev_rows_than_shots_are_reported_before_the_start() -> None:
     data = dataset(samples=[sample(1), sample(2, subject="law")], shots=5)
     with pytest.raises(SpecError, match=r"sums, subject law, has 0 worked examples.*3 shots"):
         plans_of(spec(shots=3), data)
@@ -132,20 +132,20 @@ def test_two_datasets_of_one_name_are_refused() -> None:
         plans_of(spec(datasets=["a", "b"]), dataset(2), dataset(3))
 
 
-def test_a_model_without_the_ability_is_told_with_the_reason() -> None:
+def test_a_model_without_the_ability_is_reported_with_the_reason() -> None:
     (plan,) = plans_of(spec(models=["always-A"], mode="cloze"))
     assert plan.impossible == ("always-A cannot do this mode: it gives no probability of a text.")
     assert plan.requests == 0
 
 
-def test_a_model_that_cannot_be_loaded_is_told_with_the_reason() -> None:
+def test_a_model_that_cannot_be_loaded_is_reported_with_the_reason() -> None:
     catalog = {"perfect": ModelEntry("perfect", "scripted", options={"rule": "none"})}
     asked = spec()
     (plan,) = plan_run(asked, {"sums.csv": dataset()}, catalog)
     assert "none" in plan.impossible
 
 
-def test_open_questions_cannot_be_asked_with_options() -> None:
+def test_open_questions_cannot_be_prompted_with_options() -> None:
     data = Dataset("essays", "general_qa", (sample(1),))
     (plan,) = plans_of(spec(), data)
     assert plan.impossible == "essays has no options to choose from."

@@ -97,7 +97,7 @@ def test_in_a_run_of_two_kinds_each_dataset_has_the_modes_made_for_it():
     ]
 
 
-def test_a_mode_that_fits_nothing_is_told_with_the_reason():
+def test_a_mode_that_fits_nothing_is_reported_with_the_reason():
     (plan,) = plans(models=["perfect"], answers=[], judging=None, modes=[{"mode": "cloze"}])
     assert "no options" in plan.impossible
 
@@ -116,7 +116,7 @@ def test_a_model_that_answers_in_two_ways_cannot_be_judged():
 def test_more_showings_than_can_be_done_are_refused_before_they_are_planned(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("evalui.runs.plan_judges.MAX_TRIALS", 7)
+    monkeypatch.setattr("evalui.runs.plan.MAX_TRIALS", 7)
     with pytest.raises(SpecError, match="would ask 8 times, more than 7"):
         plans(RIGHT, WRONG)
 
@@ -126,12 +126,12 @@ def test_the_judges_own_seed_stands_in_the_signature():
     assert "seed:5" in told.cell.signature.split("|")
 
 
-def test_a_rating_is_told_by_its_own_rule():
+def test_a_rating_is_marked_by_its_own_rule():
     rated = {"judges": ["reference-judge"], "template": "score10-en.1"}
     assert "rule:rating" in plans(RIGHT, judging=rated)[-1].cell.signature.split("|")
 
 
-def test_other_answers_have_another_signature_and_none_of_how_they_were_asked_for():
+def test_other_answers_have_another_signature_and_none_of_how_they_were_prompted():
     first, second = plans(RIGHT, WRONG)[:2]
     digests = [plan.cell.signature.partition("answers:")[2][:8] for plan in (first, second)]
     assert digests[0] != digests[1]
@@ -140,6 +140,6 @@ def test_other_answers_have_another_signature_and_none_of_how_they_were_asked_fo
 
 
 @pytest.mark.parametrize("field", ["baseline", "against"])
-def test_a_misspelt_name_is_told_even_where_it_is_not_used(field: str):
+def test_a_misspelt_name_is_reported_even_where_it_is_not_used(field: str):
     with pytest.raises(UnknownName, match="'rihgt' takes no part"):
         plans(RIGHT, WRONG, judging={"judges": ["reference-judge"], field: ["rihgt"]})

@@ -77,7 +77,7 @@ def test_an_error_is_not_remembered():
     assert work.calls == [5, 5]
 
 
-def test_nobody_waits_for_what_another_works_out():
+def test_no_caller_waits_for_what_another_computes():
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(size: int) -> object:

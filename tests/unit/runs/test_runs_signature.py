@@ -16,7 +16,7 @@ def test_a_mode_that_is_alone_is_called_by_its_name() -> None:
     assert labels(modes) == ("cloze", "generation")
 
 
-def test_modes_are_told_apart_by_what_differs() -> None:
+def test_modes_are_distinguished_by_what_differs() -> None:
     modes = [
         ModeSpec(mode="generation", shots=5, pattern="circular", chat=True),
         ModeSpec(mode="generation", shots=5, pattern="circular", chat=False),

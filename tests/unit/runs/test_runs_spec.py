@@ -60,7 +60,7 @@ def test_what_is_written_reads_back() -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(text: str, told: str) -> None:
+def test_a_mistake_is_reported_with_its_place(text: str, told: str) -> None:
     with pytest.raises(SpecError) as caught:
         read_spec(text)
     assert told in str(caught.value)

@@ -7,7 +7,10 @@ from runs_examples import CATALOG, spec
 
 from evalui.errors import DataError, FaultyRows, SpecError, UnknownRun
 from evalui.runs.contest import CollectedAnswers
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import stored_datasets
+from evalui.runs.database.runs import read_run, read_runs
+from evalui.runs.database.trials import read_results
 from evalui.runs.spec import RunSpec, read_spec, write_spec
 from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 from evalui.runs.worker.main import Worker
@@ -62,7 +65,7 @@ def test_rows_with_options_of_the_same_text_are_left_out_by_choice(folder: Path)
     assert (len(kept.dataset.samples), len(left.dataset.samples)) == (3, 2)
 
 
-def test_a_file_that_has_changed_is_told(folder: Path) -> None:
+def test_a_file_that_has_changed_is_reported(folder: Path) -> None:
     with pytest.raises(SpecError, match="has changed since"):
         read_datasets(of("good.csv", sha256="0" * 64), base=folder)
 
@@ -73,36 +76,36 @@ def test_a_file_that_is_the_same_passes(folder: Path) -> None:
     assert list(again.values()) == [loaded]
 
 
-def test_a_missing_file_is_told(folder: Path) -> None:
+def test_a_missing_file_is_reported(folder: Path) -> None:
     with pytest.raises(DataError, match=r"nowhere\.csv"):
         read_datasets(of("nowhere.csv"), base=folder)
 
 
-def test_a_run_outlives_its_files(store: Store, folder: Path) -> None:
+def test_a_run_outlives_its_files(database: Database, folder: Path) -> None:
     asked = of("good.csv")
-    run_id = submit(store, asked, read_datasets(asked, base=folder), CATALOG)
+    run_id = submit(database, asked, read_datasets(asked, base=folder), CATALOG)
     (folder / "good.csv").unlink()
-    Worker(store, lambda: CATALOG).run_once()
-    assert store.run(run_id).state == "done"
-    assert store.run(run_id).done == 2
+    Worker(database, lambda: CATALOG).run_once()
+    assert read_run(database, run_id).state == "done"
+    assert read_run(database, run_id).done == 2
 
 
-def test_a_run_that_contradicts_itself_leaves_nothing(store: Store, folder: Path) -> None:
+def test_a_run_that_contradicts_itself_leaves_nothing(database: Database, folder: Path) -> None:
     asked = of("good.csv")
     loaded = read_datasets(asked, base=folder)
     with pytest.raises(SpecError, match="0 worked examples"):
-        submit(store, asked.model_copy(update={"modes": spec(shots=5).modes}), loaded, CATALOG)
-    assert (store.runs(), store.datasets()) == ([], [])
+        submit(database, asked.model_copy(update={"modes": spec(shots=5).modes}), loaded, CATALOG)
+    assert (read_runs(database), stored_datasets(database)) == ([], [])
 
 
-def test_a_limit_per_subject_asks_each_subject(store: Store, tmp_path: Path) -> None:
+def test_a_limit_per_subject_asks_each_subject(database: Database, tmp_path: Path) -> None:
     for subject in ("law", "logic"):
         (tmp_path / f"{subject}_val.csv").write_text(GOOD + "2,Three?,1,2,3,4,C\n")
     values = {"datasets": [{"path": ["law_val.csv", "logic_val.csv"], "name": "both"}]}
     asked = spec(version=2, limit=2, **values)
-    run_id = submit(store, asked, read_datasets(asked, base=tmp_path), CATALOG)
-    Worker(store, lambda: CATALOG).run_once(run_id)
-    (result,) = store.results(run_id)
+    run_id = submit(database, asked, read_datasets(asked, base=tmp_path), CATALOG)
+    Worker(database, lambda: CATALOG).run_once(run_id)
+    (result,) = read_results(database, run_id)
     assert list(result.samples) == ["law/0", "law/1", "logic/0", "logic/1"]
     assert len(result.trials) == 4
 
@@ -178,7 +181,9 @@ def test_a_name_stands_before_those_of_the_entries(tmp_path: Path) -> None:
     assert [source.key for source in asked.datasets] == ["mid/qa", "mid/law"]
 
 
-def test_answers_of_a_configuration_belong_to_its_open_entry(store: Store, tmp_path: Path) -> None:
+def test_answers_of_a_configuration_belong_to_its_open_entry(
+    database: Database, tmp_path: Path
+) -> None:
     _configure(tmp_path, *MIXED[:2])
     (tmp_path / "answers_x.jsonl").write_text('{"index": 1, "answer": "Beijing"}\n')
     for dataset in ("", "custom_config.json", "qa"):
@@ -187,7 +192,7 @@ def test_answers_of_a_configuration_belong_to_its_open_entry(store: Store, tmp_p
         asked = expand_entries(RunSpec.model_validate(values), base=tmp_path)
         loaded = read_datasets(asked, base=tmp_path)
         datasets = {key: upload.dataset for key, upload in loaded.items()}
-        (found,) = collect_answers(store, asked, datasets, base=tmp_path)
+        (found,) = collect_answers(database, asked, datasets, base=tmp_path)
         assert found.source == "qa"
 
 
@@ -225,39 +230,39 @@ def open_run(**answers: object) -> RunSpec:
     )
 
 
-def collect_in(folder: Path, store: Store, asked: RunSpec) -> tuple[CollectedAnswers, ...]:
+def collect_in(folder: Path, database: Database, asked: RunSpec) -> tuple[CollectedAnswers, ...]:
     loaded = read_datasets(asked, base=folder)
     datasets = {key: upload.dataset for key, upload in loaded.items()}
-    return collect_answers(store, asked, datasets, base=folder)
+    return collect_answers(database, asked, datasets, base=folder)
 
 
-def test_answers_in_a_file_are_collected_by_question(answered: Path, store: Store) -> None:
-    (found,) = collect_in(answered, store, open_run(path="answers_x.jsonl"))
+def test_answers_in_a_file_are_collected_by_question(answered: Path, database: Database) -> None:
+    (found,) = collect_in(answered, database, open_run(path="answers_x.jsonl"))
     assert sorted(found.answers.values()) == [("1",), ("2",)]
     assert (found.model, found.source, found.unknown) == ("x", "open.jsonl", 1)
 
 
-def test_answers_of_an_earlier_run_take_part_again(answered: Path, store: Store) -> None:
+def test_answers_of_an_earlier_run_take_part_again(answered: Path, database: Database) -> None:
     first = open_run(path="answers_x.jsonl")
     run_id = submit(
-        store,
+        database,
         first,
         read_datasets(first, base=answered),
         CATALOG,
-        collected=collect_in(answered, store, first),
+        collected=collect_in(answered, database, first),
     )
-    Worker(store, lambda: CATALOG).run_once(run_id)
-    (again,) = collect_in(answered, store, open_run(run=run_id))
+    Worker(database, lambda: CATALOG).run_once(run_id)
+    (again,) = collect_in(answered, database, open_run(run=run_id))
     assert sorted(again.answers.values()) == [("1",), ("2",)]
 
 
-def test_answers_of_somebody_elses_run_do_not_exist(answered: Path, store: Store) -> None:
+def test_answers_of_another_users_run_do_not_exist(answered: Path, database: Database) -> None:
     first = open_run(path="answers_x.jsonl")
-    found = collect_in(answered, store, first)
+    found = collect_in(answered, database, first)
     loaded = read_datasets(first, base=answered)
-    run_id = submit(store, first, loaded, CATALOG, "somebody", collected=found)
+    run_id = submit(database, first, loaded, CATALOG, "somebody", collected=found)
     with pytest.raises(UnknownRun):
-        collect_in(answered, store, open_run(run=run_id))
+        collect_in(answered, database, open_run(run=run_id))
 
 
 @pytest.mark.parametrize(
@@ -270,13 +275,13 @@ def test_answers_of_somebody_elses_run_do_not_exist(answered: Path, store: Store
     ],
 )
 def test_answers_without_a_source_or_a_question_are_refused(
-    answered: Path, store: Store, answers: dict[str, str], message: str
+    answered: Path, database: Database, answers: dict[str, str], message: str
 ) -> None:
     with pytest.raises((SpecError, DataError), match=message):
-        collect_in(answered, store, open_run(**answers))
+        collect_in(answered, database, open_run(**answers))
 
 
-def test_a_run_needs_somebody_to_answer() -> None:
+def test_a_run_needs_a_contestant() -> None:
     with pytest.raises(SpecError, match="a model, or answers"):
         read_spec('{"datasets": ["open.jsonl"], "mode": "question_answer"}')
 
@@ -288,7 +293,7 @@ def test_where_answers_are_judged_no_mode_need_be_named() -> None:
     assert [(mode.mode, mode.max_tokens) for mode in asked.modes] == [("question_answer", 512)]
 
 
-def test_a_misspelt_field_of_the_judging_is_told() -> None:
+def test_a_misspelt_field_of_the_judging_is_reported() -> None:
     with pytest.raises(SpecError, match=r"judging\.order.*Known: judges, template, orders"):
         read_spec('{"datasets": ["o"], "models": ["m"], "judging": {"judges": ["j"], "order": 1}}')
 
@@ -301,23 +306,27 @@ def test_what_belongs_elsewhere_is_refused_among_the_modes(mode: str) -> None:
         read_spec(f'{{"datasets": ["o"], "models": ["m"], "modes": [{mode}]}}')
 
 
-def test_faulty_answers_stop_a_run_that_does_not_skip_them(answered: Path, store: Store) -> None:
+def test_faulty_answers_stop_a_run_that_does_not_skip_them(
+    answered: Path, database: Database
+) -> None:
     (answered / "answers_x.jsonl").write_text(ANSWERS + "{no json\n")
     with pytest.raises(
         FaultyRows,
         match=r"Faults in answers_x\.jsonl: 1\..*line 4.*\"answers\": \[\{\"model\": \"x\"",
     ):
-        collect_in(answered, store, open_run(path="answers_x.jsonl"))
-    (found,) = collect_in(answered, store, open_run(path="answers_x.jsonl", skip_faulty=True))
+        collect_in(answered, database, open_run(path="answers_x.jsonl"))
+    (found,) = collect_in(answered, database, open_run(path="answers_x.jsonl", skip_faulty=True))
     assert (len(found.answers), found.unknown) == (2, 1)
 
 
-def test_an_answer_after_another_conversation_is_no_answer(answered: Path, store: Store) -> None:
+def test_an_answer_after_another_conversation_is_no_answer(
+    answered: Path, database: Database
+) -> None:
     first = open_run(path="answers_x.jsonl")
-    brought = collect_in(answered, store, first)
+    brought = collect_in(answered, database, first)
     loaded = read_datasets(first, base=answered)
-    run_id = submit(store, first, loaded, CATALOG, collected=brought)
-    Worker(store, lambda: CATALOG).run_once(run_id)
+    run_id = submit(database, first, loaded, CATALOG, collected=brought)
+    Worker(database, lambda: CATALOG).run_once(run_id)
     (answered / "open.jsonl").write_text(OPEN.replace("}", ', "history": [["a", "b"]]}'))
     with pytest.raises(SpecError, match="none belongs to a question"):
-        collect_in(answered, store, open_run(run=run_id))
+        collect_in(answered, database, open_run(run=run_id))

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.scoring.choice.permutations import variant_from_label
-from evalui.scoring.choice.ties import reading_of_scores
 from evalui.types import LETTERS, FixedOrderReason, Reading, Trial, Variant
 
 GOLDEN = Path(__file__).parents[2] / "golden"

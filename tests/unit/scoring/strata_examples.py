@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.permutations import variants
-from evalui.scoring.choice.strata import OptionCountStratum
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
 from evalui.types import FixedOrderReason, Pattern, Reading, Trial, Variant
 
 

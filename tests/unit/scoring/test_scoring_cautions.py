@@ -71,23 +71,23 @@ FIRES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"unreadable": part(0.014)} | ACCURACY,
     ),
     ("unreadable-many", {"unreadable": part(0.101)}, {"unreadable": part(0.10)}),
-    ("format-gap", {"gap": 0.051}, {"gap": 0.05}),
+    ("format-gap", {"format_gap": 0.051}, {"format_gap": 0.05}),
     ("index-hits", {"index_hits": 0.051}, {"index_hits": 0.05}),
     ("mass", {"mass": 0.89}, {"mass": 0.9}),
     ("mass-low", {"mass": 0.49}, {"mass": 0.5}),
     ("ties", {"tied": 0.011}, {"tied": 0.01}),
     ("ties", {"tied": 0.001, "top_k": True}, {"tied": 0.0, "top_k": True}),
     ("incomplete", {"incomplete": 1}, {"incomplete": 0}),
-    ("naming", {"naming": 1}, {"naming": 0}),
+    ("naming", {"refers_to_other_options": 1}, {"refers_to_other_options": 0}),
     ("duplicate-options", {"duplicates": 1}, {"duplicates": 0}),
     (
         "unbalanced",
-        {"gold": (26, 24, 25, 25), "gold_p": 0.009},
-        {"gold": (26, 24, 25, 25), "gold_p": 0.01},
+        {"gold_counts": (26, 24, 25, 25), "gold_p": 0.009},
+        {"gold_counts": (26, 24, 25, 25), "gold_p": 0.01},
     ),
-    ("unbalanced", {"gold": (41, 20, 20, 19)}, {"gold": (40, 20, 20, 20)}),
-    ("unbalanced", {"gold": (66, 34)}, {"gold": (60, 40)}),
-    ("unbalanced", {"gold": (49, 26, 25)}, {"gold": (45, 28, 27)}),
+    ("unbalanced", {"gold_counts": (41, 20, 20, 19)}, {"gold_counts": (40, 20, 20, 20)}),
+    ("unbalanced", {"gold_counts": (66, 34)}, {"gold_counts": (60, 40)}),
+    ("unbalanced", {"gold_counts": (49, 26, 25)}, {"gold_counts": (45, 28, 27)}),
     (
         "choices-only",
         {"choices_only": (40, 100), "chance": 0.25},
@@ -95,8 +95,8 @@ FIRES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ),
     (
         "choices-only",
-        {"choices_only": (40, 100), "chance": 0.25, "gold": (30, 30, 30, 30)},
-        {"choices_only": (40, 100), "chance": 0.25, "gold": (40, 20, 20, 20)},
+        {"choices_only": (40, 100), "chance": 0.25, "gold_counts": (30, 30, 30, 30)},
+        {"choices_only": (40, 100), "chance": 0.25, "gold_counts": (40, 20, 20, 20)},
     ),
     (
         "debiasing-hurts",
@@ -108,7 +108,7 @@ FIRES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("flips-many", {"flips": part(0.21, n=30)}, {"flips": part(0.20, n=30)}),
     ("single-order", {"single_order": True}, {"single_order": False}),
     ("judge-unreadable", {"judge_unreadable": 0.021}, {"judge_unreadable": 0.02}),
-    ("not-comparable:rule, shots", {"differs": "rule, shots"}, {"differs": ""}),
+    ("not-comparable:rule, shots", {"incompatibilities": "rule, shots"}, {"incompatibilities": ""}),
 ]
 
 

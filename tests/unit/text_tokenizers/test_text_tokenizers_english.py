@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 
-from evalui.text_tokenizers import words
+from evalui.text_tokenizers import tokenize_en
 from evalui.text_tokenizers.english import EnglishTokenizer, sentence_end_detector
 
 NLTK = NLTKWordTokenizer().tokenize
@@ -133,4 +133,4 @@ def _plain_nltk():
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_the_words_of_a_text_are_nltks_whatever_it_is(text: str):
     expected = [word for sentence in _plain_nltk()(text) for word in NLTK(sentence)]
-    assert words.tokenize_en(text) == expected
+    assert tokenize_en(text) == expected

@@ -3,6 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from evalui.models.base import ModelEntry
+from evalui.runs.database import queue
+from evalui.runs.database.datasets import add_dataset
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import write_trials
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, Message, Reading, Sample, Trial, Variant
@@ -46,7 +50,7 @@ def open_run(
         tuple(samples) or tuple(question(number) for number in range(n)),
         sha256="e" * 64,
     )
-    desk.store.add_dataset(dataset)
+    add_dataset(desk.database, dataset)
     values = {
         "name": "Talk",
         "datasets": [{"path": "talk.jsonl"}],
@@ -56,19 +60,19 @@ def open_run(
     }
     spec = RunSpec.model_validate(values)
     plans = plan_run(spec, {spec.datasets[0].key: dataset}, _CATALOG)
-    run_id = desk.store.create_run(spec, plans)
-    claimed = desk.store.claim("worker", run_id)
+    run_id = queue.create_run(desk.database, spec, plans)
+    claimed = queue.claim(desk.database, "worker", run_id)
     assert claimed
-    for cell in desk.store.cells(run_id):
-        desk.store.start_cell(claimed.lease, cell.id, "f")
+    for cell in read_cells(desk.database, run_id):
+        queue.start_cell(desk.database, claimed.lease, cell.id, "f")
         if cell.cell.mode == "judge":
             trials = [_judged(one, order) for one in dataset.samples for order in ((0, 1), (1, 0))]
         else:
             side = NAMES.index(cell.cell.model)
             trials = [_answered(one, written(one, side)) for one in dataset.samples]
-        desk.store.write_trials(claimed.lease, cell.id, trials)
-        desk.store.finish_cell(claimed.lease, cell.id)
-    desk.store.finish(claimed.lease)
+        write_trials(desk.database, claimed.lease, cell.id, trials)
+        queue.finish_cell(desk.database, claimed.lease, cell.id)
+    queue.finish(desk.database, claimed.lease)
     return run_id
 
 

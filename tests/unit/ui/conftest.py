@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ui_examples import GOOD, MODELS
 
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
@@ -22,7 +22,7 @@ def desk(tmp_path: Path) -> AppService:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=tmp_path / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, Store(settings.database))
+    return AppService(settings, Database(settings.database))
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def form_for(desk: AppService) -> Callable[..., dict[str, Any]]:
 def finished(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str]:
     def run(text: str = GOOD, **fields: str | list[str]) -> str:
         run_id = desk.start(read_run_form(form_for(text, **fields)))
-        Worker(desk.store, desk.catalog).run_once()
+        Worker(desk.database, desk.catalog).run_once()
         assert desk.run(run_id).state == "done"
         return run_id
 

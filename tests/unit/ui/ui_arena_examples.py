@@ -3,8 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import add_dataset, read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease
-from evalui.runs.database.store import Store
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import write_trials
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import JUDGE, RunSpec
 from evalui.settings import Settings
@@ -60,7 +64,7 @@ def open_desk(folder: Path) -> AppService:
     models.write_text(CATALOG, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, Store(settings.database))
+    return AppService(settings, Database(settings.database))
 
 
 def questions(n: int = 12, *, text: str = "", capability: str = "facts") -> Dataset:
@@ -87,7 +91,7 @@ def questions(n: int = 12, *, text: str = "", capability: str = "facts") -> Data
 def add_run(desk: AppService, data: Dataset | None = None, **judging: object) -> str:
     """A queued run of the three models and a judge."""
     data = data or questions()
-    desk.store.add_dataset(data)
+    add_dataset(desk.database, data)
     spec = RunSpec.model_validate(
         {
             "name": "Open run",
@@ -96,14 +100,16 @@ def add_run(desk: AppService, data: Dataset | None = None, **judging: object) ->
             "judging": {"judges": ["judge"]} | judging,
         }
     )
-    return desk.store.create_run(spec, plan_run(spec, {"open.jsonl": data}, desk.catalog(), ()))
+    return queue.create_run(
+        desk.database, spec, plan_run(spec, {"open.jsonl": data}, desk.catalog(), ())
+    )
 
 
 def begin(desk: AppService, run_id: str, *, text: str = "") -> Lease:
     """Claim the run and write what the models answer."""
-    claimed = desk.store.claim("worker", run_id)
+    claimed = queue.claim(desk.database, "worker", run_id)
     assert claimed is not None
-    for row in desk.store.cells(run_id):
+    for row in read_cells(desk.database, run_id):
         if row.cell.mode != JUDGE:
             _write(desk, claimed.lease, row, [_answer(row, s, text) for s in samples_of(desk, row)])
     return claimed.lease
@@ -120,9 +126,9 @@ def judge_some(
     injected: tuple[int, ...] = (),
 ) -> None:
     """Write verdicts of each judge on every pair in both orders, or on a part of them."""
-    for row in desk.store.cells(run_id):
+    for row in read_cells(desk.database, run_id):
         if row.cell.mode == JUDGE:
-            desk.store.start_cell(lease, row.id, "f")
+            queue.start_cell(desk.database, lease, row.id, "f")
             trials = [
                 _verdict(sample, order, decide(number, *(NAMES[place] for place in order)), text)
                 if number not in injected
@@ -130,7 +136,7 @@ def judge_some(
                 for number, sample in enumerate(samples_of(desk, row))
                 for order in ((0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1))
             ]
-            desk.store.write_trials(lease, row.id, trials[of])
+            write_trials(desk.database, lease, row.id, trials[of])
 
 
 def judged(
@@ -151,19 +157,19 @@ def judged(
 
 
 def end(desk: AppService, run_id: str, lease: Lease) -> None:
-    for row in desk.store.cells(run_id):
-        desk.store.finish_cell(lease, row.id)
-    desk.store.finish(lease)
+    for row in read_cells(desk.database, run_id):
+        queue.finish_cell(desk.database, lease, row.id)
+    queue.finish(desk.database, lease)
 
 
 def samples_of(desk: AppService, row: CellRow) -> tuple[Sample, ...]:
-    return desk.store.dataset_of(row.id).samples
+    return read_cell_dataset(desk.database, row.id).samples
 
 
 def _write(desk: AppService, lease: Lease, row: CellRow, trials: list[Trial]) -> None:
-    desk.store.start_cell(lease, row.id, "f")
-    desk.store.write_trials(lease, row.id, trials)
-    desk.store.finish_cell(lease, row.id)
+    queue.start_cell(desk.database, lease, row.id, "f")
+    write_trials(desk.database, lease, row.id, trials)
+    queue.finish_cell(desk.database, lease, row.id)
 
 
 def _answer(row: CellRow, sample: Sample, text: str) -> Trial:

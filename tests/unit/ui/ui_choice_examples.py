@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ui_examples import MODELS
 
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
@@ -35,7 +35,7 @@ def new_desk(folder: Path, models: str = MODELS) -> AppService:
     catalog.write_text(models, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=catalog)
     settings.data_dir.mkdir()
-    return AppService(settings, Store(settings.database))
+    return AppService(settings, Database(settings.database))
 
 
 def ran(desk: AppService, *files: tuple[str, str], **fields: str | list[str]) -> str:
@@ -48,5 +48,5 @@ def ran(desk: AppService, *files: tuple[str, str], **fields: str | list[str]) ->
         "shots": "0",
     }
     run_id = desk.start(read_run_form(form | fields))
-    Worker(desk.store, desk.catalog).run_once()
+    Worker(desk.database, desk.catalog).run_once()
     return run_id

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
+from unittest import mock
 
 import gradio as gr
+from gradio.routes import App
 
 from evalui.ui.components.form import Form
 
@@ -37,13 +39,19 @@ GOOD = """id,question,A,B,C,D,answer
 FAULTY = GOOD + "5,Capital of Spain?,Paris,Rome,Oslo,Bern,E\n6,,Paris,Rome,Oslo,Bern,A\n"
 
 
-def built(build: Callable[[], T]) -> T:
+def served(build: Callable[[], T]) -> T:
     """What `build` makes, inside an event loop: outside, Gradio opens one and leaves it open."""
 
     async def inside() -> T:
         return build()
 
     return asyncio.run(inside())
+
+
+def built(build: Callable[[], T]) -> T:
+    """As `served`, but for the routes, which take ten times as long as the page."""
+    with mock.patch.object(App, "create_app"):
+        return served(build)
 
 
 def laid_out(view: Any) -> Any:

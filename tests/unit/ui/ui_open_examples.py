@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
@@ -66,7 +66,7 @@ def open_desk(folder: Path, catalog: str = MODELS) -> AppService:
     models.write_text(catalog, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, Store(settings.database))
+    return AppService(settings, Database(settings.database))
 
 
 def open_form(desk: AppService, content: bytes = b"", **fields: str | list[str]) -> Form:
@@ -92,7 +92,7 @@ def given(desk: AppService, content: bytes = b"", name: str = "handmade") -> For
 def finish(desk: AppService, form: Form) -> str:
     """A finished run of the form."""
     run_id = desk.start(read_run_form(form))
-    Worker(desk.store, desk.catalog).run_once()
+    Worker(desk.database, desk.catalog).run_once()
     run = desk.run(run_id)
     assert run.state == "done", run.error
     return run_id

@@ -1,16 +1,19 @@
-"""Addresses at which no model is asked, in whichever notation they are written.
+"""Hosts that requests are sent to, and addresses that they are never sent to, however written.
 
-Whoever may add a model chooses an address, and the server of evalui connects to it. The services
+A user who adds a model chooses an address, and the server of evalui connects to it. The services
 that a cloud offers to its own machines give out keys, so their addresses are refused. Loopback
 and private addresses are not: that is where people run their models.
 """
 
 import ipaddress
 import socket
+from collections.abc import Iterator
+from typing import cast
 from urllib.parse import urlsplit
 
 from evalui.errors import ModelError
 from evalui.messages import Sentence, sentence
+from evalui.models.base import ModelEntry, traits_of
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -33,6 +36,7 @@ _EMBEDDING_NETWORKS = tuple(
 )
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 _THIS_NETWORK = ipaddress.IPv4Network("0.0.0.0/8")
+_SECRET_MARKERS = "@?#"  # what stands before or after these in an address may be a password
 
 
 def host_of(url: str) -> str:
@@ -48,6 +52,24 @@ def authority(url: str) -> str:
     host, port = host_of(url), urlsplit(url).port
     shown = f"[{host}]" if ":" in host else host
     return shown if port is None else f"{shown}:{port}"
+
+
+def is_http_url(url: str) -> bool:
+    """Whether a text is an address that requests can be sent to."""
+    if " " in url or not url.isprintable():  # urlsplit would drop a line break
+        return False
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host = host_of(url)
+    except ValueError:  # a port that is no number, or what no name of a host can be
+        return False
+    return parts.scheme in ("http", "https") and bool(host and port != 0)
+
+
+def may_hold_secret(url: str) -> bool:
+    """Whether an address has a user name, a password, a query or a fragment."""
+    return any(mark in url for mark in _SECRET_MARKERS)
 
 
 def check_url(url: str) -> None:
@@ -74,7 +96,7 @@ def literal_ip(host: str) -> str:
 
 
 def check_address(host: str, address: str) -> None:
-    """Raise `ModelError` if no model is asked at an IP address; `host` is what it was found for."""
+    """Raise `ModelError` if an IP address is refused; `host` is the name that resolved to it."""
     kind = _refusal_reason(ipaddress.ip_address(address))
     if kind is not None:
         raise ModelError(
@@ -86,7 +108,7 @@ def check_address(host: str, address: str) -> None:
 
 
 def _refusal_reason(address: _Address) -> Sentence | None:
-    """What an address is that no model is asked at; None for any other."""
+    """What a refused address is; None for any other."""
     carried = _embedded_ipv4(address)
     if carried is not None and (kind := _refusal_reason(carried)):
         return kind
@@ -105,8 +127,48 @@ def _embedded_ipv4(address: _Address) -> ipaddress.IPv4Address | None:
     """The IPv4 address inside one of IPv6."""
     if isinstance(address, ipaddress.IPv4Address) or int(address) <= 1:  # ::1 is the loopback
         return None
-    if found := address.ipv4_mapped or address.sixtofour:
-        return found
+    if embedded := address.ipv4_mapped or address.sixtofour:
+        return embedded
     if any(address in network for network in _EMBEDDING_NETWORKS):
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return None
+
+
+def external_hosts(entry: ModelEntry) -> tuple[str, ...]:
+    """The hosts that are sent this model's questions, those of this machine left out.
+
+    Empty for a model that is loaded here. An address that cannot be read counts as its whole text:
+    what is not known to be this machine is another one.
+    """
+    if not traits_of(entry).remote:
+        return ()
+    hosts = dict.fromkeys(map(shown_host, _addresses(entry)))
+    return tuple(host for host in hosts if not is_loopback(host))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an IP address is always this machine's own."""
+    name = host.rstrip(".").casefold()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name, which may lead anywhere
+        return False
+
+
+def shown_host(address: str) -> str:
+    """The host of "http://host:port/path" or "host:port" in ASCII, as it will be connected to; the
+    whole text where there is none.
+    """
+    try:
+        return host_of(address if "://" in address else f"//{address}") or address
+    except ValueError:  # brackets that hold no IP address, or what no name of a host can be
+        return address
+
+
+def _addresses(entry: ModelEntry) -> Iterator[str]:
+    one, several = entry.options.get("base_url"), entry.options.get("base_urls")
+    # What an options table holds is checked when the model is opened, and may be anything here.
+    listed = cast("list[object]", several) if isinstance(several, list) else []
+    yield from (str(address) for address in (one, *listed) if address)

@@ -1,4 +1,4 @@
-"""When a server that keeps failing may be asked again.
+"""When a server that keeps failing may be sent a request again.
 
 A circuit breaker: closed while all is well, open after several failures in a row, and half open
 for one trial after a pause that grows with every trial that fails. Knows no clock and no server.
@@ -14,7 +14,7 @@ class RetryPolicy:
     """How failures are met. All times in seconds.
 
     A request waits between attempts: at random up to `initial_delay`, doubled each time up to
-    `max_delay`. A server is put aside after `failure_threshold` failures in a row, for
+    `max_delay`. Its circuit opens after `failure_threshold` failures in a row, for
     `initial_open_time`, doubled after every trial that fails up to `max_open_time`.
     """
 
@@ -34,12 +34,12 @@ class CircuitBreaker:
     failed_trials: int = 0  # that failed since it opened
     trial_in_flight: bool = False
     half_open_at: float = 0.0  # when a trial may be made, if `is_open`
-    retry_after_until: float = 0.0  # the server itself asked to be left alone
+    retry_after_until: float = 0.0  # the server itself requested a pause
     reason: str = ""
 
     @property
     def is_open(self) -> bool:
-        """Whether the server is put aside."""
+        """Whether requests to the server are suspended."""
         return self.failures >= self.policy.failure_threshold
 
     def wait_time(self, now: float) -> float:
@@ -51,12 +51,12 @@ class CircuitBreaker:
         return max(0.0, max(self.half_open_at, self.retry_after_until) - now)
 
     def record_sent(self) -> bool:
-        """A request is sent; whether it is the trial of a server that was put aside."""
+        """A request is sent; whether it is the trial of a server whose circuit was open."""
         self.trial_in_flight = self.is_open
         return self.trial_in_flight
 
     def record_success(self) -> None:
-        """The server answered, be it to turn a request down."""
+        """The server answered, be it to reject a request."""
         self.failures = self.failed_trials = 0
         self.trial_in_flight = False
 
@@ -68,7 +68,7 @@ class CircuitBreaker:
     def record_failure(
         self, now: float, reason: str, *, trial: bool = False, retry_after_s: float = 0.0
     ) -> None:
-        """The server gave no usable answer, and may have said for how long."""
+        """The server gave no usable answer, and may have stated for how long."""
         was_open = self.is_open
         self.reason = reason
         self.retry_after_until = max(self.retry_after_until, now + retry_after_s)

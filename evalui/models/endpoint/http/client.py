@@ -1,6 +1,6 @@
-"""One server, asked by HTTP: a JSON object goes out, and one comes back or one of three errors.
+"""One server over HTTP: a JSON object goes out, and one comes back or one of three errors.
 
-`httpcore`, which speaks HTTP, is imported with the first request, not before.
+`httpcore`, the HTTP client, is imported with the first request, not before.
 """
 
 import datetime
@@ -36,9 +36,9 @@ Post = Callable[[str, Json], Json]
 Blame = Literal["server", "answer", "either"]
 
 CONNECT_S = 2.0  # a server that does not take a connection in this time is down
-_MAX_RETRY_AFTER_S = 86400.0  # a server that asks for more is asked again after a day
-MAX_MESSAGE_LENGTH = 300  # characters of a server's own words that are worth showing
-_MAX_TOKEN_COUNT = 2**53  # more than anybody reads, or the database adds up
+_MAX_RETRY_AFTER_S = 86400.0  # a server that requests more is tried again after a day
+MAX_MESSAGE_LENGTH = 300  # characters of a server's own message that are shown
+_MAX_TOKEN_COUNT = 2**53  # more than any model reads, or the database adds up
 _SURROGATES = re.compile("[\ud800-\udfff]")
 REQUEST_TIMEOUT = 408
 TOO_MANY_REQUESTS = 429
@@ -59,8 +59,8 @@ _SERVER_BLAME_STATUSES = (
 class RetryableError(Exception):
     """The server gave no usable answer this time; the same request may succeed later.
 
-    `blame` is "server" if it said so itself or was not there at all, "answer" if it is well but
-    this answer cannot be used, and "either" if nobody can tell. `status` is HTTP's, 0 if it was
+    `blame` is "server" if it reported so itself or was not there at all, "answer" if it is well but
+    this answer cannot be used, and "either" if that is unknown. `status` is HTTP's, 0 if it was
     not by HTTP.
     """
 
@@ -75,7 +75,7 @@ class RetryableError(Exception):
 
 
 class RejectedError(Exception):
-    """The server turned the request down for good; `status` is 0 if it was not by HTTP."""
+    """The server rejected the request permanently; `status` is 0 if it was not by HTTP."""
 
     def __init__(self, reason: str, *, status: int = 0) -> None:
         super().__init__(reason)
@@ -110,7 +110,7 @@ class HttpServer:
 
     @property
     def usage(self) -> Usage:
-        """The tokens it told us of so far, those of unused answers too."""
+        """The tokens it has reported so far, those of unused answers too."""
         with self._lock:
             return Usage(self._prompt_tokens, self._completion_tokens)
 
@@ -118,9 +118,9 @@ class HttpServer:
         """The server's answer to a JSON object.
 
         Raises:
-            Faltered: none that can be used, this time.
-            Declined: it turns this request down.
-            ModelError: it lets nobody in with this key, or its address is refused.
+            RetryableError: none that can be used, this time.
+            RejectedError: it rejects this request.
+            ModelError: it rejects the API key, or its address is refused.
         """
         try:
             sent = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
@@ -140,9 +140,9 @@ class HttpServer:
             self._pool.close()
 
     def _request(self, method: str, path: str, sent: bytes, limit: int) -> Json:
-        with REPLY_MEMORY.reserve(limit) as room:
+        with REPLY_MEMORY.reserve(limit) as reservation:
             try:
-                reply = self._exchange(method, path, sent, room)
+                reply = self._exchange(method, path, sent, reservation)
             except ReplyTooLong:
                 raise RetryableError(
                     sentence(
@@ -156,7 +156,9 @@ class HttpServer:
                 raise self._not_json_error() from None
             return self._parse_reply(reply)
 
-    def _exchange(self, method: str, path: str, sent: bytes, room: ReplyReservation) -> _HttpReply:
+    def _exchange(
+        self, method: str, path: str, sent: bytes, reservation: ReplyReservation
+    ) -> _HttpReply:
         """One request and the whole reply to it, of any status."""
         pool = self._connection_pool()
         import httpcore
@@ -171,7 +173,7 @@ class HttpServer:
                 content=sent or None,
                 extensions={"timeout": self._timeouts()},
             ) as response:
-                return _read_reply(response, room)
+                return _read_reply(response, reservation)
         except TotalTimeoutExceeded:
             raise RetryableError(
                 sentence(
@@ -203,10 +205,10 @@ class HttpServer:
             answer = None
         if not isinstance(answer, dict):
             raise self._not_json_error()
-        told = cast(Json, answer)
-        if (error := told.get("error")) and not told.get("choices"):
-            raise self._status_error(_embedded_status(error), {}, told)
-        return told
+        parsed = cast(Json, answer)
+        if (error := parsed.get("error")) and not parsed.get("choices"):
+            raise self._status_error(_embedded_status(error), {}, parsed)
+        return parsed
 
     def _not_json_error(self) -> RetryableError:
         return RetryableError(sentence("error.endpoint-no-json", url=self.url))
@@ -226,19 +228,19 @@ class HttpServer:
         if 300 <= status < 400:
             return self._redirect_error(status, headers.get("location", ""))
         # Cut last: the beginning of a key would not be recognised.
-        told = self._redacted(_error_message(body))[:MAX_MESSAGE_LENGTH] or "-"
+        message = self._redacted(_error_message(body))[:MAX_MESSAGE_LENGTH] or "-"
         if status in _AUTH_STATUSES:
             return ModelError(
                 "endpoint-locked",
                 url=self.url,
                 status=status,
-                told=told,
+                told=message,
             )
         reason = sentence(
             "error.endpoint-status",
             url=self.url,
             status=status,
-            told=told,
+            told=message,
         )
         if status >= 500 or status in _RETRYABLE_STATUSES:
             wait = retry_after(headers.get("retry-after", ""), datetime.datetime.now(datetime.UTC))
@@ -297,17 +299,17 @@ class HttpServer:
         return {"connect": CONNECT_S, "read": self._timeout_s, "write": self._timeout_s}
 
     def _count_usage(self, answer: Json) -> None:
-        told = as_object(answer.get("usage"))
+        usage = as_object(answer.get("usage"))
         with self._lock:
-            self._prompt_tokens += token_count(told.get("prompt_tokens"))
-            self._completion_tokens += token_count(told.get("completion_tokens"))
+            self._prompt_tokens += token_count(usage.get("prompt_tokens"))
+            self._completion_tokens += token_count(usage.get("completion_tokens"))
 
     def _redacted(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
 
 
 def retry_after(header: str, now: datetime.datetime) -> float:
-    """The seconds that a Retry-After header asks for: a number or a date (RFC 9110, 10.2.3)."""
+    """The seconds that a Retry-After header states: a number or a date (RFC 9110, 10.2.3)."""
     try:
         return max(0.0, min(float(header), _MAX_RETRY_AFTER_S))
     except ValueError:
@@ -320,12 +322,12 @@ def retry_after(header: str, now: datetime.datetime) -> float:
 
 
 def replace_surrogates(text: str) -> str:
-    """The text without halves of characters, which JSON may hold and nobody can write down."""
+    """The text without halves of characters, which JSON may hold and no encoding can write."""
     return _SURROGATES.sub("\ufffd", text)
 
 
 def token_count(value: object) -> int:
-    """The number of tokens a server told, 0 if it is none."""
+    """The number of tokens that a server reported, 0 if it is none."""
     return value if type(value) is int and 0 < value < _MAX_TOKEN_COUNT else 0
 
 
@@ -339,14 +341,14 @@ def as_list(value: object) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
-def _read_reply(response: "httpcore.Response", room: ReplyReservation) -> _HttpReply:
+def _read_reply(response: "httpcore.Response", reservation: ReplyReservation) -> _HttpReply:
     """A reply that has begun; of an error only the beginning."""
     headers = {
         name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
     }
     pieces = response.iter_stream()
     if 200 <= response.status < 300:
-        return _HttpReply(response.status, headers, read_all(pieces, headers, room))
+        return _HttpReply(response.status, headers, read_all(pieces, headers, reservation))
     return _HttpReply(response.status, headers, read_beginning(pieces, headers, _MAX_ERROR_BYTES))
 
 
@@ -359,10 +361,10 @@ def _parse_error_body(content: bytes) -> object:
 
 
 def _error_message(body: object) -> str:
-    """What a server says of an error, in one line; bodies come in several shapes."""
+    """What a server reports of an error, in one line; bodies come in several shapes."""
     while isinstance(body, dict):
-        told = as_object(cast(object, body))
-        body = next((told[key] for key in ("error", "message", "detail") if told.get(key)), "")
+        fields = as_object(cast(object, body))
+        body = next((fields[key] for key in ("error", "message", "detail") if fields.get(key)), "")
     return replace_surrogates(" ".join(str(body or "").split()))
 
 

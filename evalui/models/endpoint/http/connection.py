@@ -15,8 +15,7 @@ from urllib.parse import unquote, urlsplit
 import httpcore
 
 from evalui.errors import ModelError
-from evalui.models.destinations import is_loopback
-from evalui.models.endpoint.http.addresses import check_address, host_of, literal_ip
+from evalui.models.endpoint.http.addresses import check_address, host_of, is_loopback, literal_ip
 
 Resolve = Callable[[str, int], Sequence[str]]
 Clock = Callable[[], float]
@@ -34,10 +33,10 @@ class TotalTimeoutExceeded(httpcore.ReadTimeout):
 def resolve_host(host: str, port: int) -> list[str]:
     """The IP addresses of a host, in the system's order; raises `httpcore.ConnectError`."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise httpcore.ConnectError(str(error)) from error
-    return list(dict.fromkeys(str(each[4][0]) for each in found))
+    return list(dict.fromkeys(str(each[4][0]) for each in resolved))
 
 
 def connection_pool(
@@ -142,7 +141,7 @@ class CheckedNetworkBackend(httpcore.NetworkBackend):
         raise failed
 
     def _addresses(self, host: str, port: int) -> list[str]:
-        """Those of the host's addresses that may be asked; raises if none of them may."""
+        """Those of the host's addresses that are allowed; raises if none of them may."""
         if self._resolve is None:
             return [host]
         allowed: list[str] = []

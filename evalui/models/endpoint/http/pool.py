@@ -1,7 +1,7 @@
-"""Many requests to several servers of one model: shared out, tried again, and given up in time.
+"""Many requests to several servers of one model: distributed, retried, and given up in time.
 
 Each server has threads of its own that take requests from one common heap, so a fast server
-answers more of them and a dead one none. Knows nothing of what is asked.
+answers more of them and a dead one none. Knows nothing of what the requests are.
 """
 
 import itertools
@@ -34,7 +34,7 @@ _CLOSE_TIMEOUT_S = 1.0
 
 @dataclass(slots=True)
 class ServerSlot:
-    """One server, and how much it may be asked. `interval_s` lies between two requests."""
+    """One server, and how much may be sent to it. `interval_s` lies between two requests."""
 
     server: HttpServer
     breaker: CircuitBreaker
@@ -94,18 +94,18 @@ class ServerPool:
         Raises:
             Unreachable: after all that could be done, servers are out of reach, or `stop` was
                 called; `name` is what the model is called.
-            Refused: after all others were done, jobs were turned down for good.
+            RequestRejected: after all others were done, jobs were rejected permanently.
             ModelError: as soon as a job raises one.
         """
-        share = _PoolRun(self, name, jobs)
-        self._runs.append(share)
+        run = _PoolRun(self, name, jobs)
+        self._runs.append(run)
         try:
-            self.threads = [thread for thread in self.threads if thread.is_alive()] + share.start()
-            yield from share.results()
+            self.threads = [thread for thread in self.threads if thread.is_alive()] + run.start()
+            yield from run.results()
         finally:
-            self._runs.remove(share)
-            share.stop()
-        share.raise_failures()
+            self._runs.remove(run)
+            run.stop()
+        run.raise_failures()
 
     def stop(self) -> None:
         """End the calls of `run` that are under way, whatever they wait for.
@@ -113,16 +113,16 @@ class ServerPool:
         From any thread, or from a signal's handler. What is answered is still yielded, then
         `Unreachable` is raised. Later calls work as ever.
         """
-        for share in tuple(self._runs):
-            share.cancel()
+        for run in tuple(self._runs):
+            run.cancel()
 
     def close(self) -> None:
         """Let the servers go; what they are at work on is given a moment to end."""
         until = time.monotonic() + _CLOSE_TIMEOUT_S
         for thread in self.threads:
             thread.join(max(0.0, until - time.monotonic()))
-        for line in self.slots:
-            line.server.close()
+        for slot in self.slots:
+            slot.server.close()
 
 
 class _PoolRun(Generic[T]):
@@ -132,7 +132,7 @@ class _PoolRun(Generic[T]):
         self._pool = pool
         self._name = name
         self._slots = pool.slots
-        # Protects everything below, and the lines: threads of all servers read and write it.
+        # Protects everything below, and the slots: threads of all servers read and write it.
         self._condition = threading.Condition()
         self._pending = [_RequestTask(key, job) for key, job in jobs.items()]
         self._pending.reverse()  # taken from the end, in order
@@ -149,8 +149,8 @@ class _PoolRun(Generic[T]):
             threading.Thread(
                 target=self._serve, args=(place,), name=f"endpoint-{place}", daemon=True
             )
-            for place, line in enumerate(self._slots)
-            for _ in range(min(line.concurrency, len(self._pending)))
+            for place, slot in enumerate(self._slots)
+            for _ in range(min(slot.concurrency, len(self._pending)))
         ]
         self._threads = len(started)
         for thread in started:
@@ -176,18 +176,18 @@ class _PoolRun(Generic[T]):
             self._condition.notify_all()
 
     def cancel(self) -> None:
-        """Start nothing more, and have `results` end with an error."""
+        """Start nothing more, and end `results` with an error."""
         # First, or threads that stop might look like work that is done.
         self._outcomes.put(self._unreachable_because(sentence("error.endpoint-stopped")))
         self.stop()
 
     def raise_failures(self) -> None:
         """Raise what became of the jobs that have no result."""
-        answered = sum(line.answered for line in self._slots)
+        answered = sum(slot.answered for slot in self._slots)
         poisoned = [
             error.reason
             for task, error in self._exhausted
-            # Others were answered meanwhile, so it is the request that the server cannot bear.
+            # Others were answered meanwhile, so it is the request that the server cannot serve.
             if error.blame == "answer"
             or (error.blame == "either" and answered > task.answered_at_start)
         ]
@@ -204,12 +204,12 @@ class _PoolRun(Generic[T]):
     def _unreachable_error(self) -> Unreachable:
         now = time.monotonic()
         reasons = [error.reason for _, error in self._exhausted]
-        reasons += [line.breaker.reason for line in self._slots if line.breaker.reason]
+        reasons += [slot.breaker.reason for slot in self._slots if slot.breaker.reason]
         reasons.append(sentence("error.endpoint-no-server"))
         error = self._unreachable_because(reasons[0])
-        # Infinite while the trial of an earlier call is on its way: nobody knows how long.
+        # Infinite while the trial of an earlier call is under way, which takes an unknown time.
         waits = [
-            wait for wait in (line.wait_time(now) for line in self._slots) if math.isfinite(wait)
+            wait for wait in (slot.wait_time(now) for slot in self._slots) if math.isfinite(wait)
         ]
         error.retry_after_s = min(waits, default=0.0)
         return error
@@ -223,43 +223,43 @@ class _PoolRun(Generic[T]):
 
     def _serve(self, place: int) -> None:
         """What each thread of a server does: take a job, do it, until there is none left."""
-        line = self._slots[place]
+        slot = self._slots[place]
         while (taken := self._next_task(place)) is not None:
             task, trial = taken
             try:
-                response = task.job(self._post(line))
+                response = task.job(self._post(slot))
             except RetryableError as error:
                 self._handle_failure(task, place, error, trial=trial)
             except RejectedError as error:
-                self._record_success(line)
+                self._record_success(slot)
                 self._rejected.append(error.reason)
             except Exception as error:  # noqa: BLE001 (raised again where the results are read)
-                self._record_success(line)
+                self._record_success(slot)
                 self._outcomes.put(error)
             else:
-                # Told first: whoever counts the answers must not miss one.
+                # First: the end of the run compares how many were answered.
                 self._outcomes.put(_JobResult(task.key, response))
-                self._record_success(line)
+                self._record_success(slot)
         self._outcomes.put(None)
 
-    def _post(self, line: ServerSlot) -> Post:
+    def _post(self, slot: ServerSlot) -> Post:
         """The server's `post` for one job, whose first request has had its turn already."""
-        if not line.interval_s:
-            return line.server.post
+        if not slot.interval_s:
+            return slot.server.post
         sent = itertools.count()
 
         def post(path: str, body: Json) -> Json:
             if next(sent):
-                self._wait_for_rate_limit(line)
-            return line.server.post(path, body)
+                self._wait_for_rate_limit(slot)
+            return slot.server.post(path, body)
 
         return post
 
-    def _wait_for_rate_limit(self, line: ServerSlot) -> None:
+    def _wait_for_rate_limit(self, slot: ServerSlot) -> None:
         """Wait until one more request may be sent."""
         with self._condition:
-            turn = max(line.next_request_at, time.monotonic())
-            line.next_request_at = turn + line.interval_s
+            turn = max(slot.next_request_at, time.monotonic())
+            slot.next_request_at = turn + slot.interval_s
             while not self._stopped and (pause := turn - time.monotonic()) > 0:
                 self._condition.wait(pause)
             if self._stopped:  # the server is well: it has answered this job's last request
@@ -268,18 +268,18 @@ class _PoolRun(Generic[T]):
 
     def _next_task(self, place: int) -> tuple[_RequestTask[T], bool] | None:
         """The next job for a server, and whether it is a trial; None if there will be none."""
-        line = self._slots[place]
+        slot = self._slots[place]
         with self._condition:
             while not self._is_over():
                 now = time.monotonic()
-                pause = line.wait_time(now)
+                pause = slot.wait_time(now)
                 task = self._pop_ready_task(place, now) if pause <= 0 else None
                 if task is not None:
                     if not task.attempts:
                         task.answered_at_start = sum(each.answered for each in self._slots)
-                    line.next_request_at = max(line.next_request_at, now) + line.interval_s
+                    slot.next_request_at = max(slot.next_request_at, now) + slot.interval_s
                     self._running += 1
-                    return task, line.breaker.record_sent()
+                    return task, slot.breaker.record_sent()
                 self._condition.wait(self._poll_delay(pause, now))
             self._condition.notify_all()
             return None
@@ -293,10 +293,10 @@ class _PoolRun(Generic[T]):
         return None
 
     def _has_better_server(self, task: _RequestTask[T], place: int, now: float) -> bool:
-        """Whether this server has failed the job and another, that may be asked, has not."""
+        """Whether this server has failed the job and another, that is available, has not."""
         return place in task.failed_servers and any(
-            other not in task.failed_servers and line.breaker.wait_time(now) <= 0
-            for other, line in enumerate(self._slots)
+            other not in task.failed_servers and slot.breaker.wait_time(now) <= 0
+            for other, slot in enumerate(self._slots)
         )
 
     def _poll_delay(self, pause: float, now: float) -> float:
@@ -310,26 +310,26 @@ class _PoolRun(Generic[T]):
         if self._running:
             return False
         now = time.monotonic()
-        # Nothing is on its way and no server may be asked soon: whoever called can wait better.
-        return all(line.breaker.wait_time(now) > self._max_wait(line) for line in self._slots)
+        # Nothing is under way and no server is available soon: the caller can wait better.
+        return all(slot.breaker.wait_time(now) > self._max_wait(slot) for slot in self._slots)
 
-    def _max_wait(self, line: ServerSlot) -> float:
-        return 0.0 if line.breaker.is_open else self._pool.retry_policy.max_delay
+    def _max_wait(self, slot: ServerSlot) -> float:
+        return 0.0 if slot.breaker.is_open else self._pool.retry_policy.max_delay
 
-    def _record_success(self, line: ServerSlot) -> None:
+    def _record_success(self, slot: ServerSlot) -> None:
         with self._condition:
-            line.answered += 1
-            line.breaker.record_success()
+            slot.answered += 1
+            slot.breaker.record_success()
             self._running -= 1
             self._condition.notify_all()
 
     def _handle_failure(
         self, task: _RequestTask[T], place: int, error: RetryableError, *, trial: bool
     ) -> None:
-        line = self._slots[place]
+        slot = self._slots[place]
         with self._condition:
             now = time.monotonic()
-            self._update_breaker(line.breaker, error, now, trial=trial)
+            self._update_breaker(slot.breaker, error, now, trial=trial)
             task.failed_servers.add(place)
             task.attempts += not trial or error.blame == "answer"
             if task.attempts > self._pool.retries:
@@ -358,6 +358,6 @@ class _PoolRun(Generic[T]):
         """
         if self._has_better_server(task, place, time.monotonic()):
             return 0.0
-        patience = self._pool.retry_policy
-        ceiling = min(patience.max_delay, patience.initial_delay * 2.0 ** min(task.attempts, 16))
-        return max(random.uniform(0, ceiling), min(error.retry_after_s, patience.max_delay))
+        policy = self._pool.retry_policy
+        ceiling = min(policy.max_delay, policy.initial_delay * 2.0 ** min(task.attempts, 16))
+        return max(random.uniform(0, ceiling), min(error.retry_after_s, policy.max_delay))

@@ -52,7 +52,7 @@ def reply_byte_limit(body: Mapping[str, Any]) -> int:
 
 
 class ReplyReservation:
-    """What one reply may take: `limit` bytes, of which those in use are told to the budget."""
+    """What one reply may take: `limit` bytes, of which those in use are reserved in the budget."""
 
     def __init__(self, budget: "ReplyMemoryBudget", limit: int) -> None:
         self._budget = budget
@@ -79,11 +79,11 @@ class ReplyReservation:
 
 
 class ReplyMemoryBudget:
-    """The bytes of all replies that are being read, and not yet understood, at one time.
+    """The bytes of all replies that are being read, and not yet parsed, at one time.
 
-    A quarter is for the beginnings of replies, the rest for those few that are longer. Whoever
-    waits for the rest holds a beginning only, and whoever has both needs nothing more, so nobody
-    waits for ever. `total` must be at least 4/3 of `MAX_REPLY_BYTES`.
+    A quarter is for the beginnings of replies, the rest for those few that are longer. A reply
+    that waits for the rest holds a beginning only, and one that has both needs nothing more, so
+    none waits for ever. `total` must be at least 4/3 of `MAX_REPLY_BYTES`.
     """
 
     def __init__(self, total: int = MAX_IN_FLIGHT_BYTES) -> None:
@@ -92,12 +92,12 @@ class ReplyMemoryBudget:
 
     @contextmanager
     def reserve(self, limit: int) -> Generator[ReplyReservation]:
-        """The room for a reply, until it is understood. Nothing is taken before it arrives."""
-        room = ReplyReservation(self, limit)
+        """The memory of a reply, until it is parsed. Nothing is taken before it arrives."""
+        reservation = ReplyReservation(self, limit)
         try:
-            yield room
+            yield reservation
         finally:
-            room.release()
+            reservation.release()
 
 
 class _FairByteSemaphore:
@@ -116,7 +116,7 @@ class _FairByteSemaphore:
             try:
                 self._condition.wait_for(lambda: self._waiting[0] is ticket and self._free >= size)
                 self._free -= size
-            finally:  # also where Ctrl-C ends the wait: nobody may stay behind a ticket for ever
+            finally:  # also where Ctrl-C ends the wait: no thread may stay behind a ticket for ever
                 self._waiting.remove(ticket)
                 self._condition.notify_all()
 
@@ -137,8 +137,8 @@ def read_all(
     """The whole body of a reply, decompressed.
 
     Raises:
-        TooLong: it has more bytes than there is room for, or says that it will.
-        Garbled: it cannot be decompressed.
+        ReplyTooLong: it has more bytes than are reserved, or its header states more.
+        InvalidContentEncoding: it cannot be decompressed.
     """
     declared = headers.get("content-length", "")
     if declared.isdecimal() and len(declared) < 20 and int(declared) > reservation.limit:
@@ -163,7 +163,7 @@ def read_beginning(pieces: Iterable[bytes], headers: Mapping[str, str], most: in
             if len(body) >= most:
                 break
     except (InvalidContentEncoding, ReplyTooLong):
-        pass  # what has been read is what there is to tell of an error
+        pass  # what has been read is what is known of an error
     return bytes(body[:most])
 
 

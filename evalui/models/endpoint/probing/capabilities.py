@@ -1,27 +1,30 @@
-"""What a server was found to do, and which abilities follow from that."""
+"""What probes showed that a server can do, and which abilities follow from that."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from evalui.messages import sentence
-from evalui.models.endpoint.config import Api
 from evalui.types import Ability
 
-_MIN_TOP = 2  # a list of one token says nothing of the others
+if TYPE_CHECKING:
+    from evalui.models.endpoint.config import Api
+
+_MIN_TOP = 2  # a list of one token shows nothing of the others
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What one server really did when it was asked.
+    """What one server really did when it was probed.
 
     `chat_top` and `completion_top` are how many of the most probable tokens it lists in chat and in
     completions, 0 if none. `echo`: it scores the tokens of a prompt in OpenAI's old manner, if it
     may write `echo_tokens` of its own; `prompt_logprobs`: in vLLM's; `chat_prompt_logprobs`: so
     does its chat. `accepts_token_ids`: it takes prompts as token ids and spells tokens as ids;
-    `picks_token_ids`: it scores any tokens it is told as the next one. `has_tokenizer_routes`: it
-    turns texts into ids. `limit_field` is its word for the longest reply, `refused_fields` are the
-    fields that chat does without. `max_length` (0: not told), `root` and `reported_model` are what
-    it says of the model.
+    `picks_token_ids`: it scores any given tokens as the next one. `has_tokenizer_routes`: it
+    turns texts into ids. `limit_field` is its name of the longest reply, `refused_fields` are the
+    fields that chat does without. `max_length` (0: not reported), `root` and `reported_model` are
+    what it reports of the model.
     """
 
     chat: bool = False
@@ -45,14 +48,14 @@ class Capabilities:
     @property
     def abilities(self) -> frozenset[Ability]:
         """What it can answer, by whichever way."""
-        found: set[Ability] = set()
+        abilities: set[Ability] = set()
         if self.chat or self.completions:
-            found.add("generate")
+            abilities.add("generate")
         if self.scores_token_ids or self.chat_top >= _MIN_TOP or self.completion_top >= _MIN_TOP:
-            found.add("next_token")
+            abilities.add("next_token")
         if self.scores_token_ids or self.echo or self.chat_prompt_logprobs:
-            found.add("loglik")
-        return frozenset(found)
+            abilities.add("loglik")
+        return frozenset(abilities)
 
     @property
     def scores_token_ids(self) -> bool:
@@ -66,7 +69,7 @@ class Capabilities:
 
     @property
     def interface_key(self) -> str:
-        """How it is asked, in one word per kind of request; another way may change the figures."""
+        """How requests are sent, in one word per kind; another way may change the figures."""
         next_token = "ids" if self.scores_token_ids else f"top{self.completion_top}/{self.chat_top}"
         scoring = "+".join(["echo"] * self.echo + ["turns"] * self.chat_prompt_logprobs)
         loglik = "ids" if self.scores_token_ids else scoring or "-"
@@ -76,7 +79,7 @@ class Capabilities:
 
 def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
     """What all of several servers can do."""
-    assert capabilities, "somebody was found"
+    assert capabilities, "at least one server is available"
     return Capabilities(
         chat=all(each.chat for each in capabilities),
         completions=all(each.completions for each in capabilities),
@@ -89,7 +92,7 @@ def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
         accepts_token_ids=all(each.accepts_token_ids for each in capabilities),
         picks_token_ids=all(each.picks_token_ids for each in capabilities),
         has_tokenizer_routes=all(each.has_tokenizer_routes for each in capabilities),
-        # Who refuses the old word needs the new one; most others know both.
+        # A server that refuses the old name needs the new one; most others know both.
         limit_field=min(each.limit_field for each in capabilities),
         refused_fields=frozenset[str]().union(*(each.refused_fields for each in capabilities)),
         max_length=min((each.max_length for each in capabilities if each.max_length), default=0),
@@ -101,7 +104,7 @@ def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
     )
 
 
-def restrict_to_api(capabilities: Capabilities, api: Api, *, tokenizer: bool) -> Capabilities:
+def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) -> Capabilities:
     """What is left when only one of the interfaces may be used.
 
     `tokenizer`: the model's tokenizer lies here, so the server need not have one.
@@ -120,7 +123,7 @@ def restrict_to_api(capabilities: Capabilities, api: Api, *, tokenizer: bool) ->
 
 
 def missing_ability_reason(ability: Ability, reason: str) -> str:
-    """The reason for a missing ability, where the probe found no better one."""
+    """The reason for a missing ability: the probe's, or a general one."""
     return (
         reason
         or {

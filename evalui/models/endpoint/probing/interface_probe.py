@@ -1,4 +1,4 @@
-"""What an interface shows when it is asked for one token and a list of the most probable ones."""
+"""What an interface sends when one token and a list of the most probable ones are requested."""
 
 import re
 from dataclasses import dataclass
@@ -89,11 +89,11 @@ def has_invalid_logprobs(tried: ProbeReply) -> bool:
 
 def _missing_top_reason(choice: Json) -> str:
     try:
-        found = read_top(choice)
+        listed = read_top(choice)
     except RetryableError as error:
         return error.reason
-    if not found:
+    if not listed:
         return sentence("error.endpoint-ignores-logprobs")
-    if len(found) == 1:
+    if len(listed) == 1:
         return sentence("error.endpoint-one-token")
-    return invalid_top_reason(found)
+    return invalid_top_reason(listed)

@@ -1,6 +1,4 @@
-"""What a server can really do, found out by asking: a setting that is ignored is answered with
-HTTP 200 all the same.
-"""
+"""What a server can really do, by trying it: a setting it ignores is answered with HTTP 200."""
 
 import threading
 import time
@@ -10,13 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
-from evalui.models.endpoint.chat_logprobs import (
-    CONTINUE_REPLY_FIELDS,
-    SCORE_PROMPT_FIELDS,
-    context_tokens,
-    read_chat_tokens,
-    score_reply,
-)
 from evalui.models.endpoint.http.client import (
     MAX_MESSAGE_LENGTH,
     REQUEST_TIMEOUT,
@@ -41,7 +32,14 @@ from evalui.models.endpoint.probing.interface_probe import (
     read_plain_probe,
     read_top_probe,
 )
-from evalui.models.endpoint.prompt_logprobs import span_by_text
+from evalui.models.endpoint.prompt_logprobs import (
+    CONTINUE_REPLY_FIELDS,
+    SCORE_PROMPT_FIELDS,
+    context_tokens,
+    read_chat_tokens,
+    score_reply,
+    span_by_text,
+)
 from evalui.models.endpoint.responses import choices, read_echo, read_prompt, read_top
 from evalui.types import Ability
 
@@ -53,26 +51,20 @@ T = TypeVar("T")
 _PROBE_TEXT = "Question: Which of these is the largest?\nAnswer:"
 _PROBE_MESSAGES = [{"role": "user", "content": "Name a letter."}]
 _PROBE_REPLY = "B"
-_TOP_COUNTS = (
-    20,
-    10,
-    5,
-    2,
-)  # what servers allow: OpenAI's chat and vLLM 20, OpenAI's completions 5
+# What servers allow: OpenAI's chat and vLLM 20, OpenAI's completions 5.
+_TOP_COUNTS = (20, 10, 5, 2)
 _PROBE_IDS = tuple(range(100, 112))  # every vocabulary has these
 _PICKED_IDS = (100, 103)
 _UNUSED_STOP = "\n\n\n\n"  # a stop text that one token will not be
-_TOP_RETRIES = (
-    3  # times that a list is asked for anew which somebody else's request may have spoilt
-)
+_TOP_RETRIES = 3  # times that a list is requested anew which another request may have spoilt
 _NO_ROUTE_STATUSES = (404, 405)
-_MAX_RETRIES = 7  # times that a question is put off because the server wants fewer of them
+_MAX_RETRIES = 7  # times that a request waits because the server accepts fewer of them
 _MAX_RETRY_DELAY_S = 20.0  # for each of them
 
 
 @dataclass(frozen=True, slots=True)
 class _ServedModels:
-    """What the server says of its models; `names` () if it says nothing."""
+    """What the server reports of its models; `names` () if it reports nothing."""
 
     names: tuple[str, ...] = ()
     root: str = ""
@@ -82,46 +74,47 @@ class _ServedModels:
 def probe(
     server: HttpServer, model: str, sleep: Callable[[float], None] = time.sleep
 ) -> Capabilities:
-    """What the server can do for the model. A server that wants fewer questions is waited for.
+    """What the server can do for the model. A server that wants fewer requests is waited for.
 
     Raises:
-        Faltered: it cannot be asked now.
-        ModelError: it lets nobody in with this key, or cannot serve the model.
+        RetryableError: it cannot be probed now.
+        ModelError: it rejects the API key, or cannot serve the model.
     """
-    asked = _ServerProbe(server, model, sleep)
-    # At once: somebody may wait for it.
-    models, chatting = _run_in_thread(asked.models), _run_in_thread(asked.chat)
-    completing, echoing = _run_in_thread(asked.completions), _run_in_thread(asked.echo)
+    requests = _ServerProbe(server, model, sleep)
+    # At the same time: a user may wait for it.
+    models, chatting = _run_in_thread(requests.models), _run_in_thread(requests.chat)
+    completing, echoing = _run_in_thread(requests.completions), _run_in_thread(requests.echo)
     for each in (models, chatting, completing, echoing):
         each.exception()  # waits; none may be under way when the ids are tried
     served, chat, completions = models.result(), chatting.result(), completing.result()
     if not (chat.works or completions.works):
         locked = chat.auth_error or completions.auth_error
         raise locked or _unusable_error(server, model, served, completions.reason or chat.reason)
-    # Last, since it spoils lists asked for at the same time, see `invalid_top_reason`.
-    found = asked.token_ids() if completions.works else Capabilities()
-    may_score = found.prompt_logprobs or not completions.works
+    # Last, since it spoils lists requested at the same time, see `invalid_top_reason`.
+    capabilities = requests.token_ids() if completions.works else Capabilities()
+    may_score = capabilities.prompt_logprobs or not completions.works
     why_no_echo, echo_tokens = echoing.result()
-    found = replace(
-        found,
+    capabilities = replace(
+        capabilities,
         chat=chat.works,
         completions=completions.works,
         chat_top=chat.top,
         completion_top=completions.top,
         echo=not why_no_echo,
         echo_tokens=echo_tokens,
-        chat_prompt_logprobs=chat.works and may_score and asked.chat_prompt_logprobs(),
+        chat_prompt_logprobs=chat.works and may_score and requests.chat_prompt_logprobs(),
         limit_field=chat.limit_field,
         refused_fields=chat.refused_fields,
         max_length=served.max_length,
         root=served.root,
         reported_model=completions.reported_model or chat.reported_model,
     )
-    return replace(found, missing_reasons=_missing_reasons(found, chat, completions, why_no_echo))
+    reasons = _missing_reasons(capabilities, chat, completions, why_no_echo)
+    return replace(capabilities, missing_reasons=reasons)
 
 
 class _ServerProbe:
-    """The single questions; each is asked in a thread of its own."""
+    """The single requests of a probe; each is sent in a thread of its own."""
 
     def __init__(self, server: HttpServer, model: str, sleep: Callable[[float], None]) -> None:
         self._server = server
@@ -153,12 +146,12 @@ class _ServerProbe:
             "stop": [_UNUSED_STOP],
         }
         extras = [{"logprobs": True, "top_logprobs": top} for top in _TOP_COUNTS]
-        found = self._probe_top("chat/completions", body, extras)
-        while not found.works and (other := adapt_request(body, found.reason)) != body:
+        probed = self._probe_top("chat/completions", body, extras)
+        while not probed.works and (other := adapt_request(body, probed.reason)) != body:
             body = other
-            found = self._probe_top("chat/completions", body, extras)
+            probed = self._probe_top("chat/completions", body, extras)
         return replace(
-            found,
+            probed,
             limit_field="max_tokens" if "max_tokens" in body else NEWER_LIMIT_FIELD,
             refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys(),
         )
@@ -235,7 +228,7 @@ class _ServerProbe:
         return True
 
     def _probe_top(self, path: str, body: Json, extras: Sequence[Json]) -> InterfaceProbe:
-        """`extras` ask for lists of `_TOP_COUNTS` tokens."""
+        """`extras` request lists of `_TOP_COUNTS` tokens."""
         tried = self._request_valid_top(path, body | extras[0])
         if not tried.reason:
             return read_top_probe(tried.answer, _TOP_COUNTS[0])
@@ -244,7 +237,7 @@ class _ServerProbe:
         bare = read_plain_probe(self._request(path, body))
         if not bare.works:
             return bare
-        if tried.auth_error:  # as OpenAI tells that a model has no logprobs
+        if tried.auth_error:  # how OpenAI reports that a model has no logprobs
             why = sentence("error.endpoint-locked-top")
             return replace(bare, reason=why)
         for extra, top in zip(extras[1:], _TOP_COUNTS[1:], strict=True):
@@ -269,10 +262,8 @@ class _ServerProbe:
         try:
             return self._request(path, body)
         except RetryableError as error:
-            if error.status in (
-                0,
-                TOO_MANY_REQUESTS,
-            ):  # nobody there, or too many questions everywhere
+            # No server there, or too many requests everywhere.
+            if error.status in (0, TOO_MANY_REQUESTS):
                 raise
         try:
             return self._request(path, body)
@@ -292,14 +283,14 @@ class _ServerProbe:
                 raise
             return ProbeReply({}, error.reason, error.status)
 
-    def _with_retries(self, ask: Callable[[], Json]) -> Json:
-        """What `ask` returns, asked again after a while if the server wants fewer questions, and
+    def _with_retries(self, send: Callable[[], Json]) -> Json:
+        """What `send` returns, sent again after a while if the server wants fewer requests, and
         once if the connection broke: some close it after an error while it is used again.
         """
         broken = False
         for attempt in range(_MAX_RETRIES):
             try:
-                return ask()
+                return send()
             except RetryableError as error:
                 if error.blame == "server" and not error.status and not broken:
                     broken = True
@@ -310,11 +301,11 @@ class _ServerProbe:
                 ):
                     raise
                 self._sleep(min(error.retry_after_s or 2.0**attempt, _MAX_RETRY_DELAY_S))
-        return ask()
+        return send()
 
 
 def _missing_reasons(
-    found: Capabilities, chat: InterfaceProbe, completions: InterfaceProbe, why_no_echo: str
+    capabilities: Capabilities, chat: InterfaceProbe, completions: InterfaceProbe, why_no_echo: str
 ) -> dict[Ability, str]:
     """Why abilities are missing, by what the interfaces did that work."""
     reasons = [each.reason for each in (completions, chat) if each.works and each.reason]
@@ -323,27 +314,27 @@ def _missing_reasons(
         "next_token": reasons[0] if reasons else "",
         "loglik": why_no_echo if completions.works else chat_only,
     }
-    return {key: each for key, each in why.items() if each and key not in found.abilities}
+    return {key: each for key, each in why.items() if each and key not in capabilities.abilities}
 
 
-def _run_in_thread(question: Callable[[], T]) -> "Future[T]":
+def _run_in_thread(request: Callable[[], T]) -> "Future[T]":
     """The answer to come, from a thread for which the end of the program does not wait."""
     from concurrent.futures import Future
 
     answer: Future[T] = Future()
 
-    def ask() -> None:
+    def run() -> None:
         try:
-            answer.set_result(question())
+            answer.set_result(request())
         except BaseException as error:  # noqa: BLE001 (raised where the result is read)
             answer.set_exception(error)
 
-    threading.Thread(target=ask, name="endpoint-question", daemon=True).start()
+    threading.Thread(target=run, name="endpoint-request", daemon=True).start()
     return answer
 
 
 def _is_transient(error: RetryableError) -> bool:
-    """Whether the error tells nothing of what the server can do."""
+    """Whether the error shows nothing of what the server can do."""
     return error.blame == "server" or error.status == REQUEST_TIMEOUT
 
 

@@ -1,13 +1,16 @@
-"""What is known of servers in this process, asked in the background and remembered for a while."""
+"""What is known of servers in this process: probed in the background, remembered for a while.
+
+It serves the workers that open a model and the pages that show one.
+"""
 
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from evalui.errors import ModelError, Unreachable
 from evalui.messages import sentence
-from evalui.models.endpoint.config import Endpoint
 from evalui.models.endpoint.http.client import HttpServer, RetryableError
 from evalui.models.endpoint.probing.capabilities import (
     Capabilities,
@@ -17,14 +20,16 @@ from evalui.models.endpoint.probing.capabilities import (
 from evalui.models.endpoint.probing.probe import probe
 from evalui.types import Usage
 
-SUCCESS_TTL_S, FAILURE_TTL_S = (
-    600.0,
-    30.0,
-)  # how long a success and a failure are taken for the present state
-FIRST_PROBE_WAIT_S = 12.0  # a page waits no longer for a server that was never seen
+if TYPE_CHECKING:
+    from evalui.models.endpoint.config import Endpoint
+
+# How long a success and a failure are taken for the present state. A probe costs some requests, so
+# a server that works is left alone for longer than one that may come back.
+SUCCESS_TTL_S, FAILURE_TTL_S = 600.0, 30.0
+FIRST_PROBE_WAIT_S = 12.0  # a page waits no longer for a server that was never probed
 _TIMEOUT_S = 10.0
-_TOTAL_S = 20.0  # for each question, the answers to which are short
-_REFRESH_WINDOW_S = 120.0  # whoever opens a model asks again within this time
+_TOTAL_S = 20.0  # for each request of a probe, whose replies are short
+_REFRESH_WINDOW_S = 120.0  # a model that is opened again within this time uses the same probe
 
 _NO_USAGE = Usage(0, 0)
 
@@ -36,8 +41,10 @@ class StatusSnapshot:
     """The state of each URL: `available` ones answer, `unavailable` ones do not now, and
     `misconfigured` ones never will as they are. What is not known yet is in none of them.
 
-    `retry_after_s` is for how long all that are down asked to be left alone. `probe_usage` is what
-    it cost to find out, told once: to whoever looks anew.
+    `retry_after_s` is for how long all that are down requested no requests. `probe_usage` is what
+    the probes cost, reported once: to the next caller of `refresh`. `is_known`: nothing more is
+    waited for; `is_pending`: a server is being probed, for the first time or again. `checked_at` is
+    when the last probe ended, in Unix time, None before that.
     """
 
     available: Mapping[str, Capabilities]
@@ -45,6 +52,9 @@ class StatusSnapshot:
     misconfigured: Mapping[str, str]
     retry_after_s: float = 0.0
     probe_usage: Usage = _NO_USAGE
+    is_known: bool = True
+    is_pending: bool = False
+    checked_at: float | None = None
 
 
 @dataclass(slots=True)
@@ -53,14 +63,14 @@ class _ServerRecord:
     probe_usage: Usage = _NO_USAGE
     reason: str = ""
     is_misconfigured: bool = False
+    unforeseen: Exception | None = None  # raised by the next `get`, then forgotten
     first_probe_at: float = 0.0  # the first time; who looks again and again waits only once
-    probed_at: float = 0.0
+    probed_at: float = 0.0  # by the clock of `EndpointStatus`
+    checked_at: float | None = None  # the same moment in Unix time, as pages show it
     done: threading.Event = field(default_factory=threading.Event)
     is_probing: bool = False
-    retry_at: float = 0.0  # when the server wants to be asked again
-    refresh_pending: bool = (
-        False  # somebody who wants new findings did not wait for the end of these
-    )
+    retry_at: float = 0.0  # when the server accepts requests again, as it stated
+    refresh_pending: bool = False  # `refresh` did not wait for the end of this probe
 
 
 class EndpointStatus:
@@ -70,127 +80,159 @@ class EndpointStatus:
         self._prober = prober
         self._clock = clock
         self._records: dict[tuple[str, str, str], _ServerRecord] = {}
-        self._lock = threading.Lock()  # protects the notes: pages and workers' threads share them
+        # Protects the records: threads of pages and workers share them.
+        self._lock = threading.Lock()
 
-    def get(self, endpoint: Endpoint, *, wait_s: float = FIRST_PROBE_WAIT_S) -> StatusSnapshot:
+    def get(self, endpoint: "Endpoint", *, wait_s: float = FIRST_PROBE_WAIT_S) -> StatusSnapshot:
         """What is known of the endpoint's servers.
 
-        Waits for those that were never asked before, up to `wait_s` after that began. Of the
-        others the last state is told, and asked anew in the background when it is old.
+        Waits for those that were never probed before, up to `wait_s` after that began. Of the
+        others the last state is returned, and they are probed again in the background when it
+        is old.
         """
-        notes = {url: self._record(endpoint, url) for url in endpoint.urls}
-        for note in notes.values():
-            note.done.wait(max(0.0, note.first_probe_at + wait_s - self._clock()))
-        known = {url: note for url, note in notes.items() if note.done.is_set()}
+        records = {url: self._record(endpoint, url) for url in endpoint.urls}
+        for record in records.values():
+            record.done.wait(max(0.0, record.first_probe_at + wait_s - self._clock()))
+        self._raise_unforeseen(endpoint, records)
+        # First: a probe that ends between the next lines is shown by the next call.
+        is_pending = any(record.is_probing for record in records.values())
+        known = {url: record for url, record in records.items() if record.done.is_set()}
+        failed = {url: record for url, record in known.items() if not record.capabilities}
+        retry_at = min((record.retry_at for record in records.values()), default=0.0)
+        checked = [record.checked_at for record in known.values() if record.checked_at]
         return StatusSnapshot(
-            {url: note.capabilities for url, note in known.items() if note.capabilities},
-            {
-                url: n.reason
-                for url, n in known.items()
-                if not n.capabilities and not n.is_misconfigured
-            },
-            {
-                url: n.reason
-                for url, n in known.items()
-                if not n.capabilities and n.is_misconfigured
-            },
-            max(0.0, min((note.retry_at for note in notes.values()), default=0.0) - self._clock()),
+            {url: record.capabilities for url, record in known.items() if record.capabilities},
+            {url: each.reason for url, each in failed.items() if not each.is_misconfigured},
+            {url: each.reason for url, each in failed.items() if each.is_misconfigured},
+            max(0.0, retry_at - self._clock()),
+            is_known=all(self._is_known(record) for record in records.values()),
+            is_pending=is_pending,
+            checked_at=max(checked, default=None),
         )
 
-    def refresh(self, endpoint: Endpoint, *, wait_s: float) -> StatusSnapshot:
-        """As `get`, but nothing is told that was found before: a server may have got other
-        weights under the same name.
+    def probe_again(self, endpoint: "Endpoint") -> None:
+        """Probe all servers now, in the background; what is known stays until there is more."""
+        with self._lock:
+            for url in endpoint.urls:
+                self._start_probe(self._find_or_add(endpoint, url), endpoint, url)
 
-        A probe that lasts longer than the patience is not begun again by the next call, which
-        is told its result, once.
+    def refresh(self, endpoint: "Endpoint", *, wait_s: float) -> StatusSnapshot:
+        """As `get`, but without what was known before: a server may have got other weights under
+        the same name.
+
+        A probe that lasts longer than `wait_s` is not begun again by the next call, which
+        returns its result, once.
         """
         with self._lock:
             for url in endpoint.urls:
-                note = self._records.get(_key(endpoint, url))
-                if note is not None and note.done.is_set() and not self._is_refresh_pending(note):
+                record = self._records.get(_key(endpoint, url))
+                if record and record.done.is_set() and not self._is_refresh_pending(record):
                     del self._records[_key(endpoint, url)]
-        seen = self.get(endpoint, wait_s=wait_s)
-        known = {*seen.available, *seen.unavailable, *seen.misconfigured}
+        snapshot = self.get(endpoint, wait_s=wait_s)
+        known = {*snapshot.available, *snapshot.unavailable, *snapshot.misconfigured}
         spent: list[Usage] = []
         with self._lock:
             for url in endpoint.urls:
-                if note := self._records.get(_key(endpoint, url)):
-                    note.refresh_pending = url not in known
-                    # Two who look at the same time share the questions: one of them pays.
-                    spent.append(note.probe_usage)
-                    note.probe_usage = _NO_USAGE
+                if record := self._records.get(_key(endpoint, url)):
+                    record.refresh_pending = url not in known
+                    # Two calls at the same time share the probe: one of them pays for it.
+                    spent.append(record.probe_usage)
+                    record.probe_usage = _NO_USAGE
         read = sum(each.prompt_tokens for each in spent)
-        return replace(seen, probe_usage=Usage(read, sum(each.completion_tokens for each in spent)))
+        written = sum(each.completion_tokens for each in spent)
+        return replace(snapshot, probe_usage=Usage(read, written))
 
-    def _is_refresh_pending(self, note: _ServerRecord) -> bool:
-        return note.refresh_pending and self._clock() - note.probed_at < _REFRESH_WINDOW_S
+    def _is_refresh_pending(self, record: _ServerRecord) -> bool:
+        return record.refresh_pending and self._clock() - record.probed_at < _REFRESH_WINDOW_S
 
-    def _record(self, endpoint: Endpoint, url: str) -> _ServerRecord:
+    def _record(self, endpoint: "Endpoint", url: str) -> _ServerRecord:
         with self._lock:
-            note = self._records.setdefault(
-                _key(endpoint, url), _ServerRecord(first_probe_at=self._clock())
-            )
-            lasts = SUCCESS_TTL_S if note.capabilities else FAILURE_TTL_S
-            old = not note.done.is_set() or self._clock() - note.probed_at > lasts
-            if old and not note.is_probing:
-                note.is_probing = True
-                threading.Thread(
-                    target=self._probe,
-                    args=(note, endpoint, url),
-                    name="endpoint-probe",
-                    daemon=True,
-                ).start()
-            return note
+            record = self._find_or_add(endpoint, url)
+            lasts = SUCCESS_TTL_S if record.capabilities else FAILURE_TTL_S
+            old = not record.done.is_set() or self._clock() - record.probed_at > lasts
+            if old:
+                self._start_probe(record, endpoint, url)
+            return record
 
-    def _probe(self, note: _ServerRecord, endpoint: Endpoint, url: str) -> None:
+    def _find_or_add(self, endpoint: "Endpoint", url: str) -> _ServerRecord:
+        added = _ServerRecord(first_probe_at=self._clock())
+        return self._records.setdefault(_key(endpoint, url), added)
+
+    def _start_probe(self, record: _ServerRecord, endpoint: "Endpoint", url: str) -> None:
+        if record.is_probing:
+            return
+        record.is_probing = True
+        threading.Thread(
+            target=self._probe,
+            args=(record, endpoint, url),
+            name="endpoint-probe",
+            daemon=True,
+        ).start()
+
+    def _raise_unforeseen(self, endpoint: "Endpoint", records: Mapping[str, _ServerRecord]) -> None:
+        """Raise what no probe should end with, and forget it, so that the next call probes anew."""
+        for url, record in records.items():
+            if record.unforeseen:
+                with self._lock:
+                    self._records.pop(_key(endpoint, url), None)
+                raise record.unforeseen
+
+    def _is_known(self, record: _ServerRecord) -> bool:
+        """Whether it was probed, or has been waited for long enough."""
+        return record.done.is_set() or self._clock() - record.first_probe_at >= FIRST_PROBE_WAIT_S
+
+    def _probe(self, record: _ServerRecord, endpoint: "Endpoint", url: str) -> None:
         server = HttpServer(
             url,
             key=endpoint.key,
             timeout_s=min(_TIMEOUT_S, endpoint.timeout_s),
             total_s=min(_TOTAL_S, endpoint.total_timeout_s),
         )
-        findings, reason, wrong, busy_s = None, "", False, 0.0
+        capabilities, reason, wrong, busy_s = None, "", False, 0.0
         try:
-            findings = self._prober(server, endpoint.model)
+            capabilities = self._prober(server, endpoint.model)
         except RetryableError as error:
             reason, busy_s = error.reason, error.retry_after_s
         except ModelError as error:
             reason, wrong = error.sentence, True
+        except Exception as error:  # noqa: BLE001 (raised again by `get`)
+            record.unforeseen = error
         finally:
             server.close()
             with self._lock:
-                note.capabilities, note.reason, note.is_misconfigured = findings, reason, wrong
-                note.probe_usage = server.usage
-                note.probed_at = self._clock()
-                note.retry_at = note.probed_at + busy_s
-                note.is_probing = False
-                note.done.set()
+                record.capabilities, record.reason = capabilities, reason
+                record.is_misconfigured = wrong
+                record.probe_usage = server.usage
+                record.probed_at, record.checked_at = self._clock(), time.time()
+                record.retry_at = record.probed_at + busy_s
+                record.is_probing = False
+                record.done.set()
 
 
-def usable_capabilities(endpoint: Endpoint, seen: StatusSnapshot) -> Capabilities:
+def usable_capabilities(endpoint: "Endpoint", snapshot: StatusSnapshot) -> Capabilities:
     """What all servers that answer can do, by the interface that the catalog allows.
 
     Raises:
         ModelError: none of them will ever serve the model.
         Unreachable: none of them answers now.
     """
-    if not seen.available:
-        raise unavailable_error(seen)
-    found = common_capabilities(list(seen.available.values()))
-    return restrict_to_api(found, endpoint.api, tokenizer=endpoint.tokenizer is not None)
+    if not snapshot.available:
+        raise unavailable_error(snapshot)
+    common = common_capabilities(list(snapshot.available.values()))
+    return restrict_to_api(common, endpoint.api, tokenizer=endpoint.tokenizer is not None)
 
 
-def unavailable_error(seen: StatusSnapshot) -> ModelError:
+def unavailable_error(snapshot: StatusSnapshot) -> ModelError:
     """Why no server can be used."""
-    if seen.misconfigured and not seen.unavailable:
-        return ModelError(_first_reason(seen.misconfigured))
-    reason = _first_reason(seen.unavailable) or sentence("error.endpoint-not-yet")
+    if snapshot.misconfigured and not snapshot.unavailable:
+        return ModelError(_first_reason(snapshot.misconfigured))
+    reason = _first_reason(snapshot.unavailable) or sentence("error.endpoint-not-yet")
     error = Unreachable("endpoint-down", reason=reason)
-    error.retry_after_s = seen.retry_after_s
+    error.retry_after_s = snapshot.retry_after_s
     return error
 
 
-def _key(endpoint: Endpoint, url: str) -> tuple[str, str, str]:
+def _key(endpoint: "Endpoint", url: str) -> tuple[str, str, str]:
     return url, endpoint.model, endpoint.key_env
 
 

@@ -6,10 +6,11 @@ from typing import Literal
 
 import numpy as np
 
+from evalui.proportions import wilson_interval
 from evalui.report.analyses.arena.figures import Arena
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.arena.categories import capabilities
-from evalui.scoring.statistics.intervals import clustered_ratio, wilson_interval
+from evalui.scoring.statistics.intervals import clustered_ratio
 from evalui.types import Interval, Sample
 
 Grouping = Literal["capability", "language"]

@@ -19,8 +19,13 @@ from evalui.report.analyses.arena.narrative import (
 )
 from evalui.report.analyses.judge import judge_notes
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
-from evalui.report.charts import arena_png
-from evalui.report.charts.paper import Theme
+from evalui.report.charts.arena import (
+    elo_png,
+    picture_problem,
+    rates_png,
+    win_matrix_png,
+)
+from evalui.report.charts.theme import Theme
 from evalui.report.numbers import count, fixed, format_range, format_value, percent, signed
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.battles import BattleTally
@@ -37,7 +42,7 @@ def arena_blocks(
     arenas: Sequence[Arena], language: Language, *, rule_based: frozenset[str]
 ) -> Iterator[Block]:
     """Each arena with its tables and pictures, or one line on why there are no pictures."""
-    problem = arena_png.picture_problem(arenas, language)
+    problem = picture_problem(arenas, language)
     if arenas and problem:
         yield Paragraph(localized(problem, language))
     for place, arena in enumerate(arenas, start=1):
@@ -256,21 +261,21 @@ def _pictures(
     draw: dict[str, tuple[str, Callable[[Theme], bytes]]] = {
         "by_capa": (
             localized("rates-capability", language),
-            lambda theme: arena_png.by_capa_png(arena, language, baselines=rule_based, theme=theme),
+            lambda theme: rates_png(
+                arena, "capability", language, baselines=rule_based, theme=theme
+            ),
         ),
         "by_lang": (
             localized("rates-language", language),
-            lambda theme: arena_png.by_lang_png(arena, language, baselines=rule_based, theme=theme),
+            lambda theme: rates_png(arena, "language", language, baselines=rule_based, theme=theme),
         ),
         "elo": (
             standings_title(arena, language),
-            lambda theme: arena_png.elo_png(arena, language, baselines=rule_based, theme=theme),
+            lambda theme: elo_png(arena, language, baselines=rule_based, theme=theme),
         ),
         "win_matrix": (
             matrix_title(arena, language),
-            lambda theme: arena_png.win_matrix_png(
-                arena, language, baselines=rule_based, theme=theme
-            ),
+            lambda theme: win_matrix_png(arena, language, baselines=rule_based, theme=theme),
         ),
     }
     return {

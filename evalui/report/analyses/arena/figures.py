@@ -11,7 +11,9 @@ from evalui.scoring.arena.agreement import RaterAgreement, fleiss_kappa
 from evalui.scoring.arena.battles import (
     Battle,
     BattleTally,
+    EncodedBattles,
     WinMatrix,
+    encode_battles,
     reorder_matrix,
     tallies,
     win_matrix,
@@ -44,7 +46,7 @@ from evalui.scoring.arena.verdicts import (
     judge_verdicts,
     panel_verdicts,
 )
-from evalui.scoring.statistics.bootstrap import mean_interval
+from evalui.scoring.statistics.intervals import mean_interval
 from evalui.types import (
     Cell,
     CellResult,
@@ -250,11 +252,12 @@ def _arena_from_verdicts(
     """The figures of the verdicts; `head` tells whose they are and how they were made."""
     fought = battles_from_verdicts(judged, head.conflict)
     readable = [one.duel for one in judged if one.outcome is not None]
-    rated = fit_ratings(fought) if fought else None
+    coded = encode_battles(fought)
+    rated = fit_ratings(coded) if fought else None
     effort = _resampling_effort(len(fought))
-    styled = _styled(fought, head, effort) if fought else None
+    styled = _styled(coded, head, effort) if fought else None
     shares = _shares(fought)
-    ranked = _standings(head, fought, rated, styled, shares, effort) if rated and styled else ()
+    ranked = _standings(head, coded, rated, styled, shares, effort) if rated and styled else ()
     return Arena(
         dataset=head.cell.dataset,
         by=head.cell.model,
@@ -269,9 +272,7 @@ def _arena_from_verdicts(
         battles=fought,
         standings=ranked,
         lead=_lead(rated) if rated else None,
-        matrix=reorder_matrix(win_matrix(fought), [one.model for one in ranked])
-        if fought
-        else None,
+        matrix=reorder_matrix(win_matrix(coded), [one.model for one in ranked]) if fought else None,
         shares=shares,
         connection=rated.connection if rated else None,
         dimensions=_dimensions(head, fought),
@@ -297,14 +298,14 @@ def _resampling_effort(n: int) -> _ResamplingEffort:
 
 
 def _styled(
-    fought: Sequence[Battle], head: CellResult, effort: _ResamplingEffort
+    fought: EncodedBattles, head: CellResult, effort: _ResamplingEffort
 ) -> StyleControlledRatings:
     return fit_style_controlled_ratings(fought, head.contestants, resamples=effort.resamples)
 
 
 def _standings(
     head: CellResult,
-    fought: Sequence[Battle],
+    fought: EncodedBattles,
     rated: BradleyTerry,
     styled: StyleControlledRatings,
     shares: Mapping[tuple[str, str], Interval],
@@ -315,7 +316,7 @@ def _standings(
     ends, places = elo.elo_intervals(fought, resamples=effort.orders), rank_intervals(rated)
     known = [one.name for one in head.contestants if one.name in medians]
     order = best_first(tuple(dict.fromkeys((*known, *medians))), rated.ratings, medians)
-    counted = tallies(fought)
+    counted = tallies(fought.battles)
     return tuple(
         Standing(
             model=model,

@@ -5,8 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from evalui.messages import localized, messages
 from evalui.report.analyses.arena.categories import MIN_GROUP_QUESTIONS, Grouping, QuestionGroup
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
-from evalui.report.analyses.open_answers.figures import AnswerPair, AnswerSummary
-from evalui.report.analyses.overview.leading import RECALL, ranking_metric
+from evalui.report.analyses.open_answers.figures import (
+    RECALL,
+    AnswerPair,
+    AnswerSummary,
+    ranking_metric,
+)
 from evalui.report.analyses.overview.warnings import ReportNote
 from evalui.report.numbers import count, fixed
 from evalui.scoring.arena.bradley_terry import Connectivity

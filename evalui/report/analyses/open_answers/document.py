@@ -1,6 +1,7 @@
 """The part of a written report that tells of written answers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.narrative import (
@@ -10,20 +11,23 @@ from evalui.report.analyses.arena.narrative import (
     text_title,
 )
 from evalui.report.analyses.open_answers.figures import (
+    RECALL,
     AnswerPair,
     AnswerSummary,
     JudgeRating,
     compare_answers,
+    judge_rating,
+    ranking_metric,
+    rating_cells,
+    recall_reason,
 )
-from evalui.report.analyses.open_answers.rated import rating_titles
-from evalui.report.analyses.overview.leading import RECALL, ranking_metric, recall_reason
+from evalui.report.analyses.overview.document import metric_notes
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
-from evalui.report.numbers import count, fixed, signed
-from evalui.scoring.text.metrics import TEXT_METRICS
+from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
+from evalui.scoring.metrics import Figure, Metric, metrics_in
+from evalui.scoring.statistics.paired_tests import holm, paired_bootstrap
 from evalui.types import CellResult, Interval, Language
 
-# The 13 figures by the names under which SWIFT and EvalScope print them, then two of our own.
-_PRINTED = (*TEXT_METRICS, "exact_match", "token_f1")
 _PLACES = 4  # as SWIFT prints them
 
 
@@ -52,6 +56,7 @@ def answers_blocks(
         if measured := [summary for summary in own if summary.means]:
             yield _text_figures(measured, leading.figure, language)
             yield Paragraph(localized("figures-are", language))
+            yield Bullets(metric_notes(metrics_in("report", "texts"), language))
             yield from _corpus(measured, language)
         yield from _pairs(pairs, leading.figure, language)
 
@@ -101,10 +106,10 @@ def _counts(
 
 def _rating_cell(summary: AnswerSummary, judge: tuple[str, str]) -> str:
     found = next((one for one in summary.ratings if (one.judge, one.scale) == judge), None)
-    return _format_rating(found) if found and found.mean else NONE
+    return _mean_with_range(found) if found and found.mean else NONE
 
 
-def _format_rating(rated: JudgeRating) -> str:
+def _mean_with_range(rated: JudgeRating) -> str:
     mean = rated.mean
     assert mean is not None, "a mark that was given"
     ends = f"{fixed(mean.low, 2)}–{fixed(mean.high, 2)}"
@@ -115,20 +120,26 @@ def _text_figures(
     summaries: Sequence[AnswerSummary], first: str, language: Language
 ) -> ReportTable:
     """All figures in SWIFT's order, but recall on top where it leads."""
-    printed = dict.fromkeys((first, *_PRINTED)) if first == RECALL else _PRINTED
-    names = [name for name in printed if any(name in summary.means for summary in summaries)]
+    metrics = metrics_in("report", "texts")
+    if first == RECALL:
+        metrics.sort(key=lambda metric: metric.name != RECALL)
     rows = tuple(
-        (name, *(_format_mean(summary.means.get(name)) for summary in summaries)) for name in names
+        (
+            metric.own_label(language),
+            *(_format_mean(metric, summary.figures.get(metric.name)) for summary in summaries),
+        )
+        for metric in metrics
+        if any(summary.figures.get(metric.name) is not None for summary in summaries)
     )
     counts = ("n", *(count(summary.compared) for summary in summaries))
     head = (localized("head-figure", language), *(summary.cell.model for summary in summaries))
     return ReportTable(head, (counts, *rows))
 
 
-def _format_mean(mean: Interval | None) -> str:
-    if mean is None:
-        return NONE
-    value, low, high = (fixed(each, _PLACES) for each in (mean.value, mean.low, mean.high))
+def _format_mean(metric: Metric, figure: Figure) -> str:
+    if not isinstance(figure, Interval):
+        return format_figure(metric, figure) or NONE
+    value, low, high = (fixed(each, _PLACES) for each in (figure.value, figure.low, figure.high))
     return f"{value} ({low}–{high})"
 
 
@@ -167,3 +178,93 @@ def _pairs(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iter
             for pair in pairs
         ),
     )
+
+
+# ---------------------------------------------------------------- marks of single answers
+
+_LEVEL = 0.05  # of the test of two models' marks, corrected for the number of pairs
+_HIGHEST = 10.0  # mark on the scale of ratings; a test wants shares
+
+
+def rating_titles(
+    results: Sequence[CellResult], language: Language, *, rule_based: frozenset[str]
+) -> tuple[str, ...]:
+    """A sentence for each judge that marked single answers of one dataset; none without marks."""
+    told = (rating_title(one, language, rule_based=rule_based) for one in rating_cells(results))
+    return tuple(sentence for sentence in told if sentence)
+
+
+def rating_title(result: CellResult, language: Language, *, rule_based: frozenset[str]) -> str:
+    """Whose marks are highest in one judge's cell, or who cannot be told apart; "" without marks.
+
+    Two models are compared on the questions on which both have marks, by the sign-flip test.
+    """
+    judge = judge_name(result.cell.model, language, rule_based=rule_based)
+    found = {
+        one.name: marks
+        for one in result.contestants
+        if (marks := judge_rating(one.name, result)) and marks.mean
+    }
+    means = {name: marks.mean.value for name, marks in found.items() if marks.mean}
+    if not means:
+        return ""
+    best = max(means, key=lambda name: means[name])
+    behind = _significantly_worse(best, _shares(result))
+    level = sorted((n for n in means if n not in behind), key=lambda name: -means[name])
+    if len(means) > 1 and len(level) > 1:
+        ends = {
+            "low": _rating_value(found[level[-1]], language),
+            "high": _rating_value(found[best], language),
+        }
+        return localized(
+            "rated-level",
+            language,
+            judge=judge,
+            names=join_names_shortened(level, language),
+            **ends,
+        )
+    key = "rated-best" if len(means) > 1 else "rated-one"
+    ends = {"value": _rating_value(found[best], language), "span": _range_text(found[best])}
+    return localized(key, language, judge=judge, model=best, **ends)
+
+
+def _shares(result: CellResult) -> Mapping[str, Mapping[str, float]]:
+    """Each contestant's marks by question, as shares of the highest."""
+    names = [one.name for one in result.contestants]
+    shares: dict[str, dict[str, float]] = {name: {} for name in names}
+    for trial in result.trials:
+        own = shares[names[trial.variant.permutation[0]]]
+        if "rating" in trial.scores:
+            own[trial.sample_id] = trial.scores["rating"][0] / _HIGHEST
+        elif "correct" in trial.scores:
+            own[trial.sample_id] = trial.scores["correct"][0]
+    return shares
+
+
+def _significantly_worse(best: str, shares: Mapping[str, Mapping[str, float]]) -> frozenset[str]:
+    """The models that the test says are behind the best."""
+    tested = {
+        pair: difference.p
+        for pair in combinations(shares, 2)
+        if (difference := paired_bootstrap(shares[pair[0]], shares[pair[1]]))
+    }
+    adjusted = zip(tested, holm(list(tested.values())), strict=True)
+    return frozenset(
+        second if first == best else first
+        for (first, second), p in adjusted
+        if best in (first, second) and p < _LEVEL
+    )
+
+
+def _rating_value(marks: JudgeRating, language: Language) -> str:
+    assert marks.mean is not None, "a mark that was given"
+    value = format_value(marks.mean) if marks.scale == "correct" else fixed(marks.mean.value, 1)
+    return localized(f"mark-{marks.scale}", language, value=value)
+
+
+def _range_text(marks: JudgeRating) -> str:
+    mean = marks.mean
+    assert mean is not None, "a mark that was given"
+    if marks.scale == "correct":
+        return f"{format_range(mean)}, n = {count(mean.n)}"
+    return f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}, n = {count(mean.n)}"

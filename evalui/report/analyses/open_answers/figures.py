@@ -2,34 +2,37 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, zip_longest
 from statistics import median
 
 import numpy as np
 
-from evalui.report.analyses.open_answers.corpus import Corpus, corpus
-from evalui.scoring.statistics.bootstrap import mean_intervals
-from evalui.scoring.statistics.bootstrap import paired_bootstrap as compare
+from evalui.messages import localized
+from evalui.report.numbers import count
+from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.metrics import Figure, compute_figures
+from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.statistics.paired_tests import holm
-from evalui.types import NO_REFERENCE, Cell, CellResult, CellState, Interval, Sample, Trial
+from evalui.scoring.statistics.paired_tests import paired_bootstrap as compare
+from evalui.scoring.text_metrics import contains_chinese
+from evalui.types import (
+    NO_REFERENCE,
+    Cell,
+    CellResult,
+    CellState,
+    Interval,
+    Language,
+    Sample,
+    Trial,
+)
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers
 JUDGE = "judge"  # the mode whose cells hold what a judge said of them
 _SCALES: Mapping[str, tuple[float, float]] = {"rating": (1.0, 10.0), "correct": (0.0, 1.0)}
-
-__all__ = [
-    "ANSWERS",
-    "JUDGE",
-    "AnswerPair",
-    "AnswerSummary",
-    "Corpus",
-    "JudgeRating",
-    "answers",
-    "compare_answers",
-    "judge_rating",
-    "rating_cells",
-    "summarise_answers",
-]
+MAIN = "rouge-l-f"
+RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
+# Times as long as the reference: beyond, F mostly measures how short an answer is.
+_MAX_LENGTH_RATIO = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,16 @@ class JudgeRating:
 
 
 @dataclass(frozen=True, slots=True)
+class Corpus:
+    """sacreBLEU's corpus figures, 0..100, with the signatures of their settings."""
+
+    bleu: float
+    bleu_signature: str
+    chrf: float
+    chrf_signature: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerSummary:
     """The figures of one cell of answers.
 
@@ -61,7 +74,8 @@ class AnswerSummary:
     has the mean of each text figure in 0..1 with its range over questions, `length` the median
     length in characters (of all turns together; 0 without answers). `compared_length` and
     `reference_length` are the median lengths, in characters, of the texts that were compared and of
-    their references (turn by turn where each has its own; 0 without any).
+    their references (turn by turn where each has its own; 0 without any). `figures` has every
+    registered metric of written texts by name.
     """
 
     cell: Cell
@@ -79,6 +93,7 @@ class AnswerSummary:
     question_ids: frozenset[str] = frozenset()
     compared_length: float = 0.0
     reference_length: float = 0.0
+    figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +143,7 @@ def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
 def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> AnswerSummary:
     """All figures of one cell, from the answers that are in; `judged` are cells of ratings."""
     trials = result.trials
-    compared = [trial for trial in trials if trial.scores]
+    made = CellTrials(trials, result.cell.pattern) if trials else None
     segments = [pair for trial in trials for pair in _segments(trial, result.samples)]
     marks = (judge_rating(result.cell.model, one) for one in judged)
     return AnswerSummary(
@@ -137,14 +152,15 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         error=result.error,
         questions=len(result.samples),
         n=len(trials),
-        compared=len(compared),
+        compared=len(made.compared) if made else 0,
         empty=sum(trial.choice is None for trial in trials),
         truncated=sum(trial.reading.rule == "cut" for trial in trials),
         length=_median(list(map(_length, trials))),
-        means=_means(compared),
+        means=made.text_means if made else {},
+        figures=compute_figures(made or (), result.cell.pattern, answers="texts"),
         corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
         ratings=tuple(one for one in marks if one),
-        question_ids=frozenset(trial.sample_id for trial in compared),
+        question_ids=frozenset(one.sample_id for one in made.compared) if made else frozenset(),
         compared_length=_median([len(reply) for reply, own in segments if own]),
         reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
     )
@@ -212,14 +228,6 @@ def _values(trials: Sequence[Trial], figure: str) -> dict[str, float]:
     return {trial.sample_id: trial.scores[figure][0] for trial in trials if figure in trial.scores}
 
 
-def _means(compared: Sequence[Trial]) -> dict[str, Interval]:
-    if not compared:
-        return {}
-    names = list(compared[0].scores)
-    rows = np.array([[trial.scores[name][0] for name in names] for trial in compared])
-    return dict(zip(names, mean_intervals(rows), strict=True))
-
-
 def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is compared with which references: turn by turn where each turn has its own."""
     references = samples[trial.sample_id].references
@@ -245,3 +253,79 @@ def _mean_rating(marks: Sequence[float], scale: str) -> Interval | None:
     (share,) = mean_intervals((np.array(marks)[:, None] - low) / (high - low))
     bounds = (low + (high - low) * each for each in (share.value, share.low, share.high))
     return Interval(*bounds, n=share.n)
+
+
+# ---------------------------------------------------------------- the figure that ranks the answers
+
+
+@dataclass(frozen=True, slots=True)
+class RankingMetric:
+    """The figure that leads, and the median lengths in characters that decided it.
+
+    F is the harmonic mean of precision and recall. An answer of m words that holds all n words of
+    its reference has the precision n / m, so that beyond five times the length F stays under 1/3
+    for every right answer and ranks the models by their brevity.
+    """
+
+    figure: str
+    reference_length: float
+    answer_length: float
+
+
+def ranking_metric(summaries: Sequence[AnswerSummary]) -> RankingMetric:
+    """The figure for one dataset, decided by all its models together.
+
+    The models' median lengths are taken, and their median: each model counts once. Recall leads
+    if the median reference is shorter than a fifth of the median answer.
+    """
+    compared = [summary for summary in summaries if summary.means]
+    if not compared:
+        return RankingMetric(MAIN, 0.0, 0.0)
+    reference = float(median(summary.reference_length for summary in compared))
+    answer = float(median(summary.compared_length for summary in compared))
+    return RankingMetric(
+        RECALL if answer > _MAX_LENGTH_RATIO * reference else MAIN, reference, answer
+    )
+
+
+def recall_reason(metric: RankingMetric, language: Language) -> str:
+    """Why recall leads; "" where it does not."""
+    if metric.figure != RECALL:
+        return ""
+    reference = round(metric.reference_length)
+    key = "brief-one" if reference == 1 else "brief"
+    return localized(
+        key, language, reference=count(reference), answer=count(round(metric.answer_length))
+    )
+
+
+# ---------------------------------------------------------------- figures of the whole corpus
+
+
+def corpus(replies: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus | None:
+    """The figures of the replies whose question has a reference, None if there is no such reply.
+
+    Chinese has no blanks between words: where most references are Chinese, BLEU counts
+    characters (sacreBLEU's tokenizer "zh"), else words ("13a"). A blank reply stays in.
+    """
+    kept = [pair for pair in zip(replies, references, strict=True) if pair[1]]
+    if not kept:
+        return None
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+
+    bleu, chrf = BLEU(tokenize=_tokenizer([several[0] for _, several in kept])), CHRF()
+    written = [reply for reply, _ in kept]
+    # One stream per place; a question with fewer references has None in the later ones.
+    streams = list(zip_longest(*(several for _, several in kept)))
+    return Corpus(
+        bleu.corpus_score(written, streams).score,
+        str(bleu.get_signature()),
+        chrf.corpus_score(written, streams).score,
+        str(chrf.get_signature()),
+    )
+
+
+def _tokenizer(references: Sequence[str]) -> str:
+    chinese = sum(map(contains_chinese, references))
+    return "zh" if 2 * chinese > len(references) else "13a"

@@ -5,9 +5,14 @@ from functools import partial
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.groups import SubjectGroup
-from evalui.report.analyses.overview.guessing import guessing_lines
-from evalui.report.analyses.overview.narrative import group_name, mode_name, names, overview_title
-from evalui.report.analyses.overview.summary import Summary, readable_share
+from evalui.report.analyses.overview.narrative import (
+    group_name,
+    guessing_lines,
+    mode_name,
+    names,
+    overview_title,
+)
+from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import notes
 from evalui.report.analyses.position_bias import (
     Finding,
@@ -17,23 +22,24 @@ from evalui.report.analyses.position_bias import (
     picks_text,
     recall_text,
 )
-from evalui.report.analyses.statistics.narrative import (
+from evalui.report.analyses.statistics import (
+    ComparisonSet,
     comparison_method,
     comparison_sentences,
+    comparisons,
     format_least_difference,
     format_points,
     format_points_range,
-    p_column,
     rank_text,
 )
-from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
-from evalui.report.charts.choice_png import before_after_png, heat_map_png, picture_problem
-from evalui.report.charts.common import series_styles
-from evalui.report.charts.paper import Theme
-from evalui.report.numbers import count, fixed, format_range, format_value
+from evalui.report.charts.answers import before_after_png, heat_map_png, picture_problem
+from evalui.report.charts.theme import Theme, series_styles
+from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, p_column
+from evalui.scoring.cell_trials import readable_share
+from evalui.scoring.metrics import Metric, is_added, metrics_in
 from evalui.scoring.position_bias.counts import PositionTable
-from evalui.types import Interval, Language
+from evalui.types import Interval, Language, LeftOut
 
 
 def choice_blocks(
@@ -50,6 +56,7 @@ def choice_blocks(
         yield _before_after(summaries, language, baselines)
     yield _figures(summaries, found, language)
     yield Paragraph(localized("ranges-are", language))
+    yield Bullets(metric_notes(metrics_in("report"), language))
     for comparison in found:
         yield from _pairs(comparison, found, language)
     yield Heading(2, localized("each", language))
@@ -107,23 +114,52 @@ def _heat_map(
 def _figures(
     summaries: Sequence[Summary], found: Sequence[ComparisonSet], language: Language
 ) -> ReportTable:
-    keys = ("model", "dataset", "mode", "n", "accuracy", "robust", "sensitivity", "rank", "bias")
+    before, after = _split_at_bias(metrics_in("report"))
+    heads = (
+        *_column_heads(("model", "dataset", "mode"), language),
+        *(metric_head(metric, language) for metric in before),
+        *_column_heads(("rank", "bias"), language),
+        *(metric_head(metric, language) for metric in after),
+    )
     rows = tuple(
         (
             summary.cell.model,
             summary.cell.dataset,
             mode_name(summary.cell, language),
-            count(summary.n),
-            _share(summary.accuracy),
-            _share(summary.robust),
-            _share(summary.order_sensitivity),
+            *(_figure(metric, summary) for metric in before),
             _rank(summary, found, language),
             bias_level_sentence(bias, language) if (bias := summary.main_bias) else NONE,
-            _share(summary.readable),
+            *(_figure(metric, summary) for metric in after),
         )
         for summary in summaries
     )
-    return ReportTable(_column_heads((*keys, "readable"), language), rows)
+    return ReportTable(heads, rows)
+
+
+def metric_head(metric: Metric, language: Language) -> str:
+    """The head of a metric's column."""
+    if is_added(metric):
+        return metric.own_label(language)
+    return localized(f"head-{metric.key}", language)
+
+
+def metric_notes(metrics: Sequence[Metric], language: Language) -> tuple[str, ...]:
+    """What other packages say of their metrics, a line each."""
+    return tuple(
+        localized("of-model", language, model=metric.own_label(language), said=docs)
+        for metric in metrics
+        if (docs := metric.own_docs(language))
+    )
+
+
+def _split_at_bias(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric]]:
+    """The metrics before the rank and the position bias, and those after them."""
+    after = [one for one in metrics if one.name == "readable" or is_added(one)]
+    return [one for one in metrics if one not in after], after
+
+
+def _figure(metric: Metric, summary: Summary) -> str:
+    return format_figure(metric, summary.figures.get(metric.name)) or NONE
 
 
 def _rank(summary: Summary, found: Sequence[ComparisonSet], language: Language) -> str:
@@ -221,3 +257,30 @@ def _mean(group: SubjectGroup) -> str:
 
 def _share(interval: Interval | None) -> str:
     return f"{format_value(interval)} ({format_range(interval)})" if interval else NONE
+
+
+# ---------------------------------------------------------------- what was left out
+
+
+def left_out_sentences(left_out: Sequence[LeftOut], language: Language) -> tuple[str, ...]:
+    """A sentence for each thing left out, in the order of the run; none twice."""
+    told = (
+        localized(
+            f"left-{each.rule}",
+            language,
+            dataset=each.dataset,
+            what=each.what,
+            mode=each.mode,
+            why=each.why,
+            rows=count(each.rows),
+        )
+        for each in left_out
+    )
+    return tuple(dict.fromkeys(told))
+
+
+def left_out_blocks(left_out: Sequence[LeftOut], language: Language) -> Iterator[Block]:
+    """The part of a report that lists what was left out; nothing if all was evaluated."""
+    if told := left_out_sentences(left_out, language):
+        yield Heading(2, localized("left-title", language))
+        yield Bullets(told)

@@ -4,8 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from evalui.scoring.choice.circular import CircularMetrics, circular_intervals, circular_metrics
-from evalui.scoring.choice.groups import group_means
+from evalui.scoring.choice.circular import (
+    CircularMetrics,
+    circular_intervals,
+    circular_metrics,
+    group_means,
+)
 from evalui.scoring.choice.trial_grid import trial_grids
 from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Pattern, Sample, Trial

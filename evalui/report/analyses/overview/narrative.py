@@ -1,18 +1,20 @@
 """Sentences that say what the figures say, and no more.
 
 Nothing here rests on a test: a sentence describes this run on these questions. Whether one model
-beats another is for `pair_narrative`, whether a position is preferred for `bias_narrative`.
+beats another is for `statistics`, whether a position is preferred for `position_bias`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.groups import SubjectGroup
-from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
+CHOICES_ONLY = "choices_only"  # the mode that shows the options without their question
 _MIN_QUESTIONS = 30  # questions, below which differences are not spoken of
 _SMALL_LOSS = 1 / 20
 _CHINESE_TENTHS = "零一两三四五六七八九"
@@ -150,13 +152,14 @@ def accuracy_bounds(summary: Summary, language: Language) -> str:
     accuracy = summary.accuracy
     if accuracy is None or not summary.unreadable_origin:
         return ""
-    best = fixed(100 * best_case_accuracy(summary, accuracy), decimal_places(accuracy))
+    best = best_case_accuracy(summary, accuracy)
     return localized("bounds", language, low=format_value(accuracy), high=best)
 
 
-def best_case_accuracy(summary: Summary, accuracy: Interval) -> float:
-    """The accuracy if every unreadable answer in the order as written were right."""
-    return accuracy.value + summary.unreadable_origin / summary.n
+def best_case_accuracy(summary: Summary, accuracy: Interval) -> str:
+    """The accuracy, in per cent, if every unreadable answer in the order as written were right."""
+    best = accuracy.value + summary.unreadable_origin / summary.n
+    return fixed(100 * best, decimal_places(accuracy))
 
 
 def answers_at(table: PositionTable, gold: int) -> int:
@@ -270,3 +273,47 @@ def _letters(found: Sequence[tuple[Interval, int]], value: float, language: Lang
     if language == "zh":
         return "、".join(letters)
     return " and ".join(filter(None, [", ".join(letters[:-1]), letters[-1]]))
+
+
+# ---------------------------------------------------------------- no model beats guessing
+
+
+def with_question(summaries: Sequence[Summary]) -> list[Summary]:
+    """The cells that show their question; all if none does."""
+    shown = [summary for summary in summaries if summary.cell.mode != CHOICES_ONLY]
+    return shown or list(summaries)
+
+
+def guessing_lines(
+    summaries: Sequence[Summary], language: Language, *, baselines: Collection[str]
+) -> tuple[str, ...]:
+    """What stands first if no model beats guessing: the sentence, then the best of them.
+
+    () if some model does better, if none was shown its questions, or if all have fewer than 30:
+    of so few nothing is said. Scripted baselines count only where there is nothing else.
+    """
+    shown = [s for s in with_question(summaries) if s.cell.mode != CHOICES_ONLY]
+    own = [s for s in shown if s.cell.model not in baselines] or shown
+    known = [s for s in own if s.accuracy and s.n >= HIDDEN_BELOW]
+    if not known or any(summary.above_chance for summary in own):
+        return ()
+    first = "guessing-so-far" if any(map(is_unfinished, own)) else "guessing-all"
+    return localized(first, language), _best_result(known, language, alone=len(own) == 1)
+
+
+def _best_result(known: Sequence[Summary], language: Language, *, alone: bool) -> str:
+    """How far the best came; where questions differ in chance, the one least below its own."""
+    best = max(known, key=above_chance)
+    assert best.accuracy is not None, "only cells with answers are compared"
+    told = {
+        "model": " · ".join(filter(None, names(known, language)[best.cell])),
+        "value": format_value(best.accuracy),
+        "span": format_range(best.accuracy),
+        "chance": percent(best.chance or 0.0),
+    }
+    return localized("guessing-alone" if alone else "guessing-best", language, **told)
+
+
+def above_chance(summary: Summary) -> float:
+    """How far the accuracy lies above guessing, in 0..1; 0 without answers."""
+    return summary.accuracy.value - (summary.chance or 0.0) if summary.accuracy else 0.0

@@ -3,34 +3,28 @@
 Nothing is computed here that belongs into `scoring`; this module asks it the right questions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from statistics import fmean
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalui.report.analyses.overview.groups import SubjectGroup, subject_groups
+from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
 from evalui.scoring.choice.circular import (
     CircularIntervals,
-    circular_intervals,
-    circular_metrics,
-    count_variants,
+    Measure,
+    Outcomes,
 )
-from evalui.scoring.choice.strata import strata
-from evalui.scoring.choice.trial_grid import TrialGrid, trial_grids
+from evalui.scoring.choice.trial_grid import strata
+from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.position_bias.pride import slot_prior
 from evalui.scoring.position_bias.significance import N_DRAWS
 from evalui.scoring.position_bias.summary import CellBias, StratumBias, measure_bias
-from evalui.scoring.statistics.bootstrap import mean_intervals
-from evalui.scoring.statistics.intervals import ClusteredMean, beats_guessing
-from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Trial
-
-Measure = Literal["accuracy", "robust", "mean_over_orders"]
-Outcomes = Mapping[Measure, Mapping[str, float]]
+from evalui.scoring.statistics.intervals import ClusteredMean, beats_guessing, mean_intervals
+from evalui.types import Cell, CellResult, CellState, Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +42,7 @@ class Summary:
     written; `readable` is the share that could be read and `format` holds more of that kind.
     `metrics` are OpenCompass's figures in percent under its names, `positions` has a table per
     number of options (none if options were not shown), `groups` is empty for a single subject.
-    `questions` are in the dataset.
+    `questions` are in the dataset. `figures` has every registered metric of chosen options by name.
     """
 
     cell: Cell
@@ -84,6 +78,7 @@ class Summary:
         default_factory=dict[int, tuple[Interval, ...]]
     )
     outcomes: Outcomes = field(default_factory=dict[Measure, Mapping[str, float]])
+    figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
 
     @property
     def main_positions(self) -> PositionTable | None:
@@ -115,51 +110,53 @@ def summarise(result: CellResult) -> Summary:
     """
     cell, trials, pattern = result.cell, result.trials, result.cell.pattern
     summary = Summary(
-        cell, result.state, result.error, len(result.samples), len(trials), result.total
+        cell=cell,
+        state=result.state,
+        error=result.error,
+        questions=len(result.samples),
+        done=len(trials),
+        total=result.total,
     )
     if not trials:
-        return summary
-    origin = [trial for trial in trials if trial.variant.is_origin]
-    found, metrics, every = (
-        circular_intervals(trials, pattern),
-        circular_metrics(trials, pattern),
-        format_metrics(trials),
-    )
+        return replace(summary, figures=compute_figures((), pattern))
+    made = CellTrials(trials, pattern)
+    found, metrics = made.intervals, made.circular
     biased = _bias(result)
-    positions = tuple(stratum.position for stratum in biased.strata) if biased else ()
     return replace(
         summary,
+        figures=compute_figures(made, pattern),
         n=metrics.n_origin,
         accuracy=found.origin,
-        chance=_chance(origin),
-        readings=format_metrics(origin).readings if origin else {},
+        chance=made.chance,
+        readings=format_metrics(made.original).readings if made.original else {},
         robust=found.perf,
-        chance_robust=_chance_robust(positions, pattern),
+        chance_robust=made.chance_robust,
         circular=found.accuracy and found.accuracy.interval,
         order_sensitivity=found.gap,
         only_as_written=round(found.gap.value * found.gap.n) if found.gap else 0,
         lost_with_order=_lost(found),
-        readable=readable_share(every.readings[trials[0].headline].unreadable),
-        unreadable=sum(trial.unreadable for trial in trials),
-        unreadable_origin=sum(trial.unreadable for trial in origin),
-        ties=sum(trial.reading.tied for trial in trials),
-        format=every,
+        readable=made.readable,
+        unreadable=made.unreadable,
+        unreadable_origin=sum(trial.unreadable for trial in made.original),
+        ties=made.tied,
+        format=made.format,
         metrics=metrics.values,
         incomplete=metrics.incomplete,
         naming=metrics.naming,
-        positions=positions,
+        positions=tuple(stratum.position for stratum in biased.strata) if biased else (),
         groups=subject_groups(result.samples, trials, pattern),
         duplicates=metrics.duplicates,
         bias=biased,
         clustered=found.accuracy,
         priors=_priors(result),
-        outcomes=outcomes(trials, pattern),
+        outcomes=made.outcomes,
     )
 
 
 def pair_summary(result: CellResult) -> Summary:
     """No more of a summary than pairs need: all its figures would take seconds."""
     trials = result.trials
+    made = CellTrials(trials, result.cell.pattern) if trials else None
     return Summary(
         cell=result.cell,
         state=result.state,
@@ -167,44 +164,10 @@ def pair_summary(result: CellResult) -> Summary:
         questions=len(result.samples),
         done=len(trials),
         total=result.total,
-        accuracy=circular_intervals(trials, "origin").origin if trials else None,
-        chance=_chance([trial for trial in trials if trial.variant.is_origin]),
-        outcomes=outcomes(trials, result.cell.pattern),
+        accuracy=made.intervals.origin if made else None,
+        chance=made.chance if made else None,
+        outcomes=made.outcomes if made else {"accuracy": {}},
     )
-
-
-def outcomes(trials: Sequence[Trial], pattern: Pattern) -> Outcomes:
-    """The value of each question under each measure that has any, as `Summary.outcomes`."""
-    tables = trial_grids(trials, pattern)
-    found: dict[Measure, dict[str, float]] = {"accuracy": _credits_as_written(tables)}
-    if pattern == "origin":
-        return found
-    for table in tables:
-        moved = table.subset(table.reorderable)
-        means = zip(moved.ids.tolist(), moved.credit.mean(axis=1).tolist(), strict=True)
-        every = zip(moved.ids.tolist(), (moved.credit == 1).all(axis=1).tolist(), strict=True)
-        found.setdefault("robust", {}).update((name, float(right)) for name, right in every)
-        found.setdefault("mean_over_orders", {}).update(means)
-    return found
-
-
-def _chance(origin: Sequence[Trial]) -> float | None:
-    """What guessing gives on the questions in the order as written."""
-    return fmean(1 / len(trial.variant.permutation) for trial in origin) if origin else None
-
-
-def _credits_as_written(tables: Sequence[TrialGrid]) -> dict[str, float]:
-    return {
-        name: credit
-        for table in tables
-        for name, credit, known in zip(
-            table.ids.tolist(),
-            table.credit[:, 0].tolist(),
-            table.present[:, 0].tolist(),
-            strict=True,
-        )
-        if known
-    }
 
 
 def _bias(result: CellResult) -> CellBias | None:
@@ -242,23 +205,8 @@ def _by_question(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     return slot_prior(chances.transpose(1, 0, 2)[None])
 
 
-def _chance_robust(positions: Sequence[PositionTable], pattern: Pattern) -> float | None:
-    if pattern == "origin" or not positions:
-        return None
-    guessed = [
-        table.n_questions * table.chance ** count_variants(table.n_options, pattern)
-        for table in positions
-    ]
-    return sum(guessed) / sum(table.n_questions for table in positions)
-
-
 def _lost(found: CircularIntervals) -> float | None:
     if found.gap is None or found.perf is None:
         return None
     right = found.gap.value + found.perf.value  # who is right in every order is so as written
     return found.gap.value / right if right else None
-
-
-def readable_share(unreadable: Interval) -> Interval:
-    """The share of readable answers, from that of unreadable ones."""
-    return Interval(1 - unreadable.value, 1 - unreadable.high, 1 - unreadable.low, unreadable.n)

@@ -7,8 +7,7 @@ from evalui.messages import localized
 from evalui.report.analyses.arena.document import kappa
 from evalui.report.analyses.arena.figures import Standing
 from evalui.report.analyses.arena.narrative import join_sentences, judge_name, standings_title
-from evalui.report.analyses.people.disagreements import Disagreement
-from evalui.report.analyses.people.figures import PeopleFigures
+from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.scoring.arena.agreement import RaterAgreement

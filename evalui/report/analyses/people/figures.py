@@ -1,32 +1,13 @@
-"""What people add to a judge: their own arena, agreement, disagreements, corrected win rates.
+"""What people add to a judge: their own arena, agreement, disagreements, corrected win rates."""
 
-Votes leave and come back as battles, one JSON object per line.
-"""
-
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
 from statistics import fmean
-from typing import Any
 
-from evalui.datasets.base import Source
-from evalui.datasets.files.encoding import decode
-from evalui.datasets.tables.table import json_objects
-from evalui.errors import DataError
-from evalui.report.analyses.arena.figures import PEOPLE, Arena, arena, human_arena
+from evalui.report.analyses.arena.figures import Arena, arena, human_arena
 from evalui.report.analyses.open_answers.figures import ANSWERS
-from evalui.report.analyses.people.disagreements import (
-    Disagreement,
-    contestant_positions,
-    disagreements,
-    judged_duels,
-    oriented,
-    outcome_for,
-)
-from evalui.report.export.open_json import WINNERS
 from evalui.scoring.arena import prediction_powered
 from evalui.scoring.arena.agreement import (
     RaterAgreement,
@@ -42,6 +23,43 @@ from evalui.types import CellResult, Contestant, Duel, Outcome, Trial, Verdict
 
 Votes = Mapping[str, Sequence[Verdict]]  # what people said, by the name of the dataset
 NO_JUDGE = ""  # who judged, where only people did
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDuel:
+    """Two answers to one question as a judge or a panel saw them.
+
+    `duel` has its sides as the contestants stand. `original_order` is the verdict that saw model_a
+    first, `swapped_order` the one that saw model_b first, None if not made. `outcome` is what
+    counts, seen from `duel`: a tie where both orders count and differ, None where nothing counts.
+    """
+
+    duel: Duel
+    original_order: Verdict | None
+    swapped_order: Verdict | None
+    outcome: Outcome | None
+
+    @property
+    def flipped(self) -> bool:
+        """Whether both orders were read and say different things."""
+        outcomes = [
+            outcome_for(self.duel, one)
+            for one in (self.original_order, self.swapped_order)
+            if one and one.outcome
+        ]
+        return len(set(outcomes)) == 2
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An item on which people and the judge, or people among themselves, say different things.
+
+    All outcomes are seen from the sides of `duel`; `people` has those of each person.
+    """
+
+    duel: Duel
+    judge: Outcome | None
+    people: Mapping[str, Outcome]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,37 +188,55 @@ def latest_votes(votes: Iterable[Verdict], positions: Mapping[str, int]) -> tupl
     return tuple(last.values())
 
 
-def vote_lines(votes: Votes) -> Iterator[str]:
-    """The readable votes as battles that name their dataset, one JSON object per line."""
-    for dataset, said in votes.items():
-        for vote in said:
-            if vote.outcome is not None:
-                row = {
-                    "model_a": vote.duel.model_a,
-                    "model_b": vote.duel.model_b,
-                    "winner": WINNERS[vote.outcome],
-                    "dataset": dataset,
-                    "question": vote.duel.sample_id,
-                    "by": vote.rater,
-                    "comment": vote.reply,
-                }
-                yield json.dumps(row, ensure_ascii=False) + "\n"
+def judged_duels(arena: Arena) -> tuple[JudgedDuel, ...]:
+    """The items of an arena in the order in which they were first judged."""
+    seats = contestant_positions(arena.contestants)
+    made: dict[Duel, dict[str, Verdict]] = {}
+    for verdict in arena.verdicts:
+        duel = oriented(verdict.duel, seats)
+        made.setdefault(duel, {})[verdict.duel.model_a] = verdict
+    counted = _counted_outcomes(arena.battles, seats)
+    return tuple(
+        JudgedDuel(duel, orders.get(duel.model_a), orders.get(duel.model_b), counted.get(duel))
+        for duel, orders in made.items()
+    )
 
 
-def read_votes(path: Path) -> dict[str, list[Verdict]]:
-    """Votes by dataset: `{"model_a", "model_b", "winner", "dataset", "question", "by", "comment"}`.
+def disagreements(
+    judged: Iterable[JudgedDuel], voted: Mapping[Duel, Mapping[str, Outcome]]
+) -> tuple[Disagreement, ...]:
+    """The items that people voted on with more than one opinion, the judge's included.
 
-    `dataset` may be absent and is "" then, `by` too and is "people" then, and so may `comment`.
-
-    Raises:
-        DataError: the file is no text, or the first row that does not fit, by file and line.
+    A judge that never says "neither" is taken to have no word for it but a tie.
     """
-    decoded = decode(path.read_bytes(), path.name)
-    found: dict[str, list[Verdict]] = defaultdict(list)
-    for line, values in json_objects(Source(path.name, decoded.text)):
-        row = _VoteRow(path.name, line, values)
-        found[_text(row, "dataset", "")].append(_vote(row))
-    return dict(found)
+    outcomes: dict[Duel, Outcome | None] = {item.duel: item.outcome for item in judged}
+    coarse = "neither" not in outcomes.values()
+    found: list[Disagreement] = []
+    for duel, people in voted.items():
+        judge = outcomes.get(duel)
+        meant = {_neither_as_tie(each) if coarse else each for each in people.values()}
+        if len(set(people.values())) > 1 or (judge and meant != {judge}):
+            found.append(Disagreement(duel, judge, people))
+    return tuple(found)
+
+
+def contestant_positions(contestants: Sequence[Contestant]) -> Mapping[str, int]:
+    """Where each contestant stands."""
+    return {one.name: place for place, one in enumerate(contestants)}
+
+
+def oriented(duel: Duel, positions: Mapping[str, int]) -> Duel:
+    """The duel with the contestant that stands first as model_a."""
+    if positions[duel.model_a] < positions[duel.model_b]:
+        return duel
+    return Duel(duel.sample_id, duel.model_b, duel.model_a)
+
+
+def outcome_for(duel: Duel, verdict: Verdict) -> Outcome | None:
+    """The outcome of a verdict as seen from the sides of `duel`."""
+    if verdict.outcome is None or verdict.duel == duel:
+        return verdict.outcome
+    return Battle(verdict.duel.model_a, verdict.duel.model_b, verdict.outcome).mirrored.outcome
 
 
 def _beside_each_judge(judges: Sequence[Arena], said: Sequence[Verdict]) -> Iterator[PeopleFigures]:
@@ -285,56 +321,17 @@ def _points(said: Iterable[Verdict], seats: Mapping[str, int]) -> dict[Duel, lis
     return dict(found)
 
 
-# ---------------------------------------------------------------- reading a file of votes
-
-_OUTCOMES: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _VoteRow:
-    """One line of a file: its object, or a text that says why it is none."""
-
-    file: str
-    line: int
-    values: Mapping[str, Any] | str
+def _counted_outcomes(battles: Iterable[Battle], seats: Mapping[str, int]) -> dict[Duel, Outcome]:
+    rows: dict[Duel, set[Outcome]] = {}
+    for battle in battles:
+        duel = oriented(Duel(battle.question or "", battle.model_a, battle.model_b), seats)
+        told = battle if battle.model_a == duel.model_a else battle.mirrored
+        rows.setdefault(duel, set()).add(told.outcome)
+    return {
+        duel: next(iter(outcomes)) if len(outcomes) == 1 else "tie"
+        for duel, outcomes in rows.items()
+    }
 
 
-def _vote(row: _VoteRow) -> Verdict:
-    model_a, model_b, question = (_text(row, key) for key in ("model_a", "model_b", "question"))
-    if model_a == model_b:
-        raise DataError(
-            "vote-itself",
-            file=row.file,
-            line=row.line,
-            model=model_a,
-        )
-    winner = _text(row, "winner")
-    if winner not in _OUTCOMES:
-        raise DataError(
-            "vote-winner",
-            file=row.file,
-            line=row.line,
-            winner=winner,
-            known=", ".join(_OUTCOMES),
-        )
-    by, comment = _text(row, "by", PEOPLE), _text(row, "comment", "")
-    return Verdict(Duel(question, model_a, model_b), _OUTCOMES[winner], by, "vote", comment)
-
-
-def _text(row: _VoteRow, key: str, absent: str | None = None) -> str:
-    """The text of a key; a number is one too, as the file writes it."""
-    if isinstance(row.values, str):
-        raise DataError(
-            "vote-no-object",
-            file=row.file,
-            line=row.line,
-        )
-    value = row.values.get(key, absent)
-    if not isinstance(value, str) or not (value.strip() or value == absent):
-        raise DataError(
-            "vote-key",
-            file=row.file,
-            line=row.line,
-            key=key,
-        )
-    return value
+def _neither_as_tie(outcome: Outcome) -> Outcome:
+    return "tie" if outcome == "neither" else outcome

@@ -6,9 +6,18 @@ import gradio as gr
 
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.runs.access import LOCAL
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.votes import VoteChoice, VoteInput, VotingProgress
+from evalui.runs.database.records import LOCAL, RunRow
+from evalui.runs.database.runs import read_cells, read_runs
+from evalui.runs.database.votes import (
+    VoteChoice,
+    VoteInput,
+    VotingProgress,
+    cast_vote,
+    finish_voting,
+    next_ballots,
+    read_voting_progress,
+    undo_vote,
+)
 from evalui.runs.spec import OPEN
 from evalui.ui.components.form import ClientStateError, Form
 from evalui.ui.components.format import format_time
@@ -78,7 +87,7 @@ class AnnotateTab:
         confirming: bool = False,
     ) -> Html:
         """The page of one annotator: a pair, the end, the result, or the runs to choose from."""
-        t, store = self.t, self.service.store
+        t, database = self.t, self.service.database
         problem = div(notice, role="alert") if notice else None
         try:
             run = self.service.run(run_id) if run_id else None
@@ -86,7 +95,9 @@ class AnnotateTab:
             run, problem = None, div(note("warn", t.translate(error.sentence)), role="alert")
         if run is None:
             return page_frame(voter, "pick", self._run_list(voter, problem))
-        progress = store.voting_progress(run_id, voter)
+        progress = read_voting_progress(
+            database, run_id, voter, pairs=self.service.voting_pairs.of_run(run_id)
+        )
         counted = f"{progress.votes} {progress.own_votes} {progress.skipped}"
         stamp = f"{run_id} {voter} {counted} {requested_pair}"
         if not progress.pairs:
@@ -95,7 +106,13 @@ class AnnotateTab:
         if progress.finished:
             result = annotate_result.result_page(self.service, t, run, voter)
             return page_frame(voter, stamp, problem, result, name_field(t, voter))
-        ballots = store.ballots(run_id, voter, requested_pair)
+        ballots = next_ballots(
+            database,
+            run_id,
+            voter,
+            preferred=requested_pair,
+            pairs=self.service.voting_pairs.of_run(run_id),
+        )
         if not ballots:
             return page_frame(voter, stamp, self._end(progress, voter, problem))
         page = pair_page(
@@ -111,7 +128,7 @@ class AnnotateTab:
 
     def _perform(self, run_id: str, voter: str, act: Action) -> tuple[str, Html | None]:
         """The pair to show after an act, and the sentence about it."""
-        store = self.service.store
+        database = self.service.database
         if act.do not in ("vote", "undo", "finish", "uploaded"):
             return act.value("pair"), None
         run = self.service.run(run_id)
@@ -119,9 +136,9 @@ class AnnotateTab:
             self._vote(run, voter, act)
             return act.value("next"), None
         if act.do == "undo":
-            return store.undo(run_id, voter), None
+            return undo_vote(database, run_id, voter), None
         if act.do == "finish":
-            store.finish_votes(run_id, voter)
+            finish_voting(database, run_id, voter)
             return "", None
         added = annotate_result.import_votes(self.service, run, act.value("upload"), voter)
         return "", note("ok", self.t.count("annotate.imported", added))
@@ -132,7 +149,13 @@ class AnnotateTab:
             raise ClientStateError
         seconds = _seconds(act.value("spent"))
         mark = VoteInput(act.value("pair"), choice, act.value("comment"), seconds)
-        self.service.store.cast(run.id, voter, mark)
+        cast_vote(
+            self.service.database,
+            run.id,
+            voter,
+            mark,
+            pairs=self.service.voting_pairs.of_run(run.id),
+        )
 
     def _agreement(self, run: RunRow, voter: str, progress: VotingProgress) -> str:
         if progress.own_votes < AGREEMENT_AFTER:
@@ -154,12 +177,14 @@ class AnnotateTab:
         return join(head(t, progress, place), problem, done, name_field(t, voter))
 
     def _run_list(self, voter: str, problem: Child) -> Html:
-        t, store = self.t, self.service.store
+        t, database = self.t, self.service.database
         rows: list[list[Child]] = []
-        for run in store.runs(self.service.owner):
+        for run in read_runs(database, self.service.owner):
             if len(rows) == _RECENT or not self._has_open_questions(run):
                 continue
-            progress = store.voting_progress(run.id, voter)
+            progress = read_voting_progress(
+                database, run.id, voter, pairs=self.service.voting_pairs.of_run(run.id)
+            )
             if progress.pairs:
                 rows.append(self._line(run, progress))
         heads = [t("annotate.run"), t("annotate.mine"), t("annotate.together"), t("runs.when")]
@@ -172,7 +197,7 @@ class AnnotateTab:
         )
 
     def _has_open_questions(self, run: RunRow) -> bool:
-        return any(cell.cell.mode == OPEN for cell in self.service.store.cells(run.id))
+        return any(cell.cell.mode == OPEN for cell in read_cells(self.service.database, run.id))
 
     def _line(self, run: RunRow, progress: VotingProgress) -> list[Child]:
         t, total = self.t, f"{progress.pairs:,}"

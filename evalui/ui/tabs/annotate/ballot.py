@@ -7,8 +7,8 @@ assets/js/annotate.js. No name of a model is in this markup: who stands where is
 from collections.abc import Sequence
 
 from evalui.messages import Messages
-from evalui.runs.access import LOCAL
-from evalui.runs.ballots import Ballot
+from evalui.runs.database.ballots import Ballot
+from evalui.runs.database.records import LOCAL
 from evalui.runs.database.votes import VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.format import duration

@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from evalui.errors import DataError
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena, Standing
-from evalui.report.analyses.people.disagreements import Disagreement
 from evalui.report.analyses.people.figures import (
+    Disagreement,
     PeopleFigures,
     Votes,
     latest_votes,
     people_figures,
-    read_votes,
     voted_arenas,
 )
+from evalui.report.imports.battles import read_votes
 from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.votes import add_imported_votes, read_verdicts
 from evalui.runs.spec import OPEN
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement, cohen_kappa
 from evalui.scoring.arena.battles import BattleTally, tallies
@@ -105,13 +107,14 @@ def import_votes(service: AppService, run: RunRow, upload: str, voter: str) -> i
     for path in paths:
         for dataset, verdicts in read_votes(path).items():
             by_dataset[dataset] += verdicts
-    return service.store.add_votes(run.id, by_dataset)
+    pairs = service.voting_pairs.of_run(run.id)
+    return add_imported_votes(service.database, run.id, by_dataset, pairs=pairs)
 
 
 def open_datasets(service: AppService, run_id: str) -> tuple[CellRow, ...]:
     """One cell of written answers for each dataset of a run, in order."""
     by_name: dict[str, CellRow] = {}
-    for cell in service.store.cells(run_id):
+    for cell in read_cells(service.database, run_id):
         if cell.cell.mode == OPEN and cell.state != "impossible":
             by_name.setdefault(cell.dataset_key, cell)
     return tuple(by_name.values())
@@ -134,7 +137,7 @@ def _sides_by_name(votes: Votes) -> tuple[Verdict, ...]:
 def _dataset(
     service: AppService, t: Messages, run: RunRow, voter: str, *, cell: CellRow, title: str
 ) -> Html:
-    verdicts = service.store.verdicts(run.id, cell.dataset_key)
+    verdicts = read_verdicts(service.database, run.id, cell.dataset_key)
     figures = _figures(service, t, run, cell.cell.dataset)
     names = [one.name for one in figures.judged.contestants]
     view = PeopleView(t, names, service.baselines(), figures.judged, figures)

@@ -15,6 +15,7 @@ from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judged_by
 from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_runs
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.form import Form, dump_client_state, field_value, load_client_state
 from evalui.ui.components.format import format_time
@@ -292,7 +293,7 @@ def _judge_label(t: Messages, arena: Arena) -> str:
 
 def _runs_with_duels(service: AppService) -> list[RunRow]:
     rows: list[RunRow] = []
-    for row in service.store.runs(service.owner)[:_MAX_RUNS_CHECKED]:
+    for row in read_runs(service.database, service.owner)[:_MAX_RUNS_CHECKED]:
         if has_duels(service, row.id):
             rows.append(row)
         if len(rows) == _RECENT:

@@ -9,6 +9,8 @@ from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.people.figures import human_arenas
 from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.votes import read_votes
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.ui.components.html import Html, div, el, join
@@ -44,10 +46,12 @@ class ArenaCache:
 
 def has_duels(service: AppService, run_id: str) -> bool:
     """Whether a run compares answers two by two, by a judge or by people."""
-    cells = service.store.cells(run_id)
+    cells = read_cells(service.database, run_id)
     if any(cell.cell.mode == JUDGE and _in_pairs(cell) for cell in cells):
         return True
-    return any(cell.cell.mode == OPEN for cell in cells) and bool(service.store.votes(run_id))
+    return any(cell.cell.mode == OPEN for cell in cells) and bool(
+        read_votes(service.database, run_id)
+    )
 
 
 def _in_pairs(cell: CellRow) -> bool:

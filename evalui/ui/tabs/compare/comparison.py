@@ -6,17 +6,24 @@ from itertools import combinations
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.report.analyses.comparison import MEASURES, holm_corrected, shared_measures
 from evalui.report.analyses.open_answers.figures import (
+    MAIN,
+    RECALL,
     AnswerPair,
     AnswerSummary,
     compare_answers,
+    ranking_metric,
     summarise_answers,
 )
-from evalui.report.analyses.overview.leading import MAIN, RECALL, ranking_metric
-from evalui.report.analyses.overview.summary import Summary, pair_summary
-from evalui.report.analyses.statistics.narrative import pair_sentence
-from evalui.report.analyses.statistics.pairs import CellComparison, Measure, compare_cells
+from evalui.report.analyses.overview.summary import Measure, Summary, pair_summary
+from evalui.report.analyses.statistics import (
+    MEASURES,
+    CellComparison,
+    compare_cells,
+    holm_corrected,
+    pair_sentence,
+    shared_measures,
+)
 from evalui.runs.spec import OPEN
 from evalui.types import Cell, CellResult, Sample, Trial
 from evalui.ui.services.service import AppService

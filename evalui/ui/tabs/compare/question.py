@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
-from evalui.scoring.choice.circular import variant_label
+from evalui.scoring.choice.permutations import variant_label
 from evalui.types import LETTERS, Pattern, Sample, Trial, Variant
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.texts import closest_reference, diff_texts

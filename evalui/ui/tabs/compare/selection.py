@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from evalui.errors import UnknownRun
 from evalui.messages import Messages
 from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.scoring.statistics import paired_tests
 from evalui.ui.components.format import format_time
@@ -62,7 +63,7 @@ class ComparableRuns:
 
     def all(self) -> list[ComparableRun]:
         """The finished runs that have answers, newest first."""
-        runs = self._service.store.runs(self._service.owner)
+        runs = read_runs(self._service.database, self._service.owner)
         comparable = [
             ComparableRun(run, self._cells(run.id, run.revision))
             for run in runs
@@ -72,7 +73,7 @@ class ComparableRuns:
 
     def _read(self, run_id: str, revision: int) -> tuple[CellRow, ...]:
         del revision  # part of the key: another revision, other cells
-        cells = self._service.store.cells(run_id)
+        cells = read_cells(self._service.database, run_id)
         return tuple(cell for cell in cells if cell.done and cell.cell.mode != JUDGE)
 
 

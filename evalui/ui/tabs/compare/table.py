@@ -6,21 +6,20 @@ import plotly.graph_objects as go
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction, text_subtitle
-from evalui.report.analyses.open_answers.figures import AnswerPair
-from evalui.report.analyses.overview.leading import ranking_metric, recall_reason
-from evalui.report.analyses.statistics.narrative import (
+from evalui.report.analyses.open_answers.figures import AnswerPair, ranking_metric, recall_reason
+from evalui.report.analyses.statistics import (
+    CellComparison,
+    ComparisonSet,
     comparison_method,
     format_least_difference,
     format_points,
     format_points_range,
     mcnemar_sentence,
-    p_value,
 )
-from evalui.report.analyses.statistics.pairs import CellComparison, ComparisonSet
+from evalui.report.charts.answers import text_figures_chart
 from evalui.report.charts.calibration import difference_chart, difference_subtitle
-from evalui.report.charts.common import COLOURS, NEUTRAL
-from evalui.report.charts.small_multiples import text_figures_chart
-from evalui.report.numbers import count
+from evalui.report.charts.theme import COLOURS, NEUTRAL
+from evalui.report.numbers import count, p_value
 from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.widgets import link_button, note, table, titled
 from evalui.ui.tabs.compare.comparison import (

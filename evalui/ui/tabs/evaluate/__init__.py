@@ -13,7 +13,7 @@ from evalui.datasets.base import LoadResult
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.catalog import ModelState
-from evalui.models.destinations import external_hosts
+from evalui.models.endpoint.http.addresses import external_hosts
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
 from evalui.runs.cells import CellPlan

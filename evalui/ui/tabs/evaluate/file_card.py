@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from evalui.datasets.base import ANSWER_KEYS, LoadResult
+from evalui.datasets.base import LoadResult
 from evalui.datasets.health import ChoiceHealth
-from evalui.datasets.questions.duplicates import KEPT_RULE, LEFT_OUT_RULE, equal_letters
+from evalui.datasets.questions.answer_keys import ANSWER_KEYS
+from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, equal_letters
 from evalui.messages import Messages
 from evalui.report.numbers import format_range, format_value, percent
 from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample
@@ -224,7 +225,7 @@ def _collapsible(title: str, content: Html) -> Html:
 def _layout_pickers(t: Messages, loaded: LoadResult, *, upload: str, form: Form) -> Html | None:
     """Which sheet and which kind of question is read, where there are several."""
     sheet, kind = f"col_sheet_{upload}", f"col_kind_{upload}"
-    kinds = {name: t(f"kind.{name}") for name in loaded.kinds}
+    kinds: dict[str, str] = {name: t(f"kind.{name}") for name in loaded.kinds}
     pickers = [
         field(
             t("columns.sheet"),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import Messages
+from evalui.models.base import traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS, Rubric
@@ -26,7 +27,7 @@ class ReferenceCounts:
 
 def can_judge(state: ModelState) -> bool:
     """Whether a model can give verdicts here; of the scripted ones, those made for it."""
-    meant_to_judge = state.entry.backend != "scripted" or state.entry.judges_only
+    meant_to_judge = not traits_of(state.entry).rule_based or state.entry.judges_only
     return meant_to_judge and "generate" in state.abilities and not state.problem
 
 
@@ -87,7 +88,7 @@ def is_single(template: str, form: Form) -> bool:
 def _judge(t: Messages, state: ModelState, on: bool) -> Html:
     entry = state.entry
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
-    ruled = entry.backend == "scripted"
+    ruled = traits_of(entry).rule_based
     return el(
         "label",
         el(
@@ -121,7 +122,7 @@ def _judges_needing_references(
 ) -> Html | None:
     """Which of the judges chosen cannot judge the questions that have no reference."""
     single = is_single(field_value(form, "rubric"), form)
-    entries = [state.entry for state in judges if state.entry.backend == "scripted"]
+    entries = [state.entry for state in judges if traits_of(state.entry).rule_based]
     names = [
         entry.name
         for entry in entries

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalui.messages import Messages
-from evalui.models.base import ModelEntry
-from evalui.models.catalog import REMOTE, ModelState, base_of
-from evalui.models.destinations import external_hosts, host_of
+from evalui.models.base import ModelEntry, traits_of
+from evalui.models.catalog import ModelState, base_of
+from evalui.models.endpoint.http.addresses import external_hosts, shown_host
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template
 from evalui.report.numbers import dollars
@@ -214,7 +214,7 @@ def cost_card(
 def _model(t: Messages, state: ModelState, chosen: bool, needs: Mapping[str, Ability]) -> Html:
     entry = state.entry
     size = t("models.parameters", n=f"{entry.parameters / 1e6:.3g}") if entry.parameters else ""
-    place = "backend.openai" if entry.backend in REMOTE else "models.local"
+    place = "backend.openai" if traits_of(entry).remote else "models.local"
     kind = t("models.baseline") if entry.baseline else t(place)
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
     lacking: Mapping[str, Ability] = {
@@ -381,4 +381,4 @@ def remote_hosts_of(t: Messages, entry: ModelEntry, key: str = "to") -> Html | N
 def _cluster_host(t: Messages, settings: Settings) -> Iterator[str]:
     """An address is that of a cluster which may have machines of its own; "" starts one here."""
     if settings.engine == "ray" and settings.ray_address:
-        yield t("away.cluster", host=host_of(settings.ray_address))
+        yield t("away.cluster", host=shown_host(settings.ray_address))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from evalui.datasets.health_open import OpenHealth
+from evalui.datasets.health import OpenHealth
 from evalui.messages import Messages
 from evalui.types import Fault, Sample
 from evalui.ui.components.form import Form, field_value, field_values

@@ -5,9 +5,9 @@ from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from evalui.messages import Messages
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
-from evalui.models.local.memory_estimate import Footprint
+from evalui.models.memory_estimate import Footprint
 from evalui.report.numbers import dollars
 from evalui.runs.worker.model_tests import CHOICE_SAMPLE, OPEN_SAMPLE, AbilityTest, ModelTestRow
 from evalui.types import Ability
@@ -23,8 +23,8 @@ _MAX_ANSWER_LENGTH = 400  # characters of a reply
 
 def catalog_cards(t: Messages, models: Sequence[ModelRow], context: RowContext) -> Html:
     """The models, and folded below them those that only follow a rule."""
-    own = [model for model in models if model.entry.backend != "scripted"]
-    ruled = [model for model in models if model.entry.backend == "scripted"]
+    own = [model for model in models if not traits_of(model.entry).rule_based]
+    ruled = [model for model in models if traits_of(model.entry).rule_based]
     list_ = el("ul", *(_row(t, model, context) for model in own), cls="models-list")
     empty = div(el("p", t("catalog.none_about"), cls="dim"), cls="empty")
     return join(
@@ -84,7 +84,7 @@ def _places(t: Messages, model: ModelRow) -> list[Child]:
     """Where the model is: backend and path, adapter and base, address."""
     entry = model.entry
     backend = t(f"backend.{entry.backend}") if f"backend.{entry.backend}" in t else entry.backend
-    if entry.backend == "scripted":
+    if traits_of(entry).rule_based:
         return []
     lines: list[Child] = [
         join(backend, " · ", span(entry.path, cls="mono")),

@@ -8,10 +8,10 @@ from typing import get_args
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.models.base import BACKENDS, ModelEntry
-from evalui.models.catalog import REMOTE, ModelState
-from evalui.models.local.backend import DTYPES
-from evalui.models.local.memory_estimate import Footprint
+from evalui.models.base import BACKENDS, ModelEntry, traits_of
+from evalui.models.catalog import ModelState
+from evalui.models.local import DTYPES
+from evalui.models.memory_estimate import Footprint
 from evalui.models.user_catalog import ModelSource, NewModelForm
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.components.form import Form, field_value
@@ -21,7 +21,6 @@ from evalui.ui.components.widgets import button, field, link_button, note, selec
 from evalui.ui.services.models_service import ModelStatus, WorkerView
 
 _PLACES: Mapping[str, ModelSource] = {name: name for name in get_args(ModelSource)}
-_LOCAL = ("transformers", "vllm")  # backends that compute on this server
 # The form's own name of a field, where it is shorter than that of `NewModelForm`.
 _SHORT = {"key_variable": "key"}
 _OPTIONAL_FIELDS = ("input_price", "output_price", "max_length")
@@ -58,12 +57,12 @@ class ModelRow:
     @property
     def remote(self) -> bool:
         """Whether it is reached over a network."""
-        return self.entry.backend in REMOTE
+        return traits_of(self.entry).remote
 
     @property
     def local(self) -> bool:
         """Whether it computes on this server, or on the cluster that belongs to it."""
-        return not self.remote and self.entry.backend != "scripted"
+        return traits_of(self.entry).loads_weights
 
     @property
     def fits(self) -> bool:
@@ -266,7 +265,7 @@ def read_wanted(form: Form) -> NewModelForm:
         name=field_value(form, "add_name").strip(),
         path=field_value(form, "add_path").strip(),
         place=place,
-        backend=backend if backend in _backends() else _LOCAL[0],
+        backend=backend if backend in _backends() else _backends()[0],
         dtype=field_value(form, "add_dtype") or "auto",
         chat=field_value(form, "add_chat") == "yes",
         adapter=field_value(form, "add_adapter").strip(),
@@ -279,7 +278,7 @@ def read_wanted(form: Form) -> NewModelForm:
 
 
 def _backends() -> list[str]:
-    return [name for name in _LOCAL if name in BACKENDS]
+    return [name for name in BACKENDS if BACKENDS[name].traits.opens_folders]
 
 
 def _places(t: Messages, chosen: ModelSource) -> Html:

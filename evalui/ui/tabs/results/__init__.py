@@ -10,6 +10,7 @@ from evalui.messages import Messages
 from evalui.report.compile import preview
 from evalui.report.export.files import FORMATS
 from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_runs
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import QUIET, SKIP, html_fragment, skip_all
@@ -215,7 +216,9 @@ class ResultsTab:
 
     def _none(self, problem: str) -> Html:
         t = self.t
-        rows = [row for row in self.service.store.runs(self.service.owner) if row.done][:_RECENT]
+        rows = [row for row in read_runs(self.service.database, self.service.owner) if row.done][
+            :_RECENT
+        ]
         links = [
             [
                 join(

@@ -9,7 +9,7 @@ import gradio as gr
 from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.calibration import reliability, reliability_subtitle, reliability_title
-from evalui.report.charts.common import series_styles
+from evalui.report.charts.theme import series_styles
 from evalui.report.numbers import count, fixed, percent
 from evalui.scoring.calibration import Calibration, LabelMass
 from evalui.scoring.position_bias.summary import StratumBias

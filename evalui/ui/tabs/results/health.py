@@ -7,10 +7,9 @@ import gradio as gr
 
 from evalui.datasets.health import check_choices
 from evalui.messages import Messages
-from evalui.report.analyses.overview.banner import CHOICES_ONLY_RULE
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.overview.warnings import CHOICES_ONLY, notes
-from evalui.report.analyses.statistics.narrative import format_points, format_points_range
+from evalui.report.analyses.overview.warnings import CHOICES_ONLY, CHOICES_ONLY_RULE, notes
+from evalui.report.analyses.statistics import format_points, format_points_range
 from evalui.report.numbers import percent
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.statistics.paired_tests import PairedTTest, paired_t_test

@@ -5,11 +5,12 @@ from functools import cached_property
 
 from evalui.messages import Messages
 from evalui.report.analyses.open_answers.figures import AnswerSummary
-from evalui.report.analyses.overview.guessing import with_question
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.statistics.pairs import ComparisonSet, comparisons
+from evalui.report.analyses.overview.warnings import with_question
+from evalui.report.analyses.statistics import ComparisonSet, comparisons
 from evalui.report.compile import Report
 from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import Language
 from evalui.ui.components.html import Html
@@ -23,7 +24,7 @@ class RunView:
 
     def __init__(self, service: AppService, t: Messages, run_id: str) -> None:
         self.run: RunRow = service.run(run_id)
-        self.cells: list[CellRow] = service.store.cells(run_id)
+        self.cells: list[CellRow] = read_cells(service.database, run_id)
         self.baselines = service.baselines()
         self._service = service
         self._t = t

@@ -11,7 +11,10 @@ import gradio as gr
 
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
+from evalui.runs.database import queue
 from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_runs
+from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
 from evalui.ui.components.form import dump_client_state, load_client_state
 from evalui.ui.components.format import duration, format_time
@@ -94,7 +97,9 @@ class RunsTab:
         except EvaluiError as error:
             problem = self.t.translate(error.sentence)
         notice = RunsNotice(problem, act.value("run") if act.do == "ask" else "")
-        seen = RunsClientState(self.service.store.revision(), chosen, dump_client_state(notice))
+        seen = RunsClientState(
+            read_revision(self.service.database), chosen, dump_client_state(notice)
+        )
         return (
             self.show(chosen, notice),
             chosen,
@@ -108,7 +113,7 @@ class RunsTab:
 
         It goes on after news: the next tick looks whether a click was undone meanwhile.
         """
-        now = RunsClientState(self.service.store.revision(), chosen, notice)
+        now = RunsClientState(read_revision(self.service.database), chosen, notice)
         if now == load_client_state(RunsClientState, state):
             # Sent each time: one that was on its way may stop what a click has started.
             return SKIP, SKIP, self.timer()
@@ -123,7 +128,7 @@ class RunsTab:
         missing = self._missing(chosen)
         notice = dump_client_state(missing)
         # Read before the page is drawn: what changes meanwhile is news to the next tick.
-        seen = RunsClientState(self.service.store.revision(), chosen, notice)
+        seen = RunsClientState(read_revision(self.service.database), chosen, notice)
         return self.show(chosen, missing), notice, dump_client_state(seen), self.timer()
 
     def blind_voting_outputs(self) -> tuple[Any, ...]:
@@ -170,7 +175,7 @@ class RunsTab:
         )
 
     def _rows(self) -> list[RunRow]:
-        return self.service.store.runs(self.service.owner)
+        return read_runs(self.service.database, self.service.owner)
 
     def _perform(self, act: Action, chosen: str) -> str:
         run_id = act.value("run")
@@ -178,11 +183,11 @@ class RunsTab:
             return chosen
         run_id = self.service.run(run_id).id
         if act.do == "stop":
-            self.service.store.cancel(run_id)
+            queue.cancel(self.service.database, run_id)
         elif act.do == "resume":
-            self.service.store.resume(run_id)
+            queue.resume(self.service.database, run_id)
         elif act.do == "delete":
-            self.service.store.delete(run_id)
+            queue.delete(self.service.database, run_id)
         return run_id if act.do != "delete" else ""
 
     def _empty(self) -> Html:
@@ -206,8 +211,8 @@ class RunsTab:
 
     def _queued(self, row: RunRow, shown: bool) -> Html:
         t = self.t
-        place = self.service.store.queue_position(row.id)
-        left = self.service.store.remaining_seconds(row.id)
+        place = queue_position(self.service.database, row.id)
+        left = remaining_seconds(self.service.database, row.id)
         time = t("runs.left", time=duration(t, left)) if left is not None else t("cost.unknown")
         cells: list[Child] = [
             "–" if place is None else place + 1,
@@ -231,7 +236,7 @@ class RunsTab:
         t = self.t
         if row.cancelling:
             return status(RUN_STATE_KINDS[row.state], t("runs.stopping"))
-        if model_waits(self.service.store.database, row.id):
+        if model_waits(self.service.database, row.id):
             return status("warn", t("charges.waiting"))
         return run_state(t, row.state)
 
@@ -246,12 +251,12 @@ class RunsTab:
             return {}
 
     def _run(self, row: RunRow, catalog: Catalog) -> Html:
-        t, database = self.t, self.service.store.database
+        t, database = self.t, self.service.database
         waiting = model_waits(database, row.id)
         # A cell whose model does not answer is not running, and has no throughput.
         cells = [
             replace(cell, state="waiting") if cell.id in waiting else cell
-            for cell in self.service.store.cells(row.id)
+            for cell in read_cells(self.service.database, row.id)
         ]
         live = row.state in LIVE_STATES
         stop = (
@@ -290,7 +295,7 @@ class RunsTab:
         t = self.t
         if not rows:
             return titled(t("runs.finished"), el("p", t("runs.finished_none"), cls="dim"))
-        charges = run_costs(self.service.store.database, self.service.owner, catalog)
+        charges = run_costs(self.service.database, self.service.owner, catalog)
         lines = [
             self._ended(row, charges, confirming=row.id == confirming)
             for row in rows[:_MAX_FINISHED]

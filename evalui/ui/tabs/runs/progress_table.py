@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from evalui.messages import Messages
+from evalui.proportions import wilson_interval
 from evalui.report.numbers import dollars, percent
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.usage import ModelWait, TokenCost, total_cost
 from evalui.runs.spec import JUDGE, OPEN
-from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import CellState
 from evalui.ui.components.format import duration, format_large_count, format_time, share
 from evalui.ui.components.html import Html, div, el, join, span

@@ -23,7 +23,7 @@ def write(tmp_path: Path) -> Write:
     return to
 
 
-def told(loaded: LoadResult) -> list[str]:
+def fault_texts(loaded: LoadResult) -> list[str]:
     return [str(fault) for fault in loaded.faults]
 
 
@@ -189,7 +189,7 @@ def test_columns_under_the_users_own_names(write: Write) -> None:
 )
 def test_a_faulty_row_is_told_and_left_out(write: Write, row: str, sentence: str) -> None:
     loaded = load([write("x.csv", HEADER + row + ROW.replace("1,", "2,", 1))])
-    assert told(loaded) == [sentence]
+    assert fault_texts(loaded) == [sentence]
     assert [sample.id for sample in loaded.dataset.samples] == ["x/2"]
     assert loaded.n_rows == 2
 
@@ -209,7 +209,7 @@ def test_all_faults_of_a_row_are_found_in_one_pass(write: Write) -> None:
 
 def test_an_unquoted_comma_is_told_as_the_likely_cause_of_a_shift(write: Write) -> None:
     loaded = load([write("x.csv", HEADER + "1,Typically, how many?,4,22,20,19,C,Counted.\n")])
-    assert told(loaded) == [
+    assert fault_texts(loaded) == [
         "x.csv, line 2: found 9 cells, and “19” under answer, expected 8 cells, as in the header; "
         "a text that contains “,” needs quotes around it"
     ]
@@ -218,7 +218,7 @@ def test_an_unquoted_comma_is_told_as_the_likely_cause_of_a_shift(write: Write) 
 
 def test_a_shift_is_caught_though_the_count_of_cells_is_right_by_accident(write: Write) -> None:
     loaded = load([write("x.csv", HEADER + "1,Typically, how many?,4,22,20,19,C\n")])
-    assert told(loaded) == [
+    assert fault_texts(loaded) == [
         "x.csv, line 2, column answer: found “19”, but “C” under explanation, "
         "expected the answer under answer; a text that contains “,” needs quotes around it"
     ]
@@ -301,7 +301,7 @@ def test_a_header_without_rows_is_a_fault(write: Write) -> None:
 
 def test_a_second_row_of_the_same_id_is_a_fault(write: Write) -> None:
     loaded = load([write("x.csv", HEADER + ROW + ROW.replace("How", "So how"))])
-    assert told(loaded) == [
+    assert fault_texts(loaded) == [
         "x.csv, line 3, column id: found “1”, already on line 2, expected an id of its own"
     ]
     assert len(loaded.dataset.samples) == 1

@@ -68,7 +68,7 @@ def listed(server: ToyServer, model: EndpointModel, *tokens: str) -> LabelProbs:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_not_followed_and_its_place_is_told(
+def test_a_redirect_is_not_followed_and_its_place_is_reported(
     server: ToyServer, model: EndpointModel, status: int
 ):
     with ToyServer() as other:
@@ -124,7 +124,7 @@ def test_a_packed_reply_is_read(server: ToyServer, model: EndpointModel):
     assert text(model).text == "A"
 
 
-def test_an_error_without_end_is_told_by_its_beginning(server: ToyServer, model: EndpointModel):
+def test_an_error_without_end_is_reported_by_its_beginning(server: ToyServer, model: EndpointModel):
     server.always = Reply(400, stream=lambda: endless(b"the prompt is too long"))
     with pytest.raises(RequestRejected, match="the prompt is too long"):
         text(model)
@@ -158,7 +158,7 @@ def test_a_reply_that_drips_ends_with_its_total_time(head: bytes):
         server.shutdown()
 
 
-def test_a_name_that_turns_into_a_metadata_address_is_not_asked(
+def test_a_name_that_turns_into_a_metadata_address_is_not_requested(
     server: ToyServer, model: EndpointModel, monkeypatch: pytest.MonkeyPatch
 ):
     server.always = Reply(200, reply("A"), {"connection": "close"})
@@ -210,7 +210,7 @@ def test_a_number_that_is_too_long_is_no_token():
     assert TopLogprob("token_id:123", -1.0).id == 123
 
 
-def test_a_name_is_told_only_as_far_as_it_is_worth(server: ToyServer, model: EndpointModel):
+def test_a_long_name_is_cut(server: ToyServer, model: EndpointModel):
     server.always = Reply(200, reply("A") | {"model": "x" * 100_000})
     with pytest.raises(RequestRejected) as told:
         text(model)
@@ -230,7 +230,7 @@ def test_a_wait_that_is_none_does_not_hold_a_run_up(
     assert text(model).text == "You said: Which one?"
 
 
-def test_a_wait_of_centuries_is_told_as_a_day(server: ToyServer, model: EndpointModel):
+def test_a_wait_of_centuries_is_reported_as_a_day(server: ToyServer, model: EndpointModel):
     server.always = Reply(429, {"error": "slow down"}, {"retry-after": "1e300"})
     with pytest.raises(Unreachable, match="slow down") as told:
         text(model)

@@ -133,7 +133,7 @@ def test_the_abilities_are_those_the_server_really_has():
         assert backend.problem(entry(server)) == ""
 
 
-def test_a_mode_beyond_the_abilities_is_told_with_the_reason():
+def test_a_mode_beyond_the_abilities_is_reported_with_the_reason():
     with (
         ToyServer(Behaviour(logprobs=False, echo=False)) as server,
         pytest.raises(MissingAbility, match="it ignores logprobs and answers without them"),
@@ -141,13 +141,13 @@ def test_a_mode_beyond_the_abilities_is_told_with_the_reason():
         answers(probed(server), NextToken("Which?", ABCD))
 
 
-def test_an_unknown_model_is_told_with_those_that_are_known(server: ToyServer):
+def test_an_unknown_model_is_reported_with_those_that_are_known(server: ToyServer):
     wrong = replace(entry(server), path="nobody")
     problem = OpenAIBackend().problem(wrong)
     assert problem == f"{server.url} has no model 'nobody'. It has: toy."
 
 
-def test_a_server_that_is_gone_is_told_and_can_be_waited_for(server: ToyServer):
+def test_a_server_that_is_gone_is_reported_and_can_be_waited_for(server: ToyServer):
     server.stop()
     backend = OpenAIBackend(retry_policy=QUICK)
     assert "cannot be reached" in backend.problem(entry(server))
@@ -156,7 +156,7 @@ def test_a_server_that_is_gone_is_told_and_can_be_waited_for(server: ToyServer):
         backend.open(entry(server))
 
 
-def test_a_key_comes_from_the_environment_and_is_never_told(monkeypatch: pytest.MonkeyPatch):
+def test_a_key_comes_from_the_environment_and_is_never_reported(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TOY_KEY", "sk-secret")
     with ToyServer(Behaviour(key="sk-secret")) as server:
         model = probed(server, api_key_env="TOY_KEY")
@@ -187,7 +187,7 @@ def test_no_key_of_the_environment_is_sent_unless_it_is_named(
     assert "private" not in repr(server.asked)
 
 
-def test_no_beginning_of_a_key_is_told(monkeypatch: pytest.MonkeyPatch, server: ToyServer):
+def test_no_beginning_of_a_key_is_reported(monkeypatch: pytest.MonkeyPatch, server: ToyServer):
     monkeypatch.setenv("TOY_KEY", "sk-0123456789abcdef")
     server.always = Reply(401, {"error": {"message": f"{'x' * 288} sk-0123456789abcdef"}})
     problem = OpenAIBackend().problem(entry(server, api_key_env="TOY_KEY"))
@@ -227,7 +227,7 @@ def test_a_fault_that_passes_is_never_an_answer(server: ToyServer, fault: Reply)
     assert not server.script
 
 
-def test_an_answer_that_comes_too_late_is_asked_for_again(server: ToyServer):
+def test_an_answer_that_comes_too_late_is_requested_again(server: ToyServer):
     model = opened(server, timeout_s=0.1)
     server.script.append(Reply(200, {}, delay=0.15))
     (text,) = answers(model, Generate("Once upon", 5))
@@ -252,14 +252,14 @@ def test_half_a_character_is_turned_down_and_not_held_against_the_server(server:
     assert answers(model, Generate("a", 5))
 
 
-def test_a_limit_told_with_http_200_can_be_waited_for(server: ToyServer):
+def test_a_limit_reported_with_http_200_can_be_waited_for(server: ToyServer):
     model = opened(server)
     server.always = Reply(200, {"error": {"message": "Rate limit exceeded", "code": 429}})
     with pytest.raises(Unreachable, match="HTTP 429: Rate limit exceeded"):
         list(model.answer([Generate("Hello", 3)]))
 
 
-def test_an_error_with_http_200_is_what_its_code_says(server: ToyServer):
+def test_an_error_with_http_200_is_what_its_code_states(server: ToyServer):
     model = opened(server)
     server.always = Reply(200, {"error": {"message": "too long", "code": 400}})
     with pytest.raises(RequestRejected, match="HTTP 400: too long"):
@@ -267,7 +267,7 @@ def test_an_error_with_http_200_is_what_its_code_says(server: ToyServer):
     assert len(server.posts()) == 1
 
 
-def test_what_was_answered_is_given_before_a_refusal_is_told(server: ToyServer):
+def test_what_was_answered_is_given_before_a_refusal_is_reported(server: ToyServer):
     model = opened(server, concurrency=1)
     server.script.append(Reply(422, {"detail": "no"}))
     found: list[int] = []
@@ -340,7 +340,7 @@ def test_blanks_that_were_cut_off_are_what_the_model_wrote(server: ToyServer):
     assert (text.text, text.finish_reason) == ("\n\n", "length")
 
 
-def test_a_model_that_thinks_is_asked_in_the_manner_it_takes():
+def test_a_model_that_thinks_is_requested_in_the_manner_it_takes():
     with ToyServer(Behaviour(completions=False, refused=THINKING)) as server:
         model = probed(server)
         assert model.abilities == {"generate"}
@@ -355,7 +355,7 @@ def test_a_model_that_thinks_is_asked_in_the_manner_it_takes():
         assert ["lets nobody choose the temperature" in note for note in model.notes] == [True]
 
 
-def test_why_a_model_that_thinks_gives_no_probabilities_is_told():
+def test_why_a_model_that_thinks_gives_no_probabilities_is_reported():
     with ToyServer(Behaviour(completions=False, refused=THINKING)) as server:
         lacks = OpenAIBackend().missing_reasons(entry(server))
     assert lacks["next_token"] == "it does not let this key ask for logprobs"
@@ -385,7 +385,7 @@ def test_a_temperature_that_is_only_refused_with_a_list_is_still_sent():
         assert server.posts("chat/completions")[-1]["temperature"] == 0
 
 
-def test_what_finding_out_has_cost_is_told_with_the_first_answers(server: ToyServer):
+def test_the_cost_of_probing_is_reported_with_the_first_answers(server: ToyServer):
     told: list[Json] = []
     server.behaviour = Behaviour(alter=lambda each: told.append(each.get("usage", {})) or each)
     model = probed(server)
@@ -475,7 +475,7 @@ def test_a_plain_prompt_is_a_users_words_where_there_is_only_chat():
         assert text == GeneratedText("You said: Hello", text.usage, "stop")  # type: ignore[attr-defined]
 
 
-def test_the_largest_list_that_the_server_allows_is_asked_for():
+def test_the_largest_list_that_the_server_allows_is_requested():
     with ToyServer(Behaviour(most=5)) as server:
         answers(probed(server, api="chat"), NextToken(ASK, ABCD))
         assert server.posts("chat/completions")[-1]["top_logprobs"] == 5
@@ -509,7 +509,7 @@ def test_a_server_that_is_killed_at_work_loses_nothing_and_doubles_nothing(serve
     assert texts == {n: f" {f'{n} apples'[-8:]}" for n in range(150)}
 
 
-def test_a_server_that_is_down_is_told_but_stops_nothing(server: ToyServer):
+def test_a_server_that_is_down_is_reported_but_stops_nothing(server: ToyServer):
     with ToyServer() as dead:
         dead.stop()
     backend = OpenAIBackend()
@@ -537,7 +537,7 @@ def test_all_servers_gone_is_unreachable_with_a_time_to_wait(server: ToyServer):
     assert time.monotonic() - began < 1
 
 
-def test_a_server_that_comes_back_is_asked_again(server: ToyServer):
+def test_a_server_that_comes_back_is_requested_again(server: ToyServer):
     model = opened(server)
     server.always = Reply(503, {"error": "starting"})
     with pytest.raises(Unreachable):
@@ -643,7 +643,7 @@ def test_the_fingerprint_holds_the_tokenizer_not_the_name_of_its_folder(
     assert prints[0] == prints[1] != prints[2]
 
 
-def test_whoever_waits_for_an_answer_can_be_freed(server: ToyServer):
+def test_waiting_for_an_answer_can_be_stopped(server: ToyServer):
     model = opened(server)
     server.script.append(Reply(200, {}, delay=1.0))
     threading.Timer(0.1, model.stop).start()
@@ -674,7 +674,7 @@ def test_chat_alone_may_score_the_beginning_of_a_reply():
     assert (fire.total, fire.n_tokens) == (logprob("fire"), 1)
 
 
-def test_options_of_a_question_ask_for_their_conversation_once():
+def test_options_of_a_question_request_their_conversation_once():
     with ToyServer(Behaviour(completions=False, turns=True)) as server:
         model = probed(server)
         before = len(server.posts("chat/completions"))

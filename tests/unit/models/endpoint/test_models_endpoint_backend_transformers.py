@@ -15,7 +15,7 @@ import pytest
 from evalui.errors import Unreachable
 from evalui.models import Model, ModelEntry
 from evalui.models.endpoint.backend import OpenAIBackend
-from evalui.models.local.backend import TransformersBackend
+from evalui.models.local import TransformersBackend
 from evalui.settings import ASSETS
 from evalui.types import Generate, GeneratedText, Message
 

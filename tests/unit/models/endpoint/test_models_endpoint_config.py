@@ -68,13 +68,15 @@ def test_an_answer_may_last_five_times_as_long_as_a_pause_in_it(
     assert read_endpoint(entry(base_url=URL, **options)).total_timeout_s == expected
 
 
-def test_an_address_at_which_no_model_is_asked_is_a_problem():
+def test_a_refused_address_is_a_problem():
     with pytest.raises(ModelError, match="is not asked: its address 169"):
         read_endpoint(entry(base_url="http://0xA9FEA9FE/v1"))
 
 
 @pytest.mark.parametrize("key", ["sk-sécret", "sk-秘密", "sk-\nsecret", "sk-\x7f"])
-def test_what_cannot_be_sent_is_no_key_and_is_not_told(monkeypatch: pytest.MonkeyPatch, key: str):
+def test_what_cannot_be_sent_is_no_key_and_is_not_reported(
+    monkeypatch: pytest.MonkeyPatch, key: str
+):
     monkeypatch.setenv("MY_KEY", key)
     with pytest.raises(ModelError, match="MY_KEY holds characters that no API key has") as error:
         read_endpoint(entry(base_url=URL, api_key_env="MY_KEY"))
@@ -97,7 +99,7 @@ def test_a_key_of_blanks_is_not_set(monkeypatch: pytest.MonkeyPatch):
         "http://a.example/v1#pa55",
     ],
 )
-def test_an_address_with_a_password_or_a_query_is_refused_and_not_told(url: str):
+def test_an_address_with_a_password_or_a_query_is_refused_and_not_reported(url: str):
     with pytest.raises(ModelError, match="must have no user name, password, query") as error:
         read_endpoint(entry(base_urls=[url]))
     assert "pa55" not in str(error.value)
@@ -127,7 +129,7 @@ def test_an_address_with_a_password_or_a_query_is_refused_and_not_told(url: str)
         ({"base_url": URL, "api_key": "sk-1"}, "options.api_key is unknown. Known: base_url,"),
     ],
 )
-def test_what_cannot_be_meant_is_told(options: dict[str, object], told: str):
+def test_a_wrong_option_is_reported(options: dict[str, object], told: str):
     with pytest.raises(ModelError) as error:
         read_endpoint(entry(**options))
     assert told in str(error.value)

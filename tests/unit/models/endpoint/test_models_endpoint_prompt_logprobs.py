@@ -79,7 +79,7 @@ def test_noise_between_batches_does_not_move_the_seam():
     )
 
 
-def test_noise_in_a_token_that_its_text_tells_does_not_move_the_seam():
+def test_noise_in_a_token_that_its_text_shows_does_not_move_the_seam():
     alone = places("The", " sky", " is")
     whole = [PromptToken(each.token, (each.logprob or 0.0) * 1.3, is_top=False) for each in alone]
     whole[0] = alone[0]

@@ -90,7 +90,7 @@ def test_a_reply_is_what_the_model_wrote(choice: Json, text: GeneratedText):
     assert read_text(replied(**choice), stop=("#",)) == text
 
 
-def test_the_cost_is_told_with_the_reply():
+def test_the_cost_is_reported_with_the_reply():
     answer = replied(text="a") | {"usage": {"prompt_tokens": 9, "completion_tokens": 2}}
     assert read_text(answer, ()).usage == Usage(9, 2)
     odd = replied(text="a") | {"usage": {"prompt_tokens": "9", "completion_tokens": -2}}
@@ -174,7 +174,7 @@ def test_a_token_may_be_spelt_by_its_number():
     assert TopLogprob(" 42", -1.0).id is None
 
 
-def test_an_echo_tells_each_token_and_whether_the_model_would_have_written_it():
+def test_an_echo_shows_each_token_and_whether_the_model_would_have_written_it():
     logprobs: Json = {
         "tokens": ["a", "b", "c"],
         "token_logprobs": [None, -1.0, -2.0],

@@ -26,7 +26,7 @@ def test_what_is_forgotten_meanwhile_is_answered_all_the_same(monkeypatch: pytes
     assert found == [True] * 3
 
 
-def test_who_wants_to_know_the_same_waits_and_who_wants_to_know_another_thing_does_not():
+def test_threads_wait_for_the_same_key_only():
     memory, asked, asking, go_on = (
         TokenizationCache(),
         list[str](),
@@ -55,14 +55,14 @@ def test_who_wants_to_know_the_same_waits_and_who_wants_to_know_another_thing_do
     assert (asked, found) == (["a"], ["A"] * 4)
 
 
-def test_what_one_could_not_find_out_is_asked_for_by_the_next():
+def test_what_one_thread_failed_to_fetch_is_fetched_by_the_next():
     memory = TokenizationCache()
     with pytest.raises(ZeroDivisionError):
         memory.get_once("a", lambda: 1 // 0)
     assert memory.get_once("a", lambda: 7) == 7
 
 
-def test_what_a_server_says_at_length_is_forgotten_before_it_fills_the_memory(
+def test_what_a_server_states_at_length_is_forgotten_before_it_fills_the_memory(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(endpoint_tokens, "_MAX_TOTAL_LENGTH", 100)

@@ -69,7 +69,7 @@ def never(_row: int, _ids: Sequence[int]) -> bool:
 
 
 def stream(writer: TokenGenerator, rows: Sequence[tuple[int, ...]], **how: Any) -> Iterator[Any]:
-    usual = {"max_tokens": 6, "temperature": 0.0, "seeds": range(len(rows)), "enough": never}
+    usual = {"max_tokens": 6, "temperature": 0.0, "seeds": range(len(rows)), "stop_check": never}
     return writer.generate(rows, **(usual | how))
 
 

@@ -8,16 +8,15 @@ import pytest
 import torch
 
 from evalui.errors import ModelError
+from evalui.models.local import forward as tree_network
+from evalui.models.local import prefix_tree
+from evalui.models.local.forward import OutOfMemory, PaddedNetwork, TreeNetwork
 from evalui.models.local.fp32 import LIBRARIES
 from evalui.models.local.loading import LoadedModel, load
-from evalui.models.local.padded_forward import OutOfMemory, PaddedNetwork
+from evalui.models.local.prefix_tree import TreeBatch
 from evalui.models.local.scorer import Scorer
-from evalui.models.local.tree import forward as tree_network
-from evalui.models.local.tree import prefix_tree
-from evalui.models.local.tree.attention import TreeAttention, UnsupportedArchitecture
-from evalui.models.local.tree.forward import TreeNetwork
-from evalui.models.local.tree.prefix_tree import TreeBatch
-from evalui.models.logprob_queries import LogprobQuery, continuation_query, plan_batches
+from evalui.models.local.tree_attention import TreeAttention, UnsupportedArchitecture
+from evalui.models.scoring_requests import LogprobQuery, continuation_query, plan_batches
 from tests.unit.models.tree_architectures import STRETCHED, tiny
 
 SHOTS = tuple(range(50, 90))
@@ -253,7 +252,7 @@ def test_a_kept_trunk_that_goes_too_far_is_used_up_to_where_it_fits(causal: Load
 
 
 @pytest.mark.parametrize("name", STRETCHED)
-@pytest.mark.parametrize("way", ["read", "_row_by_row"])
+@pytest.mark.parametrize("way", ["score", "_row_by_row"])
 def test_a_long_text_does_not_change_what_its_neighbours_score(name: str, way: str):
     """Beyond 64 tokens positions follow the longest text of a batch, and the longest before."""
     texts = [
@@ -269,8 +268,8 @@ def test_a_long_text_does_not_change_what_its_neighbours_score(name: str, way: s
     assert reader.note == ""
     for asked in (texts, texts[::-1], texts[3:6]):
         for each in getattr(reader, way)(asked):
-            expected = pytest.approx(alone[each.question.key], abs=1e-5)
-            assert list(each.logprobs) == expected, len(each.question.tokens)
+            expected = pytest.approx(alone[each.query.key], abs=1e-5)
+            assert list(each.logprobs) == expected, len(each.query.tokens)
 
 
 def test_reading_leaves_the_model_as_it_was(causal: LoadedModel):

@@ -281,6 +281,6 @@ def test_a_judge_only_judges(rule: str):
 def test_a_judge_is_shown_no_answers_before_it_is_asked():
     model = judge("reference-judge")
     before = model.fingerprint
-    getattr(model, "learn")([CITY])  # noqa: B009 (the role is optional)
+    getattr(model, "set_answer_key")([CITY])  # noqa: B009 (the role is optional)
     assert model.fingerprint == before
     assert judge("reference-judge", seed=1).fingerprint != before

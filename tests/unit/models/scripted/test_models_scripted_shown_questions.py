@@ -7,12 +7,12 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalui.errors import ModelError
 from evalui.models import ModelEntry
-from evalui.models.scripted.backend import ScriptedModel
+from evalui.models.scripted import ScriptedModel
 from evalui.models.scripted.shown_questions import KnownSamples, read_slots
 from evalui.modes import MODES, ModeSettings
 from evalui.types import LETTERS, Request, Sample, Variant
@@ -51,7 +51,7 @@ def shown(draw: Callable[..., Any]) -> tuple[list[Sample], str]:
     return samples, draw(prompts(samples))
 
 
-def slowly_asked(samples: Sequence[Sample], prompt: str) -> Sample | None:
+def slow_choice_sample(samples: Sequence[Sample], prompt: str) -> Sample | None:
     found = [
         (end, sample)
         for sample in samples
@@ -69,7 +69,7 @@ def slowly_asked(samples: Sequence[Sample], prompt: str) -> Sample | None:
     return max(found, key=fitness)[1] if found else None
 
 
-def slowly_opened(samples: Sequence[Sample], prompt: str) -> tuple[Sample, int] | None:
+def slow_open_turn(samples: Sequence[Sample], prompt: str) -> tuple[Sample, int] | None:
     ends = [
         (place + len(question), len(question), turn, sample)
         for sample in samples
@@ -101,15 +101,16 @@ def slow_slots_from(sample: Sample, prompt: str, place: int) -> tuple[int, ...] 
 
 
 @given(shown())
-def test_the_question_asked_is_the_one_that_a_search_for_all_finds(case: tuple[list[Sample], str]):
+@example(([Sample("1", "", (".",), ()), Sample("2", "a", ("a.",), ())], "aA. a."))
+def test_the_question_is_the_one_that_a_search_for_all_finds(case: tuple[list[Sample], str]):
     samples, prompt = case
-    assert KnownSamples(samples).find_choice_sample(prompt) is slowly_asked(samples, prompt)
+    assert KnownSamples(samples).find_choice_sample(prompt) is slow_choice_sample(samples, prompt)
 
 
 @given(shown())
 def test_the_turn_is_the_one_that_a_search_for_all_finds(case: tuple[list[Sample], str]):
     samples, prompt = case
-    found, slow = KnownSamples(samples).find_open_turn(prompt), slowly_opened(samples, prompt)
+    found, slow = KnownSamples(samples).find_open_turn(prompt), slow_open_turn(samples, prompt)
     assert (found is None) == (slow is None)
     if found and slow:
         assert found[0] is slow[0]
@@ -154,7 +155,7 @@ def test_equal_questions_are_told_apart_by_their_options():
     known = KnownSamples(alike)
     for sample in alike:
         prompt = "\n".join((sample.question, *sample.choices))
-        assert known.find_choice_sample(prompt) is slowly_asked(alike, prompt) is sample
+        assert known.find_choice_sample(prompt) is slow_choice_sample(alike, prompt) is sample
     assert known.find_choice_sample("Which is right?") is alike[0]
 
 

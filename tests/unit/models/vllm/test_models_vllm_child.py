@@ -11,21 +11,21 @@ import pytest
 from vllm_examples import FAKE, PYTHON
 
 from evalui.errors import ModelError
-from evalui.models.vllm.child import Child, script
+from evalui.models.vllm.child import EngineProcess, script
 from evalui.models.vllm.process import receive, send
 
 OPENING = {"engine": {"model": "/m", "dtype": "float32", "enforce_eager": True}, "adapter": ""}
-LOOK = {"kind": "look", "tokens": [5, 6], "ids": [1, 2]}
+LOOK = {"kind": "next_token", "tokens": [5, 6], "ids": [1, 2]}
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., Child]]:
+def start() -> Iterator[Callable[..., EngineProcess]]:
     """Starts children that end with the test."""
     with contextlib.ExitStack() as stack:
 
-        def started(*command: str, **told: str) -> Child:
+        def started(*command: str, **told: str) -> EngineProcess:
             environment = {**os.environ, "PYTHONPATH": str(FAKE), **told}
-            child = Child("m", command or (PYTHON, str(script())), environment)
+            child = EngineProcess("m", command or (PYTHON, str(script())), environment)
             stack.callback(child.close)
             return child
 
@@ -71,42 +71,42 @@ def test_numbers_that_json_does_not_know_survive():
     assert wrong != wrong
 
 
-def test_what_the_process_prints_does_not_disturb_the_answers(start: Callable[..., Child]):
+def test_what_the_process_prints_does_not_disturb_the_answers(start: Callable[..., EngineProcess]):
     child = start()  # the fake prints a line when it opens
     assert child.open(OPENING)["version"] == "0.0.fake"
-    (answer,) = child.ask([LOOK])
+    (answer,) = child.answer([LOOK])
     assert (answer["place"], len(answer["logprobs"])) == (0, 2)
 
 
-def test_answers_come_while_others_are_still_computed(start: Callable[..., Child]):
+def test_answers_come_while_others_are_still_computed(start: Callable[..., EngineProcess]):
     child = start(FAKE_VLLM="slow")
     child.open(OPENING)
     begun = time.monotonic()
-    answers = child.ask([LOOK] * 40)
+    answers = child.answer([LOOK] * 40)
     next(answers)
     first = time.monotonic() - begun
     assert len(list(answers)) == 39
     assert first < (time.monotonic() - begun) / 2
 
 
-def test_what_nobody_waits_for_is_dropped(start: Callable[..., Child]):
+def test_what_nobody_waits_for_is_dropped(start: Callable[..., EngineProcess]):
     child = start(FAKE_VLLM="slow")
     child.open(OPENING)
-    answers = child.ask([LOOK] * 200)  # ten seconds of work
+    answers = child.answer([LOOK] * 200)  # ten seconds of work
     next(answers)
     answers.close()  # type: ignore[attr-defined]
     begun = time.monotonic()
-    (answer,) = child.ask([{**LOOK, "ids": [7]}])
+    (answer,) = child.answer([{**LOOK, "ids": [7]}])
     assert len(answer["logprobs"]) == 1
     assert time.monotonic() - begun < 5
 
 
-def test_an_interpreter_that_is_none_is_named(start: Callable[..., Child]):
+def test_an_interpreter_that_is_none_is_named(start: Callable[..., EngineProcess]):
     with pytest.raises(ModelError, match="vLLM for m cannot be started with /no/python: No such"):
         start("/no/python")
 
 
-def test_a_process_that_ends_tells_its_code_and_its_last_lines(start: Callable[..., Child]):
+def test_a_process_that_ends_tells_its_code_and_its_last_lines(start: Callable[..., EngineProcess]):
     code = "import sys; [print(n) for n in range(50)]; sys.exit('no kernel image is available')"
     child = start(PYTHON, "-c", code)
     with pytest.raises(ModelError, match="ended with code 1") as caught:
@@ -116,17 +116,19 @@ def test_a_process_that_ends_tells_its_code_and_its_last_lines(start: Callable[.
     assert len(told) == 12
 
 
-def test_a_process_killed_between_two_calls_is_an_error_and_no_answer(start: Callable[..., Child]):
+def test_a_process_killed_between_two_calls_is_an_error_and_no_answer(
+    start: Callable[..., EngineProcess],
+):
     child = start()
     child.open(OPENING)
-    assert len(list(child.ask([LOOK]))) == 1
+    assert len(list(child.answer([LOOK]))) == 1
     os.kill(child.pid, signal.SIGKILL)
     with pytest.raises(ModelError, match="ended with code -9"):
-        list(child.ask([LOOK]))
+        list(child.answer([LOOK]))
 
 
 def test_a_process_that_will_not_end_is_ended_with_all_it_started(
-    start: Callable[..., Child], monkeypatch: pytest.MonkeyPatch
+    start: Callable[..., EngineProcess], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("evalui.models.vllm.child._END_S", 0.2)
     code = (
@@ -145,7 +147,7 @@ def test_a_process_that_will_not_end_is_ended_with_all_it_started(
 
 
 def test_closing_twice_is_closing_once(
-    start: Callable[..., Child], monkeypatch: pytest.MonkeyPatch
+    start: Callable[..., EngineProcess], monkeypatch: pytest.MonkeyPatch
 ):
     child = start()
     child.open(OPENING)
@@ -158,7 +160,7 @@ def test_closing_twice_is_closing_once(
 
 
 def test_a_process_that_says_nothing_more_and_stays_is_ended(
-    start: Callable[..., Child], monkeypatch: pytest.MonkeyPatch
+    start: Callable[..., EngineProcess], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("evalui.models.vllm.child._END_S", 0.2)
     code = "import os, signal, sys; os.close(int(sys.argv[2])); signal.pause()"
@@ -172,8 +174,8 @@ def test_a_process_that_says_nothing_more_and_stays_is_ended(
 def test_the_process_ends_when_its_parent_is_killed():
     code = (
         "import os, signal, sys\n"
-        "from evalui.models.vllm.child import Child\n"
-        "child = Child('m', sys.argv[1:], os.environ)\n"
+        "from evalui.models.vllm.child import EngineProcess\n"
+        "child = EngineProcess('m', sys.argv[1:], os.environ)\n"
         f"child.open({OPENING!r})\n"
         "print(child.pid, flush=True)\n"
         "signal.pause()\n"

@@ -7,7 +7,13 @@ import pytest
 
 from evalui.errors import ModelError
 from evalui.models.base import ModelEntry
-from evalui.models.vllm.options import VllmOptions, engine, environment, missing, read_options
+from evalui.models.vllm.options import (
+    VllmOptions,
+    engine,
+    environment,
+    missing,
+    read_options,
+)
 
 ENTRY = ModelEntry("m", "vllm", path="/m")
 
@@ -39,6 +45,13 @@ def test_options_of_others_are_left_alone():
 def test_a_wrong_option_is_told_with_what_was_wanted(options: dict[str, Any], complaint: str):
     with pytest.raises(ModelError, match=complaint):
         read_options(replace(ENTRY, options=options))
+
+
+def test_of_several_wrong_options_the_first_is_reported_in_one_line():
+    wrong = {"seed": "x", "python": 3, "tensor_parallel": 0}
+    with pytest.raises(ModelError) as caught:
+        read_options(replace(ENTRY, options=wrong))
+    assert str(caught.value) == "options.tensor_parallel must be >= 1, found 0."
 
 
 def test_without_vllm_the_extra_and_the_option_are_named():

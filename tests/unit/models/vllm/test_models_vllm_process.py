@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from evalui.models.vllm.process import _written
+from evalui.models.vllm.process import _generate_answer
 
 
 def output(reason: str | None, stop: int | str | None = None) -> Any:
@@ -23,10 +23,10 @@ def output(reason: str | None, stop: int | str | None = None) -> Any:
     ],
 )
 def test_a_text_ends_or_is_cut(reason: str, stop: int | str | None, ids: list[int], ended: bool):
-    found = _written({}, output(reason, stop))
+    found = _generate_answer({}, output(reason, stop))
     assert (found["ids"], found["ended"]) == (ids, ended)
 
 
 @pytest.mark.parametrize("reason", ["abort", "error", "repetition", None])
 def test_a_text_that_breaks_off_is_no_answer(reason: str | None):
-    assert _written({}, output(reason)) == {"refused": f"the text broke off ({reason})"}
+    assert _generate_answer({}, output(reason)) == {"refused": f"the text broke off ({reason})"}

@@ -1,4 +1,4 @@
-"""What a judge is asked, and that nobody can write himself out of his fence."""
+"""What a judge is sent, and that no answer can close its own tags."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ from evalui.modes.prompts.rubrics import (
     prompt_nonce,
     render_judge_prompt,
 )
-from evalui.scoring.parsing.prompt_injection import contains_injection
+from evalui.scoring.parsing.judged_answer import contains_injection
 from evalui.types import Message, Sample
 
 BARE = Sample("1", "What is the capital of Peru?")

@@ -15,7 +15,7 @@ from evalui.modes.prompts.templates import (
     render_cloze,
     text_before_letter,
 )
-from evalui.scoring.choice.circular import variant_from_label
+from evalui.scoring.choice.permutations import variant_from_label
 from evalui.types import Message, Sample, Variant
 
 GOLDEN = json.loads(
@@ -45,52 +45,54 @@ class TestCEval:
     """Character for character what OpenCompass sends."""
 
     def test_five_shot_text(self, case: dict):
-        asked = self._ask("ceval-zh.1", case, DEV, chat=False)
-        assert asked == case["gen_5shot_base"]
+        rendered = self._render("ceval-zh.1", case, DEV, chat=False)
+        assert rendered == case["gen_5shot_base"]
 
     def test_five_shot_conversation(self, case: dict):
-        asked = self._ask("ceval-zh.1", case, DEV, chat=True)
+        rendered = self._render("ceval-zh.1", case, DEV, chat=True)
         roles = {"HUMAN": "user", "BOT": "assistant"}
         expected = tuple(
             Message(roles[turn["role"]], turn["prompt"]) for turn in case["gen_5shot_api_messages"]
         )
-        assert asked == expected
+        assert rendered == expected
 
     def test_perplexity_text(self, case: dict):
         template = TEMPLATES["ceval-zh-ppl.1"]
-        asked = self._ask("ceval-zh-ppl.1", case, DEV, chat=False)
+        rendered = self._render("ceval-zh-ppl.1", case, DEV, chat=False)
         for letter, expected in case["ppl_5shot_base"].items():
-            assert f"{asked}{text_before_letter(template)}{letter}" == expected
+            assert f"{rendered}{text_before_letter(template)}{letter}" == expected
 
     def test_zero_shot_text(self, case: dict):
-        assert self._ask("ceval-zh-cot.1", case, [], chat=False) == case["zero_shot_base"]
+        assert self._render("ceval-zh-cot.1", case, [], chat=False) == case["zero_shot_base"]
 
     def test_zero_shot_conversation(self, case: dict):
-        (message,) = self._ask("ceval-zh-cot.1", case, [], chat=True)
+        (message,) = self._render("ceval-zh-cot.1", case, [], chat=True)
         assert message == Message("user", case["zero_shot_api_messages"][0]["prompt"])
 
-    def _ask(self, name: str, case: dict, shots: list[Sample], *, chat: bool):
+    def _render(self, name: str, case: dict, shots: list[Sample], *, chat: bool):
         sample = _sample(GOLDEN["val"][case["qid"]])
         variant = variant_from_label("".join(case["circular_pattern"]))
         return render_choices(TEMPLATES[name], sample, variant, shots, chat=chat)
 
 
 def test_options_stand_in_the_order_of_the_variant():
-    asked = render_choices(TEMPLATES["plain-en.1"], CITY, Variant((3, 0, 1, 2)), [], chat=False)
-    assert asked == (
+    rendered = render_choices(TEMPLATES["plain-en.1"], CITY, Variant((3, 0, 1, 2)), [], chat=False)
+    assert rendered == (
         "Question: What is the capital of Peru?\nA. Oslo\nB. Rome\nC. Lima\nD. Cairo\nAnswer:"
     )
 
 
 def test_worked_examples_keep_their_own_order_and_end_in_their_letter():
-    asked = render_choices(TEMPLATES["plain-en.1"], CITY, Variant((3, 0, 1, 2)), [CITY], chat=False)
-    assert "A. Rome\nB. Lima\nC. Cairo\nD. Oslo\nAnswer: B\n\nQuestion:" in asked
+    rendered = render_choices(
+        TEMPLATES["plain-en.1"], CITY, Variant((3, 0, 1, 2)), [CITY], chat=False
+    )
+    assert "A. Rome\nB. Lima\nC. Cairo\nD. Oslo\nAnswer: B\n\nQuestion:" in rendered
 
 
 def test_cloze_does_not_show_the_options():
-    asked = render_cloze(TEMPLATES["plain-en.1"], CITY, [CITY], chat=False)
+    rendered = render_cloze(TEMPLATES["plain-en.1"], CITY, [CITY], chat=False)
     question = "Question: What is the capital of Peru?\nAnswer:"
-    assert asked == f"{question} Lima\n\n{question}"
+    assert rendered == f"{question} Lima\n\n{question}"
     assert continuation(TEMPLATES["plain-en.1"], "Lima", chat=False) == " Lima"
 
 
@@ -100,8 +102,8 @@ def test_chinese_cloze_joins_without_a_space():
 
 def test_braces_in_a_question_are_left_alone():
     sample = Sample("1", "Which is {question} or {0}?", ("{options}", "b"), 0)
-    asked = render_choices(TEMPLATES["plain-en.1"], sample, Variant((0, 1)), [], chat=False)
-    assert asked == "Question: Which is {question} or {0}?\nA. {options}\nB. b\nAnswer:"
+    rendered = render_choices(TEMPLATES["plain-en.1"], sample, Variant((0, 1)), [], chat=False)
+    assert rendered == "Question: Which is {question} or {0}?\nA. {options}\nB. b\nAnswer:"
 
 
 def test_the_template_is_chosen_by_subject_then_by_script():
@@ -112,8 +114,8 @@ def test_the_template_is_chosen_by_subject_then_by_script():
 
 
 def test_a_question_without_a_subject_gets_the_sentence_without_one():
-    asked = render_choices(TEMPLATES["ceval-zh.1"], CITY, ORIGIN, [], chat=False)
-    assert asked.startswith("以下是单项选择题，请选出其中的正确答案。\nWhat is")
+    rendered = render_choices(TEMPLATES["ceval-zh.1"], CITY, ORIGIN, [], chat=False)
+    assert rendered.startswith("以下是单项选择题，请选出其中的正确答案。\nWhat is")
 
 
 OWN = {

@@ -42,13 +42,13 @@ def _behaving(found, **changes):
     ],
 )
 def test_a_judge_is_steady_fair_or_unsteady_by_its_flips(calm, flips, level, word):
-    found = order_consistency(_behaving(calm, flips=_share(flips)), "en")
+    found = order_consistency(_behaving(calm, flip_rate=_share(flips)), "en")
     assert found is not None
     assert (found.level, found.word) == (level, word)
 
 
 def test_the_sentence_on_a_fair_judge(calm):
-    found = order_consistency(_behaving(calm, flips=_share(0.14, 0.10, 0.18)), "en")
+    found = order_consistency(_behaving(calm, flip_rate=_share(0.14, 0.10, 0.18)), "en")
     assert found is not None
     assert found.headline == "The judge is only fairly steady."
     assert found.explanation == (
@@ -58,7 +58,7 @@ def test_the_sentence_on_a_fair_judge(calm):
 
 
 def test_without_both_orders_nothing_is_said_of_steadiness(calm):
-    assert order_consistency(_behaving(calm, flips=None), "en") is None
+    assert order_consistency(_behaving(calm, flip_rate=None), "en") is None
     assert _rules(replace(calm, orders="single")) == ["one-order"]
 
 
@@ -69,14 +69,30 @@ def test_a_calm_judge_has_no_warning(calm):
 @pytest.mark.parametrize(
     ("rule", "changes", "harmless"),
     [
-        ("fair", {"flips": _share(0.14)}, {"flips": _share(0.09)}),
-        ("unsteady", {"flips": _share(0.3)}, {"flips": _share(0.09)}),
+        ("fair", {"flip_rate": _share(0.14)}, {"flip_rate": _share(0.09)}),
+        ("unsteady", {"flip_rate": _share(0.3)}, {"flip_rate": _share(0.09)}),
         ("judge-unreadable", {"unreadable": _share(0.021)}, {"unreadable": _share(0.02)}),
         ("injected", {"injected": 1}, {"injected": 0}),
-        ("prefers-longer", {"longer": _share(0.6, 0.51, 0.7)}, {"longer": _share(0.6, 0.5, 0.7)}),
-        ("prefers-lists", {"lists": _share(0.6, 0.51, 0.7)}, {"lists": _share(0.6, 0.5, 0.7)}),
-        ("prefers-first", {"first": _share(0.6, 0.51, 0.7)}, {"first": _share(0.6, 0.5, 0.7)}),
-        ("prefers-second", {"first": _share(0.4, 0.3, 0.49)}, {"first": _share(0.4, 0.3, 0.5)}),
+        (
+            "prefers-longer",
+            {"longer_wins": _share(0.6, 0.51, 0.7)},
+            {"longer_wins": _share(0.6, 0.5, 0.7)},
+        ),
+        (
+            "prefers-lists",
+            {"more_items_wins": _share(0.6, 0.51, 0.7)},
+            {"more_items_wins": _share(0.6, 0.5, 0.7)},
+        ),
+        (
+            "prefers-first",
+            {"first_wins": _share(0.6, 0.51, 0.7)},
+            {"first_wins": _share(0.6, 0.5, 0.7)},
+        ),
+        (
+            "prefers-second",
+            {"first_wins": _share(0.4, 0.3, 0.49)},
+            {"first_wins": _share(0.4, 0.3, 0.5)},
+        ),
     ],
 )
 def test_each_warning_on_verdicts_has_its_cause(calm, rule, changes, harmless):
@@ -116,8 +132,8 @@ def test_a_panel_and_people_are_named():
 
 def test_a_panel_is_not_called_steady_for_what_its_judges_change(calm):
     swayed = {"calm": _share(0.05), "unsteady": _share(0.446, 0.4, 0.5)}
-    panel = replace(calm, by=PANEL_NAME, judges=tuple(swayed), swayed=swayed)
-    panel = _behaving(panel, flips=_share(0.0), unreadable=_share(0.4, 0.3, 0.5))
+    panel = replace(calm, by=PANEL_NAME, judges=tuple(swayed), judge_flip_rates=swayed)
+    panel = _behaving(panel, flip_rate=_share(0.0), unreadable=_share(0.4, 0.3, 0.5))
     assert order_consistency(panel, "en") is None
     assert [note.text for note in judge_notes(panel, "en")] == [
         "Showings without a majority of the judges: 40 % (30–50) of 240. They count for nobody.",

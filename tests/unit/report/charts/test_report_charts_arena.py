@@ -1,12 +1,20 @@
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
-from arena_examples import judged, leading, swept
+from arena_examples import judged, leading, scattered, swept
 
-from evalui.report.charts.arena import elo_chart, interval_offsets, rating_ticks, win_matrix
-from evalui.report.charts.common import COLOURS, NEUTRAL
+from evalui.report.analyses.arena.categories import MAX_GROUPS, question_groups
+from evalui.report.charts.arena import (
+    capability_chart,
+    elo_chart,
+    interval_offsets,
+    rating_ticks,
+    win_matrix,
+)
+from evalui.report.charts.theme import COLOURS, NEUTRAL
 from evalui.types import Interval
 
 
@@ -100,7 +108,7 @@ def test_names_of_models_are_no_markup(three):
     hostile = replace(three.standings[0], model="<img src=x>")
     chart = elo_chart(replace(three, standings=(hostile,)), "en")
     assert chart.layout.yaxis.ticktext[0] == "<b>&lt;img src=x&gt;</b>"
-    assert "<img" not in chart.data[0].hovertemplate
+    assert "<img" not in chart.data[0].hovertext[0]
 
 
 # ---------------------------------------------------------------- the win matrix
@@ -163,3 +171,81 @@ def test_many_models_have_numbers_for_heads_and_no_ranges():
     assert chart.layout.yaxis.ticktext[14].endswith("  15</b>")
     assert not any("–" in text for row in chart.data[0].text for text in row)
     assert chart.layout.height == 56 + 34 * 15
+
+
+# ---------------------------------------------------------------- groups of questions
+
+
+def test_each_capability_has_a_panel_with_a_row_per_model(three):
+    chart = capability_chart(three, "en")
+    assert len(chart.data) == 9
+    assert [note.split("<br>")[0] for note in _notes(chart)] == [
+        "<b>common</b>",
+        "<b>creation</b>",
+        "<b>reasoning</b>",
+    ]
+    assert all("n = 1" in note for note in _notes(chart))
+
+
+def test_a_share_of_points_counts_ties_as_halves_and_both_sides():
+    # In one order only: with two, the sides even out whatever is counted.
+    three = judged(orders="single")
+    (panel, *_) = question_groups(three)
+    points = [
+        side.points
+        for battle in three.battles
+        for side in (battle, battle.mirrored)
+        if side.model_a == "middle"
+        and three.samples[side.question or ""].metadata["capability"] == panel.name
+    ]
+    assert panel.shares["middle"].value == pytest.approx(sum(points) / len(points))
+
+
+def test_every_panel_has_the_whole_axis_and_a_line_at_one_half(three):
+    chart = capability_chart(three, "en", grouping="language")
+    assert tuple(chart.layout.xaxis.range) == tuple(chart.layout.xaxis2.range) == (0, 100)
+    assert [(line.x0, line.xref) for line in chart.layout.shapes] == [(50, "x"), (50, "x2")]
+
+
+def test_languages_are_named_in_words(three):
+    notes = _notes(capability_chart(three, "zh", grouping="language"))
+    assert [note.split("<br>")[0] for note in notes] == ["<b>中文</b>", "<b>英文</b>"]
+
+
+def test_panels_of_few_questions_are_grey():
+    chart = capability_chart(judged(n=12), "en")
+    assert {trace.marker.color for trace in chart.data} == {NEUTRAL}
+    assert {trace.marker.symbol for trace in chart.data} == {"circle", "square", "triangle-up"}
+
+
+def test_twenty_capabilities_make_rows_of_three_that_do_not_overlap(three):
+    samples = {
+        key: replace(sample, metadata={**sample.metadata, "capability": f"能力{number % 20}"})
+        for number, (key, sample) in enumerate(three.samples.items())
+    }
+    chart = capability_chart(replace(three, samples=samples), "zh")
+    boxes = [
+        (chart.layout[f"xaxis{n}"].domain, chart.layout[f"yaxis{n}"].domain)
+        for n in ("", *range(2, 21))
+    ]
+    assert len({box[1] for box in boxes}) == 7
+    rows = sorted({box[1] for box in boxes})
+    assert all(low[1] < high[0] for low, high in pairwise(rows))
+    assert all(0 <= x[0] < x[1] <= 1 and 0 <= y[0] < y[1] <= 1 for x, y in boxes)
+
+
+def test_of_many_capabilities_the_most_frequent_are_drawn(three):
+    notes = _notes(capability_chart(scattered(three, 30), "en"))
+    heads = [note.split("<br>")[0] for note in notes if "<br>" in note]
+    assert len(heads) == MAX_GROUPS
+    assert heads[-1] == "<b>c029</b>"  # eleven questions, the others have one
+    assert "Shown: the 24 with the most questions. 6 more are in the exported tables." in notes
+    assert not any("exported" in note for note in _notes(capability_chart(three, "en")))
+
+
+def test_questions_without_a_capability_give_an_empty_chart(three):
+    samples = {
+        key: replace(sample, metadata={**sample.metadata, "capability": ""})
+        for key, sample in three.samples.items()
+    }
+    assert len(capability_chart(replace(three, samples=samples), "en").data) == 0

@@ -2,7 +2,7 @@ import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.statistics.pairs import comparisons
+from evalui.report.analyses.statistics import comparisons
 from evalui.report.charts.calibration import (
     difference_chart,
     difference_subtitle,
@@ -111,7 +111,7 @@ def test_a_pair_has_its_own_line():
 def test_differences_are_drawn_in_points_with_their_ranges(pairs):
     chart = difference_chart(pairs[:1], ["robust accuracy"], "en")
     (mark,) = chart.data
-    found = pairs[0].found
+    found = pairs[0].paired
     assert mark.x[0] == pytest.approx(50)
     assert mark.error_x.array[0] == pytest.approx(100 * (found.high - found.difference))
     assert mark.error_x.arrayminus[0] == pytest.approx(100 * (found.difference - found.low))
@@ -130,7 +130,7 @@ def level():
 def test_grey_is_what_may_be_missed_and_stands_in_no_row_of_a_win(pairs, level):
     chart = difference_chart([pairs[0], level], ["won", "level"], "en")
     (grey,) = (s for s in chart.layout.shapes if s.type == "rect")
-    half = pytest.approx(100 * level.detectable)
+    half = pytest.approx(100 * level.undetected_difference)
     assert (-grey.x0, grey.x1, grey.y0) == (half, half, 0.5)
 
 
@@ -153,7 +153,7 @@ def test_the_grey_is_explained_where_there_is_any(pairs, level):
     assert difference_subtitle([pairs[0], level], "en") == (
         f"Grey: true differences that these questions would usually miss. {lines}"
     )
-    same = [pair for pair in pairs if pair.found.identical]
+    same = [pair for pair in pairs if pair.paired.all_equal]
     assert difference_subtitle(same, "en") == ""
     assert [s.type for s in difference_chart(same, ["a"], "en").layout.shapes] == ["line"]
 

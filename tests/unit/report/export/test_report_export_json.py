@@ -6,9 +6,14 @@ import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.statistics.pairs import comparisons
-from evalui.report.export.bias_json import comparison_object
-from evalui.report.export.json import all_metrics_object, cell_object, metrics_object, trial_objects
+from evalui.report.analyses.statistics import comparisons
+from evalui.report.export.json import (
+    all_metrics_object,
+    cell_object,
+    encode,
+    metrics_object,
+    trial_objects,
+)
 from evalui.report.imports.predictions import read_choices
 from evalui.types import CellResult, Trial
 
@@ -94,7 +99,9 @@ def test_probabilities_can_be_scored_again_from_their_file(make_result, tmp_path
 
 def test_cloze_scores_are_kept(make_result):
     result = make_result({"q0": [0]}, pattern="origin")
-    scored = replace(result.trials[0], scores={"raw": (-1.0, -2.0, -3.0, -4.0)}, merged_seams=2)
+    scored = replace(
+        result.trials[0], scores={"raw": (-1.0, -2.0, -3.0, -4.0)}, merged_boundaries=2
+    )
     (told,) = trial_objects(replace(result, trials=(scored,)))
     assert told["scores"] == {"raw": [-1, -2, -3, -4]}
     assert told["merged_seams"] == 2
@@ -127,7 +134,7 @@ def test_pairs_and_ranks_are_an_object():
     made = [("sure", right), ("fond", fond), ("A", lambda *_: 0)]
     summaries = [summarise(cell_result(pick, model=model)) for model, pick in made]
     (found,) = comparisons(summaries)
-    told = comparison_object(found)
+    told = encode(found)
     first = told["pairs"][0]
     assert (first["first"], first["second"], first["n"]) == ("sure", "fond", 120)
     assert first["points"] == pytest.approx(50)
@@ -144,6 +151,6 @@ def test_what_is_not_compared_is_told_with_the_reason():
         summarise(cell_result(fond, model="n", signature="e@1|mode:generation")),
     ]
     (found,) = comparisons(summaries)
-    (refused,) = comparison_object(found)["not_compared"]
+    (refused,) = encode(found)["not_compared"]
     assert (refused["first"], refused["second"]) == ("m", "n")
     assert "dataset" in refused["differs"]

@@ -55,7 +55,7 @@ def test_without_room_the_cluster_is_unreachable(ray: FakeRay, monkeypatch: pyte
         opened(ray, cores=4)
 
 
-def test_a_cluster_that_dies_away_is_unreachable_and_can_be_asked_again(
+def test_a_cluster_that_dies_away_is_unreachable_and_can_be_tried_again(
     ray: FakeRay, monkeypatch: pytest.MonkeyPatch
 ):
     model = opened(ray)
@@ -93,7 +93,7 @@ def test_requests_that_end_every_machine_are_not_handed_on_for_ever(ray: FakeRay
     assert ray.made <= 2 + MAX_LOSSES
 
 
-def test_all_actors_of_one_machine_are_lost_with_it_and_nobody_blames_the_requests(ray: FakeRay):
+def test_all_actors_of_one_machine_are_lost_with_it_and_the_requests_are_not_blamed(ray: FakeRay):
     ray.cpus = 6
     model = opened(ray)
     assert answers(model, asked(*map(str, range(100)))) == dict(enumerate(map(str, range(100))))
@@ -172,7 +172,7 @@ def test_an_error_in_the_code_over_there_is_no_loss(ray: FakeRay, monkeypatch: p
     assert ray.killed == []
 
 
-def test_what_one_actor_is_refused_is_told_after_everything_else(ray: FakeRay):
+def test_what_one_actor_is_refused_is_raised_after_everything_else(ray: FakeRay):
     model = opened(ray)
     found: list[int] = []
     prompts = ["refuse", *map(str, range(40))]
@@ -181,16 +181,16 @@ def test_what_one_actor_is_refused_is_told_after_everything_else(ray: FakeRay):
     assert sorted(found) == list(range(1, 41))
 
 
-def test_a_model_that_cannot_be_loaded_is_told_with_its_own_sentence(
+def test_a_model_that_cannot_be_loaded_is_reported_with_its_own_sentence(
     ray: FakeRay, monkeypatch: pytest.MonkeyPatch
 ):
     def fail(_: ModelEntry) -> None:
-        raise ModelError("{folder} is empty.", "no-weights", folder="/models/m")
+        raise ModelError("no-weights", folder="/models/m")
 
     monkeypatch.setattr(holder, "open_model", fail)
     with pytest.raises(ModelError) as told:
         opened(ray)
-    expected = sentence("error.{folder} is empty.", "no-weights", folder="/models/m")
+    expected = sentence("error.no-weights", folder="/models/m")
     assert told.value.sentence == expected
     assert getattr(told.value.sentence, "key", "") == expected.key
 
@@ -208,7 +208,7 @@ def test_machines_with_different_models_never_mix(ray: FakeRay, monkeypatch: pyt
         answers(opened(ray), asked("a"))
 
 
-def test_what_was_given_out_is_taken_back_when_nobody_listens_any_more(ray: FakeRay):
+def test_what_was_given_out_is_taken_back_when_the_caller_stops_reading(ray: FakeRay):
     model = opened(ray)
     answering = model.answer(asked(*map(str, range(100))))
     next(answering)
@@ -261,11 +261,11 @@ def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.M
     assert isinstance(answered, ShardResult)
     assert [place for place, _ in answered.responses] == [0]
     assert answered.failure is not None
-    assert answered.failure.kind == "Refused"
+    assert answered.failure.kind == "RequestRejected"
 
 
-def test_what_the_model_says_of_itself_is_heard_here(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
-    told = sentence("error.Scored prompt by prompt: {kind}.", "no-tree", kind="bloom")
+def test_the_notes_of_the_model_are_kept_here(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
+    told = Sentence("Scored prompt by prompt: bloom.", "error.no-tree", {"kind": "bloom"})
 
     class Slow(Echo):
         notes = (told,)

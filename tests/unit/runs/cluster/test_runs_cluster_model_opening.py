@@ -18,7 +18,9 @@ from evalui.errors import ModelError, Unreachable
 from evalui.models import ModelEntry, open_model
 from evalui.runs.cluster import actor, model
 from evalui.runs.cluster.model import connect, model_opener
-from evalui.runs.database.store import Store
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_run
 from evalui.runs.worker import main
 from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import model_tests, queue_model_test
@@ -53,7 +55,7 @@ def test_all_actors_multiply_by_the_library_of_the_worker(
     assert [entry.options for entry in held] == [{"seed": 1, "fp32": fp32}] * 2
 
 
-def test_a_model_that_loads_for_long_is_asked_for_again_and_not_loaded_twice(
+def test_a_model_that_loads_for_long_is_requested_again_and_not_loaded_twice(
     ray: FakeRay, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(model, "connect", lambda _: ray)
@@ -71,27 +73,27 @@ def test_a_model_that_loads_for_long_is_asked_for_again_and_not_loaded_twice(
     assert opens(replace(ENTRY, name="other")).name == "other"
 
 
-def test_a_model_that_nobody_waits_for_any_more_gives_its_seats_back(
-    ray: FakeRay, store: Store, monkeypatch: pytest.MonkeyPatch
+def test_a_model_that_is_no_longer_waited_for_frees_its_resources(
+    ray: FakeRay, database: Database, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(model, "connect", lambda _: ray)
     monkeypatch.setattr(model, "NO_ACTOR_TIMEOUT_S", 0.0)
-    run_id = add_run(store)
+    run_id = add_run(database)
     ray.slow = True
     runs = Worker(
-        store,
+        database,
         lambda: {"perfect": replace(ENTRY, name="perfect")},
         opener=model_opener(Settings(engine="ray", ray_cores=1)),
-        on_batch=lambda: store.cancel(run_id),
+        on_batch=lambda: queue.cancel(database, run_id),
     )
     assert runs.run_once(run_id)
-    assert store.run(run_id).state == "cancelled"
+    assert read_run(database, run_id).state == "cancelled"
     assert len(ray.killed) == ray.made == 2
 
 
 @pytest.mark.parametrize("ends", ["loaded", "late", "stopped"])
 def test_a_model_to_try_out_is_waited_for_while_the_cluster_loads_it(
-    ray: FakeRay, store: Store, monkeypatch: pytest.MonkeyPatch, ends: str
+    ray: FakeRay, database: Database, monkeypatch: pytest.MonkeyPatch, ends: str
 ):
     monkeypatch.setattr(model, "connect", lambda _: ray)
     monkeypatch.setattr(model, "NO_ACTOR_TIMEOUT_S", 0.0)
@@ -103,16 +105,16 @@ def test_a_model_to_try_out_is_waited_for_while_the_cluster_loads_it(
         return wait(references)
 
     monkeypatch.setattr(ray, "wait", wait_in_vain)
-    queue_model_test(store.database, ENTRY, "me")
+    queue_model_test(database, ENTRY, "me")
     looks = count()
     tries = Worker(
-        store,
+        database,
         dict,
         opener=model_opener(Settings(engine="ray", ray_cores=1)),
         stopping=lambda: ends == "stopped" and next(looks) > 2,
     )
     assert tries.run_test_once()
-    trial = model_tests(store.database, "me")["m"]
+    trial = model_tests(database, "me")["m"]
     expected = {"loaded": ("done", ""), "late": ("failed", LOADS), "stopped": ("queued", "")}
     assert (trial.state, trial.error) == expected[ends]
     assert len(ray.killed) == ray.made == 2, "the seats are given back, however it ends"
@@ -122,7 +124,7 @@ def test_without_the_setting_everything_stays_in_the_worker():
     assert model_opener(Settings()) is open_model
 
 
-def test_an_address_that_is_none_is_told():
+def test_an_address_that_is_none_is_reported():
     with pytest.raises(ModelError, match="expected host:port"):
         connect("localhost")
 

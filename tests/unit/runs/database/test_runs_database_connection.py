@@ -76,7 +76,7 @@ def test_our_own_mistake_is_no_store_error(database: Database) -> None:
         database.row("SELECT * FROM nowhere")
 
 
-def test_a_full_disk_is_told_as_a_sentence(database: Database) -> None:
+def test_a_full_disk_is_reported_as_a_sentence(database: Database) -> None:
     with database.reading() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -91,14 +91,14 @@ def test_a_full_disk_is_told_as_a_sentence(database: Database) -> None:
     assert revision(database) == 0
 
 
-def test_a_file_that_is_no_database_is_told_as_a_sentence(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_reported_as_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "evalui.sqlite"
     path.write_text("id,question,A,B,C,D,answer\n" * 100)
     with pytest.raises(StoreError, match="not a database of evalui"):
         Database(path)
 
 
-def test_a_folder_that_cannot_be_made_is_told_as_a_sentence(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_as_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="data folder cannot be made"):
         Database(tmp_path / "file" / "evalui.sqlite")
@@ -124,7 +124,7 @@ def test_several_processes_may_create_the_file_at_once(tmp_path: Path) -> None:
     assert [process.wait(30) for process in started] == [0, 0, 0, 0]
 
 
-def test_nobody_else_can_read_the_store_nor_its_log(tmp_path: Path):
+def test_other_users_can_read_neither_the_store_nor_its_log(tmp_path: Path):
     database = Database(tmp_path / "evalui.sqlite")
     found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     database.close()

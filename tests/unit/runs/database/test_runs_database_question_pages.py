@@ -4,8 +4,11 @@ import pytest
 from runs_examples import add_run, dataset, sample, spec, trial
 
 from evalui.errors import StoreError
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.question_pages import read_facets, read_question, read_question_page
 from evalui.runs.database.records import Facets
-from evalui.runs.database.store import Store
+from evalui.runs.database.trials import write_trials
 from evalui.types import Trial
 
 SHIFTED = (3, 0, 1, 2)
@@ -24,15 +27,15 @@ TRIALS: tuple[Trial, ...] = (
 
 
 @pytest.fixture
-def filled(store: Store) -> Store:
+def filled(database: Database) -> Database:
     samples = [sample(number) for number in range(5)] + [sample(5, subject="law")]
-    add_run(store, spec(pattern="circular"), dataset(samples=samples))
-    run = store.claim("worker-1")
+    add_run(database, spec(pattern="circular"), dataset(samples=samples))
+    run = queue.claim(database, "worker-1")
     assert run
-    store.write_trials(run.lease, 1, TRIALS)
+    write_trials(database, run.lease, 1, TRIALS)
     law = trial(5)
-    store.write_trials(run.lease, 1, [Trial("law/5", law.variant, 0, "forced", law.readings)])
-    return store
+    write_trials(database, run.lease, 1, [Trial("law/5", law.variant, 0, "forced", law.readings)])
+    return database
 
 
 @pytest.mark.parametrize(
@@ -65,26 +68,26 @@ def filled(store: Store) -> Store:
     ],
 )
 def test_a_filter_keeps_what_it_says(
-    filled: Store, chosen: dict[str, Any], numbers: list[int]
+    filled: Database, chosen: dict[str, Any], numbers: list[int]
 ) -> None:
-    page = filled.page(1, **chosen)
+    page = read_question_page(filled, 1, **chosen)
     assert [row.line - 2 for row in page.rows] == numbers
     assert page.total == len(numbers)
 
 
-def test_a_page_is_a_slice_and_knows_the_whole(filled: Store) -> None:
-    page = filled.page(1, offset=2, limit=2)
+def test_a_page_is_a_slice_and_knows_the_whole(filled: Database) -> None:
+    page = read_question_page(filled, 1, offset=2, limit=2)
     assert [row.sample_id for row in page.rows] == ["sums/2", "sums/3"]
     assert page.total == 6
 
 
-def test_a_page_beyond_the_end_is_empty_and_knows_the_whole(filled: Store) -> None:
-    page = filled.page(1, offset=50)
+def test_a_page_beyond_the_end_is_empty_and_knows_the_whole(filled: Database) -> None:
+    page = read_question_page(filled, 1, offset=50)
     assert (page.rows, page.total) == ((), 6)
 
 
-def test_a_row_tells_the_outcome_of_each_variant_in_order(filled: Store) -> None:
-    rows = filled.page(1).rows
+def test_a_row_tells_the_outcome_of_each_variant_in_order(filled: Database) -> None:
+    rows = read_question_page(filled, 1).rows
     assert [row.outcomes for row in rows[:5]] == [
         ("right", "right"),
         ("wrong", "right"),
@@ -95,21 +98,23 @@ def test_a_row_tells_the_outcome_of_each_variant_in_order(filled: Store) -> None
     assert (rows[0].question, rows[0].subject) == ("What is 0 plus 0?", "sums")
 
 
-def test_a_question_comes_with_its_trials_in_order(filled: Store) -> None:
-    question = filled.question(1, "sums/1")
+def test_a_question_comes_with_its_trials_in_order(filled: Database) -> None:
+    question = read_question(filled, 1, "sums/1")
     assert question.sample == sample(1)
     assert question.trials == TRIALS[2:4]
 
 
 @pytest.mark.usefixtures("lease")
-def test_a_question_that_was_not_asked_yet_has_no_trials(store: Store) -> None:
-    assert store.question(1, "sums/0").trials == ()
+def test_a_question_that_was_not_run_yet_has_no_trials(database: Database) -> None:
+    assert read_question(database, 1, "sums/0").trials == ()
 
 
-def test_an_unknown_question_is_told(filled: Store) -> None:
+def test_an_unknown_question_is_reported(filled: Database) -> None:
     with pytest.raises(StoreError, match="no question 'sums/99'"):
-        filled.question(1, "sums/99")
+        read_question(filled, 1, "sums/99")
 
 
-def test_the_filters_offer_what_is_there(filled: Store) -> None:
-    assert filled.facets(1) == Facets(("sums", "law"), ("forced", "marker", "refusal", "tie"), 4)
+def test_the_filters_offer_what_is_there(filled: Database) -> None:
+    assert read_facets(filled, 1) == Facets(
+        ("sums", "law"), ("forced", "marker", "refusal", "tie"), 4
+    )

@@ -1,336 +1,364 @@
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from runs_examples import RESPONSE, add_run, plans_of, spec, trial
 
 from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import MAX_LOSSES, release_worker_runs
 from evalui.runs.database.records import Lease
-from evalui.runs.database.store import Store
+from evalui.runs.database.response_cache import get_responses
+from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_run, read_runs
+from evalui.runs.database.trials import read_results, read_trials, write_trials
 from evalui.runs.worker.main import worker_name
 from evalui.runs.worker.supervisor import WorkerSupervisor
 
 
-def claim(store: Store, worker: str = "worker-1") -> Lease:
-    run = store.claim(worker)
+def claim(database: Database, worker: str = "worker-1") -> Lease:
+    run = queue.claim(database, worker)
     assert run
     return run.lease
 
 
-def cell_states(store: Store, run_id: str) -> list[str]:
-    return [cell.state for cell in store.cells(run_id)]
+def cell_states(database: Database, run_id: str) -> list[str]:
+    return [cell.state for cell in read_cells(database, run_id)]
 
 
-def test_a_run_is_called_by_its_datasets_unless_it_has_a_name(store: Store) -> None:
-    assert store.run(add_run(store)).name == "sums"
-    assert store.run(add_run(store, spec(name="midterm"))).name == "midterm"
+def test_a_run_is_called_by_its_datasets_unless_it_has_a_name(database: Database) -> None:
+    assert read_run(database, add_run(database)).name == "sums"
+    assert read_run(database, add_run(database, spec(name="midterm"))).name == "midterm"
 
 
-def test_a_run_that_can_do_nothing_is_not_queued(store: Store) -> None:
+def test_a_run_that_can_do_nothing_is_not_queued(database: Database) -> None:
     with pytest.raises(SpecError, match=r"Nothing in this run can be done\. always-A cannot"):
-        add_run(store, spec(models=["always-A"], mode="cloze"))
-    assert store.runs() == []
+        add_run(database, spec(models=["always-A"], mode="cloze"))
+    assert read_runs(database) == []
 
 
-def test_a_cell_that_cannot_run_keeps_its_reason(store: Store) -> None:
-    run_id = add_run(store, spec(models=["always-A"], mode=["cloze", "generation"]))
-    cloze, generation = store.cells(run_id)
+def test_a_cell_that_cannot_run_keeps_its_reason(database: Database) -> None:
+    run_id = add_run(database, spec(models=["always-A"], mode=["cloze", "generation"]))
+    cloze, generation = read_cells(database, run_id)
     assert (cloze.state, generation.state) == ("impossible", "waiting")
     assert "no probability of a text" in cloze.error
-    assert store.run(run_id).total == generation.total
+    assert read_run(database, run_id).total == generation.total
 
 
-def test_who_came_first_is_served_first(store: Store) -> None:
-    ids = [add_run(store) for _ in range(3)]
-    assert [store.queue_position(run_id) for run_id in ids] == [0, 1, 2]
-    assert [claim(store).run_id for _ in ids] == ids
+def test_who_came_first_is_served_first(database: Database) -> None:
+    ids = [add_run(database) for _ in range(3)]
+    assert [queue_position(database, run_id) for run_id in ids] == [0, 1, 2]
+    assert [claim(database).run_id for _ in ids] == ids
 
 
-def test_a_run_that_is_claimed_has_no_place_in_the_queue(store: Store) -> None:
-    first, second = add_run(store), add_run(store)
-    claim(store)
-    assert (store.queue_position(first), store.queue_position(second)) == (None, 0)
+def test_a_run_that_is_claimed_has_no_place_in_the_queue(database: Database) -> None:
+    first, second = add_run(database), add_run(database)
+    claim(database)
+    assert (queue_position(database, first), queue_position(database, second)) == (None, 0)
 
 
-def test_an_empty_queue_gives_nothing(store: Store) -> None:
-    assert store.claim("worker-1") is None
+def test_an_empty_queue_gives_nothing(database: Database) -> None:
+    assert queue.claim(database, "worker-1") is None
 
 
-def test_a_run_can_be_claimed_by_its_id(store: Store) -> None:
-    add_run(store)
-    second = add_run(store)
-    taken = store.claim("worker-1", second)
+def test_a_run_can_be_claimed_by_its_id(database: Database) -> None:
+    add_run(database)
+    second = add_run(database)
+    taken = queue.claim(database, "worker-1", second)
     assert taken
     assert taken.id == second
-    assert store.claim("worker-1", second) is None
+    assert queue.claim(database, "worker-1", second) is None
 
 
-def test_looking_into_an_empty_queue_writes_nothing(store: Store, lease: Lease) -> None:
-    other = Store(store.database.path)
-    with other.database.writing():
-        assert store.claim("worker-2") is None
-        assert store.requeue_stale(60) == 0
-        assert store.requeue_worker("worker-2") == 0
+def test_looking_into_an_empty_queue_writes_nothing(database: Database, lease: Lease) -> None:
+    other = Database(database.path)
+    with other.writing():
+        assert queue.claim(database, "worker-2") is None
+        assert queue.requeue_lost(database, silent_s=60) == 0
+        assert queue.requeue_lost(database, worker="worker-2") == 0
     other.close()
-    assert store.heartbeat(lease)
+    assert queue.heartbeat(database, lease)
 
 
-def test_a_run_whose_worker_was_ended_by_us_has_lost_none(store: Store) -> None:
-    run_id = add_run(store)
+def test_a_run_whose_worker_was_ended_by_us_has_lost_none(database: Database) -> None:
+    run_id = add_run(database)
     for _ in range(2 * MAX_LOSSES):
-        claim(store)
-        release_worker_runs(store.database, "worker-1")
-    assert store.run(run_id).state == "queued"
-    claim(store)
-    release_worker_runs(store.database, "worker-2")
-    store.cancel(run_id)
-    assert store.run(run_id).state == "running"
-    release_worker_runs(store.database, "worker-1")
-    assert (store.run(run_id).state, cell_states(store, run_id)) == ("cancelled", ["cancelled"])
+        claim(database)
+        release_worker_runs(database, "worker-1")
+    assert read_run(database, run_id).state == "queued"
+    claim(database)
+    release_worker_runs(database, "worker-2")
+    queue.cancel(database, run_id)
+    assert read_run(database, run_id).state == "running"
+    release_worker_runs(database, "worker-1")
+    assert (read_run(database, run_id).state, cell_states(database, run_id)) == (
+        "cancelled",
+        ["cancelled"],
+    )
 
 
-def test_a_waiting_run_is_cancelled_at_once(store: Store) -> None:
-    run_id = add_run(store)
-    store.cancel(run_id)
-    assert store.run(run_id).state == "cancelled"
-    assert cell_states(store, run_id) == ["cancelled"]
-    assert store.claim("worker-1") is None
+def test_a_waiting_run_is_cancelled_at_once(database: Database) -> None:
+    run_id = add_run(database)
+    queue.cancel(database, run_id)
+    assert read_run(database, run_id).state == "cancelled"
+    assert cell_states(database, run_id) == ["cancelled"]
+    assert queue.claim(database, "worker-1") is None
 
 
-def test_a_running_run_is_cancelled_by_its_worker(store: Store, lease: Lease) -> None:
-    store.check(lease)
-    store.cancel(lease.run_id)
-    assert (store.run(lease.run_id).state, store.run(lease.run_id).cancelling) == ("running", True)
+def test_a_running_run_is_cancelled_by_its_worker(database: Database, lease: Lease) -> None:
+    queue.check_lease(database, lease)
+    queue.cancel(database, lease.run_id)
+    assert (
+        read_run(database, lease.run_id).state,
+        read_run(database, lease.run_id).cancelling,
+    ) == ("running", True)
     with pytest.raises(Cancelled):
-        store.check(lease)
-    store.finish_cancelled(lease)
-    assert (store.run(lease.run_id).state, store.run(lease.run_id).cancelling) == (
+        queue.check_lease(database, lease)
+    queue.finish_cancelled(database, lease)
+    assert (
+        read_run(database, lease.run_id).state,
+        read_run(database, lease.run_id).cancelling,
+    ) == (
         "cancelled",
         False,
     )
 
 
-def test_what_was_answered_before_a_cancel_can_still_be_written(store: Store, lease: Lease) -> None:
-    store.cancel(lease.run_id)
-    store.write_trials(lease, 1, [trial(1)])
-    assert store.cells(lease.run_id)[0].done == 1
+def test_what_was_answered_before_a_cancel_can_still_be_written(
+    database: Database, lease: Lease
+) -> None:
+    queue.cancel(database, lease.run_id)
+    write_trials(database, lease, 1, [trial(1)])
+    assert read_cells(database, lease.run_id)[0].done == 1
 
 
-def test_resuming_waits_for_unfinished_cells_only(store: Store) -> None:
-    run_id = add_run(store, spec(mode=["multiple_choice", "generation", "cloze"]))
-    lease = claim(store)
-    one, two, _ = store.cells(run_id)
-    store.start_cell(lease, one.id, "f")
-    store.finish_cell(lease, one.id)
-    store.finish_cell(lease, two.id, "It broke.", "Traceback ...")
-    store.cancel(run_id)
-    store.finish_cancelled(lease)
-    assert cell_states(store, run_id) == ["done", "failed", "cancelled"]
-    store.resume(run_id)
-    assert cell_states(store, run_id) == ["done", "waiting", "waiting"]
-    assert store.cells(run_id)[1].traceback == ""
-    assert claim(store).run_id == run_id
+def test_resuming_waits_for_unfinished_cells_only(database: Database) -> None:
+    run_id = add_run(database, spec(mode=["multiple_choice", "generation", "cloze"]))
+    lease = claim(database)
+    one, two, _ = read_cells(database, run_id)
+    queue.start_cell(database, lease, one.id, "f")
+    queue.finish_cell(database, lease, one.id)
+    queue.finish_cell(database, lease, two.id, "It broke.", "Traceback ...")
+    queue.cancel(database, run_id)
+    queue.finish_cancelled(database, lease)
+    assert cell_states(database, run_id) == ["done", "failed", "cancelled"]
+    queue.resume(database, run_id)
+    assert cell_states(database, run_id) == ["done", "waiting", "waiting"]
+    assert read_cells(database, run_id)[1].traceback == ""
+    assert claim(database).run_id == run_id
 
 
-def test_a_resumed_run_goes_to_the_end_of_the_queue(store: Store) -> None:
-    first = add_run(store)
-    store.cancel(first)
-    second = add_run(store)
-    store.resume(first)
-    assert (store.queue_position(second), store.queue_position(first)) == (0, 1)
+def test_a_resumed_run_goes_to_the_end_of_the_queue(database: Database) -> None:
+    first = add_run(database)
+    queue.cancel(database, first)
+    second = add_run(database)
+    queue.resume(database, first)
+    assert (queue_position(database, second), queue_position(database, first)) == (0, 1)
 
 
-def test_resuming_a_finished_run_changes_nothing(store: Store, lease: Lease) -> None:
-    store.finish_cell(lease, 1)
-    store.finish(lease)
-    before = store.run(lease.run_id)
-    store.resume(lease.run_id)
-    assert store.run(lease.run_id) == before
+def test_resuming_a_finished_run_changes_nothing(database: Database, lease: Lease) -> None:
+    queue.finish_cell(database, lease, 1)
+    queue.finish(database, lease)
+    before = read_run(database, lease.run_id)
+    queue.resume(database, lease.run_id)
+    assert read_run(database, lease.run_id) == before
 
 
-def test_a_run_fails_when_a_cell_has_failed(store: Store) -> None:
-    run_id = add_run(store, spec(mode=["multiple_choice", "generation"]))
-    lease = claim(store)
-    one, two = store.cells(run_id)
-    store.finish_cell(lease, one.id, "It broke.", "Traceback ...")
-    store.finish_cell(lease, two.id)
-    store.finish(lease)
-    assert (store.run(run_id).state, store.run(run_id).error) == ("failed", "It broke.")
-    assert store.cells(run_id)[0].traceback == "Traceback ..."
+def test_a_run_fails_when_a_cell_has_failed(database: Database) -> None:
+    run_id = add_run(database, spec(mode=["multiple_choice", "generation"]))
+    lease = claim(database)
+    one, two = read_cells(database, run_id)
+    queue.finish_cell(database, lease, one.id, "It broke.", "Traceback ...")
+    queue.finish_cell(database, lease, two.id)
+    queue.finish(database, lease)
+    assert (read_run(database, run_id).state, read_run(database, run_id).error) == (
+        "failed",
+        "It broke.",
+    )
+    assert read_cells(database, run_id)[0].traceback == "Traceback ..."
 
 
 def test_deleting_a_run_takes_its_trials_along_and_stops_its_worker(
-    store: Store, lease: Lease
+    database: Database, lease: Lease
 ) -> None:
-    store.write_trials(lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)])
-    store.delete(lease.run_id)
+    write_trials(database, lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)])
+    queue.delete(database, lease.run_id)
     with pytest.raises(RunLeaseLost):
-        store.check(lease)
+        queue.check_lease(database, lease)
     with pytest.raises(RunLeaseLost):
-        store.write_trials(lease, 1, [trial(2)])
-    assert store.trials(1) == ()
-    assert store.runs() == []
+        write_trials(database, lease, 1, [trial(2)])
+    assert read_trials(database, 1) == ()
+    assert read_runs(database) == []
 
 
-def test_a_cell_is_not_gone_on_with_by_another_model(store: Store, lease: Lease) -> None:
-    store.start_cell(lease, 1, "before")
-    store.start_cell(lease, 1, "after")  # nothing was answered yet
-    store.write_trials(lease, 1, [trial(1)])
+def test_a_cell_is_not_gone_on_with_by_another_model(database: Database, lease: Lease) -> None:
+    queue.start_cell(database, lease, 1, "before")
+    queue.start_cell(database, lease, 1, "after")  # nothing was answered yet
+    write_trials(database, lease, 1, [trial(1)])
     with pytest.raises(ModelError, match="has changed since this cell began"):
-        store.start_cell(lease, 1, "later")
-    store.start_cell(lease, 1, "after")
+        queue.start_cell(database, lease, 1, "later")
+    queue.start_cell(database, lease, 1, "after")
 
 
-def test_a_response_outlives_its_run(store: Store, lease: Lease) -> None:
-    store.write_trials(lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)])
-    store.delete(lease.run_id)
-    assert store.responses([b"k" * 32]) == {b"k" * 32: RESPONSE}
+def test_a_response_outlives_its_run(database: Database, lease: Lease) -> None:
+    write_trials(database, lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)])
+    queue.delete(database, lease.run_id)
+    assert get_responses(database, [b"k" * 32]) == {b"k" * 32: RESPONSE}
 
 
-@pytest.mark.parametrize("what", ["run", "cells", "cancel", "resume", "delete", "results"])
-def test_a_run_that_is_not_there_is_said_to_be_unknown(store: Store, what: str) -> None:
+@pytest.mark.parametrize(
+    "use", [read_run, read_cells, queue.cancel, queue.resume, queue.delete, read_results]
+)
+def test_a_run_that_is_not_there_is_reported_as_unknown(
+    database: Database, use: Callable[[Database, str], object]
+) -> None:
     with pytest.raises(UnknownRun, match="There is no run 'nope'"):
-        getattr(store, what)("nope")
+        use(database, "nope")
 
 
-def test_a_beating_worker_keeps_its_run(store: Store, lease: Lease) -> None:
-    assert store.heartbeat(lease)
-    assert store.requeue_stale(60) == 0
-    assert store.run(lease.run_id).state == "running"
+def test_a_beating_worker_keeps_its_run(database: Database, lease: Lease) -> None:
+    assert queue.heartbeat(database, lease)
+    assert queue.requeue_lost(database, silent_s=60) == 0
+    assert read_run(database, lease.run_id).state == "running"
 
 
-def test_a_heartbeat_is_no_news(store: Store, lease: Lease) -> None:
-    before = store.revision(lease.run_id)
-    store.heartbeat(lease)
-    assert store.revision(lease.run_id) == before
+def test_a_heartbeat_is_no_news(database: Database, lease: Lease) -> None:
+    before = read_revision(database, lease.run_id)
+    queue.heartbeat(database, lease)
+    assert read_revision(database, lease.run_id) == before
 
 
-def test_a_silent_workers_run_goes_back_to_its_place(store: Store, lease: Lease) -> None:
-    later = add_run(store)
+def test_a_silent_workers_run_goes_back_to_its_place(database: Database, lease: Lease) -> None:
+    later = add_run(database)
     time.sleep(0.01)
-    assert store.requeue_stale(0) == 1
-    assert (store.queue_position(lease.run_id), store.queue_position(later)) == (0, 1)
-    assert cell_states(store, lease.run_id) == ["waiting"]
+    assert queue.requeue_lost(database, silent_s=0) == 1
+    assert (queue_position(database, lease.run_id), queue_position(database, later)) == (0, 1)
+    assert cell_states(database, lease.run_id) == ["waiting"]
 
 
-def test_a_worker_thought_dead_can_write_nothing(store: Store, lease: Lease) -> None:
-    store.requeue_worker("worker-1")
+def test_a_worker_thought_dead_can_write_nothing(database: Database, lease: Lease) -> None:
+    queue.requeue_lost(database, worker="worker-1")
     for write in (
-        lambda: store.write_trials(lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)]),
-        lambda: store.start_cell(lease, 1, "g"),
-        lambda: store.finish_cell(lease, 1),
-        lambda: store.finish(lease),
-        lambda: store.fail(lease, "It broke."),
-        lambda: store.finish_cancelled(lease),
-        lambda: store.release(lease),
-        lambda: store.check(lease),
+        lambda: write_trials(database, lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)]),
+        lambda: queue.start_cell(database, lease, 1, "g"),
+        lambda: queue.finish_cell(database, lease, 1),
+        lambda: queue.finish(database, lease),
+        lambda: queue.fail(database, lease, "It broke."),
+        lambda: queue.finish_cancelled(database, lease),
+        lambda: queue.release(database, lease),
+        lambda: queue.check_lease(database, lease),
     ):
         with pytest.raises(RunLeaseLost):
             write()
-    assert not store.heartbeat(lease)
-    assert store.trials(1) == ()
-    assert store.responses([b"k" * 32]) == {}
+    assert not queue.heartbeat(database, lease)
+    assert read_trials(database, 1) == ()
+    assert get_responses(database, [b"k" * 32]) == {}
 
 
-def test_an_old_claim_of_the_same_worker_is_worth_nothing(store: Store, lease: Lease) -> None:
-    store.requeue_worker("worker-1")
-    newer = claim(store, "worker-1")
+def test_an_old_claim_of_the_same_worker_is_worth_nothing(database: Database, lease: Lease) -> None:
+    queue.requeue_lost(database, worker="worker-1")
+    newer = claim(database, "worker-1")
     with pytest.raises(RunLeaseLost):
-        store.write_trials(lease, 1, [trial(1)])
-    store.write_trials(newer, 1, [trial(1)])
+        write_trials(database, lease, 1, [trial(1)])
+    write_trials(database, newer, 1, [trial(1)])
 
 
-def test_another_workers_run_is_left_alone(store: Store, lease: Lease) -> None:
-    assert store.requeue_worker("worker-2") == 0
-    assert store.heartbeat(lease)
+def test_another_workers_run_is_left_alone(database: Database, lease: Lease) -> None:
+    assert queue.requeue_lost(database, worker="worker-2") == 0
+    assert queue.heartbeat(database, lease)
 
 
-def test_a_cancel_is_not_forgotten_when_the_worker_dies(store: Store, lease: Lease) -> None:
-    store.cancel(lease.run_id)
-    store.requeue_worker("worker-1")
-    assert store.run(lease.run_id).state == "cancelled"
+def test_a_cancel_is_not_forgotten_when_the_worker_dies(database: Database, lease: Lease) -> None:
+    queue.cancel(database, lease.run_id)
+    queue.requeue_lost(database, worker="worker-1")
+    assert read_run(database, lease.run_id).state == "cancelled"
 
 
-def test_a_run_that_kills_its_workers_fails_at_last(store: Store) -> None:
-    run_id = add_run(store)
+def test_a_run_that_kills_its_workers_fails_at_last(database: Database) -> None:
+    run_id = add_run(database)
     for _ in range(MAX_LOSSES):
-        assert store.run(run_id).state == "queued"
-        claim(store)
-        store.requeue_worker("worker-1")
-    assert store.run(run_id).state == "failed"
-    assert store.cells(run_id)[0].error == "The worker died 3 times while it worked on this run."
+        assert read_run(database, run_id).state == "queued"
+        claim(database)
+        queue.requeue_lost(database, worker="worker-1")
+    assert read_run(database, run_id).state == "failed"
+    assert (
+        read_cells(database, run_id)[0].error
+        == "The worker died 3 times while it worked on this run."
+    )
 
 
 @pytest.mark.parametrize(("over", "state"), [(False, "failed"), (True, "queued")])
-def test_a_server_that_ends_in_the_middle_is_no_loss(store: Store, over: bool, state: str) -> None:
-    workers = WorkerSupervisor(store, Path("models.toml"), count=0)
+def test_a_server_that_ends_in_the_middle_is_no_loss(
+    database: Database, over: bool, state: str
+) -> None:
+    workers = WorkerSupervisor(database, Path("models.toml"), count=0)
     if over:
         workers.stop()
-    run_id = add_run(store)
+    run_id = add_run(database)
     for _ in range(MAX_LOSSES):
-        claim(store, worker_name(4711))
+        claim(database, worker_name(4711))
         workers._requeue(4711, -9)  # pyright: ignore[reportPrivateUsage]
-    assert store.run(run_id).state == state
+    assert read_run(database, run_id).state == state
 
 
-def test_progress_forgives_a_lost_worker(store: Store) -> None:
-    run_id = add_run(store)
+def test_progress_forgives_a_lost_worker(database: Database) -> None:
+    run_id = add_run(database)
     for number in range(2 * MAX_LOSSES):
-        store.write_trials(claim(store), 1, [trial(number)])
-        store.requeue_worker("worker-1")
-    assert store.run(run_id).state == "queued"
+        write_trials(database, claim(database), 1, [trial(number)])
+        queue.requeue_lost(database, worker="worker-1")
+    assert read_run(database, run_id).state == "queued"
 
 
-def test_a_run_given_back_keeps_its_place(store: Store, lease: Lease) -> None:
-    add_run(store)
-    store.release(lease)
-    assert store.queue_position(lease.run_id) == 0
+def test_a_run_given_back_keeps_its_place(database: Database, lease: Lease) -> None:
+    add_run(database)
+    queue.release(database, lease)
+    assert queue_position(database, lease.run_id) == 0
 
 
-def test_every_change_is_news(store: Store) -> None:
-    run_id = add_run(store)
-    seen = [store.revision(run_id)]
+def test_every_change_is_news(database: Database) -> None:
+    run_id = add_run(database)
+    seen = [read_revision(database, run_id)]
 
     def news() -> bool:
-        seen.append(store.revision(run_id))
+        seen.append(read_revision(database, run_id))
         return seen[-1] > seen[-2]
 
-    lease = claim(store)
+    lease = claim(database)
     assert news()
-    store.start_cell(lease, 1, "f")
+    queue.start_cell(database, lease, 1, "f")
     assert news()
-    store.write_trials(lease, 1, [trial(1)])
+    write_trials(database, lease, 1, [trial(1)])
     assert news()
-    store.cancel(run_id)
+    queue.cancel(database, run_id)
     assert news()
-    store.finish_cancelled(lease)
+    queue.finish_cancelled(database, lease)
     assert news()
-    store.resume(run_id)
+    queue.resume(database, run_id)
     assert news()
 
 
-def test_news_of_one_run_is_no_news_of_another(store: Store) -> None:
-    first = add_run(store)
-    before, all_before = store.revision(first), store.revision()
-    store.cancel(add_run(store))
-    assert store.revision(first) == before
-    assert store.revision() > all_before
+def test_news_of_one_run_is_no_news_of_another(database: Database) -> None:
+    first = add_run(database)
+    before, all_before = read_revision(database, first), read_revision(database)
+    queue.cancel(database, add_run(database))
+    assert read_revision(database, first) == before
+    assert read_revision(database) > all_before
 
 
-def test_a_deletion_is_news(store: Store) -> None:
-    run_id = add_run(store)
-    before = store.revision()
-    store.delete(run_id)
-    assert store.revision() > before
+def test_a_deletion_is_news(database: Database) -> None:
+    run_id = add_run(database)
+    before = read_revision(database)
+    queue.delete(database, run_id)
+    assert read_revision(database) > before
 
 
-def test_the_runs_of_others_are_not_listed(store: Store) -> None:
-    add_run(store)
-    assert store.runs("ada") == []
+def test_the_runs_of_others_are_not_listed(database: Database) -> None:
+    add_run(database)
+    assert read_runs(database, "ada") == []
 
 
-def test_the_plan_is_kept_with_its_chat_decided(store: Store) -> None:
-    run_id = add_run(store)
+def test_the_plan_is_kept_with_its_chat_decided(database: Database) -> None:
+    run_id = add_run(database)
     (plan,) = plans_of(spec())
-    assert store.cells(run_id)[0].plan == plan.mode.model_dump_json()
+    assert read_cells(database, run_id)[0].plan == plan.mode.model_dump_json()

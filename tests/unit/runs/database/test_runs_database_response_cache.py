@@ -1,9 +1,10 @@
 import pytest
 from runs_examples import RESPONSE
 
+from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.response_cache import is_deterministic
-from evalui.runs.database.store import Store
+from evalui.runs.database.response_cache import get_responses, is_deterministic
+from evalui.runs.database.trials import write_trials
 from evalui.types import Generate, GeneratedText, Loglik, NextToken, Request
 
 
@@ -11,23 +12,23 @@ def keys(count: int) -> list[bytes]:
     return [number.to_bytes(32, "big") for number in range(count)]
 
 
-def test_a_response_is_found_under_its_key(store: Store, lease: Lease) -> None:
+def test_a_response_is_found_under_its_key(database: Database, lease: Lease) -> None:
     one, two, three = keys(3)
-    store.write_trials(lease, 1, [], [(one, RESPONSE), (two, GeneratedText("B"))])
-    assert store.responses([two, three, one]) == {one: RESPONSE, two: GeneratedText("B")}
+    write_trials(database, lease, 1, [], [(one, RESPONSE), (two, GeneratedText("B"))])
+    assert get_responses(database, [two, three, one]) == {one: RESPONSE, two: GeneratedText("B")}
 
 
-def test_the_first_response_to_a_request_stays(store: Store, lease: Lease) -> None:
+def test_the_first_response_to_a_request_stays(database: Database, lease: Lease) -> None:
     (one,) = keys(1)
-    store.write_trials(lease, 1, [], [(one, GeneratedText("A"))])
-    store.write_trials(lease, 1, [], [(one, GeneratedText("B"))])
-    assert store.responses([one]) == {one: GeneratedText("A")}
+    write_trials(database, lease, 1, [], [(one, GeneratedText("A"))])
+    write_trials(database, lease, 1, [], [(one, GeneratedText("B"))])
+    assert get_responses(database, [one]) == {one: GeneratedText("A")}
 
 
-def test_more_keys_than_one_statement_takes_are_found(store: Store, lease: Lease) -> None:
+def test_more_keys_than_one_statement_takes_are_found(database: Database, lease: Lease) -> None:
     many = keys(2100)
-    store.write_trials(lease, 1, [], [(key, GeneratedText("A")) for key in many])
-    assert len(store.responses(many)) == 2100
+    write_trials(database, lease, 1, [], [(key, GeneratedText("A")) for key in many])
+    assert len(get_responses(database, many)) == 2100
 
 
 @pytest.mark.parametrize(

@@ -1,45 +1,52 @@
 import pytest
 from runs_examples import trial
 
+from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.store import Store
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import done_keys, read_result, read_trials, write_trials
 from evalui.types import Variant
 
 
-def test_trials_read_back_as_they_were(store: Store, lease: Lease) -> None:
+def test_trials_read_back_as_they_were(database: Database, lease: Lease) -> None:
     written = (trial(0, reply="A"), trial(1, choice=None, credit=0.5, tied=True))
-    store.write_trials(lease, 1, written)
-    assert store.trials(1) == written
+    write_trials(database, lease, 1, written)
+    assert read_trials(database, 1) == written
 
 
 def test_questions_come_in_file_order_and_variants_in_the_patterns(
-    store: Store, lease: Lease
+    database: Database, lease: Lease
 ) -> None:
     in_order = [
         trial(number, order)
         for number in (0, 1)
         for order in ((0, 1, 2, 3), (3, 0, 1, 2), (2, 3, 0, 1), (1, 2, 3, 0))
     ]
-    store.write_trials(lease, 1, in_order[::-1])
-    assert list(store.trials(1)) == in_order
+    write_trials(database, lease, 1, in_order[::-1])
+    assert list(read_trials(database, 1)) == in_order
 
 
-def test_the_trials_of_a_question_share_its_id(store: Store, lease: Lease) -> None:
-    store.write_trials(lease, 1, [trial(0), trial(0, (3, 0, 1, 2))])
-    one, other = store.trials(1)
+def test_the_trials_of_a_question_share_its_id(database: Database, lease: Lease) -> None:
+    write_trials(database, lease, 1, [trial(0), trial(0, (3, 0, 1, 2))])
+    one, other = read_trials(database, 1)
     assert one.sample_id is other.sample_id
 
 
-def test_a_trial_written_twice_is_there_once_and_counted_once(store: Store, lease: Lease) -> None:
-    store.write_trials(lease, 1, [trial(1), trial(2)])
-    store.write_trials(lease, 1, [trial(2, choice=3, credit=0.0), trial(3)])
-    (cell,) = store.cells(lease.run_id)
+def test_a_trial_written_twice_is_there_once_and_counted_once(
+    database: Database, lease: Lease
+) -> None:
+    write_trials(database, lease, 1, [trial(1), trial(2)])
+    write_trials(database, lease, 1, [trial(2, choice=3, credit=0.0), trial(3)])
+    (cell,) = read_cells(database, lease.run_id)
     assert (cell.done, cell.origin_n, cell.origin_credit) == (3, 3, 3.0)
-    assert store.trials(1)[1].choice == 0
+    assert read_trials(database, 1)[1].choice == 0
 
 
-def test_the_running_accuracy_counts_the_files_own_order_only(store: Store, lease: Lease) -> None:
-    store.write_trials(
+def test_the_running_accuracy_counts_the_files_own_order_only(
+    database: Database, lease: Lease
+) -> None:
+    write_trials(
+        database,
         lease,
         1,
         [
@@ -52,35 +59,37 @@ def test_the_running_accuracy_counts_the_files_own_order_only(store: Store, leas
             trial(4, (3, 0, 1, 2), choice=None, credit=0.0),
         ],
     )
-    (cell,) = store.cells(lease.run_id)
+    (cell,) = read_cells(database, lease.run_id)
     assert (cell.origin_n, cell.origin_credit, cell.accuracy) == (4, 1.5, 0.375)
     assert (cell.done, cell.unreadable, cell.tied) == (7, 2, 1)
 
 
-def test_before_the_first_trial_there_is_no_accuracy(store: Store, lease: Lease) -> None:
-    (cell,) = store.cells(lease.run_id)
+def test_before_the_first_trial_there_is_no_accuracy(database: Database, lease: Lease) -> None:
+    (cell,) = read_cells(database, lease.run_id)
     assert (cell.accuracy, cell.remaining_seconds) == (None, None)
 
 
-def test_the_rate_tells_the_time_that_is_left(store: Store, lease: Lease) -> None:
-    store.write_trials(lease, 1, [trial(number) for number in range(6)])
-    (cell,) = store.cells(lease.run_id)
+def test_the_rate_tells_the_time_that_is_left(database: Database, lease: Lease) -> None:
+    write_trials(database, lease, 1, [trial(number) for number in range(6)])
+    (cell,) = read_cells(database, lease.run_id)
     assert cell.rate
     assert cell.remaining_seconds == pytest.approx(18 / cell.rate)
     assert cell.seconds == pytest.approx(6 / cell.rate)
 
 
-def test_what_is_done_need_not_be_asked_again(store: Store, lease: Lease) -> None:
-    store.write_trials(lease, 1, [trial(1), trial(1, (3, 0, 1, 2))])
-    assert store.done_keys(1) == {
+def test_what_is_done_is_not_run_again(database: Database, lease: Lease) -> None:
+    write_trials(database, lease, 1, [trial(1), trial(1, (3, 0, 1, 2))])
+    assert done_keys(database, 1) == {
         ("sums/1", Variant((0, 1, 2, 3))),
         ("sums/1", Variant((3, 0, 1, 2))),
     }
 
 
-def test_a_result_has_every_question_and_the_trials_so_far(store: Store, lease: Lease) -> None:
-    store.write_trials(lease, 1, [trial(1)])
-    result = store.result(lease.run_id, 1)
+def test_a_result_has_every_question_and_the_trials_so_far(
+    database: Database, lease: Lease
+) -> None:
+    write_trials(database, lease, 1, [trial(1)])
+    result = read_result(database, lease.run_id, 1)
     assert list(result.samples) == [f"sums/{number}" for number in range(6)]
     assert (result.state, result.total, len(result.trials)) == ("running", 24, 1)
     assert "|model:perfect@f|" in result.cell.signature

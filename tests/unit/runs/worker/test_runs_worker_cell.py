@@ -6,9 +6,13 @@ from runs_examples import RESPONSE, add_run, dataset, spec
 
 from evalui.errors import Cancelled, ModelError, RunLeaseLost
 from evalui.models import ModelEntry, open_model
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.store import Store
+from evalui.runs.database.response_cache import get_responses
+from evalui.runs.database.runs import read_cells
 from evalui.runs.database.throughput import throughputs
+from evalui.runs.database.trials import read_trials
 from evalui.runs.worker.cell import CellRun, Interrupted
 from evalui.types import LabelProbs, Request, Response
 
@@ -38,151 +42,157 @@ class Scripted:
         pass
 
 
-def work(store: Store, lease: Lease, model: object, *, interrupt_after: int = 10**9) -> list[int]:
+def work(
+    database: Database, lease: Lease, model: object, *, interrupt_after: int = 10**9
+) -> list[int]:
     """Do the first cell; the number of trials written after each batch."""
     batches: list[int] = []
     cell = CellRun(
-        store,
+        database,
         lease,
-        store.cells(lease.run_id)[0],
+        read_cells(database, lease.run_id)[0],
         interrupted=lambda: len(batches) >= interrupt_after,
-        on_batch=lambda: batches.append(store.cells(lease.run_id)[0].done),
+        on_batch=lambda: batches.append(read_cells(database, lease.run_id)[0].done),
     )
     cell.run(model, dataset(200))  # pyright: ignore[reportArgumentType]
     return batches
 
 
 @pytest.fixture
-def held(store: Store) -> Lease:
-    add_run(store, spec(pattern="circular"), dataset(200))
-    run = store.claim("worker-1")
+def held(database: Database) -> Lease:
+    add_run(database, spec(pattern="circular"), dataset(200))
+    run = queue.claim(database, "worker-1")
     assert run
     return run.lease
 
 
-def test_every_variant_is_asked_and_written_once(store: Store, held: Lease) -> None:
+def test_every_variant_is_prompted_and_written_once(database: Database, held: Lease) -> None:
     model = Scripted()
-    work(store, held, model)
-    assert (model.asked, len(store.trials(1))) == (800, 800)
-    assert store.cells(held.run_id)[0].cell.signature.count("perfect@f") == 1
+    work(database, held, model)
+    assert (model.asked, len(read_trials(database, 1))) == (800, 800)
+    assert read_cells(database, held.run_id)[0].cell.signature.count("perfect@f") == 1
 
 
-def test_answers_are_written_while_the_cell_is_under_way(store: Store, held: Lease) -> None:
-    batches = work(store, held, Scripted())
+def test_answers_are_written_while_the_cell_is_under_way(database: Database, held: Lease) -> None:
+    batches = work(database, held, Scripted())
     assert len(batches) > 3
     assert batches == sorted(set(batches))
 
 
-def test_answers_in_another_order_meet_their_questions(store: Store, held: Lease) -> None:
+def test_answers_in_another_order_meet_their_questions(database: Database, held: Lease) -> None:
     entry = ModelEntry("perfect", "scripted", options={"rule": "perfect"})
 
     class Backwards(Scripted):
         def __init__(self) -> None:
             super().__init__()
             self._inner = open_model(entry)
-            self._inner.learn(dataset(200).samples)  # pyright: ignore
+            self._inner.set_answer_key(dataset(200).samples)  # pyright: ignore
 
         def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
             yield from reversed(list(self._inner.answer(requests)))
 
-    work(store, held, Backwards())
-    assert all(trial.correct for trial in store.trials(1))
+    work(database, held, Backwards())
+    assert all(trial.correct for trial in read_trials(database, 1))
 
 
-def test_a_request_without_a_response_is_the_models_failure(store: Store, held: Lease) -> None:
+def test_a_request_without_a_response_is_the_models_failure(
+    database: Database, held: Lease
+) -> None:
     with pytest.raises(ModelError, match=r"perfect left \d+ of \d+ requests unanswered"):
-        work(store, held, Scripted(answers=40))
-    assert len(store.trials(1)) == 40
+        work(database, held, Scripted(answers=40))
+    assert len(read_trials(database, 1)) == 40
 
 
-def test_what_was_answered_before_a_failure_is_kept(store: Store, held: Lease) -> None:
+def test_what_was_answered_before_a_failure_is_kept(database: Database, held: Lease) -> None:
     with pytest.raises(ZeroDivisionError):
-        work(store, held, Scripted(answers=40, error=ZeroDivisionError()))
-    assert len(store.trials(1)) == 40
+        work(database, held, Scripted(answers=40, error=ZeroDivisionError()))
+    assert len(read_trials(database, 1)) == 40
     model = Scripted()
-    work(store, held, model)
-    assert (model.asked, len(store.trials(1))) == (760, 800)
+    work(database, held, model)
+    assert (model.asked, len(read_trials(database, 1))) == (760, 800)
 
 
-def test_what_is_done_is_not_asked_again_even_if_the_cache_is_empty(
-    store: Store, held: Lease
+def test_what_is_done_is_not_requested_again_even_if_the_cache_is_empty(
+    database: Database, held: Lease
 ) -> None:
     with pytest.raises(ModelError):
-        work(store, held, Scripted(answers=40))
-    with store.database.writing() as connection:
+        work(database, held, Scripted(answers=40))
+    with database.writing() as connection:
         connection.execute("DELETE FROM response")
     model = Scripted()
-    work(store, held, model)
-    assert (model.asked, len(store.trials(1))) == (760, 800)
+    work(database, held, model)
+    assert (model.asked, len(read_trials(database, 1))) == (760, 800)
 
 
-def test_an_interruption_leaves_everything_answered_written(store: Store, held: Lease) -> None:
+def test_an_interruption_leaves_everything_answered_written(
+    database: Database, held: Lease
+) -> None:
     model = Scripted()
     with pytest.raises(Interrupted):
-        work(store, held, model, interrupt_after=2)
-    assert 0 < model.asked == len(store.trials(1)) < 800
+        work(database, held, model, interrupt_after=2)
+    assert 0 < model.asked == len(read_trials(database, 1)) < 800
 
 
-def test_a_cancel_stops_after_the_batch(store: Store, held: Lease) -> None:
-    store.cancel(held.run_id)
+def test_a_cancel_stops_after_the_batch(database: Database, held: Lease) -> None:
+    queue.cancel(database, held.run_id)
     model = Scripted()
     with pytest.raises(Cancelled):
-        work(store, held, model)
-    assert 0 < model.asked == len(store.trials(1)) < 800
+        work(database, held, model)
+    assert 0 < model.asked == len(read_trials(database, 1)) < 800
 
 
-def test_a_lost_run_is_left_at_once(store: Store, held: Lease) -> None:
-    store.requeue_worker("worker-1")
+def test_a_lost_run_is_left_at_once(database: Database, held: Lease) -> None:
+    queue.requeue_lost(database, worker="worker-1")
     model = Scripted()
     with pytest.raises(RunLeaseLost):
-        work(store, held, model)
-    assert (model.asked, store.trials(1)) == (0, ())
+        work(database, held, model)
+    assert (model.asked, read_trials(database, 1)) == (0, ())
 
 
-def test_a_run_again_asks_the_model_nothing(store: Store, held: Lease) -> None:
-    work(store, held, Scripted())
-    add_run(store, spec(pattern="circular"), dataset(200))
-    again = store.claim("worker-2")
+def test_a_run_again_asks_the_model_nothing(database: Database, held: Lease) -> None:
+    work(database, held, Scripted())
+    add_run(database, spec(pattern="circular"), dataset(200))
+    again = queue.claim(database, "worker-2")
     assert again
-    cell = store.cells(again.id)[0]
+    cell = read_cells(database, again.id)[0]
     model = Scripted()
-    CellRun(store, again.lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
+    CellRun(database, again.lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
         model, dataset(200)
     )  # pyright: ignore[reportArgumentType]
     assert model.asked == 0
-    assert store.trials(cell.id) == store.trials(1)
+    assert read_trials(database, cell.id) == read_trials(database, 1)
 
 
-def test_the_speed_is_remembered(store: Store, held: Lease) -> None:
-    work(store, held, Scripted())
-    pace = throughputs(store.database)["perfect", "multiple_choice", 0]
+def test_the_speed_is_remembered(database: Database, held: Lease) -> None:
+    work(database, held, Scripted())
+    pace = throughputs(database)["perfect", "multiple_choice", 0]
     assert pace.rate > 0
     assert pace.size.sent >= pace.size.distinct > 0
 
 
 def test_a_model_shown_other_answers_does_not_find_the_old_responses(
-    store: Store, tmp_path: Path
+    database: Database, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
     entry = ModelEntry("perfect", "scripted", options={"rule": "perfect", "log": str(log)})
     for target in (0, 1):
         samples = [s for s in dataset(200).samples if s.target == target]
         mended = dataset(samples=samples, name=f"sums{target}")
-        add_run(store, spec(), mended)
-        run = store.claim("worker-1")
+        add_run(database, spec(), mended)
+        run = queue.claim(database, "worker-1")
         assert run
-        cell = store.cells(run.id)[0]
-        CellRun(store, run.lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
+        cell = read_cells(database, run.id)[0]
+        CellRun(database, run.lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
             open_model(entry), mended
         )
-        store.finish(run.lease)
+        queue.finish(database, run.lease)
     assert len(log.read_text().splitlines()) == 100
 
 
-def test_responses_are_kept_bit_by_bit(store: Store, held: Lease) -> None:
-    work(store, held, Scripted())
-    kept = store.database.row("SELECT request FROM response")
+def test_responses_are_kept_bit_by_bit(database: Database, held: Lease) -> None:
+    work(database, held, Scripted())
+    kept = database.row("SELECT request FROM response")
     assert kept
-    (response,) = store.responses([kept["request"]]).values()
+    (response,) = get_responses(database, [kept["request"]]).values()
     assert isinstance(response, LabelProbs)
     assert response == RESPONSE

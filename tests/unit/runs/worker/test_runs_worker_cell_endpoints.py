@@ -8,10 +8,13 @@ import pytest
 from runs_examples import RESPONSE, add_run, dataset, spec
 
 from evalui.errors import Cancelled, ModelError, RequestRejected, Unreachable
-from evalui.runs.database import usage
+from evalui.messages import Sentence
+from evalui.runs.database import queue, usage
+from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.store import Store
+from evalui.runs.database.runs import read_cells
 from evalui.runs.database.throughput import throughputs
+from evalui.runs.database.trials import read_trials
 from evalui.runs.database.usage import TokenCost
 from evalui.runs.worker import cell as engine
 from evalui.runs.worker import waiting as patience
@@ -54,7 +57,6 @@ class Endpoint:
             self.closed += 1
         if refused:
             raise RequestRejected(
-                "{model} turned down {n} requests. The first time: {reason}.",
                 "endpoint-refused",
                 model=self.name,
                 n=refused,
@@ -79,75 +81,79 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def held(store: Store) -> Lease:
-    add_run(store, spec(pattern="circular"), dataset(QUESTIONS))
-    run = store.claim("worker-1")
+def held(database: Database) -> Lease:
+    add_run(database, spec(pattern="circular"), dataset(QUESTIONS))
+    run = queue.claim(database, "worker-1")
     assert run
     return run.lease
 
 
 def work(
-    store: Store,
+    database: Database,
     lease: Lease,
     model: Endpoint,
     *,
     interrupted: Callable[[], bool] = lambda: False,
     on_batch: Callable[[], None] = lambda: None,
 ) -> None:
-    cell = store.cells(lease.run_id)[0]
-    CellRun(store, lease, cell, interrupted=interrupted, on_batch=on_batch).run(
+    cell = read_cells(database, lease.run_id)[0]
+    CellRun(database, lease, cell, interrupted=interrupted, on_batch=on_batch).run(
         model,  # pyright: ignore[reportArgumentType]
         dataset(QUESTIONS),
     )
 
 
 def silence(retry_after_s: float = 0.0) -> Unreachable:
-    error = Unreachable("http://a does not answer.")
+    error = Unreachable(Sentence("http://a does not answer."))
     error.retry_after_s = retry_after_s
     return error
 
 
-def test_a_model_that_was_away_is_asked_only_what_it_has_not_answered(
-    store: Store, held: Lease
+def test_a_model_that_was_away_is_sent_only_what_it_has_not_answered(
+    database: Database, held: Lease
 ) -> None:
     model = Endpoint()
     model.events = {0: [silence(), silence()], 45: [silence()], 150: [silence()]}
-    work(store, held, model)
+    work(database, held, model)
     assert not any(model.events.values())
     assert set(model.asked.values()) == {1}
-    assert model.asked.total() == len(store.trials(1)) == 4 * QUESTIONS
+    assert model.asked.total() == len(read_trials(database, 1)) == 4 * QUESTIONS
 
 
-def test_a_cell_says_why_it_waits_until_somebody_answers(store: Store, held: Lease) -> None:
+def test_a_cell_states_why_it_waits_until_the_model_answers(
+    database: Database, held: Lease
+) -> None:
     model = Endpoint()
     model.events = {40: [silence(0.05), silence(0.05)], 70: [silence()]}
     seen: list[tuple[str, int]] = []
 
     def look() -> None:
-        waiting = usage.model_waits(store.database, held.run_id)
-        seen.append((waiting[1].reason if waiting else "", store.cells(held.run_id)[0].done))
+        waiting = usage.model_waits(database, held.run_id)
+        seen.append(
+            (waiting[1].reason if waiting else "", read_cells(database, held.run_id)[0].done)
+        )
 
-    work(store, held, model, on_batch=look)
+    work(database, held, model, on_batch=look)
     told = [done for why, done in seen if why == "http://a does not answer."]
     assert told == [40, 40, 70]  # everything answered was written before it waited
     assert [why for why, _ in seen][-1] == ""
 
 
-def test_each_wait_begins_when_the_last_answer_was_given(store: Store, held: Lease) -> None:
+def test_each_wait_begins_when_the_last_answer_was_given(database: Database, held: Lease) -> None:
     model = Endpoint()
     model.events = {40: [silence(), silence()], 41: [silence()]}
     since: list[float] = []
 
     def look() -> None:
-        since.extend(w.since for w in usage.model_waits(store.database, held.run_id).values())
+        since.extend(w.since for w in usage.model_waits(database, held.run_id).values())
 
-    work(store, held, model, on_batch=look)
+    work(database, held, model, on_batch=look)
     assert len(since) == 3
     assert since[0] == since[1] < since[2]
 
 
 def test_time_spent_waiting_is_no_pace(
-    store: Store, held: Lease, monkeypatch: pytest.MonkeyPatch
+    database: Database, held: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Clock:
         now, began = 0.0, time.time()
@@ -165,12 +171,12 @@ def test_time_spent_waiting_is_no_pace(
     monkeypatch.setattr(time, "sleep", clock.sleep)
     monkeypatch.setattr(time, "monotonic", lambda: clock.now)
     monkeypatch.setattr(time, "time", lambda: clock.began + clock.now)
-    store.start_cell(held, 1, "f")
+    queue.start_cell(database, held, 1, "f")
     model = Busy()
     model.events = {40: [silence(100.0)]}
-    work(store, held, model)
-    (pace,) = throughputs(store.database).values()
-    cell = store.cells(held.run_id)[0]
+    work(database, held, model)
+    (pace,) = throughputs(database).values()
+    cell = read_cells(database, held.run_id)[0]
     assert clock.now == pytest.approx(100 + 2, rel=0.01)
     # What was answered just before nobody did is not counted.
     assert pace.rate == pytest.approx(100, rel=0.2)
@@ -179,50 +185,50 @@ def test_time_spent_waiting_is_no_pace(
 
 
 def test_a_model_that_stays_away_fails_the_cell_and_what_is_answered_is_kept(
-    store: Store, held: Lease, monkeypatch: pytest.MonkeyPatch
+    database: Database, held: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVALUI_PATIENCE_S", "0.1")
     model = Endpoint()
     model.events = {40: [silence() for _ in range(100)]}
     with pytest.raises(ModelError, match=r"http://a does not answer\. Given up after"):
-        work(store, held, model)
-    assert len(store.trials(1)) == 40
+        work(database, held, model)
+    assert len(read_trials(database, 1)) == 40
     model.events.clear()
-    work(store, held, model)
+    work(database, held, model)
     assert set(model.asked.values()) == {1}
-    assert len(store.trials(1)) == 4 * QUESTIONS
+    assert len(read_trials(database, 1)) == 4 * QUESTIONS
 
 
-def test_a_waiting_cell_stops_when_its_owner_stops_it(store: Store, held: Lease) -> None:
+def test_a_waiting_cell_stops_when_its_owner_stops_it(database: Database, held: Lease) -> None:
     model = Endpoint()
     model.events = {40: [silence(60)]}
     began = time.monotonic()
     with pytest.raises(Cancelled):
-        work(store, held, model, on_batch=lambda: store.cancel(held.run_id))
+        work(database, held, model, on_batch=lambda: queue.cancel(database, held.run_id))
     assert time.monotonic() - began < 5
-    assert len(store.trials(1)) > 0
+    assert len(read_trials(database, 1)) > 0
 
 
-def test_a_waiting_cell_ends_with_its_worker(store: Store, held: Lease) -> None:
+def test_a_waiting_cell_ends_with_its_worker(database: Database, held: Lease) -> None:
     model = Endpoint()
     model.events = {40: [silence(60)]}
 
     def waiting() -> bool:
-        return bool(usage.model_waits(store.database, held.run_id))
+        return bool(usage.model_waits(database, held.run_id))
 
     with pytest.raises(Interrupted):
-        work(store, held, model, interrupted=waiting)
-    assert len(store.trials(1)) == 40
+        work(database, held, model, interrupted=waiting)
+    assert len(read_trials(database, 1)) == 40
 
 
 def test_answers_on_their_way_are_given_up_before_the_model_is_closed(
-    store: Store, held: Lease, monkeypatch: pytest.MonkeyPatch
+    database: Database, held: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "FLUSH_S", 0.0)  # so that the cancel is met among the answers
     model = Endpoint()
-    cell = store.cells(held.run_id)[0]
-    store.cancel(held.run_id)
-    run = CellRun(store, held, cell, interrupted=lambda: False, on_batch=lambda: None)
+    cell = read_cells(database, held.run_id)[0]
+    queue.cancel(database, held.run_id)
+    run = CellRun(database, held, cell, interrupted=lambda: False, on_batch=lambda: None)
     with pytest.raises(Cancelled) as caught:
         run.run(model, dataset(QUESTIONS))  # pyright: ignore[reportArgumentType]
     assert caught.tb  # the error still holds on to the frames
@@ -234,77 +240,79 @@ def is_question(number: int) -> Callable[[Request], bool]:
 
 
 def test_refused_requests_fail_the_cell_at_its_end_with_their_count(
-    store: Store, held: Lease
+    database: Database, held: Lease
 ) -> None:
     model = Endpoint(refuses=is_question(7))
     with pytest.raises(ModelError) as caught:
-        work(store, held, model)
+        work(database, held, model)
     assert str(caught.value) == (
         "perfect turned down 4 of 200 requests. The first time: HTTP 400, too long."
     )
-    assert len(store.trials(1)) == 196
+    assert len(read_trials(database, 1)) == 196
     assert set(model.turned_down.values()) == {1}
 
 
-def test_resuming_asks_what_was_refused_and_nothing_else(store: Store, held: Lease) -> None:
+def test_resuming_asks_what_was_refused_and_nothing_else(database: Database, held: Lease) -> None:
     with pytest.raises(ModelError):
-        work(store, held, Endpoint(refuses=is_question(7)))
+        work(database, held, Endpoint(refuses=is_question(7)))
     mended = Endpoint()
-    work(store, held, mended)
+    work(database, held, mended)
     assert mended.asked.total() == 4
     assert all(is_question(7)(request) for request in mended.asked)
-    assert len(store.trials(1)) == 200
+    assert len(read_trials(database, 1)) == 200
 
 
 @pytest.mark.parametrize(("kept", "answered"), [((), 0), ((0, 3, 6), 12)], ids=["all", "most"])
-def test_a_model_that_refuses_more_than_it_answers_is_asked_no_more(
-    store: Store, held: Lease, kept: tuple[int, ...], answered: int
+def test_a_model_that_refuses_more_than_it_answers_is_sent_no_more(
+    database: Database, held: Lease, kept: tuple[int, ...], answered: int
 ) -> None:
     model = Endpoint(refuses=lambda request: not any(is_question(n)(request) for n in kept))
     with pytest.raises(ModelError, match=f"turned down {32 - answered} of 32 requests"):
-        work(store, held, model)
+        work(database, held, model)
     assert (model.asked.total(), model.turned_down.total()) == (answered, 32 - answered)
-    assert len(store.trials(1)) == answered
+    assert len(read_trials(database, 1)) == answered
 
 
-def test_a_few_refusals_do_not_stop_a_small_cell(store: Store, held: Lease) -> None:
+def test_a_few_refusals_do_not_stop_a_small_cell(database: Database, held: Lease) -> None:
     model = Endpoint(refuses=lambda request: any(is_question(n)(request) for n in (0, 1, 2)))
     with pytest.raises(ModelError, match="turned down 12 of 200"):
-        work(store, held, model)
-    assert len(store.trials(1)) == 188
+        work(database, held, model)
+    assert len(read_trials(database, 1)) == 188
 
 
-def test_a_wait_and_a_refusal_may_come_together(store: Store, held: Lease) -> None:
+def test_a_wait_and_a_refusal_may_come_together(database: Database, held: Lease) -> None:
     model = Endpoint(refuses=is_question(49))
     # The last ones come when nothing is left but what will be refused: that is an answer, too.
     model.events = {40: [silence()], 196: [silence()]}
     with pytest.raises(ModelError, match="turned down 4 of 200"):
-        work(store, held, model)
+        work(database, held, model)
     assert set(model.asked.values()) == {1}
-    assert usage.model_waits(store.database, held.run_id) == {}
+    assert usage.model_waits(database, held.run_id) == {}
 
 
-def test_what_a_metered_model_spends_is_kept_with_the_cell(store: Store, held: Lease) -> None:
-    work(store, held, Paid())
-    assert usage.cell_costs(store.database, held.run_id, {}) == {1: TokenCost(2000, 200)}
+def test_what_a_metered_model_spends_is_kept_with_the_cell(database: Database, held: Lease) -> None:
+    work(database, held, Paid())
+    assert usage.cell_costs(database, held.run_id, {}) == {1: TokenCost(2000, 200)}
 
 
-def test_refused_requests_are_paid_and_a_resumed_cell_adds_up(store: Store, held: Lease) -> None:
+def test_refused_requests_are_paid_and_a_resumed_cell_adds_up(
+    database: Database, held: Lease
+) -> None:
     with pytest.raises(ModelError):
-        work(store, held, Paid(refuses=is_question(7)))
-    assert usage.cell_costs(store.database, held.run_id, {}) == {1: TokenCost(2000, 200)}
-    work(store, held, Paid())
-    assert usage.cell_costs(store.database, held.run_id, {}) == {1: TokenCost(2040, 204)}
+        work(database, held, Paid(refuses=is_question(7)))
+    assert usage.cell_costs(database, held.run_id, {}) == {1: TokenCost(2000, 200)}
+    work(database, held, Paid())
+    assert usage.cell_costs(database, held.run_id, {}) == {1: TokenCost(2040, 204)}
 
 
-def test_what_was_spent_before_a_failure_is_kept(store: Store, held: Lease) -> None:
+def test_what_was_spent_before_a_failure_is_kept(database: Database, held: Lease) -> None:
     model = Paid()
     model.events = {33: [ZeroDivisionError()]}
     with pytest.raises(ZeroDivisionError):
-        work(store, held, model)
-    assert usage.cell_costs(store.database, held.run_id, {}) == {1: TokenCost(330, 33)}
+        work(database, held, model)
+    assert usage.cell_costs(database, held.run_id, {}) == {1: TokenCost(330, 33)}
 
 
-def test_a_model_that_counts_nothing_leaves_no_charge(store: Store, held: Lease) -> None:
-    work(store, held, Endpoint())
-    assert usage.cell_costs(store.database, held.run_id, {}) == {}
+def test_a_model_that_counts_nothing_leaves_no_charge(database: Database, held: Lease) -> None:
+    work(database, held, Endpoint())
+    assert usage.cell_costs(database, held.run_id, {}) == {}

@@ -8,10 +8,13 @@ import psutil
 import pytest
 
 from evalui.errors import StoreError
+from evalui.messages import Sentence
 from evalui.models import ModelEntry
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_workers
 from evalui.runs.worker import devices
-from evalui.runs.worker.devices import WorkerStatus, device_of, gpus, machine_memory, workers
+from evalui.runs.worker.devices import device_of, gpus, machine_memory
+from evalui.runs.worker.heartbeat import WorkerStatus
 
 
 class Driver(SimpleNamespace):
@@ -50,57 +53,57 @@ def no_driver(driver: Driver) -> None:
     driver.nvmlInit = fail
 
 
-def test_a_worker_tells_what_it_does(store: Store):
-    presence = WorkerStatus(store.database, "w:1")
+def test_a_worker_tells_what_it_does(database: Database):
+    presence = WorkerStatus(database, "w:1")
     presence.update(model="m", run="r", device="cpu")
-    (row,) = workers(store.database)
+    (row,) = read_workers(database)
     assert (row.name, row.model, row.run, row.device) == ("w:1", "m", "r", "cpu")
     assert row.bytes > 1e6
     assert row.is_busy
     assert row.has_loaded_model
 
 
-def test_a_model_that_is_being_loaded_is_not_held_yet(store: Store):
-    WorkerStatus(store.database, "w:1").update(model="m", run="r")
-    (row,) = workers(store.database)
+def test_a_model_that_is_being_loaded_is_not_held_yet(database: Database):
+    WorkerStatus(database, "w:1").update(model="m", run="r")
+    (row,) = read_workers(database)
     assert row.is_busy
     assert not row.has_loaded_model
 
 
-def test_being_alive_changes_nothing_but_the_time(store: Store):
-    presence = WorkerStatus(store.database, "w:1")
+def test_being_alive_changes_nothing_but_the_time(database: Database):
+    presence = WorkerStatus(database, "w:1")
     presence.update(model="m", device="cpu")
-    (before,) = workers(store.database)
+    (before,) = read_workers(database)
     time.sleep(0.01)
     presence.refresh()
-    (after,) = workers(store.database)
+    (after,) = read_workers(database)
     assert after.seen > before.seen
     assert (after.model, after.device) == ("m", "cpu")
 
 
-def test_a_silent_worker_is_not_there(store: Store):
-    WorkerStatus(store.database, "w:1").update()
-    with store.database.writing() as connection:
+def test_a_silent_worker_is_not_there(database: Database):
+    WorkerStatus(database, "w:1").update()
+    with database.writing() as connection:
         connection.execute("UPDATE worker SET seen = seen - 21")
-    assert workers(store.database) == []
+    assert read_workers(database) == []
 
 
-def test_a_worker_that_ends_takes_the_silent_with_it(store: Store):
-    WorkerStatus(store.database, "w:1").update()
-    with store.database.writing() as connection:
+def test_a_worker_that_ends_takes_the_silent_with_it(database: Database):
+    WorkerStatus(database, "w:1").update()
+    with database.writing() as connection:
         connection.execute("UPDATE worker SET seen = seen - 21")
-    last = WorkerStatus(store.database, "w:2")
+    last = WorkerStatus(database, "w:2")
     last.update()
     last.remove()
-    assert store.database.rows("SELECT name FROM worker") == []
+    assert database.rows("SELECT name FROM worker") == []
 
 
-def test_a_full_disk_stops_no_work(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_stops_no_work(database: Database, monkeypatch: pytest.MonkeyPatch):
     def full() -> sqlite3.Connection:
-        raise StoreError("The disk is full.")
+        raise StoreError(Sentence("The disk is full."))
 
-    monkeypatch.setattr(store.database, "writing", full)
-    WorkerStatus(store.database, "w:1").update(model="m")
+    monkeypatch.setattr(database, "writing", full)
+    WorkerStatus(database, "w:1").update(model="m")
 
 
 def test_the_machine_has_memory():
@@ -109,7 +112,7 @@ def test_the_machine_has_memory():
     assert told.used == told.total - told.free
 
 
-def test_gpus_are_told_by_their_driver(driver: Driver):
+def test_gpus_are_reported_by_their_driver(driver: Driver):
     first, second = gpus()
     assert (first.name, first.total, first.free, first.utilization) == ("H0", 100, 60, 0.35)
     assert second.utilization is None
@@ -155,18 +158,18 @@ def test_some_gpus_are_visible_in_an_order(monkeypatch: pytest.MonkeyPatch, told
 
 
 def test_a_machine_that_shows_no_processes_stops_no_work(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    database: Database, monkeypatch: pytest.MonkeyPatch
 ):
     def denied(*_: object, **__: object) -> None:
         raise psutil.AccessDenied
 
     monkeypatch.setattr(psutil.Process, "children", denied)
-    presence = WorkerStatus(store.database, "w:1")
+    presence = WorkerStatus(database, "w:1")
     presence.update(model="m")
-    assert workers(store.database)[0].bytes > 1e6
+    assert read_workers(database)[0].bytes > 1e6
     monkeypatch.setattr(psutil.Process, "memory_info", denied)
     presence.refresh()
-    assert workers(store.database)[0].bytes == 0
+    assert read_workers(database)[0].bytes == 0
 
 
 def test_a_hidden_gpu_is_none(driver: Driver, monkeypatch: pytest.MonkeyPatch):

@@ -42,7 +42,7 @@ def test_a_trial_is_graded_when_its_last_response_is_there() -> None:
     assert window.unanswered() == []
 
 
-def test_the_same_request_is_asked_once_for_all_who_want_it() -> None:
+def test_the_same_request_is_sent_once_for_all_trials_that_need_it() -> None:
     pairs = [(sample(1), ORIGIN), (sample(1), ORIGIN)]
     window = InFlightBatch(pairs, MODES["multiple_choice"], SETTING, "f")
     assert len(window.requests) == 1
@@ -76,7 +76,7 @@ def test_a_conversation_asks_on_after_each_answer() -> None:
     assert window.unanswered() == []
 
 
-def test_what_one_trial_was_told_another_knows_too() -> None:
+def test_a_response_for_one_trial_counts_for_another() -> None:
     talk = Sample("q", "One?", target=("1",), follow_ups=("Two?",))
     pairs = [(talk, Variant(())), (talk, Variant(()))]
     window = InFlightBatch(pairs, MODES["question_answer"], SETTING, "f")

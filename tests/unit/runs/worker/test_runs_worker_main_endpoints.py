@@ -6,9 +6,11 @@ import pytest
 from runs_examples import CATALOG, RESPONSE, add_run, spec
 
 from evalui.errors import Unreachable
+from evalui.messages import Sentence
 from evalui.models import Model
-from evalui.runs.database import usage
-from evalui.runs.database.store import Store
+from evalui.runs.database import queue, usage
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.worker import waiting as patience
 from evalui.runs.worker.main import Worker
 from evalui.types import Request, Response
@@ -36,7 +38,7 @@ class Away:
 
 
 def silence() -> Unreachable:
-    return Unreachable("http://a does not answer.")
+    return Unreachable(Sentence("http://a does not answer."))
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +46,8 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "FIRST_DELAY_S", 0.01)
 
 
-def test_a_model_that_cannot_be_opened_yet_is_waited_for(store: Store) -> None:
-    run_id = add_run(store)
+def test_a_model_that_cannot_be_opened_yet_is_waited_for(database: Database) -> None:
+    run_id = add_run(database)
     told: list[str] = []
     opening = [silence(), silence()]
 
@@ -55,51 +57,55 @@ def test_a_model_that_cannot_be_opened_yet_is_waited_for(store: Store) -> None:
         return Away(answers=True)  # pyright: ignore[reportReturnType] # its abilities are a wider set
 
     def look() -> None:
-        told.extend(wait.reason for wait in usage.model_waits(store.database, run_id).values())
+        told.extend(wait.reason for wait in usage.model_waits(database, run_id).values())
 
-    assert Worker(store, lambda: CATALOG, opener=open_, on_batch=look).run_once(run_id)
+    assert Worker(database, lambda: CATALOG, opener=open_, on_batch=look).run_once(run_id)
     assert told == ["http://a does not answer."] * 2
-    assert store.run(run_id).state == "done"
-    assert usage.model_waits(store.database, run_id) == {}
+    assert read_run(database, run_id).state == "done"
+    assert usage.model_waits(database, run_id) == {}
 
 
 def test_all_cells_of_a_model_that_stays_away_fail_after_one_wait(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVALUI_PATIENCE_S", "0.1")
-    run_id = add_run(store, spec(mode=["multiple_choice", "cloze"]))
+    run_id = add_run(database, spec(mode=["multiple_choice", "cloze"]))
     model, waited = Away(answers=False), set[int]()
 
     def look() -> None:
-        waited.update(usage.model_waits(store.database, run_id))
+        waited.update(usage.model_waits(database, run_id))
 
-    worker = Worker(store, lambda: CATALOG, opener=lambda _: model, on_batch=look)  # pyright: ignore[reportArgumentType] # as above
+    worker = Worker(database, lambda: CATALOG, opener=lambda _: model, on_batch=look)  # pyright: ignore[reportArgumentType] # as above
     assert worker.run_once(run_id)
-    assert waited == {store.cells(run_id)[0].id}
-    assert [cell.state for cell in store.cells(run_id)] == ["failed", "failed"]
-    assert all("Given up after" in cell.error for cell in store.cells(run_id))
+    assert waited == {read_cells(database, run_id)[0].id}
+    assert [cell.state for cell in read_cells(database, run_id)] == ["failed", "failed"]
+    assert all("Given up after" in cell.error for cell in read_cells(database, run_id))
     assert model.closed
 
 
-def test_a_run_that_is_stopped_while_its_model_is_waited_for_is_stopped(store: Store) -> None:
-    run_id = add_run(store)
+def test_a_run_that_is_stopped_while_its_model_is_waited_for_is_stopped(database: Database) -> None:
+    run_id = add_run(database)
 
     def open_(_: object) -> Model:
         raise silence()
 
-    worker = Worker(store, lambda: CATALOG, opener=open_, on_batch=lambda: store.cancel(run_id))
+    worker = Worker(
+        database, lambda: CATALOG, opener=open_, on_batch=lambda: queue.cancel(database, run_id)
+    )
     assert worker.run_once(run_id)
-    assert store.run(run_id).state == "cancelled"
+    assert read_run(database, run_id).state == "cancelled"
 
 
-def test_a_worker_that_ends_while_a_model_is_waited_for_gives_the_run_back(store: Store) -> None:
-    run_id = add_run(store)
+def test_a_worker_that_ends_while_a_model_is_waited_for_gives_the_run_back(
+    database: Database,
+) -> None:
+    run_id = add_run(database)
 
     def open_(_: object) -> Model:
         raise silence()
 
     def waiting() -> bool:
-        return bool(usage.model_waits(store.database, run_id))
+        return bool(usage.model_waits(database, run_id))
 
-    assert Worker(store, lambda: CATALOG, opener=open_, stopping=waiting).run_once(run_id)
-    assert store.run(run_id).state == "queued"
+    assert Worker(database, lambda: CATALOG, opener=open_, stopping=waiting).run_once(run_id)
+    assert read_run(database, run_id).state == "queued"

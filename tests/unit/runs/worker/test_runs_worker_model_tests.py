@@ -7,10 +7,11 @@ import pytest
 from runs_examples import CATALOG, add_run
 
 from evalui.errors import ModelError, Unreachable
-from evalui.messages import Sentence, sentence
+from evalui.messages import Sentence
 from evalui.models import Model, ModelEntry, open_model
-from evalui.runs.database.store import Store
-from evalui.runs.worker.devices import WorkerStatus, workers
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_runs, read_workers
+from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.runs.worker.main import Worker, worker_name
 from evalui.runs.worker.model_tests import (
@@ -34,10 +35,10 @@ def scripted(rule: str, **options: object) -> ModelEntry:
     return ModelEntry(rule, "scripted", options={"rule": rule} | options)
 
 
-def tried(store: Store, entry: ModelEntry, opener=open_model):
-    queue_model_test(store.database, entry, ME)
-    assert Worker(store, dict, name="w:1", opener=opener).run_test_once()
-    return model_tests(store.database, ME)[entry.name]
+def tried(database: Database, entry: ModelEntry, opener=open_model):
+    queue_model_test(database, entry, ME)
+    assert Worker(database, dict, name="w:1", opener=opener).run_test_once()
+    return model_tests(database, ME)[entry.name]
 
 
 class Far:
@@ -50,15 +51,15 @@ class Far:
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         for index, request in enumerate(requests):
             if not isinstance(request, Generate):
-                raise Unreachable("Nobody answers.")
+                raise Unreachable(Sentence("Nobody answers."))
             yield index, GeneratedText("Rome", Usage(9, 12))
 
     def close(self) -> None:
         self.closed = True
 
 
-def test_each_ability_is_tried_for_real(store: Store):
-    trial = tried(store, scripted("perfect"))
+def test_each_ability_is_tried_for_real(database: Database):
+    trial = tried(database, scripted("perfect"))
     assert trial.state == "done"
     assert trial.load_s is not None
     letters, texts, replies = trial.ability_tests
@@ -70,26 +71,26 @@ def test_each_ability_is_tried_for_real(store: Store):
     assert replies.tokens == 7
 
 
-def test_a_wrong_answer_is_told_as_wrong(store: Store):
-    letters, _ = tried(store, scripted("always-A")).ability_tests
+def test_a_wrong_answer_is_reported_as_wrong(database: Database):
+    letters, _ = tried(database, scripted("always-A")).ability_tests
     assert (letters.answer, letters.correct) == ("Oslo", False)
 
 
-def test_a_judge_is_asked_for_a_verdict(store: Store):
-    (verdict,) = tried(store, scripted("reference-judge", role="judge")).ability_tests
+def test_a_judge_is_prompted_for_a_verdict(database: Database):
+    (verdict,) = tried(database, scripted("reference-judge", role="judge")).ability_tests
     assert verdict.mode == "judge"
     assert "Choice: A" in verdict.answer
 
 
-def test_a_model_that_cannot_be_opened_says_why(store: Store):
-    trial = tried(store, scripted("nobody"))
+def test_a_model_that_cannot_be_opened_says_why(database: Database):
+    trial = tried(database, scripted("nobody"))
     assert (trial.state, trial.load_s, trial.ability_tests) == ("failed", None, ())
     assert "'nobody' is unknown" in trial.error
 
 
-def test_one_ability_may_fail_and_the_others_stand(store: Store):
+def test_one_ability_may_fail_and_the_others_stand(database: Database):
     far = Far()
-    trial = tried(store, ModelEntry("far", "openai"), opener=lambda _: far)
+    trial = tried(database, ModelEntry("far", "openai"), opener=lambda _: far)
     letters, replies = trial.ability_tests
     assert trial.state == "done"
     assert (letters.problem, letters.answer) == ("Nobody answers.", "")
@@ -97,163 +98,169 @@ def test_one_ability_may_fail_and_the_others_stand(store: Store):
     assert far.closed
 
 
-def test_where_every_ability_fails_the_trial_has_failed(store: Store):
+def test_where_every_ability_fails_the_trial_has_failed(database: Database):
     far = Far()
     far.abilities = frozenset({"next_token"})
-    trial = tried(store, ModelEntry("far", "openai"), opener=lambda _: far)
+    trial = tried(database, ModelEntry("far", "openai"), opener=lambda _: far)
     assert (trial.state, trial.error) == ("failed", "Nobody answers.")
 
 
-def test_an_error_nobody_foresaw_ends_the_trial(store: Store):
+def test_an_unforeseen_error_ends_the_trial(database: Database):
     def broken(_: ModelEntry) -> Model:
         raise ZeroDivisionError("half")
 
-    trial = tried(store, scripted("perfect"), opener=broken)
+    trial = tried(database, scripted("perfect"), opener=broken)
     assert (trial.state, trial.error) == ("failed", "ZeroDivisionError: half")
-    assert workers(store.database)[0].model == ""
+    assert read_workers(database)[0].model == ""
 
 
-def test_a_model_that_leaves_questions_open_is_told(store: Store):
+def test_a_model_that_leaves_questions_open_is_reported(database: Database):
     class Mute(Far):
         def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
             del requests
             yield from ()
 
-    trial = tried(store, ModelEntry("far", "openai"), opener=lambda _: Mute())
+    trial = tried(database, ModelEntry("far", "openai"), opener=lambda _: Mute())
     assert "left 1 of 1 requests unanswered" in trial.error
 
 
-def test_trials_come_in_order_and_runs_wait(store: Store):
-    add_run(store)
-    queue_model_test(store.database, scripted("perfect"), ME)
-    queue_model_test(store.database, scripted("noisy"), ME)
-    worker = Worker(store, lambda: CATALOG, name="w:1")
+def test_trials_come_in_order_and_runs_wait(database: Database):
+    add_run(database)
+    queue_model_test(database, scripted("perfect"), ME)
+    queue_model_test(database, scripted("noisy"), ME)
+    worker = Worker(database, lambda: CATALOG, name="w:1")
     assert worker.run_test_once()
-    states = {name: trial.state for name, trial in model_tests(store.database, ME).items()}
+    states = {name: trial.state for name, trial in model_tests(database, ME).items()}
     assert states == {"perfect": "done", "noisy": "queued"}
-    assert store.runs()[0].state == "queued"
+    assert read_runs(database)[0].state == "queued"
     assert worker.run_test_once()
     assert not worker.run_test_once()
     assert worker.run_once()
 
 
-def test_a_trial_on_its_way_is_not_doubled_and_a_new_one_takes_the_place_of_the_last(store: Store):
-    first = queue_model_test(store.database, scripted("perfect"), ME)
-    assert queue_model_test(store.database, scripted("perfect"), ME) == first
-    tried(store, scripted("perfect"))
-    queue_model_test(store.database, scripted("perfect"), ME)
-    (count,) = store.database.rows("SELECT count(*) AS n FROM trial_of_model")
+def test_a_trial_on_its_way_is_not_doubled_and_a_new_one_takes_the_place_of_the_last(
+    database: Database,
+):
+    first = queue_model_test(database, scripted("perfect"), ME)
+    assert queue_model_test(database, scripted("perfect"), ME) == first
+    tried(database, scripted("perfect"))
+    queue_model_test(database, scripted("perfect"), ME)
+    (count,) = database.rows("SELECT count(*) AS n FROM trial_of_model")
     assert count["n"] == 1
-    assert model_tests(store.database, ME)["perfect"].state == "queued"
+    assert model_tests(database, ME)["perfect"].state == "queued"
 
 
-def test_everybody_has_trials_of_their_own(store: Store):
-    queue_model_test(store.database, scripted("perfect"), ME)
-    assert model_tests(store.database, "bob") == {}
+def test_every_owner_has_tests_of_their_own(database: Database):
+    queue_model_test(database, scripted("perfect"), ME)
+    assert model_tests(database, "bob") == {}
 
 
-def test_a_trial_of_a_dead_worker_is_queued_again_until_it_has_killed_too_many(store: Store):
-    queue_model_test(store.database, scripted("perfect"), ME)
+def test_a_trial_of_a_dead_worker_is_queued_again_until_it_has_killed_too_many(database: Database):
+    queue_model_test(database, scripted("perfect"), ME)
     for _ in range(MAX_LOSSES - 1):
-        assert claim_model_test(store.database, "dead")
-        assert requeue_model_tests(store.database) == 1
-        assert model_tests(store.database, ME)["perfect"].state == "queued"
-    assert claim_model_test(store.database, "dead")
-    requeue_model_tests(store.database)
-    trial = model_tests(store.database, ME)["perfect"]
+        assert claim_model_test(database, "dead")
+        assert requeue_model_tests(database) == 1
+        assert model_tests(database, ME)["perfect"].state == "queued"
+    assert claim_model_test(database, "dead")
+    requeue_model_tests(database)
+    trial = model_tests(database, ME)["perfect"]
     assert trial.state == "failed"
     assert trial.error.startswith(f"The worker died {MAX_LOSSES} times")
 
 
 @pytest.mark.parametrize(("over", "state"), [(False, "failed"), (True, "queued")])
-def test_a_worker_that_the_servers_own_end_killed_is_no_loss(store: Store, over: bool, state: str):
-    ended = WorkerSupervisor(store, Path("models.toml"), count=0)
+def test_a_worker_that_the_servers_own_end_killed_is_no_loss(
+    database: Database, over: bool, state: str
+):
+    ended = WorkerSupervisor(database, Path("models.toml"), count=0)
     if over:
         ended.stop()
-    queue_model_test(store.database, scripted("perfect"), ME)
+    queue_model_test(database, scripted("perfect"), ME)
     for _ in range(MAX_LOSSES):
-        assert claim_model_test(store.database, worker_name(4711))
+        assert claim_model_test(database, worker_name(4711))
         ended._requeue(4711, -9)  # pyright: ignore[reportPrivateUsage]
-    assert model_tests(store.database, ME)["perfect"].state == state
+    assert model_tests(database, ME)["perfect"].state == state
 
 
-def test_a_trial_of_another_version_is_none_and_stops_no_other(store: Store):
-    queue_model_test(store.database, scripted("noisy"), ME)
-    with store.database.writing() as connection:
+def test_a_trial_of_another_version_is_none_and_stops_no_other(database: Database):
+    queue_model_test(database, scripted("noisy"), ME)
+    with database.writing() as connection:
         connection.execute("UPDATE trial_of_model SET entry = json_set(entry, '$.colour', 'red')")
-    queue_model_test(store.database, scripted("perfect"), ME)
-    assert list(model_tests(store.database, ME)) == ["perfect"]
-    assert claim_model_test(store.database, "w:1") is None
-    claimed = claim_model_test(store.database, "w:1")
+    queue_model_test(database, scripted("perfect"), ME)
+    assert list(model_tests(database, ME)) == ["perfect"]
+    assert claim_model_test(database, "w:1") is None
+    claimed = claim_model_test(database, "w:1")
     assert claimed
     assert claimed.model == "perfect"
-    assert model_test_of_worker(store.database, "w:1") == claimed
+    assert model_test_of_worker(database, "w:1") == claimed
 
 
-def test_a_trial_of_a_worker_that_lives_stays_with_it(store: Store):
-    WorkerStatus(store.database, "w:1").update()
-    queue_model_test(store.database, scripted("perfect"), ME)
-    claimed = claim_model_test(store.database, "w:1")
-    assert requeue_model_tests(store.database) == 0
-    assert model_test_of_worker(store.database, "w:1") == claimed
-    assert requeue_model_tests(store.database, worker="w:1") == 1
+def test_a_trial_of_a_worker_that_lives_stays_with_it(database: Database):
+    WorkerStatus(database, "w:1").update()
+    queue_model_test(database, scripted("perfect"), ME)
+    claimed = claim_model_test(database, "w:1")
+    assert requeue_model_tests(database) == 0
+    assert model_test_of_worker(database, "w:1") == claimed
+    assert requeue_model_tests(database, worker="w:1") == 1
 
 
-def test_a_trial_of_a_worker_that_fell_silent_is_queued_again(store: Store):
-    WorkerStatus(store.database, "w:1").update()
-    queue_model_test(store.database, scripted("perfect"), ME)
-    claim_model_test(store.database, "w:1")
-    with store.database.writing() as connection:
+def test_a_trial_of_a_worker_that_fell_silent_is_queued_again(database: Database):
+    WorkerStatus(database, "w:1").update()
+    queue_model_test(database, scripted("perfect"), ME)
+    claim_model_test(database, "w:1")
+    with database.writing() as connection:
         connection.execute("UPDATE worker SET seen = seen - 21")
-    assert requeue_model_tests(store.database) == 1
+    assert requeue_model_tests(database) == 1
 
 
-def test_who_has_lost_a_trial_writes_nothing(store: Store):
-    queue_model_test(store.database, scripted("perfect"), ME)
-    lost = claim_model_test(store.database, "slow")
+def test_who_has_lost_a_trial_writes_nothing(database: Database):
+    queue_model_test(database, scripted("perfect"), ME)
+    lost = claim_model_test(database, "slow")
     assert lost
-    requeue_model_tests(store.database, worker="slow")
-    claim_model_test(store.database, "quick")
-    finish_model_test(store.database, replace(lost, error="Too late."))
-    release_model_test(store.database, lost)
-    trial = model_tests(store.database, ME)["perfect"]
+    requeue_model_tests(database, worker="slow")
+    claim_model_test(database, "quick")
+    finish_model_test(database, replace(lost, error="Too late."))
+    release_model_test(database, lost)
+    trial = model_tests(database, ME)["perfect"]
     assert (trial.state, trial.worker, trial.error) == ("running", "quick", "")
 
 
-def test_ctrl_c_gives_the_trial_back(store: Store):
+def test_ctrl_c_gives_the_trial_back(database: Database):
     def interrupt(_: ModelEntry) -> Model:
         raise KeyboardInterrupt
 
-    queue_model_test(store.database, scripted("perfect"), ME)
+    queue_model_test(database, scripted("perfect"), ME)
     with pytest.raises(KeyboardInterrupt):
-        Worker(store, dict, name="w:1", opener=interrupt).run_test_once()
-    assert model_tests(store.database, ME)["perfect"].state == "queued"
+        Worker(database, dict, name="w:1", opener=interrupt).run_test_once()
+    assert model_tests(database, ME)["perfect"].state == "queued"
 
 
-def test_the_worker_shows_what_it_tries(store: Store):
+def test_the_worker_shows_what_it_tries(database: Database):
     seen: list[tuple[str, str]] = []
 
     def look(entry: ModelEntry) -> Model:
-        seen.extend((row.model, row.device) for row in workers(store.database))
+        seen.extend((row.model, row.device) for row in read_workers(database))
         return open_model(entry)
 
-    tried(store, scripted("perfect"), opener=look)
+    tried(database, scripted("perfect"), opener=look)
     assert seen == [("perfect", "")]
-    assert workers(store.database)[0].is_busy is False
+    assert read_workers(database)[0].is_busy is False
 
 
-def test_a_refusal_to_load_is_an_outcome(store: Store):
-    queue_model_test(store.database, scripted("perfect"), ME)
-    trial = claim_model_test(store.database, "w:1")
+def test_a_refusal_to_load_is_an_outcome(database: Database):
+    queue_model_test(database, scripted("perfect"), ME)
+    trial = claim_model_test(database, "w:1")
     assert trial
 
     def refuse(_: ModelEntry) -> Model:
-        raise ModelError("No room.")
+        raise ModelError(Sentence("No room."))
 
     assert run_model_test(trial, refuse, on_loaded=lambda: None).error == "No room."
 
 
-def test_what_grading_takes_is_no_part_of_the_speed(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_what_grading_takes_is_no_part_of_the_speed(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
     accept = InFlightBatch.add_response
 
     def slowly(window: InFlightBatch, ask: int, response: Response) -> object:
@@ -261,14 +268,14 @@ def test_what_grading_takes_is_no_part_of_the_speed(store: Store, monkeypatch: p
         return accept(window, ask, response)
 
     monkeypatch.setattr(InFlightBatch, "add_response", slowly)
-    assert all(each.seconds < 0.3 for each in tried(store, scripted("always-A")).ability_tests)
+    assert all(each.seconds < 0.3 for each in tried(database, scripted("always-A")).ability_tests)
 
 
-def test_what_a_model_says_of_itself_is_kept_and_can_be_translated(store: Store):
+def test_the_notes_of_a_model_are_kept_and_can_be_translated(database: Database):
     class Slow(Far):
-        notes = (sentence("error.Scored prompt by prompt: {kind}.", "no-tree", kind="bloom"),)
+        notes = (Sentence("Scored prompt by prompt: bloom.", "error.no-tree", {"kind": "bloom"}),)
 
-    (note,) = tried(store, ModelEntry("slow", "openai"), lambda _: Slow()).notes
+    (note,) = tried(database, ModelEntry("slow", "openai"), lambda _: Slow()).notes
     assert note == "Scored prompt by prompt: bloom."
     assert isinstance(note, Sentence)
     assert note.values == {"kind": "bloom"}

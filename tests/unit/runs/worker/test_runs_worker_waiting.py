@@ -5,6 +5,7 @@ import time
 import pytest
 
 from evalui.errors import Cancelled, Unreachable
+from evalui.messages import Sentence
 from evalui.runs.database.usage import ModelWait
 from evalui.runs.worker import waiting as patience
 from evalui.runs.worker.waiting import WaitForModel
@@ -32,7 +33,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def silence(retry_after_s: float = 0.0) -> Unreachable:
-    error = Unreachable("{url} does not answer.", "no-answer", url="http://a")
+    error = Unreachable(
+        Sentence("http://a does not answer.", "error.no-answer", {"url": "http://a"})
+    )
     error.retry_after_s = retry_after_s
     return error
 
@@ -63,16 +66,16 @@ def waited(clock: Clock, seconds: float, retry_after_s: float = 0.0) -> list[flo
     return pauses(told, began[:-1])
 
 
-def test_pauses_grow_to_a_minute_and_end_with_the_patience(clock: Clock) -> None:
+def test_pauses_grow_to_a_minute_and_end_with_the_waiting_time(clock: Clock) -> None:
     assert waited(clock, 200) == [1, 2, 4, 8, 16, 32, 60, 60, 17]
     assert clock.now == 1200
 
 
-def test_nobody_asks_before_the_server_said(clock: Clock) -> None:
+def test_the_model_is_not_tried_before_the_server_states(clock: Clock) -> None:
     assert waited(clock, 25, retry_after_s=10) == [10, 10]
 
 
-def test_without_patience_there_is_no_wait(clock: Clock) -> None:
+def test_without_waiting_time_there_is_no_wait(clock: Clock) -> None:
     assert waited(clock, 0) == []
 
 
@@ -94,7 +97,7 @@ def test_a_server_that_wants_more_time_than_there_is_ends_it_at_once(clock: Cloc
     assert clock.slept == []
 
 
-def test_an_answer_makes_it_patient_again(clock: Clock) -> None:
+def test_an_answer_restarts_the_waiting_time(clock: Clock) -> None:
     told: list[ModelWait] = []
     waiting = waits(10, told)
     for _ in range(3):
@@ -114,7 +117,7 @@ def test_it_looks_up_twice_a_second(clock: Clock) -> None:
     def look() -> None:
         looks.append(clock.now)
         if clock.now > 1003:
-            raise Cancelled("The run was stopped.")
+            raise Cancelled(Sentence("The run was stopped."))
 
     with pytest.raises(Cancelled):
         WaitForModel(100, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
@@ -124,7 +127,7 @@ def test_it_looks_up_twice_a_second(clock: Clock) -> None:
 
 def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
     def look() -> None:
-        raise Cancelled("The run was stopped.")
+        raise Cancelled(Sentence("The run was stopped."))
 
     with pytest.raises(Cancelled):
         WaitForModel(100, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
@@ -132,15 +135,15 @@ def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, 10], ids=["at its end", "asked to wait for longer"])
-def test_who_is_told_to_stop_has_not_run_out_of_patience(seconds: float) -> None:
+def test_a_cancelled_wait_has_not_timed_out(seconds: float) -> None:
     def look() -> None:
-        raise Cancelled("The run was stopped.")
+        raise Cancelled(Sentence("The run was stopped."))
 
     with pytest.raises(Cancelled):
         WaitForModel(seconds, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
 
 
-def test_what_is_asked_until_it_answers(clock: Clock) -> None:
+def test_a_call_is_repeated_until_it_answers(clock: Clock) -> None:
     replies = [silence(), silence(5), "open"]
 
     def ask() -> str:

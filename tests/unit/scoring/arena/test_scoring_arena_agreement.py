@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from judging_examples import said
 
+from evalui.proportions import wilson_interval
 from evalui.scoring.arena.agreement import (
     cohen_kappa,
     fleiss_kappa,
@@ -13,7 +14,6 @@ from evalui.scoring.arena.agreement import (
     voter_agreements,
     votes_by_item,
 )
-from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import Verdict
 
 # Fleiss (1971) rated 30 patients with 6 psychiatrists; the textbook example of 10 subjects,

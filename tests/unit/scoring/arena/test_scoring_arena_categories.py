@@ -3,6 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from battle_examples import in_orders
 from judging_examples import LETTERS, said
 from scoring_examples import golden
 
@@ -13,7 +14,7 @@ from evalui.scoring.arena.categories import (
     category_tables,
     count_judgements,
 )
-from evalui.scoring.arena.elo import in_orders, sequential_elo
+from evalui.scoring.arena.elo import sequential_elo
 from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.scoring.parsing.verdict import read_verdict
 from evalui.types import Duel, Outcome, Verdict

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from battle_examples import BATTLES, CASES, TODAY, battles_of
+from battle_examples import BATTLES, CASES, TODAY, battles_of, in_orders
 from hypothesis import given
 
 from evalui.scoring.arena.battles import Battle, battle_models
 from evalui.scoring.arena.elo import (
     elo_intervals,
     expected_score,
-    in_orders,
     permuted_elo,
     sequential_elo,
 )

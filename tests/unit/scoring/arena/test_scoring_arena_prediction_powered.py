@@ -4,12 +4,12 @@ from statistics import fmean
 
 import pytest
 
+from evalui.proportions import wilson_interval
 from evalui.scoring.arena.prediction_powered import (
     PredictionPoweredItem,
     PredictionPoweredRate,
     prediction_powered_win_rate,
 )
-from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import Interval
 
 TRUTH = 0.55

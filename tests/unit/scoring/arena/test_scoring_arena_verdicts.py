@@ -3,6 +3,7 @@ import random
 import pytest
 from judging_examples import contestant, said, showing
 
+from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle, tallies
 from evalui.scoring.arena.verdicts import (
     ConflictRule,
@@ -11,7 +12,6 @@ from evalui.scoring.arena.verdicts import (
     judge_verdicts,
     panel_verdicts,
 )
-from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import NO_REFERENCE, Contestant, Duel, Reading, Trial, Variant, Verdict
 
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from strata_examples import simulated, stratum_of
 
-from evalui.scoring.choice.strata import OptionCountStratum
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
 from evalui.scoring.position_bias.consistency import consistency, plurality_by_chance
 
 

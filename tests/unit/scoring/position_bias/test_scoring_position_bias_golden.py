@@ -12,22 +12,25 @@ import pytest
 from scoring_examples import golden, pattern_of
 from strata_examples import case_trials
 
+from evalui.proportions import wilson_interval
 from evalui.scoring.calibration import calibration, expected_calibration_error, pooled_calibration
-from evalui.scoring.choice.circular import circular_intervals, circular_metrics
-from evalui.scoring.choice.strata import OptionCountStratum, strata
-from evalui.scoring.position_bias.permutation_test import permuted_counts
+from evalui.scoring.choice.circular import (
+    Measure,
+    circular_intervals,
+    circular_metrics,
+    question_outcomes,
+)
+from evalui.scoring.choice.trial_grid import OptionCountStratum, strata
+from evalui.scoring.position_bias.counts import recall_spread
 from evalui.scoring.position_bias.pride import debias, mean_over_orders, slot_prior
-from evalui.scoring.position_bias.recall_spread import recall_spread
-from evalui.scoring.position_bias.significance import permutation_test
+from evalui.scoring.position_bias.significance import permutation_test, permuted_counts
 from evalui.scoring.position_bias.summary import CellBias, measure_bias
-from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.scoring.statistics.paired_tests import (
     benjamini_hochberg,
     holm,
     mcnemar,
     minimum_detectable_difference,
     paired_t_test,
-    question_values,
 )
 from evalui.types import Interval
 
@@ -266,15 +269,20 @@ def test_calibration_where_the_reference_lets_the_first_of_a_tie_win():
     assert overall.brier == pytest.approx(expected["brier_circular"], **CLOSE)
 
 
+MEASURE: dict[str, Measure] = {
+    "origin": "accuracy",
+    "circular": "mean_over_orders",
+    "perf": "robust",
+}
 FIGURES = [(name, figure) for name in CASES for figure in ("origin", "circular", "perf")]
 
 
 @pytest.mark.parametrize(("name", "figure"), FIGURES)
 def test_paired_differences(name: str, figure: str):
     case = CASES[name]
-    values = [question_values(case_trials(case, model), pattern_of(case)) for model in MODELS]
-    field = {"origin": "origin", "circular": "mean", "perf": "every"}[figure]
-    got = paired_t_test(getattr(values[0], field), getattr(values[1], field))
+    values = [question_outcomes(case_trials(case, model), pattern_of(case)) for model in MODELS]
+    measure = MEASURE[figure]
+    got = paired_t_test(values[0][measure], values[1][measure])
     expected = case["expected"]["pair_a_minus_b"]
     wanted = expected[figure]
     assert got
@@ -290,11 +298,12 @@ def test_paired_differences(name: str, figure: str):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize(("figure", "field"), [("origin", "origin"), ("perf", "every")])
-def test_mcnemar(name: str, figure: str, field: str):
+@pytest.mark.parametrize("figure", ["origin", "perf"])
+def test_mcnemar(name: str, figure: str):
     case = CASES[name]
-    values = [question_values(case_trials(case, model), pattern_of(case)) for model in MODELS]
-    got = mcnemar(*({key: bool(value) for key, value in getattr(v, field).items()} for v in values))
+    values = [question_outcomes(case_trials(case, model), pattern_of(case)) for model in MODELS]
+    right = [{key: value == 1 for key, value in v[MEASURE[figure]].items()} for v in values]
+    got = mcnemar(*right)
     wanted = case["expected"]["pair_a_minus_b"][f"mcnemar_{figure}"]
     assert (got.first_only, got.second_only) == (wanted["b"], wanted["c"])
     if wanted["b"] + wanted["c"]:

@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 from strata_examples import simulated, stratum_of
 
-from evalui.scoring.choice.strata import OptionCountStratum
+from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.scoring.position_bias.pride import estimate_pride, mean_over_orders, slot_prior
 
 

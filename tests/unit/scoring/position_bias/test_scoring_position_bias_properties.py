@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from strata_examples import as_trials, simulated, stratum_of
 
 from evalui.scoring.choice.circular import circular_metrics
-from evalui.scoring.choice.strata import OptionCountStratum
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
 from evalui.scoring.position_bias.consistency import consistency
-from evalui.scoring.position_bias.permutation_test import observed_counts
-from evalui.scoring.position_bias.significance import cochran_q_test, permutation_test
+from evalui.scoring.position_bias.significance import (
+    cochran_q_test,
+    observed_counts,
+    permutation_test,
+)
 from evalui.scoring.position_bias.summary import measure_bias
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from strata_examples import simulated
 
-from evalui.scoring.choice.strata import OptionCountStratum
+from evalui.proportions import wilson_interval
+from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.scoring.position_bias.pride import estimate_pride
 from evalui.scoring.position_bias.significance import (
     cochran_q_test,
@@ -17,7 +18,7 @@ from evalui.scoring.position_bias.significance import (
     permutation_test,
     wald_test,
 )
-from evalui.scoring.statistics.intervals import clustered_mean, wilson_interval
+from evalui.scoring.statistics.intervals import clustered_mean
 
 RUNS = 300
 

@@ -2,12 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from strata_examples import answered, as_trials, simulated, stratum_of
+from strata_examples import answered, as_trials, simulated
 
-from evalui.scoring.cautions import cautions
-from evalui.scoring.choice.answer_format import format_metrics
-from evalui.scoring.choice.trial_grid import TIED
-from evalui.scoring.position_bias.summary import collect_evidence, measure_bias
+from evalui.scoring.position_bias.summary import measure_bias
 from evalui.types import Trial
 
 
@@ -87,25 +84,6 @@ def test_the_label_mass_is_that_of_all_trials():
     )
     assert found.mass
     assert (found.mass.n, found.mass.mean) == (8, pytest.approx(0.3))
-
-
-def test_the_evidence_of_a_cell_fires_its_cautions():
-    rng = np.random.default_rng(7)
-    one = simulated(120, rng, gold_shares=(0.7, 0.1, 0.1, 0.1))
-    one.choice[:3] = TIED
-    trials = with_mass(as_trials(one)[:-1], 0.4)
-    found, form = measure_bias(trials, "circular", draws=9), format_metrics(trials)
-    told = collect_evidence(found, form, "forced")
-    assert (told.n, told.chance, told.incomplete, told.mass) == (120, 0.25, 1, pytest.approx(0.4))
-    assert told.tied == pytest.approx(12 / 479)
-    rules = [caution.rule for caution in cautions(told)]
-    assert rules == ["mass-low", "ties", "incomplete", "unbalanced"]
-
-
-def test_the_evidence_of_a_cell_without_usable_questions():
-    trials = as_trials(stratum_of(np.zeros((1, 4), dtype=int), np.array([0])))[:2]
-    told = collect_evidence(measure_bias(trials, "circular"), format_metrics(trials), "forced")
-    assert (told.gold_counts, told.gold_p, told.rstd_plain) == ((), None, None)
 
 
 @pytest.mark.parametrize("n_options", [2, 3, 5, 7, 10])

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from scoring_examples import golden
 
+from evalui.proportions import wilson_interval
 from evalui.scoring.statistics.intervals import (
     clustered_mean,
     clustered_mean_by_id,
     clustered_ratio,
     clustered_share,
     share_interval,
-    wilson_interval,
 )
 
 WILSON = golden("bias/bias.json")["wilson"]

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from strata_examples import answered, as_trials, simulated
 
 from evalui.scoring.statistics.paired_tests import (
     benjamini_hochberg,
@@ -12,7 +11,6 @@ from evalui.scoring.statistics.paired_tests import (
     mcnemar,
     minimum_detectable_difference,
     paired_t_test,
-    question_values,
     questions_needed,
     rank_bands,
 )
@@ -171,18 +169,6 @@ def test_correction_grows_with_the_number_of_models():
     assert [place.band for place in rank_bands({"a": one, "b": other})] == [1, 2]
     many = {"a": one, "b": other} | {f"z{i}": other for i in range(9)}
     assert {place.band for place in rank_bands(many)} == {1}
-
-
-def test_the_values_of_questions():
-    whole = simulated(3, np.random.default_rng(1))
-    trials = [*as_trials(whole), answered("torn", (0, 1, 2, 3), 2, 2)]
-    naming = [answered("n", order, 0, 0, fixed="naming") for order in ((0, 1), (1, 0))]
-    found = question_values(trials + naming, "circular")
-    assert set(found.origin) == {"q0", "q1", "q2", "torn", "n"}
-    assert set(found.mean) == set(found.all_correct) == {"q0", "q1", "q2"}
-    assert list(found.mean.values()) == pytest.approx(whole.correct.mean(axis=1).tolist())
-    assert list(found.all_correct.values()) == whole.correct.all(axis=1).tolist()
-    assert found.origin["torn"] == 1.0
 
 
 SIGNATURE = (

@@ -12,6 +12,7 @@ from ui_examples import FAULTY, GOOD
 
 from evalui.errors import DataError
 from evalui.messages import messages
+from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.main import Worker
 from evalui.ui.components.form import Form
@@ -86,7 +87,7 @@ def test_one_entry_can_be_removed_without_the_other(
 
 def test_both_entries_become_one_run_with_the_modes_that_fit(desk: AppService):
     run_id = started(desk, desk.store_upload(LOOSE))
-    cells = [(row.cell.dataset, row.cell.mode) for row in desk.store.cells(run_id)]
+    cells = [(row.cell.dataset, row.cell.mode) for row in read_cells(desk.database, run_id)]
     assert cells == [("written", "question_answer"), ("chosen", "multiple_choice")]
     spec = read_spec(desk.run(run_id).spec)
     assert [(source.name, source.entry) for source in spec.datasets] == [
@@ -99,14 +100,14 @@ def test_the_run_can_be_repeated_from_its_page(tab: EvaluateTab, desk: AppServic
     upload = desk.store_upload(LOOSE)
     _, uploads, _ = desk.uploads_of(started(desk, upload))
     assert uploads == desk.parts(upload)
-    page = tab.again(desk.store.runs()[0].id)
+    page = tab.again(read_runs(desk.database)[0].id)
     assert "<b>written</b>" in page
     assert "<b>chosen</b>" in page
 
 
 def test_the_overview_lists_what_the_run_left_out(desk: AppService):
     run_id = started(desk, desk.store_upload(LOOSE))
-    Worker(desk.store, desk.catalog).run_once()
+    Worker(desk.database, desk.catalog).run_once()
     page = str(OverviewView(desk, messages("en")).show(run_id)[0])
     assert "Left out of this run" in page
     assert "Faulty rows left out of chosen: 2." in page

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from annotate_examples import open_run
 from starlette.testclient import TestClient
-from ui_examples import GOOD, MODELS, built
+from ui_examples import GOOD, MODELS, served
 
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.ui.services.run_form import read_run_form
@@ -31,7 +31,7 @@ SOURCE = "".join(
     for path in sorted(Path(events.__file__).parents[1].rglob("*.py"))
 )
 FIELDS = sorted(
-    set(re.findall(r'field_value\((?:[a-z.]+, )?"([a-z_]+)"', SOURCE))
+    set(re.findall(r'field_value\((?:[a-z.]+)?"([a-z_]+)"', SOURCE))
     | set(re.findall(r"\bdata_([a-z_]+)=", SOURCE))
     | {"name", "uploads", "models", "modes", "cells", "answers", "picks", "judges"}
 )
@@ -110,17 +110,17 @@ def _site(folder: Path) -> Iterator[Site]:
         data_dir=folder / "data", models=folder / "models.toml", workers=0, token=False
     )
     settings.data_dir.mkdir()
-    desk = AppService(settings, Store(settings.database))
+    desk = AppService(settings, Database(settings.database))
     upload = desk.store_upload([("capitals.csv", GOOD.encode())])
     run = desk.start(
         read_run_form(
             {"uploads": [upload], "models": ["biased", "always-A"], "modes": ["multiple_choice"]}
         )
     )
-    Worker(desk.store, desk.catalog).run_once()
+    Worker(desk.database, desk.catalog).run_once()
     runs = (run, open_run(desk, judged=True), "nowhere00")
-    desk.store.close()
-    app = built(lambda: create_app(settings))
+    desk.database.close()
+    app = served(lambda: create_app(settings))
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
         listeners = tuple(client.get("/en/config").json()["dependencies"])
         yield Site(client, runs, upload, listeners)

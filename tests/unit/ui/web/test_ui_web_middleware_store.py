@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from ui_examples import built
+from ui_examples import served
 
 from evalui import __version__
-from evalui.runs.database.store import Store
+from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.web.server import create_app
 
@@ -17,8 +17,8 @@ from evalui.ui.web.server import create_app
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A server whose store is damaged after its start: all but its first page is noise."""
     settings = Settings(data_dir=tmp_path_factory.mktemp("data"), workers=0, token=False)
-    Store(settings.database).close()
-    app = built(lambda: create_app(settings))
+    Database(settings.database).close()
+    app = served(lambda: create_app(settings))
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
         damage(settings.database)
         yield client

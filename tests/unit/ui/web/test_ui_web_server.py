@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from gradio.routes import App as GradioApp
 from starlette.testclient import TestClient
-from ui_examples import built
+from ui_examples import served
 
 from evalui.settings import Settings
 from evalui.ui.web import server
@@ -25,7 +25,7 @@ def client(tmp_path_factory: pytest.TempPathFactory):
         token=False,
         allowed_hosts=["evalui.test"],
     )
-    app = built(lambda: create_app(settings))
+    app = served(lambda: create_app(settings))
     with TestClient(app, base_url="http://evalui.test") as client:
         yield client
 
@@ -69,7 +69,7 @@ def test_models_and_samples_are_not_served(client: TestClient, path: str):
 
 
 def test_the_data_folder_is_closed_to_other_users(tmp_path: Path):
-    built(lambda: create_app(Settings(data_dir=tmp_path / "data", workers=0)))
+    served(lambda: create_app(Settings(data_dir=tmp_path / "data", workers=0)))
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
 
 

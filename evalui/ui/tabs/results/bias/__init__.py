@@ -14,9 +14,11 @@ from evalui.report.analyses.position_bias import (
     recall_subtitle_tested,
     recall_text,
 )
+from evalui.report.charts.answers import recall
 from evalui.report.charts.bias import agreement_map, soft_recall
-from evalui.report.charts.common import series_styles
-from evalui.report.charts.position import confusion, recall
+from evalui.report.charts.position import confusion
+from evalui.report.charts.theme import series_styles
+from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
 from evalui.ui.components.format import unbroken_numbers
 from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
@@ -130,7 +132,7 @@ class BiasView:
     def _grid_table(self, run_id: str, chosen: BiasSelection, grid_cell: GridCell | None) -> Html:
         if chosen.bias.consistency is None:
             return Html("")
-        row = next(c for c in self.service.store.cells(run_id) if c.id == chosen.cell_id)
+        row = next(c for c in read_cells(self.service.database, run_id) if c.id == chosen.cell_id)
         result = self.service.result(row) if grid_cell else None
         return agreement_table(self.t, chosen.bias, result, grid_cell, run_id=run_id, cell=row.id)
 

@@ -11,8 +11,7 @@ from urllib.parse import urlencode
 from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.position_bias import ckld_text
-from evalui.report.analyses.statistics.narrative import p_value
-from evalui.report.numbers import count, fixed, format_value, percent
+from evalui.report.numbers import count, fixed, format_value, p_value, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.position_bias.significance import StatisticalTest

@@ -3,6 +3,7 @@
 Written answers have figures of their own below; of a run that has nothing else, they are the page.
 """
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -12,15 +13,15 @@ from evalui.messages import Messages, localized
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.narrative import battles_by, standings_title
 from evalui.report.analyses.judge import judge_notes, order_consistency
-from evalui.report.analyses.open_answers.rated import rating_titles
+from evalui.report.analyses.open_answers.document import rating_titles
+from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.report.analyses.overview.groups import SubjectGroup
-from evalui.report.analyses.overview.left_out import left_out_sentences
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.charts.common import before_after
-from evalui.report.charts.small_multiples import text_figures_chart
-from evalui.report.numbers import fixed, format_value, percent
+from evalui.report.charts.answers import before_after, text_figures_chart
+from evalui.report.numbers import fixed, format_figure, format_value, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.choice.answer_format import ReadingMetrics
+from evalui.scoring.metrics import Metric, is_added, metrics_in
 from evalui.types import Cell, CellResult, Interval
 from evalui.ui.components.format import share
 from evalui.ui.components.fragment import Action, html_fragment, on_action
@@ -131,18 +132,10 @@ def left_out_note(t: Messages, view: RunView) -> Html | None:
     return note("na" if expected else "warn", el("b", localized("left-title", t.language)), listed)
 
 
-_Sorter = Callable[[Summary], float | str]
-_SORTERS: Mapping[str, _Sorter] = {
+_NAMES: Mapping[str, Callable[[Summary], str]] = {
     "model": lambda s: s.cell.model,
     "dataset": lambda s: s.cell.dataset,
     "mode": lambda s: s.cell.label,
-    "n": lambda s: s.n,
-    "accuracy": lambda s: _value(s.accuracy),
-    "robust": lambda s: _value(s.robust),
-    "circular": lambda s: _value(s.circular),
-    "sensitivity": lambda s: _value(s.order_sensitivity),
-    "readable": lambda s: _value(s.readable),
-    "ties": lambda s: s.ties,
 }
 
 
@@ -171,42 +164,52 @@ def _figures_card(
     t: Messages, summaries: Sequence[Summary], baselines: Collection[str], sort: str
 ) -> Html:
     wish, falling = sort.removeprefix("-"), sort.startswith("-")
-    rows = (
-        sorted(summaries, key=_SORTERS[wish], reverse=falling)
-        if wish in _SORTERS
-        else list(summaries)
-    )
+    metrics = {metric.key or metric.name: metric for metric in metrics_in("screen")}
+    rows = list(summaries)
+    if wish in _NAMES:
+        rows.sort(key=_NAMES[wish], reverse=falling)
+    elif wish in metrics:
+        rows.sort(key=lambda s: _value(s, metrics[wish]), reverse=falling)
     order = model_places(summaries, baselines)
-    heads = [_head(t, name, sort) for name in _SORTERS]
-    body = [_row(t, s, order[s.cell.model], s.cell.model in baselines) for s in rows]
+    heads = [_head(name, t(f"column.{name}"), sort) for name in _NAMES]
+    heads += [
+        _head(name, _metric_name(t, one), sort, one.own_docs(t.language))
+        for name, one in metrics.items()
+    ]
+    body = [
+        [
+            model_name(s.cell.model, order[s.cell.model], s.cell.model in baselines),
+            s.cell.dataset,
+            t(f"mode.{s.cell.mode}_short") + s.cell.label.removeprefix(s.cell.mode),
+            *(_metric_cell(one, s) for one in metrics.values()),
+        ]
+        for s in rows
+    ]
     inputs = el("input", type="hidden", name="sort", value=sort)
     return titled(
         t("overview.figures"), inputs, table(heads, body), aside=t("overview.figures_about")
     )
 
 
-def _head(t: Messages, name: str, sort: str) -> Html:
+def _head(name: str, label: str, sort: str, docs: str = "") -> Html:
     order = None
     if sort.removeprefix("-") == name:
         order = "descending" if sort.startswith("-") else "ascending"
     arrow = {"descending": " ↓", "ascending": " ↑", None: ""}[order]
     flipped = name if sort == f"-{name}" else f"-{name}"
-    press = el(
-        "button", t(f"column.{name}"), arrow, type="button", data_do="sort", data_sort=flipped
-    )
-    return el("th", press, scope="col", aria_sort=order)
+    press = el("button", label, arrow, type="button", data_do="sort", data_sort=flipped)
+    return el("th", press, scope="col", aria_sort=order, title=docs or None)
 
 
-def _row(t: Messages, s: Summary, place: int, baseline: bool) -> list[Child]:
-    figures = [s.accuracy, s.robust, s.circular, s.order_sensitivity, s.readable]
-    return [
-        model_name(s.cell.model, place, baseline),
-        s.cell.dataset,
-        t(f"mode.{s.cell.mode}_short") + s.cell.label.removeprefix(s.cell.mode),
-        f"{s.n:,}",
-        *(share(figure) if figure else "–" for figure in figures),
-        f"{s.ties:,}",
-    ]
+def _metric_name(t: Messages, metric: Metric) -> str:
+    return metric.own_label(t.language) if is_added(metric) else t(f"column.{metric.key}")
+
+
+def _metric_cell(metric: Metric, s: Summary) -> Child:
+    figure = s.figures.get(metric.name)
+    if isinstance(figure, Interval) and metric.unit == "share":
+        return share(figure)
+    return format_figure(metric, figure) or "–"
 
 
 def _readings_card(
@@ -307,8 +310,10 @@ def _group_cell(t: Messages, group: SubjectGroup | None) -> Child:
     return join(share(group.accuracy), " ", span(means, cls="meta"))
 
 
-def _value(interval: Interval | None) -> float:
-    return interval.value if interval else -1.0
+def _value(s: Summary, metric: Metric) -> float:
+    figure = s.figures.get(metric.name)
+    value = figure.value if isinstance(figure, Interval) else figure
+    return -math.inf if value is None else value
 
 
 def rating_summary(

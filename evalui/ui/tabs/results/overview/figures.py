@@ -3,10 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import Messages
-from evalui.report.analyses.overview.banner import BIASED, banner
-from evalui.report.analyses.overview.guessing import guessing_lines
 from evalui.report.analyses.overview.narrative import (
     accuracy_bounds,
+    guessing_lines,
     names,
     only_as_written,
     overview_subtitle,
@@ -15,15 +14,15 @@ from evalui.report.analyses.overview.narrative import (
     unreadable,
 )
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.overview.warnings import ReportNote, notes
+from evalui.report.analyses.overview.warnings import BIASED, ReportNote, banner, notes
 from evalui.report.analyses.position_bias import bias_level_details, bias_level_text, picks_text
-from evalui.report.analyses.statistics.narrative import (
+from evalui.report.analyses.statistics import (
+    ComparisonSet,
     comparison_method,
     pair_sentence,
     rank_text,
     refusal_sentence,
 )
-from evalui.report.analyses.statistics.pairs import ComparisonSet
 from evalui.report.numbers import count, fixed, format_value
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
 from evalui.scoring.position_bias.summary import StratumBias
@@ -253,8 +252,10 @@ def _figures(t: Messages, s: Summary) -> list[Html]:
     bounds = accuracy_bounds(s, t.language) if s.unreadable_origin else ""
     cells = [
         _share(t, s.accuracy, t("kpi.n", n=count(s.n)) if s.n >= HIDDEN_BELOW else ""),
-        _or_one_order(t, s, s.robust and _share(t, s.robust)),
-        _or_one_order(t, s, s.order_sensitivity and _sensitivity(t, s, s.order_sensitivity)),
+        _or_one_order(t, s, _share(t, s.robust) if s.robust else None),
+        _or_one_order(
+            t, s, _sensitivity(t, s, s.order_sensitivity) if s.order_sensitivity else None
+        ),
         _bias_levels(t, s),
         tile(format_value(s.readable), "%", _unreadable(t, s), bounds),
     ]

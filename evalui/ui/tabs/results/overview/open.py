@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import Messages
+from evalui.proportions import wilson_interval
 from evalui.report.analyses.arena.narrative import (
     answer_notes,
     format_fraction,
@@ -13,16 +14,18 @@ from evalui.report.analyses.arena.narrative import (
     text_title,
 )
 from evalui.report.analyses.open_answers.figures import (
+    MAIN,
+    RECALL,
     AnswerPair,
     AnswerSummary,
     JudgeRating,
     compare_answers,
+    ranking_metric,
+    recall_reason,
 )
-from evalui.report.analyses.overview.leading import MAIN, RECALL, ranking_metric, recall_reason
 from evalui.report.analyses.overview.warnings import ReportNote
-from evalui.report.numbers import count, fixed, format_range, format_value
-from evalui.scoring.statistics.intervals import wilson_interval
-from evalui.scoring.text.metrics import TEXT_METRICS
+from evalui.report.numbers import count, fixed, format_figure, format_range, format_value
+from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.types import Cell, CellResult, Interval
 from evalui.ui.components.format import tile
 from evalui.ui.components.html import Child, Html, div, el, join
@@ -37,7 +40,6 @@ STRIPS = {
     RECALL: (RECALL, MAIN, "bleu-1", "exact_match"),
 }
 _SHARES = frozenset({"exact_match"})  # of answers, so printed in per cent
-_ALL = (*TEXT_METRICS, "exact_match", "token_f1")
 _LEVELS = ("bad", "warn", "info")
 
 
@@ -257,7 +259,11 @@ def _all_card(
     """Every figure under the name that SWIFT and EvalScope print, then our own."""
     shown = [s for s in answers if s.means]
     rows: list[list[Child]] = [
-        [inline(name, cls="mono"), *(_mean(s.means.get(name)) for s in shown)] for name in _ALL
+        [
+            inline(one.own_label(t.language), cls="mono", title=one.own_docs(t.language) or None),
+            *(_mean(one, s.figures.get(one.name)) for s in shown),
+        ]
+        for one in metrics_in("screen", "texts")
     ]
     corpora = [s.corpus for s in shown]
     if any(corpora):
@@ -298,11 +304,11 @@ def _all_card(
     )
 
 
-def _mean(mean: Interval | None) -> Child:
-    if mean is None:
-        return "–"
-    ends = f"{mean.low:.3f}–{mean.high:.3f}"
-    return join(el("b", f"{mean.value:.4f}"), " ", inline(ends, cls="meta nw"))
+def _mean(metric: Metric, figure: Figure) -> Child:
+    if not isinstance(figure, Interval):
+        return format_figure(metric, figure) or "–"
+    ends = f"{figure.low:.3f}–{figure.high:.3f}"
+    return join(el("b", f"{figure.value:.4f}"), " ", inline(ends, cls="meta nw"))
 
 
 def _notes_card(

@@ -8,6 +8,13 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from evalui.messages import Messages
+from evalui.runs.database.question_pages import (
+    has_question,
+    read_facets,
+    read_question,
+    read_question_page,
+    read_sent_prompts,
+)
 from evalui.runs.database.records import CellRow, Facets, OutcomeFilter, QuestionPage
 from evalui.runs.spec import ModeSpec
 from evalui.types import LETTERS
@@ -67,11 +74,12 @@ class SamplesView:
     def show(self, run_id: str, form: Form | None = None) -> Html:
         """Filters, list and the opened question of a run."""
         form = form or {}
-        view, t, store = RunView(self.service, self.t, run_id), self.t, self.service.store
+        view, t, database = RunView(self.service, self.t, run_id), self.t, self.service.database
         row, filters = view.cell(field_value(form, "cell")), read_filters(form)
         if open.is_open(row):
             return self._answers(view, row, form, filters.page)
-        page = store.page(
+        page = read_question_page(
+            database,
             row.id,
             outcome=filters.outcome,
             subject=filters.subject,
@@ -84,9 +92,11 @@ class SamplesView:
         )
         ids = [line.sample_id for line in page.rows]
         opened = field_value(form, "sample")
-        if not store.has_question(row.id, opened):  # none was requested, or the link is an old one
+        if not has_question(
+            database, row.id, opened
+        ):  # none was requested, or the link is an old one
             opened = ids[0] if ids else ""
-        bar = filter_bar(t, row, _cells(view), store.facets(row.id), filters)
+        bar = filter_bar(t, row, _cells(view), read_facets(database, row.id), filters)
         return div(
             bar,
             div(listing(t, page, filters, opened), self._question(row, opened), cls="two-pane"),
@@ -117,18 +127,20 @@ class SamplesView:
 
     def _answer(self, row: CellRow, line: AnswerLine) -> Html:
         mode = ModeSpec.model_validate_json(row.plan)
-        prompts = () if mode.recorded else self.service.store.prompts(row, line.sample.id)
+        prompts = (
+            () if mode.recorded else read_sent_prompts(self.service.database, row, line.sample.id)
+        )
         address = _address(row, line.sample.id)
         return open.open_detail(self.t, line, prompts, mode, address=address)
 
     def _question(self, row: CellRow, sample_id: str) -> Html:
         if not sample_id:
             return card(div(self.t("samples.nothing"), cls="empty"))
-        store = self.service.store
+        database = self.service.database
         return question_card(
             self.t,
-            store.question(row.id, sample_id),
-            store.prompts(row, sample_id),
+            read_question(database, row.id, sample_id),
+            read_sent_prompts(database, row, sample_id),
             row.cell.pattern,
             address=_address(row, sample_id),
         )

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
-from evalui.report.analyses.open_answers.figures import ANSWERS
-from evalui.report.analyses.overview.leading import MAIN
+from evalui.report.analyses.open_answers.figures import ANSWERS, MAIN
+from evalui.runs.database.question_pages import SentPrompt
 from evalui.runs.database.records import CellRow
-from evalui.runs.database.sent_prompts import SentPrompt
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.text.metrics import BLEUS, ROUGES
+from evalui.scoring.text_metrics import BLEUS, ROUGES
 from evalui.types import CellResult, Generate, Sample, Trial
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import short_id

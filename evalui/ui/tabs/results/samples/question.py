@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from evalui.messages import Messages
+from evalui.runs.database.question_pages import SentPrompt
 from evalui.runs.database.records import QuestionDetail
-from evalui.runs.database.sent_prompts import SentPrompt
-from evalui.scoring.choice.circular import variant_label
+from evalui.scoring.choice.permutations import variant_label
 from evalui.types import LETTERS, Generate, Loglik, Pattern, Prompt, Request, Sample, Trial, Variant
 from evalui.ui.components.format import short_id
 from evalui.ui.components.html import Child, Html, div, el, join, span

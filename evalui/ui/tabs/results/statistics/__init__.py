@@ -10,20 +10,26 @@ import plotly.graph_objects as go
 
 from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Measure, Summary
-from evalui.report.analyses.statistics import narrative
-from evalui.report.analyses.statistics.pairs import (
+from evalui.report.analyses.statistics import (
     CellComparison,
     ComparisonSet,
     PairFinding,
+    comparison_method,
     comparisons,
+    format_least_difference,
+    format_points,
+    format_points_range,
+    pair_sentence,
+    rank_text,
+    refusal_sentence,
 )
 from evalui.report.charts.calibration import (
     difference_chart,
     difference_subtitle,
     sample_size_chart,
 )
-from evalui.report.charts.common import series_styles
-from evalui.report.numbers import count, fixed, percent
+from evalui.report.charts.theme import series_styles
+from evalui.report.numbers import count, fixed, p_column, p_value, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.statistics.paired_tests import (
     minimum_detectable_difference,
@@ -159,7 +165,7 @@ def _key(kind: ComparisonSet | Cell) -> str:
 def pickers(t: Messages, selection: ComparisonSelection) -> Html:
     """Which cells are compared, and by which figure."""
     assert selection.comparison is not None, "there is something to pick"
-    measures = {name: t(f"measure.{name}") for name in selection.measures}
+    measures: dict[str, str] = {name: t(f"measure.{name}") for name in selection.measures}
     compared = select("compared", selection.options, selection.key)
     measure = select("measure", measures, selection.comparison.measure)
     return div(
@@ -174,7 +180,7 @@ def pickers(t: Messages, selection: ComparisonSelection) -> Html:
 def no_comparison_card(t: Messages, selection: ComparisonSelection) -> Html:
     """Why nothing is compared."""
     refused = selection.comparison.incomparable if selection.comparison else ()
-    lines = [note("na", narrative.refusal_sentence(each, t.language)) for each in refused]
+    lines = [note("na", refusal_sentence(each, t.language)) for each in refused]
     return card(*(lines or [el("p", t("statistics.no_pair"), cls="dim")]))
 
 
@@ -228,7 +234,7 @@ def pairs_title(t: Messages, view: RunView, comparison: ComparisonSet) -> Html:
     widest = max(
         real or comparison.pairs, key=lambda pair: (pair.has_winner, pair.paired.difference)
     )
-    first = narrative.pair_sentence(widest, t.language)
+    first = pair_sentence(widest, t.language)
     about = difference_subtitle(comparison.pairs, t.language)
     return join(el("h2", first), el("p", about, cls="meta") if about else None)
 
@@ -249,10 +255,10 @@ def pairs_table(t: Messages, comparison: ComparisonSet) -> Html:
         t("statistics.pairs"),
         table([t(f"statistics.{key}") for key in keys], rows, right=range(1, 6), cls="middling"),
         *(
-            div(note("na", narrative.refusal_sentence(refused, t.language)), cls="gap-s")
+            div(note("na", refusal_sentence(refused, t.language)), cls="gap-s")
             for refused in comparison.incomparable
         ),
-        el("p", narrative.comparison_method(comparison, t.language), cls="meta gap-s"),
+        el("p", comparison_method(comparison, t.language), cls="meta gap-s"),
         aside=t.count("statistics.pairs_about", len(comparison.pairs)),
     )
 
@@ -332,9 +338,7 @@ def rank_bands_card(t: Messages, view: RunView, comparison: ComparisonSet | None
         for each in comparison.ranks
     ]
     for cell in comparison.unranked:
-        rows.append(
-            ["–", view.model(cell.model), "–", narrative.rank_text(comparison, cell, t.language)[1]]
-        )
+        rows.append(["–", view.model(cell.model), "–", rank_text(comparison, cell, t.language)[1]])
     heads = [
         t("statistics.band"),
         t("column.model"),
@@ -351,9 +355,9 @@ def rank_bands_card(t: Messages, view: RunView, comparison: ComparisonSet | None
 def _pair(t: Messages, pair: CellComparison) -> list[Child]:
     paired = pair.paired
     difference = join(
-        el("b", narrative.format_points(paired)),
+        el("b", format_points(paired)),
         " ",
-        span("" if paired.all_equal else narrative.format_points_range(paired), cls="meta nw"),
+        span("" if paired.all_equal else format_points_range(paired), cls="meta nw"),
     )
     return [
         _names(t, pair),
@@ -361,7 +365,7 @@ def _pair(t: Messages, pair: CellComparison) -> list[Child]:
         count(pair.n),
         _discordant_counts(t, pair),
         "–" if pair.too_few_questions else _mcnemar(t, pair),
-        narrative.p_column(pair.adjusted) if pair.finding in ("apart", "level") else "–",
+        p_column(pair.adjusted) if pair.finding in ("apart", "level") else "–",
         t(f"statistics.{_FINDINGS.get(pair.finding, pair.finding)}"),
     ]
 
@@ -376,8 +380,8 @@ def _discordant_counts(t: Messages, pair: CellComparison) -> Child:
 def _mcnemar(t: Messages, pair: CellComparison) -> Child:
     if pair.mcnemar is None or pair.mcnemar.mid is None or pair.mcnemar.exact is None:
         return "–"
-    exact = t("statistics.exact", p=narrative.p_value(pair.mcnemar.exact))
-    return span(narrative.p_value(pair.mcnemar.mid).removeprefix("= "), title=exact)
+    exact = t("statistics.exact", p=p_value(pair.mcnemar.exact))
+    return span(p_value(pair.mcnemar.mid).removeprefix("= "), title=exact)
 
 
 def _names(t: Messages, pair: CellComparison) -> Html:
@@ -388,7 +392,7 @@ def _names(t: Messages, pair: CellComparison) -> Html:
 def _format_least_difference(t: Messages, difference: float | None) -> str:
     if difference is None:
         return "–"
-    return t("statistics.points", value=narrative.format_least_difference(difference))
+    return t("statistics.points", value=format_least_difference(difference))
 
 
 def _place(requested_size: str, comparison: ComparisonSet) -> int:

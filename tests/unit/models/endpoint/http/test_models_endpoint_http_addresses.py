@@ -29,7 +29,7 @@ from evalui.models.endpoint.http.addresses import authority, check_address, chec
         "2002:a9fe:a9fe::1",
     ],
 )
-def test_no_model_is_asked_at_the_address_of_something_else(address: str):
+def test_no_request_goes_to_the_address_of_something_else(address: str):
     with pytest.raises(ModelError, match="is not asked: its address"):
         check_address("host", address)
 
@@ -50,7 +50,7 @@ def test_no_model_is_asked_at_the_address_of_something_else(address: str):
         "::ffff:192.168.1.20",
     ],
 )
-def test_models_are_asked_where_people_run_them(address: str):
+def test_models_are_reached_where_people_run_them(address: str):
     check_address("host", address)
 
 
@@ -81,7 +81,7 @@ def test_a_name_is_no_address():
     check_url("http://model.example:8000/v1")
 
 
-def test_the_sentence_tells_what_to_write_for_this_machine():
+def test_the_sentence_shows_what_to_write_for_this_machine():
     with pytest.raises(ModelError, match=r"write 127\.0\.0\.1"):
         check_url("http://0.0.0.0:8000/v1")
 

@@ -70,7 +70,7 @@ def test_a_failure_from_before_does_not_end_the_trial():
     assert breaker.wait_time(200.0) == float("inf")
 
 
-def test_what_the_server_asks_for_is_kept():
+def test_what_the_server_requests_is_kept():
     breaker = CircuitBreaker(PATIENCE)
     breaker.record_failure(100.0, "busy", retry_after_s=30.0)
     assert not breaker.is_open

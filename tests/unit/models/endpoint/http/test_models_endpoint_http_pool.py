@@ -86,7 +86,7 @@ def test_a_failure_is_tried_elsewhere_first():
 
 
 @pytest.mark.parametrize("blame", ["server", "either"])
-def test_a_server_that_answers_nobody_is_unreachable(blame: Blame):
+def test_a_server_without_any_answer_is_unreachable(blame: Blame):
     with pytest.raises(Unreachable, match="no luck") as error:
         results(pool(retries=1), *[Failing(99, blame) for _ in range(3)])
     assert error.value.retry_after_s >= 0
@@ -114,7 +114,7 @@ def declined(_: Post) -> str:
     raise RejectedError("too long")
 
 
-def test_refusals_are_counted_and_told_with_the_first_reason():
+def test_refusals_are_counted_and_reported_with_the_first_reason():
     found: dict[int, str] = {}
     with pytest.raises(RequestRejected, match=r"to 2 requests. The first time: too long\."):
         found.update(pool().run("m", dict(enumerate([where, declined, where, declined]))))
@@ -123,7 +123,7 @@ def test_refusals_are_counted_and_told_with_the_first_reason():
 
 def test_an_error_of_a_job_is_raised_at_once():
     def locked(_: Post) -> str:
-        raise ModelError("refused", "endpoint-down", reason="x")
+        raise ModelError("endpoint-down", reason="x")
 
     started: list[int] = []
     slow = threading.Event()
@@ -165,7 +165,7 @@ def test_a_server_that_is_put_aside_stays_so_for_the_next_call():
     assert 50 < error.value.retry_after_s < 61
 
 
-def test_what_a_busy_server_asks_for_is_waited_for_if_it_is_short():
+def test_what_a_busy_server_requests_is_waited_for_if_it_is_short():
     """Many requests are told the same at once, which is no outage."""
     left = list(range(8))
 
@@ -180,7 +180,7 @@ def test_what_a_busy_server_asks_for_is_waited_for_if_it_is_short():
     assert not mine.slots[0].breaker.is_open
 
 
-def test_what_a_busy_server_asks_for_is_passed_on_if_it_is_long():
+def test_what_a_busy_server_requests_is_passed_on_if_it_is_long():
     def busy(_: Post) -> str:
         raise RetryableError("busy", blame="server", retry_after_s=300.0)
 
@@ -212,7 +212,7 @@ def test_every_request_of_a_job_keeps_its_distance():
     assert all(at - began >= place * 0.01 for place, at in enumerate(sorted(sent)))
 
 
-def test_a_job_that_queues_up_ends_when_nobody_wants_it():
+def test_a_queued_job_ends_when_the_run_is_stopped():
     sent: list[str] = []
 
     def job(post: Post) -> str:
@@ -235,7 +235,7 @@ def stopped(mine: ServerPool, *jobs: Callable[[Post], str]) -> Mapping[int, str]
     return results(mine, *jobs)
 
 
-def test_whoever_waits_for_a_server_that_hangs_can_be_freed():
+def test_waiting_for_a_server_that_hangs_can_be_stopped():
     hanging = threading.Event()
 
     def job(_: Post) -> str:
@@ -263,7 +263,7 @@ def test_what_is_answered_before_a_stop_is_not_lost():
     assert found == [0, 1, 2]
 
 
-def test_nobody_knows_how_long_a_trial_takes_that_is_on_its_way():
+def test_a_trial_under_way_has_no_known_wait():
     mine = pool(retries=0)
     with pytest.raises(Unreachable):
         results(mine, *[Failing(99, "server") for _ in range(9)])
@@ -273,7 +273,7 @@ def test_nobody_knows_how_long_a_trial_takes_that_is_on_its_way():
     assert error.value.retry_after_s == 0
 
 
-def test_as_much_is_asked_at_once_as_is_allowed_and_no_more():
+def test_as_much_is_requested_at_once_as_is_allowed_and_no_more():
     three, busy, busiest = threading.Barrier(3), threading.Semaphore(3), []
 
     def job(_: Post) -> str:

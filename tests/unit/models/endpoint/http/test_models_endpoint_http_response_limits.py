@@ -96,7 +96,7 @@ def test_compressed_nothing_is_not_read_for_ever(room: ReplyReservation):
     assert taken.bytes <= LIMIT + 2**16
 
 
-def test_a_reply_that_says_it_is_too_long_is_not_read(room: ReplyReservation):
+def test_a_reply_that_states_it_is_too_long_is_not_read(room: ReplyReservation):
     pieces = Counted(endless())
     with pytest.raises(ReplyTooLong):
         read_all(pieces, {"content-length": str(LIMIT + 1)}, room)

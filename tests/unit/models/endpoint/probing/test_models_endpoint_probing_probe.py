@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from evalui.errors import ModelError, Unreachable
+from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.models.endpoint.config import Endpoint, read_endpoint
 from evalui.models.endpoint.http.client import HttpServer, Json, RejectedError, RetryableError
@@ -91,7 +92,7 @@ def test_the_longest_list_that_is_allowed_is_found(most: int, top: int):
         (listing(math.nan, -1.0), "its log-probabilities are no numbers"),
     ],
 )
-def test_a_list_that_says_nothing_is_none_and_the_reason_is_kept(
+def test_a_list_that_states_nothing_is_none_and_the_reason_is_kept(
     logprobs: Json | None, reason: str
 ):
     routes = {"completions": chat(), "chat_completions": chat(logprobs)}
@@ -101,7 +102,7 @@ def test_a_list_that_says_nothing_is_none_and_the_reason_is_kept(
     assert found.missing_reasons["next_token"] == reason
 
 
-def test_a_list_that_somebody_else_has_spoilt_is_asked_for_again():
+def test_a_list_spoilt_by_another_request_is_requested_again():
     spoilt, sound = chat(listing(-0.5, -9999.0)), chat(listing(-0.5, -1.5))
     answers = iter([spoilt, spoilt])
     found = probe(Fake(chat_completions=lambda body: next(answers, sound)(body)), "toy")
@@ -134,7 +135,7 @@ def test_only_the_field_that_is_refused_is_left_out(refused: str, told: str, kep
     assert not found.refused_fields & kept
 
 
-def test_servers_of_one_model_are_asked_in_a_manner_that_all_of_them_take():
+def test_servers_of_one_model_are_queried_in_a_manner_that_all_of_them_take():
     new = Capabilities(
         chat=True, limit_field="max_completion_tokens", refused_fields=frozenset({"stop"})
     )
@@ -166,18 +167,18 @@ def test_a_prompt_as_ids_that_is_taken_for_a_text_is_not_believed():
     assert found.abilities == {"next_token", "loglik", "generate"}
 
 
-def test_a_server_that_lists_other_models_is_told_so():
+def test_a_server_that_lists_other_models_is_reported():
     listed = {"models": lambda _: {"data": [{"id": "other"}]}}
     with pytest.raises(ModelError, match=r"has no model 'toy'\. It has: other\."):
         probe(Fake(**listed), "toy")
 
 
-def test_a_list_of_models_that_fails_says_nothing():
+def test_a_list_of_models_that_fails_states_nothing():
     found = probe(Fake(models=faltering(status=500), chat_completions=chat()), "toy")
     assert found.abilities == {"generate"}
 
 
-def test_a_server_without_any_interface_is_told_so():
+def test_a_server_without_any_interface_is_reported():
     with pytest.raises(ModelError, match="answers neither chat nor completions: HTTP 404"):
         probe(Fake(), "toy")
 
@@ -198,7 +199,7 @@ LOCKED = "refuses the key"
 
 
 def locked(_: Json) -> Json:
-    raise ModelError("http://toy/v1 refuses the key")
+    raise ModelError(Sentence("http://toy/v1 refuses the key"))
 
 
 def vllm(**more: Route) -> dict[str, Route]:
@@ -232,7 +233,7 @@ def test_a_key_refused_at_one_route_rules_out_no_other(route: str, abilities: se
     assert probe(Fake(**vllm(**{route: locked})), "toy").abilities == abilities
 
 
-def test_a_key_refused_wherever_replies_come_from_is_told():
+def test_a_key_refused_wherever_replies_come_from_is_reported():
     with pytest.raises(ModelError, match=LOCKED):
         probe(Fake(**vllm(chat_completions=locked, completions=locked)), "toy")
     with pytest.raises(ModelError, match=LOCKED):
@@ -246,7 +247,7 @@ def test_a_gateway_that_fails_beside_the_interface_is_no_outage(how: dict[str, o
     assert found.abilities == {"next_token", "generate"}
 
 
-def test_a_gateway_that_fails_once_beside_the_interface_is_asked_again():
+def test_a_gateway_that_fails_once_beside_the_interface_is_requested_again():
     answers: list[Route] = [faltering(status=503, blame="server"), vllm()["tokenize"]]
     routes = vllm(tokenize=lambda body: answers.pop(0)(body))
     assert probe(Fake(**routes), "toy").has_tokenizer_routes
@@ -372,7 +373,7 @@ def test_a_success_is_remembered_for_ten_minutes_and_a_failure_for_thirty_second
     assert prober.asked.count("http://a/v1") == 2
 
 
-def test_whoever_opens_a_model_is_told_only_what_is_found_then():
+def test_opening_a_model_uses_only_a_new_probe():
     prober, one = Prober(), endpoint("http://a/v1")
     prober.down.add("http://a/v1")
     survey = EndpointStatus(prober, Clock())
@@ -407,7 +408,7 @@ def test_a_probe_that_outlasts_an_opening_serves_the_next_one_and_no_other():
     assert len(asked) == 2
 
 
-def test_what_two_openings_ask_together_is_paid_for_once():
+def test_what_two_openings_request_together_is_paid_for_once():
     begun, answering = threading.Event(), threading.Event()
 
     def prober(server: HttpServer, model: str) -> Capabilities:
@@ -435,7 +436,7 @@ def test_what_two_openings_ask_together_is_paid_for_once():
     assert sorted(usage.completion_tokens for usage in spent) == [0, 4]
 
 
-def test_what_nobody_waited_for_any_longer_is_found_anew():
+def test_a_probe_without_a_caller_is_made_anew():
     clock, prober, one = Clock(), Prober(), endpoint("http://a/v1")
     survey = EndpointStatus(prober, clock)
     survey.refresh(one, wait_s=-1.0)

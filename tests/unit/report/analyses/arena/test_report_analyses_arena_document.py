@@ -4,7 +4,7 @@ import pytest
 from open_examples import judge_result, judged_run, rating_result
 
 from evalui.report.analyses.arena.figures import arena
-from evalui.report.charts import arena_png
+from evalui.report.charts import theme
 from evalui.report.compile import compile_report, markdown, preview
 from evalui.scoring.arena.battles import tallies
 
@@ -204,7 +204,7 @@ def test_a_preview_has_no_pictures(report, text):
 
 
 def test_pictures_that_cannot_be_drawn_are_told_in_one_line(report, monkeypatch):
-    monkeypatch.setattr(arena_png, "matplotlib_installed", lambda: False)
+    monkeypatch.setattr(theme, "matplotlib_installed", lambda: False)
     text = markdown(report, "en")
     assert "![" not in text
     assert text.count("pip install evalui") == 1

@@ -19,7 +19,7 @@ from open_examples import (
 
 from evalui.report.analyses.arena.figures import Arena, arena, arenas, best_first, human_arena
 from evalui.report.charts.arena import elo_chart, win_matrix
-from evalui.report.export.open_json import arena_object
+from evalui.report.export.json import encode
 from evalui.report.export.open_tables import standings
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
@@ -340,7 +340,7 @@ def test_every_list_of_models_has_the_order_of_the_standings():
     assert found.headline == "bradley_terry"
     ratings = [one.rating.value for one in found.standings if one.rating]
     assert ratings == sorted(ratings, reverse=True)
-    told = arena_object(found)
+    told = encode(found)
     assert told["ordered_by"] == "bradley_terry"
     assert told["win_matrix"]["models"] == order
     assert [row[0] for row in standings([found])[["model"]].to_numpy()] == order

@@ -236,7 +236,7 @@ def test_the_subtitle_counts_the_questions_compared():
     ("rule", "changes"),
     [
         ("empty", {"empty": 2}),
-        ("cut", {"cut": 1}),
+        ("cut", {"truncated": 1}),
         ("bare", {"compared": 8}),
         ("partial", {"n": 11, "compared": 11}),
         ("failed", {"state": "failed", "error": "Out of memory."}),

@@ -7,9 +7,9 @@ from evalui.report.analyses.overview import document
 from evalui.report.analyses.overview.document import choice_blocks
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias import bias_level_sentence, cell_summary
-from evalui.report.analyses.statistics.narrative import comparison_method, comparison_sentences
-from evalui.report.analyses.statistics.pairs import comparisons
-from evalui.report.blocks import Heading, Picture, ReportTable, as_markdown
+from evalui.report.analyses.statistics import comparison_method, comparison_sentences, comparisons
+from evalui.report.blocks import Heading, Picture, ReportTable
+from evalui.report.render import as_markdown
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_each_picture_has_a_name_of_its_own_and_says_what_it_shows(three):
 
 def test_pictures_can_be_drawn(three):
     pytest.importorskip("matplotlib")
-    from evalui.report.charts.paper import DARK, LIGHT
+    from evalui.report.charts.theme import DARK, LIGHT
 
     pictures = [block for block in _blocks(three) if isinstance(block, Picture)]
     for picture in pictures[:2]:

@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.overview.summary import outcomes, summarise
+from evalui.report.analyses.overview.summary import summarise
 from evalui.report.export.json import metrics_object
+from evalui.scoring.choice.circular import question_outcomes
 from evalui.types import Trial
 
 # Worked by hand: q0 right in every order; q1 always A; q2 right as written, then unreadable;
@@ -184,7 +185,7 @@ def test_outcomes_are_the_values_of_single_questions(make_result):
 
 def test_outcomes_leave_out_what_was_not_asked(make_result):
     result = make_result({"q0": "right", "q1": [1, 2], "q2": [0]}, naming=["q2"])
-    found = outcomes(result.trials[1:], "circular")
+    found = question_outcomes(result.trials[1:], "circular")
     assert set(found["accuracy"]) == {"q1", "q2"}
     assert found["robust"] == {}
 
@@ -196,7 +197,7 @@ def test_in_one_order_only_accuracy_has_outcomes(make_result):
 def test_options_of_one_text_are_listed(make_result):
     result = make_result({"q0": "right", "q1": "right"})
     trials = [
-        replace(trial, fixed="duplicates") if trial.sample_id == "q1" else trial
+        replace(trial, fixed_reason="duplicates") if trial.sample_id == "q1" else trial
         for trial in result.trials
     ]
     found = summarise(replace(result, trials=tuple(trials)))

@@ -71,7 +71,7 @@ def test_a_sound_cell_needs_no_note():
             "20 of 960. If all of them were right, accuracy would be 65 % instead of 60 %.",
         ),
         ({"unreadable": 97}, "bad", "unreadable-many", "97 of 960"),
-        ({"form": {"gap": _gap(0.051)}}, "warn", "format", "5 points are lost"),
+        ({"form": {"format_gap": _gap(0.051)}}, "warn", "format", "5 points are lost"),
         ({"form": {"index_hits": 49}}, "warn", "by-number", "5.1 % of replies give a number"),
         ({"form": {"mass": 0.49}}, "bad", "mass", "only 49 % of the probability"),
         ({"form": {"mass": 0.89}}, "warn", "mass-some", "hold 89 % of the probability"),
@@ -79,7 +79,7 @@ def test_a_sound_cell_needs_no_note():
         ({"incomplete": ("a", "b")}, "warn", "incomplete", "lack an order: 2."),
         ({"naming": ("a",)}, "info", "naming", "1. They are asked in the order as written only"),
         ({"form": {"near_ties": 40}}, "info", "near-ties", "decided by a hair: 40 of 960."),
-        ({"form": {"merged_seams": 3}}, "info", "merged", "joined with the question: 3."),
+        ({"form": {"merged_boundaries": 3}}, "info", "merged", "joined with the question: 3."),
         ({"duplicates": ("a", "b")}, "info", "duplicates-text", "same text: 2. Such options are"),
         ({"form": {"truncated": 3}}, "warn", "truncated", "longer than the model's limit: 3."),
     ],
@@ -96,7 +96,7 @@ def test_what_a_reader_must_know(change: dict[str, object], level: str, rule: st
         {"n": 100},
         {"chance": 0.539},
         {"unreadable": 19},
-        {"form": {"gap": _gap(0.05)}},
+        {"form": {"format_gap": _gap(0.05)}},
         {"form": {"index_hits": 48}},
         {"form": {"mass": 0.9}},
         {"ties": 9},
@@ -137,7 +137,7 @@ def test_a_real_cell_can_be_told_in_both_languages(make_result, language):
 
 
 def test_both_the_gap_and_the_numbers_are_told_of_a_format_problem():
-    found = notes(_summary(form={"gap": _gap(0.08), "index_hits": 96}), "en")
+    found = notes(_summary(form={"format_gap": _gap(0.08), "index_hits": 96}), "en")
     texts = {note.rule: note.text for note in found}
     assert texts["format-index"].endswith(
         "8 points are lost when the reply must be exactly one "
@@ -222,7 +222,7 @@ def test_every_rule_that_can_fire_has_its_words():
     known = set(module._RULES)
     assert known == set(module._VALUES)
     fields = set(evidence(_summary(), _summary().accuracy).__slots__)
-    assert {"flips", "single_order", "judge_unreadable", "differs"} < fields
+    assert {"flips", "single_order", "judge_unreadable", "incompatibilities"} < fields
 
 
 def test_a_run_at_work_has_no_figure_of_the_floor():

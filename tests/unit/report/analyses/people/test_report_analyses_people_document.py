@@ -7,9 +7,9 @@ import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
 from evalui.report.analyses.people.document import people_blocks
-from evalui.report.blocks import as_markdown
 from evalui.report.compile import Report, compile_report, markdown
-from evalui.report.render.html import html
+from evalui.report.export.files import write
+from evalui.report.render import as_markdown
 from evalui.types import Duel, Outcome, Verdict
 
 _HOSTILE = "eve<b>|`x`"
@@ -161,7 +161,7 @@ def test_a_long_question_is_cut_and_never_markup():
     judge = replace(results[-1], samples=asked)
     found = compile_report("", [judge], votes={DATASET: votes("eve", decide=_contrary)[:3]})
     assert "· &lt;script&gt;" + "x" * 72 + "… |" in _people(found)
-    assert b"<script" not in html(found, "en")
+    assert b"<script" not in write(found, "html", "en")
 
 
 def test_answers_that_nobody_judged_have_the_standings_of_people():

@@ -9,7 +9,8 @@ from annotate_examples import NAMES, open_run, question
 from ui_examples import HOSTILE, built
 
 from evalui.messages import messages
-from evalui.runs.database.votes import VoteInput
+from evalui.runs.database.ballots import voting_pairs
+from evalui.runs.database.votes import VoteInput, cast_vote, next_ballots, read_votes
 from evalui.types import Sample
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
@@ -47,8 +48,17 @@ def now(page: str) -> str:
 
 def first_votes(desk: AppService, run_id: str, voter: str, n: int) -> None:
     for _ in range(n):
-        desk.store.cast(
-            run_id, voter, VoteInput(desk.store.ballots(run_id, voter)[0].pair_key, "a")
+        cast_vote(
+            desk.database,
+            run_id,
+            voter,
+            VoteInput(
+                next_ballots(
+                    desk.database, run_id, voter, pairs=voting_pairs(desk.database, run_id)
+                )[0].pair_key,
+                "a",
+            ),
+            pairs=voting_pairs(desk.database, run_id),
         )
 
 
@@ -148,7 +158,7 @@ def test_each_key_is_a_vote_that_is_kept_at_once(
 ):
     run_id = open_run(desk)
     page = press(run_id, opened(tab, act, run_id), f'data-key="{key}"', comment="unsure")
-    (kept,) = desk.store.votes(run_id)
+    (kept,) = read_votes(desk.database, run_id)
     assert (kept.choice, kept.by, kept.comment) == (choice, "ann", "unsure")
     assert f"Saved at once. Last: pair 1, {said}." in page
 
@@ -161,7 +171,7 @@ def test_undo_brings_the_last_pair_back(
     second = press(run_id, first, 'data-key="1"')
     back = press(run_id, second, 'data-do="undo"')
     assert now(back) == now(first)
-    assert desk.store.votes(run_id) == ()
+    assert read_votes(desk.database, run_id) == ()
     undo = re.search(r'<button [^>]*data-do="undo"[^>]*>', back)
     assert undo
     assert "disabled" in undo[0]
@@ -176,7 +186,7 @@ def test_the_time_spent_is_kept_if_it_can_be_true(
     run_id = open_run(desk)
     token = now(opened(tab, act, run_id))
     page = tab.answer(run_id, act("vote", voter="ann", pair=token, choice="a", spent=spent))
-    assert desk.store.votes(run_id)[0].seconds == kept
+    assert read_votes(desk.database, run_id)[0].seconds == kept
     assert ("11 left · about 2 min" in page) == (kept == 12.5)
 
 
@@ -195,7 +205,9 @@ def test_another_name_or_a_glance_keeps_the_pair_in_view(
     tab: AnnotateTab, act: MakeAct, desk: AppService
 ):
     run_id = open_run(desk)
-    second = desk.store.ballots(run_id, "ann")[1].pair_key
+    second = next_ballots(desk.database, run_id, "ann", pairs=voting_pairs(desk.database, run_id))[
+        1
+    ].pair_key
     for do in ("set", "open"):
         page = tab.answer(run_id, act(do, {"voter": "bob", "pair": second}))
         assert now(page) == second
@@ -224,7 +236,7 @@ def test_finishing_asks_first_and_then_shows_names(
     assert "What you preferred" in opened(tab, act, run_id)
     late = tab.answer(run_id, act("vote", voter="ann", pair=now(page), choice="b"))
     assert "has seen the names" in late
-    assert len(desk.store.votes(run_id)) == 1
+    assert len(read_votes(desk.database, run_id)) == 1
 
 
 def test_agreement_is_shown_late_and_without_names(
@@ -278,7 +290,7 @@ def test_nothing_that_was_written_becomes_markup(tab: AnnotateTab, act: MakeAct,
 
 def test_a_conversation_shows_every_turn(tab: AnnotateTab, act: MakeAct, desk: AppService):
     run_id = open_run(desk, 1)
-    with desk.store.database.writing() as connection:
+    with desk.database.writing() as connection:
         connection.execute(
             "UPDATE sample SET body = json_set(body, '$[7]', json('[\"And then?\"]'))"
         )

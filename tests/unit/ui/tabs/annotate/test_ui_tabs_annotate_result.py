@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 from ui_examples import HOSTILE
 
 from evalui.messages import messages
-from evalui.runs.database.votes import VoteChoice, VoteInput
+from evalui.runs.database.ballots import voting_pairs
+from evalui.runs.database.votes import VoteChoice, VoteInput, cast_vote, next_ballots, read_votes
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import AnnotateTab
@@ -39,12 +40,20 @@ def vote_all(
 ) -> None:
     """Vote on every pair: for the model whose answer holds `likes`, or always the same."""
     for _ in range(most):
-        shown = desk.store.ballots(run_id, person)
+        shown = next_ballots(
+            desk.database, run_id, person, pairs=voting_pairs(desk.database, run_id)
+        )
         if not shown:
             return
         choice: VoteChoice = "a" if likes in shown[0].left[0] else "b"
         said = likes if likes in ("tie", "neither", "skip") else choice
-        desk.store.cast(run_id, person, VoteInput(shown[0].pair_key, said))
+        cast_vote(
+            desk.database,
+            run_id,
+            person,
+            VoteInput(shown[0].pair_key, said),
+            pairs=voting_pairs(desk.database, run_id),
+        )
 
 
 def finished(tab: AnnotateTab, act: MakeAct, run_id: str, voter: str = "ann") -> str:
@@ -148,7 +157,7 @@ def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: AppService):
 def test_another_trial_makes_other_figures(desk: AppService):
     run_id = open_run(desk, judged=True)
     before = desk.report(run_id, "en")
-    with desk.store.database.writing() as connection:
+    with desk.database.writing() as connection:
         connection.execute("DELETE FROM trial WHERE rowid = (SELECT max(rowid) FROM trial)")
         connection.execute("UPDATE cell SET done = done - 1 WHERE mode = 'judge'")
         connection.execute("UPDATE run SET revision = revision + 1")
@@ -177,7 +186,7 @@ def test_votes_leave_as_battles_and_come_back(
     upload = desk.store_upload([("votes.jsonl", text_.encode())])
     for told in ("3 votes were new", "0 votes were new"):
         assert told in tab.answer(run_id, act("uploaded", voter="ann", upload=upload))
-    assert [one.by for one in desk.store.votes(run_id)].count("zoe") == 3
+    assert [one.by for one in read_votes(desk.database, run_id)].count("zoe") == 3
 
 
 @pytest.mark.parametrize(
@@ -194,7 +203,7 @@ def test_a_file_that_does_not_fit_is_reported_and_nothing_is_kept(
     run_id = open_run(desk)
     upload = desk.store_upload([("votes.jsonl", line.encode())])
     assert 'class="note bad"' in tab.answer(run_id, act("uploaded", voter="ann", upload=upload))
-    assert desk.store.votes(run_id) == ()
+    assert read_votes(desk.database, run_id) == ()
 
 
 def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: AppService):

@@ -10,6 +10,9 @@ from ui_arena_examples import add_run, begin, better, end, judge_some, judged, o
 from ui_examples import GOOD, HOSTILE, built
 
 from evalui.messages import messages
+from evalui.runs.database import queue
+from evalui.runs.database.ballots import voting_pairs
+from evalui.runs.database.votes import add_imported_votes
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.components.form import Form, dump_client_state, load_client_state
 from evalui.ui.components.fragment import SKIP, Action
@@ -244,7 +247,15 @@ def test_what_people_say_is_an_arena_of_its_own(tab: ArenaTab, arena_desk: AppSe
         Verdict(Duel(f"open/q{n}", "late", "early"), "a" if n else "b", "ann", "vote", "I think so")
         for n in range(4)
     ]
-    assert arena_desk.store.add_votes(run_id, {"": votes}) == 4
+    assert (
+        add_imported_votes(
+            arena_desk.database,
+            run_id,
+            {"": votes},
+            pairs=voting_pairs(arena_desk.database, run_id),
+        )
+        == 4
+    )
     said = page(tab, run_id)
     assert "Agrees with people (n 4)" in said
     assert "75 %" in said.partition("Agrees with people")[2].partition("</dd>")[0]
@@ -256,7 +267,9 @@ def test_what_people_say_is_an_arena_of_its_own(tab: ArenaTab, arena_desk: AppSe
 def test_each_judge_is_held_against_people(arena_desk: AppService):
     run_id = judged(arena_desk, judges=["judge", "second"])
     votes = [Verdict(Duel("open/q0", "late", "early"), "a", "ann")]
-    arena_desk.store.add_votes(run_id, {"": votes})
+    add_imported_votes(
+        arena_desk.database, run_id, {"": votes}, pairs=voting_pairs(arena_desk.database, run_id)
+    )
     source = ArenaCache(arena_desk, messages("en"))
     assert [one.by for one in source.arenas_of(run_id)] == ["panel", "judge", "second", "people"]
     found = [source.agreement(run_id, place) for place in range(5)]
@@ -316,7 +329,7 @@ def test_a_finished_run_is_not_read_again(laid_out: ArenaTab, run_id: str):
 def test_a_run_deleted_elsewhere_is_reported(laid_out: ArenaTab, arena_desk: AppService):
     tab, run_id = laid_out, judged(arena_desk)
     seen, *_ = tab.enter(run_id, {})
-    arena_desk.store.delete(run_id)
+    queue.delete(arena_desk.database, run_id)
     assert "There is no run" in tab.tick(seen)[2]
 
 

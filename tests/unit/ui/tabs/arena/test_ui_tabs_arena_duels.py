@@ -6,6 +6,8 @@ import pytest
 from ui_arena_examples import better, judged, open_desk, questions
 
 from evalui.messages import messages
+from evalui.runs.database.ballots import voting_pairs
+from evalui.runs.database.votes import add_imported_votes
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.html import Html
@@ -167,7 +169,15 @@ def test_people_are_named_with_what_they_saw_on_the_left(tab: ArenaTab, arena_de
         Verdict(Duel("open/q0", "late", "early"), "a", "ann", "vote", "clearer"),
         Verdict(Duel("open/q0", "early", "late"), "a", "bob", "vote"),
     ]
-    assert arena_desk.store.add_votes(run_id, {"": votes}) == 2
+    assert (
+        add_imported_votes(
+            arena_desk.database,
+            run_id,
+            {"": votes},
+            pairs=voting_pairs(arena_desk.database, run_id),
+        )
+        == 2
+    )
     shown = duels(tab, run_id, arena="1")
     assert "people disagree" in shown
     for part in ("ann", "bob", "clearer", "People disagree."):

@@ -11,8 +11,10 @@ from starlette.datastructures import QueryParams
 from ui_examples import HOSTILE, built
 
 from evalui.messages import messages
-from evalui.report.analyses.statistics.pairs import CellComparison
-from evalui.runs.database.store import Store
+from evalui.report.analyses.statistics import CellComparison
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_cells
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
@@ -66,7 +68,7 @@ def open_desk(folder: Path) -> AppService:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, Store(settings.database))
+    return AppService(settings, Database(settings.database))
 
 
 def run(desk: AppService, file: str, models: Sequence[str], **fields: str | list[str]) -> str:
@@ -79,14 +81,14 @@ def run(desk: AppService, file: str, models: Sequence[str], **fields: str | list
         "shots": "0",
     }
     run_id = desk.start(read_run_form(form | fields))
-    Worker(desk.store, desk.catalog).run_once()
+    Worker(desk.database, desk.catalog).run_once()
     assert desk.run(run_id).state == "done"
     return run_id
 
 
 def cells(desk: AppService, run_id: str) -> dict[str, str]:
     """The ids of a run's cells by model."""
-    return {row.cell.model: str(row.id) for row in desk.store.cells(run_id)}
+    return {row.cell.model: str(row.id) for row in read_cells(desk.database, run_id)}
 
 
 @pytest.fixture(scope="module")
@@ -385,7 +387,7 @@ def test_hostile_text_stays_text(tmp_path: Path):
 
 
 def test_cells_of_another_user_are_no_such_run(desk: AppService, ids: dict[str, str]):
-    other = AppService(desk.settings, desk.store, owner="somebody-else")
+    other = AppService(desk.settings, desk.database, owner="somebody-else")
     said = told(
         CompareTab(other, messages("en")).enter(
             "", {"tab": "compare", "cells": f"{ids['perfect']},{ids['biased']}"}
@@ -397,7 +399,9 @@ def test_cells_of_another_user_are_no_such_run(desk: AppService, ids: dict[str, 
 
 
 def test_a_run_of_another_user_is_no_such_run(desk: AppService, both: tuple[str, str]):
-    other = CompareTab(AppService(desk.settings, desk.store, owner="somebody-else"), messages("en"))
+    other = CompareTab(
+        AppService(desk.settings, desk.database, owner="somebody-else"), messages("en")
+    )
     assert "There is no such run." in told(other.enter(both[0], {"tab": "compare"}))
 
 
@@ -414,7 +418,7 @@ def test_a_run_that_waits_is_reported(desk: AppService, tab: CompareTab):
     }
     waiting = desk.start(read_run_form(form))
     said = told(tab.enter(waiting, {"tab": "compare"}))
-    desk.store.delete(waiting)
+    queue.delete(desk.database, waiting)
     assert "This run has no finished answers yet." in said
 
 
@@ -424,7 +428,7 @@ def test_a_run_deleted_in_another_window_is_reported(tmp_path: Path, act: MakeAc
     found = ",".join(cells(desk, run_id).values())
     tab = CompareTab(desk, messages("en"))
     assert "Where they part" in told(tab.enter("", {"tab": "compare", "cells": found}))
-    desk.store.delete(run_id)
+    queue.delete(desk.database, run_id)
     for do in ("page", "question", "pair"):
         assert "There is no such run." in told(tab.answer("", act(do, {"compared": found})))
 

@@ -8,6 +8,7 @@ import pytest
 from ui_open_examples import ANSWERS, finish, given, open_desk, open_form
 
 from evalui.messages import messages
+from evalui.runs.database.runs import read_cells
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare import CompareTab
 
@@ -21,7 +22,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> AppService:
 def ids(desk: AppService) -> Mapping[str, str]:
     """The cells of two models and of answers that were brought along."""
     run_id = finish(desk, open_form(desk, judging=[], judges=[]) | given(desk))
-    return {row.cell.model: str(row.id) for row in desk.store.cells(run_id)}
+    return {row.cell.model: str(row.id) for row in read_cells(desk.database, run_id)}
 
 
 def page(desk: AppService, *chosen: str, **form: str) -> str:

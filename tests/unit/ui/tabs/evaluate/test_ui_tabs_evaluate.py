@@ -9,6 +9,7 @@ from starlette.datastructures import QueryParams
 from ui_examples import FAULTY, GOOD, HOSTILE, built
 
 from evalui.messages import messages
+from evalui.runs.database.runs import read_runs
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import SKIP, Action
 from evalui.ui.services.service import AppService
@@ -151,7 +152,7 @@ def test_start_queues_the_run_and_leads_to_it(
     tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
     page = tab.answer(act("start", form_for(name="Midterm")))
-    (row,) = desk.store.runs()
+    (row,) = read_runs(desk.database)
     assert (row.name, row.state) == ("Midterm", "queued")
     assert f'href="?run={row.id}&amp;tab=runs" data-go' in page
 
@@ -160,7 +161,7 @@ def test_a_run_can_be_repeated_from_its_form(
     tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
     tab.answer(act("start", form_for(name="Midterm", shots="0", pattern="origin")))
-    page = tab.again(desk.store.runs()[0].id)
+    page = tab.again(read_runs(desk.database)[0].id)
     assert 'value="Midterm"' in page
     origin = page.partition('name="pattern" value="origin"')[2].partition(">")[0]
     assert "checked" in origin

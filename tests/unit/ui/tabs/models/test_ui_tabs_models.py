@@ -12,15 +12,21 @@ from types import SimpleNamespace
 import pytest
 from ui_examples import HOSTILE, MODELS, built
 
-from evalui.messages import messages, sentence
-from evalui.models.base import BACKENDS, ModelEntry
+from evalui.messages import messages
+from evalui.models.base import BACKENDS, Backend, Model, ModelEntry
 from evalui.models.catalog import ModelState
+from evalui.models.endpoint.backend import OpenAIBackend
+from evalui.models.endpoint.http.client import HttpServer, RetryableError
+from evalui.models.endpoint.probing.capabilities import Capabilities
+from evalui.models.endpoint.probing.status import EndpointStatus
 from evalui.models.user_catalog import additions_path
 from evalui.runs.database.throughput import Throughput, store_throughput
-from evalui.runs.worker.devices import DeviceMemory, WorkerStatus
+from evalui.runs.worker.devices import DeviceMemory
+from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.settings import ASSETS
+from evalui.types import Ability
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import SKIP, Action
 from evalui.ui.services import models_service
@@ -65,7 +71,7 @@ def row(tab: ModelsTab, name: str) -> str:
 def trying(desk: AppService, model: str, worker: str = "host:4711") -> None:
     """Let the worker have taken a trial of the model."""
     desk.models.queue_test(model, desk.owner)
-    claim_model_test(desk.store.database, worker)
+    claim_model_test(desk.database, worker)
 
 
 def local(desk: AppService, **fields: str) -> None:
@@ -73,10 +79,10 @@ def local(desk: AppService, **fields: str) -> None:
     write(desk, f'\n[late]\nbackend = "transformers"\npath = "{LATE}"\n{told}')
 
 
-class Far:
-    """A backend that is asked over a network and takes its time."""
+class Far(Backend):
+    """A backend whose models compute elsewhere."""
 
-    def abilities(self, entry: ModelEntry) -> frozenset[str]:
+    def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
         del entry
         return frozenset({"generate"})
 
@@ -84,7 +90,10 @@ class Far:
         del entry
         return ""
 
-    def missing_reasons(self, entry: ModelEntry) -> dict[str, str]:
+    def open(self, entry: ModelEntry) -> Model:
+        raise AssertionError(f"{entry.name} is only described")
+
+    def missing_reasons(self, entry: ModelEntry) -> dict[Ability, str]:
         del entry
         return {"loglik": "it drops echo", "next_token": "it tells no top_logprobs"}
 
@@ -219,7 +228,7 @@ def test_a_hub_id_is_fetched_later(tab: ModelsTab, desk: AppService):
 
 @pytest.mark.usefixtures("far")
 def test_prices_and_measured_speed_are_shown(tab: ModelsTab, desk: AppService):
-    database = desk.store.database
+    database = desk.database
     store_throughput(
         database, "gpt", "generation", 0, fingerprint="f", throughput=Throughput(12.34)
     )
@@ -274,33 +283,29 @@ def test_a_chinese_page_speaks_chinese(desk: AppService):
 # Out of reach, and cannot be used
 
 
-class Moody(Far):
-    """An endpoint whose state the test decides, as `openai` tells it."""
+class Moody:
+    """What an endpoint answers when it is probed, as the test decides."""
 
-    problem_now: str = ""
+    problem_now: Exception | None = None
 
-    def problem(self, entry: ModelEntry) -> str:
-        del entry
-        return self.problem_now
-
-    def unavailable_addresses(self, entry: ModelEntry) -> dict[str, str]:
-        del entry
-        return {}
-
-    def open(self, entry: ModelEntry) -> SimpleNamespace:
-        del entry
-        return SimpleNamespace(close=lambda: None)
+    def __call__(self, server: HttpServer, model: str) -> Capabilities:
+        del server, model
+        if self.problem_now:
+            raise self.problem_now
+        return Capabilities(chat=True)
 
 
-AWAY = sentence("error.endpoint-down", reason="it is away")
+AWAY = RetryableError("it is away", blame="server")
 
 
 @pytest.fixture
 def moody(monkeypatch: pytest.MonkeyPatch, desk: AppService) -> Moody:
-    backend = Moody()
+    prober = Moody()
+    backend = OpenAIBackend(EndpointStatus(prober))
     monkeypatch.setitem(BACKENDS._entries, "openai", backend)  # pyright: ignore[reportPrivateUsage]
-    write(desk, '\n[gpt]\nbackend = "openai"\npath = "gpt"\n')
-    return backend
+    options = 'options = { base_url = "http://a/v1" }'
+    write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\n{options}\n')
+    return prober
 
 
 def settled(tab: ModelsTab) -> str:
@@ -331,7 +336,7 @@ def test_an_endpoint_is_probed_again_at_a_click(tab: ModelsTab, moody: Moody, ac
     moody.problem_now = AWAY
     told = settled(tab)
     assert 'data-do="again" data-model="gpt">Ask again</button>' in told
-    moody.problem_now = ""
+    moody.problem_now = None
     assert "Out of reach" in settled(tab), "it is left alone for a while"
     tab.answer(act("again", model="gpt"))
     told = settled(tab)
@@ -377,9 +382,9 @@ def test_an_endpoint_probed_after_its_failed_test_is_believed(
     assert "Answers" in settled(tab)
     assert not moody.problem_now
     desk.models.queue_test("gpt", "local")
-    trial = claim_model_test(desk.store.database, "w")
+    trial = claim_model_test(desk.database, "w")
     assert trial
-    finish_model_test(desk.store.database, replace(trial, error="Nobody answers."))
+    finish_model_test(desk.database, replace(trial, error="Nobody answers."))
     assert "Did not answer the last test" in settled(tab)
     tab.answer(act("again", model="gpt"))
     assert "Did not answer the last test" not in settled(tab)
@@ -411,9 +416,9 @@ def test_a_model_on_the_cluster_runs_there_and_an_endpoint_does_not(
     desk.settings.engine = "ray"
     local(desk)
     trying(desk, "late")
-    WorkerStatus(desk.store.database, "host:4711").update(model="late", device="cpu")
+    WorkerStatus(desk.database, "host:4711").update(model="late", device="cpu")
     assert "<td>Ray cluster</td>" in page(tab)
-    WorkerStatus(desk.store.database, "host:4711").update(model="far", device="endpoint")
+    WorkerStatus(desk.database, "host:4711").update(model="far", device="endpoint")
     trying(desk, "always-A", "host:4711")
     assert "<td>Ray cluster</td>" not in page(tab)
 
@@ -426,7 +431,7 @@ def test_a_worker_shows_its_run_and_its_model(
     tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for(name="Midterm")))
-    WorkerStatus(desk.store.database, "host:4711").update(model="biased", run=run_id, device="rule")
+    WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
     assert f'<a href="?run={run_id}&amp;tab=runs">Midterm</a>' in page(tab)
     assert "In use now" in row(tab, "biased")
     assert "1 busy, 0 idle" in page(tab)
@@ -435,7 +440,7 @@ def test_a_worker_shows_its_run_and_its_model(
 def test_a_model_on_a_device_is_loaded_now(tab: ModelsTab, desk: AppService):
     local(desk)
     trying(desk, "late")
-    presence = WorkerStatus(desk.store.database, "host:4711")
+    presence = WorkerStatus(desk.database, "host:4711")
     presence.update(model="late")
     assert "Loading" in row(tab, "late")
     presence.update(model="late", device="cpu")
@@ -447,7 +452,7 @@ def test_the_run_of_another_user_is_busy_and_nothing_more(
     tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for(name="Secret")))
-    WorkerStatus(desk.store.database, "host:4711").update(model="biased", run=run_id, device="rule")
+    WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
     desk.owner = "bob"
     told = page(tab)
     assert "Secret" not in told
@@ -457,15 +462,15 @@ def test_the_run_of_another_user_is_busy_and_nothing_more(
 
 def test_the_test_of_another_user_is_busy_and_nothing_more(tab: ModelsTab, desk: AppService):
     desk.models.queue_test("biased", "local")
-    claim_model_test(desk.store.database, "host:4711")
-    WorkerStatus(desk.store.database, "host:4711").update(model="biased", device="rule")
+    claim_model_test(desk.database, "host:4711")
+    WorkerStatus(desk.database, "host:4711").update(model="biased", device="rule")
     assert "In use now" in row(tab, "biased")
     desk.owner = "bob"
     assert "In use now" not in row(tab, "biased")
 
 
 def test_a_test_whose_owner_is_not_known_yet_is_hidden(tab: ModelsTab, desk: AppService):
-    WorkerStatus(desk.store.database, "host:4711").update(model="biased", device="rule")
+    WorkerStatus(desk.database, "host:4711").update(model="biased", device="rule")
     assert "In use now" not in row(tab, "biased")
     assert "1 busy, 0 idle" in page(tab)
 
@@ -479,7 +484,7 @@ def test_a_test_is_queued_and_shows_its_outcome(tab: ModelsTab, desk: AppService
     assert "Test is queued" in shown
     assert form == SKIP
     assert timer.active
-    Worker(desk.store, desk.catalog).run_test_once()
+    Worker(desk.database, desk.catalog).run_test_once()
     shown, now, _ = tab.tick(said, stamp)
     assert now != stamp
     assert "<b>Paris</b>" in shown
@@ -493,7 +498,7 @@ def test_a_queued_test_says_what_it_waits_for(
     trying(desk, "always-A", "host:1")
     desk.models.queue_test("biased", "local")
     assert "No worker is running to take it." in row(tab, "biased")
-    presence = WorkerStatus(desk.store.database, "host:1")
+    presence = WorkerStatus(desk.database, "host:1")
     presence.update()
     assert "A worker takes it in a moment." in row(tab, "biased")
     presence.update(model="always-A", device="rule")
@@ -508,14 +513,14 @@ def test_a_queued_test_says_what_it_waits_for(
 def test_a_failed_test_says_why(tab: ModelsTab, desk: AppService):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
-    Worker(desk.store, desk.catalog).run_test_once()
+    Worker(desk.database, desk.catalog).run_test_once()
     assert "failed." in row(tab, "odd")
     assert "&#x27;odd&#x27; is unknown" in row(tab, "odd").partition("tried")[2]
 
 
 def test_what_a_model_writes_never_becomes_markup(tab: ModelsTab, desk: AppService):
     desk.models.queue_test("biased", "local")
-    trial = claim_model_test(desk.store.database, "w")
+    trial = claim_model_test(desk.database, "w")
     assert trial
     said = AbilityTest(
         "generate", "question_answer", answer=HOSTILE, tokens=20, seconds=0.5, requests=1
@@ -523,7 +528,7 @@ def test_what_a_model_writes_never_becomes_markup(tab: ModelsTab, desk: AppServi
     mute = AbilityTest("next_token", "multiple_choice", problem="<b>no</b>")
     object.__setattr__(trial, "load_s", 0.25)
     object.__setattr__(trial, "ability_tests", (said, mute))
-    finish_model_test(desk.store.database, trial)
+    finish_model_test(desk.database, trial)
     told = row(tab, "biased")
     assert "<img" not in told
     assert "&lt;b&gt;no&lt;/b&gt;" in told
@@ -536,7 +541,7 @@ def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(
 ):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
-    Worker(desk.store, desk.catalog).run_test_once()
+    Worker(desk.database, desk.catalog).run_test_once()
     assert "tried" in row(tab, "odd")
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "noisy" }\n')
     assert "tried" not in row(tab, "odd")
@@ -549,7 +554,7 @@ def test_an_unknown_model_cannot_be_tested(tab: ModelsTab, act: MakeAct):
 
 def test_a_tick_without_news_changes_nothing(tab: ModelsTab, desk: AppService):
     desk.models.queue_test("biased", "local")
-    WorkerStatus(desk.store.database, "host:1").update(model="x", device="cpu")
+    WorkerStatus(desk.database, "host:1").update(model="x", device="cpu")
     *_, said, stamp, timer = tab.open()
     assert timer.active
     assert tab.tick(said, stamp) == (SKIP, SKIP, SKIP)
@@ -852,9 +857,9 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
     write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')
     assert "Answers" in row(tab, "gpt")
     desk.models.queue_test("gpt", "local")
-    trial = claim_model_test(desk.store.database, "w")
+    trial = claim_model_test(desk.database, "w")
     assert trial
-    finish_model_test(desk.store.database, replace(trial, error="Nobody answers."))
+    finish_model_test(desk.database, replace(trial, error="Nobody answers."))
     assert "Did not answer the last test" in row(tab, "gpt")
     assert "Answers" not in row(tab, "gpt")
 

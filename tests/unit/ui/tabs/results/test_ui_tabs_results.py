@@ -8,6 +8,7 @@ from ui_choice_examples import MANY
 from ui_examples import GOOD, HOSTILE, built
 
 from evalui.messages import messages
+from evalui.runs.database import queue
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import SKIP, Action
 from evalui.ui.services.run_form import read_run_form
@@ -226,7 +227,7 @@ def test_a_live_run_tells_how_far_it_is_and_offers_the_newest_figures(
     tab: ResultsTab, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for(models=["biased"], modes=["multiple_choice"])))
-    assert desk.store.claim("worker-1")
+    assert queue.claim(desk.database, "worker-1")
     told = "Still running: 0 of 16 done."
     head = tab.head(RunView(desk, tab.t, run_id))
     assert told in head

@@ -5,6 +5,7 @@ from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD, laid_out, shown
 
 from evalui.messages import messages
+from evalui.runs.database.runs import read_cells
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.calibration import CalibrationView
 
@@ -34,7 +35,7 @@ def test_letters_have_both_errors_and_their_mass(view: CalibrationView, many: st
 
 
 def test_the_picker_changes_the_diagram(view: CalibrationView, room: AppService, many: str):
-    second = f"{room.store.cells(many)[1].id}.4"
+    second = f"{read_cells(room.database, many)[1].id}.4"
     assert "biased is" in shown(view, many)["calibration-title"]
     assert "always-A is" in shown(view, many, {"calibration_cell": second})["calibration-title"]
 

@@ -11,6 +11,8 @@ from ui_open_examples import answers, finish, given, lines, open_desk, open_form
 from evalui.messages import messages
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import duel_lines, write
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import read_results
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena import ArenaTab
 from evalui.ui.tabs.compare import CompareTab
@@ -96,7 +98,7 @@ def _arena(desk: AppService, language: str) -> ArenaTab:
 
 
 def _report(desk: AppService, run_id: str, language: str) -> str:
-    return markdown(compile_report("Capitals", desk.store.results(run_id)), language)
+    return markdown(compile_report("Capitals", read_results(desk.database, run_id)), language)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ def test_what_lacks_a_reference_was_not_judged_and_is_not_unreadable(
     desk: AppService, run_id: str, language: str
 ):
     k = 2 * _BARE  # both orders of one pair
-    row = next(row for row in desk.store.cells(run_id) if row.cell.mode == "judge")
+    row = next(row for row in read_cells(desk.database, run_id) if row.cell.mode == "judge")
     assert (row.unreadable, row.unreferenced) == (0, k)
     told = _report(desk, run_id, language)
     shown = _arena(desk, language)
@@ -164,7 +166,7 @@ def test_the_duels_have_a_filter_for_each_of_the_two(desk: AppService, run_id: s
 
 
 def test_exports_count_and_name_what_was_not_judged(desk: AppService, run_id: str):
-    report = compile_report("Capitals", desk.store.results(run_id))
+    report = compile_report("Capitals", read_results(desk.database, run_id))
     (arena,) = json.loads(write(report, "json", "en"))["arenas"]
     kept = arena["reliability"]
     assert (kept["n"], kept["unreferenced"], kept["unreadable"]) == (32, 8, 0.0)
@@ -175,7 +177,7 @@ def test_exports_count_and_name_what_was_not_judged(desk: AppService, run_id: st
 
 
 def test_compare_goes_by_recall_too_and_offers_rouge(desk: AppService, run_id: str):
-    cells = [str(row.id) for row in desk.store.cells(run_id) if row.cell.mode != "judge"]
+    cells = [str(row.id) for row in read_cells(desk.database, run_id) if row.cell.mode != "judge"]
 
     def compared(**wish: str) -> str:
         form = {"tab": "compare", "cells": ",".join(cells), **wish}
@@ -199,6 +201,6 @@ def test_a_judge_that_marks_single_answers_speaks_first_and_marks_none_without_a
     note = f"Not judged by reference-judge (rule-based), for lack of a reference: {_BARE} of 16"
     assert note in last
     assert "without a readable rating" not in last
-    (late, *_) = compile_report("Marks", desk.store.results(run_id)).answers
+    (late, *_) = compile_report("Marks", read_results(desk.database, run_id)).answers
     (mark,) = late.ratings
     assert (mark.n, mark.unscored, mark.unreferenced) == (12, 0, _BARE)

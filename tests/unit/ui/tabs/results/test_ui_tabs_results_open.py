@@ -21,6 +21,7 @@ from ui_open_examples import (
 
 from evalui.messages import messages
 from evalui.report.analyses.open_answers.figures import AnswerPair
+from evalui.runs.database.runs import read_cells
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
@@ -56,7 +57,7 @@ def written(tab: ResultsTab, run_id: str) -> str:
 
 def cell_of(desk: AppService, run_id: str, model: str) -> str:
     """The id of a model's cell."""
-    return next(str(row.id) for row in desk.store.cells(run_id) if row.cell.model == model)
+    return next(str(row.id) for row in read_cells(desk.database, run_id) if row.cell.model == model)
 
 
 def test_beside_multiple_choice_the_written_answers_name_their_dataset(
@@ -243,7 +244,7 @@ def test_a_judge_is_not_offered_among_the_samples(tab: ResultsTab, desk: AppServ
 def test_the_matrix_calls_nothing_accuracy_that_is_none(desk: AppService):
     t = messages("en")
     run_id = finish(desk, open_form(desk, models=["perfect"]) | given(desk))
-    cells = desk.store.cells(run_id)
+    cells = read_cells(desk.database, run_id)
     page = progress_table(t, cells, desk.baselines())
     assert "75 % answered" in page  # of the answers brought along, one is empty
     assert "1 empty" in page

@@ -8,6 +8,8 @@ import pytest
 from ui_examples import HOSTILE, built
 
 from evalui.messages import messages
+from evalui.runs.database import queue
+from evalui.runs.database.runs import read_revision, read_run, read_runs
 from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker.main import Worker
 from evalui.ui.components.form import Form, dump_client_state, load_client_state
@@ -61,7 +63,7 @@ def test_a_chinese_page_tells_in_chinese_how_a_run_failed(
     desk: AppService, queued: Callable[..., str]
 ):
     run_id = queued()
-    Worker(desk.store, dict).run_once()  # a server that has lost its models
+    Worker(desk.database, dict).run_once()  # a server that has lost its models
     told = "没有名为 &#x27;biased&#x27; 的模型。"
     assert told in RunsTab(desk, messages("zh")).show(run_id)
     figures = desk.report(run_id, "zh").summaries
@@ -83,7 +85,7 @@ def test_a_tick_without_news_changes_nothing(tab: RunsTab, queued: Callable[...,
 def test_a_tick_with_news_shows_them(tab: RunsTab, desk: AppService, queued: Callable[..., str]):
     run_id = queued()
     _, _, seen, _ = tab.open(run_id)
-    desk.store.cancel(run_id)
+    queue.cancel(desk.database, run_id)
     page, now, _ = tab.tick(run_id, "", seen)
     assert "Stopped by you" in page
     assert now != seen
@@ -113,9 +115,9 @@ def test_delete_asks_once_and_then_deletes(
     run_id = finished()
     page, *_ = tab.answer("", act("ask", run=run_id))
     assert "Delete for good" in page
-    assert desk.store.runs()
+    assert read_runs(desk.database)
     tab.answer("", act("delete", run=run_id))
-    assert desk.store.runs() == []
+    assert read_runs(desk.database) == []
 
 
 def test_a_run_that_is_not_ours_cannot_be_touched(
@@ -125,7 +127,7 @@ def test_a_run_that_is_not_ours_cannot_be_touched(
     desk.owner = "bob"
     page, *_ = tab.answer("", act("stop", run=run_id))
     assert "There is no run" in page
-    assert desk.store.run(run_id).state == "queued"
+    assert read_run(desk.database, run_id).state == "queued"
 
 
 def test_a_name_never_becomes_markup(tab: RunsTab, queued: Callable[..., str]):
@@ -140,8 +142,8 @@ def test_a_question_to_the_person_stays_while_the_page_polls(
 ):
     done, live = finished(), queued()
     said = dump_client_state(RunsNotice("It could not be done.", confirming=done))
-    seen = dump_client_state(RunsClientState(desk.store.revision(), live, said))
-    desk.store.cancel(live)
+    seen = dump_client_state(RunsClientState(read_revision(desk.database), live, said))
+    queue.cancel(desk.database, live)
     page, now, _ = tab.tick(live, said, seen)
     assert "It could not be done." in page
     assert f'data-do="delete" data-run="{done}"' in page
@@ -157,7 +159,7 @@ def test_a_tick_that_was_on_its_way_undoes_no_click(
 ):
     done, live = finished(), queued()
     _, _, seen, _ = tab.open(live)
-    desk.store.cancel(live)
+    queue.cancel(desk.database, live)
     # The tick was sent before the click and is answered after it: it knows nothing of it.
     late = tab.tick(live, "", seen)
     _, chosen, said, _, _ = tab.answer(live, act("ask", run=done))
@@ -194,7 +196,7 @@ def test_a_run_resumed_after_the_last_tick_is_watched_again(
     tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
-    desk.store.cancel(run_id)
+    queue.cancel(desk.database, run_id)
     _, _, seen, _ = tab.open("")
     assert tab.tick("", "", seen)[2].active is False  # answered after the click below
     _, chosen, said, now, _ = tab.answer("", act("resume", run=run_id))

@@ -9,8 +9,9 @@ from ui_examples import HOSTILE
 from evalui.errors import EvaluiError
 from evalui.messages import Sentence, messages, sentence
 from evalui.report.compile import markdown
-from evalui.runs.database import usage
+from evalui.runs.database import queue, usage
 from evalui.runs.database.records import Lease
+from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.usage import ModelWait
 from evalui.types import Language, Usage
 from evalui.ui.components.form import Form
@@ -43,9 +44,9 @@ WHY = sentence(
 def lease(desk: AppService, form_for: Callable[..., Form]) -> Lease:
     """A run with two cells, of biased (1) and always-A (2), whose first is at work."""
     desk.start(read_run_form(form_for(modes=["multiple_choice"], name="capitals")))
-    run = desk.store.claim("worker-1")
+    run = queue.claim(desk.database, "worker-1")
     assert run
-    desk.store.start_cell(run.lease, 1, "f")
+    queue.start_cell(desk.database, run.lease, 1, "f")
     return run.lease
 
 
@@ -65,22 +66,22 @@ def test_a_run_without_token_counts_has_no_cost(desk: AppService):
 
 def test_a_run_tells_its_tokens_and_their_price_today(desk: AppService, lease: Lease):
     price(desk)
-    usage.add_usage(desk.store.database, lease, 1, Usage(1_200_000, 300_000))
+    usage.add_usage(desk.database, lease, 1, Usage(1_200_000, 300_000))
     assert "1.20 M tokens read, 0.30 M written, US$ 0.42 at today&#x27;s prices" in page(desk)
     assert "读入 1.20 M 词元，写出 0.30 M 词元，按今日价格 0.42 美元" in page(desk, "zh")
 
 
 def test_tokens_without_a_price_have_no_dollars(desk: AppService, lease: Lease):
-    usage.add_usage(desk.store.database, lease, 1, Usage(1_200, 300))
+    usage.add_usage(desk.database, lease, 1, Usage(1_200, 300))
     assert '<div class="meta gap-s">1,200 tokens read, 300 written</div>' in page(desk)
     assert "$" not in page(desk)
 
 
 def test_several_cells_stand_one_by_one(desk: AppService, lease: Lease):
     price(desk)
-    usage.add_usage(desk.store.database, lease, 1, Usage(1_000_000, 0))
+    usage.add_usage(desk.database, lease, 1, Usage(1_000_000, 0))
     assert "<details" not in page(desk)
-    usage.add_usage(desk.store.database, lease, 2, Usage(500, 7))
+    usage.add_usage(desk.database, lease, 2, Usage(500, 7))
     told = page(desk)
     unpriced = "at today&#x27;s prices, without what has no price"
     assert f"1.00 M tokens read, 7 written, US$ 0.25 {unpriced}" in told
@@ -92,14 +93,14 @@ def test_several_cells_stand_one_by_one(desk: AppService, lease: Lease):
 
 def test_a_finished_run_tells_its_cost_in_the_list(desk: AppService, lease: Lease):
     price(desk)
-    usage.add_usage(desk.store.database, lease, 1, Usage(1_200_000, 300_000))
-    desk.store.fail(lease, "It broke.")
+    usage.add_usage(desk.database, lease, 1, Usage(1_200_000, 300_000))
+    queue.fail(desk.database, lease, "It broke.")
     finished = page(desk).partition("<h2>Finished</h2>")[2]
     assert '<div class="meta">1.20 M tokens read, 0.30 M written, US$ 0.42' in finished
 
 
 def test_a_waiting_cell_tells_why_since_when_and_until_when(desk: AppService, lease: Lease):
-    usage.set_wait(desk.store.database, lease, 1, ModelWait(WHY, 1_700_000_000.0, 1_700_000_060.0))
+    usage.set_wait(desk.database, lease, 1, ModelWait(WHY, 1_700_000_000.0, 1_700_000_060.0))
     told = page(desk)
     assert "<b>biased · " in told
     assert "Given up after 30 minutes" in told
@@ -114,15 +115,15 @@ def test_a_waiting_cell_tells_why_since_when_and_until_when(desk: AppService, le
 
 def test_a_waiting_cell_does_not_count_as_running(desk: AppService, lease: Lease):
     assert "asking the first questions" in page(desk)
-    usage.set_wait(desk.store.database, lease, 1, ModelWait(WHY, 1.0, 2.0))
+    usage.set_wait(desk.database, lease, 1, ModelWait(WHY, 1.0, 2.0))
     assert "asking the first questions" not in page(desk)
-    usage.clear_wait(desk.store.database, lease, 1)
+    usage.clear_wait(desk.database, lease, 1)
     assert "asking the first questions" in page(desk)
     assert "No answer since" not in page(desk)
 
 
 def test_a_chinese_page_tells_in_chinese_why_a_cell_waits(desk: AppService, lease: Lease):
-    usage.set_wait(desk.store.database, lease, 1, ModelWait(WHY, 1.0, 2.0))
+    usage.set_wait(desk.database, lease, 1, ModelWait(WHY, 1.0, 2.0))
     told = page(desk, "zh")
     assert "等了 30 分钟仍没有应答" in told
     assert "等待模型应答" in told
@@ -130,20 +131,20 @@ def test_a_chinese_page_tells_in_chinese_why_a_cell_waits(desk: AppService, leas
 
 
 def test_a_waiting_run_that_is_stopped_says_so_at_once(desk: AppService, lease: Lease):
-    usage.set_wait(desk.store.database, lease, 1, ModelWait(WHY, 1.0, 2.0))
-    desk.store.cancel(lease.run_id)
+    usage.set_wait(desk.database, lease, 1, ModelWait(WHY, 1.0, 2.0))
+    queue.cancel(desk.database, lease.run_id)
     assert "Stopping" in page(desk)
 
 
 def test_what_a_server_says_never_becomes_markup(desk: AppService, lease: Lease):
-    usage.set_wait(desk.store.database, lease, 1, ModelWait(HOSTILE, 1.0, 2.0))
+    usage.set_wait(desk.database, lease, 1, ModelWait(HOSTILE, 1.0, 2.0))
     told = page(desk)
     assert "&lt;img" in told
     assert "<img" not in told
 
 
 def test_a_run_whose_model_is_being_opened_says_so(desk: AppService, lease: Lease):
-    running, waiting = desk.store.cells(lease.run_id)
+    running, waiting = read_cells(desk.database, lease.run_id)
     cells = [replace(running, state="waiting"), waiting]
     t = messages("en")
     assert "loading the model" not in str(progress_table(t, [running, waiting], (), at_work=True))
@@ -155,7 +156,7 @@ def test_a_run_whose_model_is_being_opened_says_so(desk: AppService, lease: Leas
 def test_a_broken_catalog_takes_the_prices_and_nothing_else(
     desk: AppService, lease: Lease, counted: int
 ):
-    usage.add_usage(desk.store.database, lease, 1, Usage(counted, counted))
+    usage.add_usage(desk.database, lease, 1, Usage(counted, counted))
     desk.settings.models.write_text("[biased", encoding="utf-8")
     with pytest.raises(EvaluiError):
         desk.catalog()
@@ -171,16 +172,16 @@ def test_a_run_is_stopped_and_deleted_with_a_broken_catalog(
     desk.settings.models.write_text("[biased", encoding="utf-8")
     tab = RunsTab(desk, messages("en"))
     tab.answer("", act("stop", run=lease.run_id))
-    desk.store.finish_cancelled(lease)
+    queue.finish_cancelled(desk.database, lease)
     tab.answer("", act("delete", run=lease.run_id))
-    assert desk.store.runs(desk.owner) == []
+    assert read_runs(desk.database, desk.owner) == []
 
 
 def test_the_catalog_is_read_once_for_a_page(
     desk: AppService, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ):
-    usage.add_usage(desk.store.database, lease, 1, Usage(1, 1))
-    desk.store.finish_cancelled(lease)
+    usage.add_usage(desk.database, lease, 1, Usage(1, 1))
+    queue.finish_cancelled(desk.database, lease)
     read: list[int] = []
     catalog = desk.catalog()
     monkeypatch.setattr(AppService, "catalog", lambda _: read.append(1) or catalog)
@@ -191,7 +192,7 @@ def test_the_catalog_is_read_once_for_a_page(
 def test_the_report_tells_what_the_page_tells_at_the_prices_of_today(
     desk: AppService, lease: Lease
 ):
-    usage.add_usage(desk.store.database, lease, 1, Usage(1_200_000, 300_000))
+    usage.add_usage(desk.database, lease, 1, Usage(1_200_000, 300_000))
     assert "no price given" in markdown(desk.report(lease.run_id, "en"), "en")
     price(desk)
     told = markdown(desk.report(lease.run_id, "en"), "en")
@@ -200,5 +201,5 @@ def test_the_report_tells_what_the_page_tells_at_the_prices_of_today(
 
 
 def test_a_chinese_report_tells_in_chinese_who_is_waited_for(desk: AppService, lease: Lease):
-    usage.set_wait(desk.store.database, lease, 1, ModelWait(WHY, 1_700_000_000.0, 1_700_000_060.0))
+    usage.set_wait(desk.database, lease, 1, ModelWait(WHY, 1_700_000_000.0, 1_700_000_060.0))
     assert "等了 30 分钟仍没有应答" in markdown(desk.report(lease.run_id, "zh"), "zh")

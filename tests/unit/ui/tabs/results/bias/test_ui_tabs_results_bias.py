@@ -7,6 +7,7 @@ from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD, laid_out, shown
 
 from evalui.messages import messages
+from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
@@ -40,7 +41,9 @@ def view(room: AppService) -> BiasView:
 
 def always_a(view: BiasView, run_id: str) -> str:
     """The id of the cell of always-A."""
-    return next(str(c.id) for c in view.service.store.cells(run_id) if c.cell.model == "always-A")
+    return next(
+        str(c.id) for c in read_cells(view.service.database, run_id) if c.cell.model == "always-A"
+    )
 
 
 def two_subjects(desk: AppService, *names: str) -> str:

@@ -1,0 +1,324 @@
+"""Files that come together: their subjects and splits, which format reads each, and their rows.
+
+The name of a file counts first (law_val.csv), then the nearest folder that is called like a split
+(dev/law.csv). A name that is a split alone (law/test.csv) leaves the subject to its folder.
+
+Rows of which several options have the same text are kept with a note, or left out by choice: real
+benchmarks have such rows, and published figures count them.
+"""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from evalui.datasets.base import (
+    DATASET_FORMATS,
+    DatasetFormat,
+    Layout,
+    Limits,
+    ParsedRows,
+    RawTable,
+    Source,
+    UploadNote,
+)
+from evalui.datasets.files.archive import SourceFile, is_workbook
+from evalui.datasets.files.encoding import decode
+from evalui.datasets.tables.pictures import PICTURE_RULE
+from evalui.datasets.tables.workbook import read_sheet
+from evalui.errors import DataError
+from evalui.types import LETTERS, DatasetKind, Sample, Split
+
+# The reader of a file that none recognises, so that its faults name the columns it lacks.
+_DEFAULT_FORMATS = {
+    "multiple_choice": "ceval",
+    "general_qa": "general_qa",
+    "subjective": "subjective",
+}
+_OPEN_KINDS: tuple[DatasetKind, ...] = ("general_qa", "subjective")
+KEPT_RULE, LEFT_OUT_RULE = "duplicate-options", "duplicate-options-left-out"
+_MAX_ROWS_SHOWN = 10  # rows named in a note
+_SPLITS: dict[str, Split] = {
+    "dev": "dev",
+    "val": "val",
+    "validation": "val",
+    "test": "test",
+    "train": "train",
+}
+_SPLIT_NAMES = "|".join(_SPLITS)
+_SUBJECT_AND_SPLIT = re.compile(rf"(?P<subject>.+?)[_.-](?P<split>{_SPLIT_NAMES})", re.IGNORECASE)
+_SPLIT_ONLY = re.compile(
+    rf"(?P<split>{_SPLIT_NAMES})(?:_rand_split(?:_no_answers)?)?", re.IGNORECASE
+)
+_VERSION_0_1_NAME = re.compile(
+    r".+?[_.-](?:dev|val|test)", re.IGNORECASE
+)  # all that version 0.1.0 knew
+_DEFAULT_SUBJECT = "default"  # SWIFT's name for a subject without one
+
+
+@dataclass(frozen=True, slots=True)
+class FileRole:
+    """Subject and split of a file; `name` is what it is called, with the folder that counts.
+
+    `is_new`: earlier versions took the path for another role, or for none.
+    """
+
+    subject: str
+    split: Split | None
+    name: str
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedFile:
+    """A file before its rows are read; `dataset_format` is None if none recognises it."""
+
+    path: PurePosixPath
+    role: FileRole
+    source: Source
+    dataset_format: DatasetFormat | None
+    digest: bytes
+    notes: tuple[UploadNote, ...] = ()
+    sheets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """A file with its rows."""
+
+    decoded: DecodedFile
+    parsed: ParsedRows
+
+    @property
+    def source(self) -> Source:
+        """The file's text, with the subject and split of its name."""
+        return self.decoded.source
+
+    @property
+    def picture_column(self) -> str | None:
+        """The first column of pictures if every row has one, else None."""
+        faults = self.parsed.faults
+        rules = {fault.rule for fault in faults} | self.parsed.unlisted.keys()
+        return None if self.parsed.samples or rules != {PICTURE_RULE} else faults[0].column
+
+
+@dataclass(frozen=True, slots=True)
+class FilesOfKind:
+    """The files of one kind of question, each with its reader; `kinds` are all there are."""
+
+    files: tuple[tuple[DecodedFile, DatasetFormat], ...]
+    kind: DatasetKind
+    kinds: tuple[DatasetKind, ...]
+    notes: tuple[UploadNote, ...]
+
+
+def roles_of(paths: Sequence[PurePosixPath]) -> tuple[FileRole, ...]:
+    """The roles of files that come together.
+
+    A role that earlier versions did not know counts only where there are several splits; else a
+    file in test/ keeps the role, and its questions the ids, that they had in earlier versions.
+    """
+    roles = tuple(map(role_of, paths))
+    if len({role.split for role in roles if role.split}) > 1:
+        return roles
+    return tuple(
+        FileRole(path.stem, None, path.name) if role.is_new else role
+        for path, role in zip(paths, roles, strict=True)
+    )
+
+
+def role_of(path: PurePosixPath) -> FileRole:
+    """The role that the path of a file within a folder or an archive states by itself."""
+    stem, name = path.stem, path.name
+    if match := _SUBJECT_AND_SPLIT.fullmatch(stem):
+        known = bool(_VERSION_0_1_NAME.fullmatch(stem))
+        return FileRole(match["subject"], _SPLITS[match["split"].lower()], name, is_new=not known)
+    folder_name = path.parent.name
+    if match := _SPLIT_ONLY.fullmatch(stem):
+        split = _SPLITS[match["split"].lower()]
+        if folder_name and folder_name.lower() not in _SPLITS:
+            return FileRole(folder_name, split, f"{folder_name}/{name}", is_new=True)
+        return FileRole(_DEFAULT_SUBJECT, split, name, is_new=True)
+    for folder in reversed(path.parent.parts):
+        if split := _SPLITS.get(folder.lower()):
+            return FileRole(stem, split, f"{folder}/{name}", is_new=True)
+    return FileRole(stem, None, name)
+
+
+def open_files(
+    members: Sequence[SourceFile], layout: Layout, limits: Limits
+) -> Iterator[DecodedFile | UploadNote]:
+    """Each of the files that come together, or a note on why it is not used."""
+    roles = roles_of([member.path for member in members])
+    for member, role in zip(members, roles, strict=True):
+        opened = open_file(member, role, layout, limits)
+        if (
+            opened.dataset_format is None
+            and not member.explicit
+            and member.path.suffix.lower() == ".txt"
+        ):
+            yield UploadNote("ignored-files", {"files": member.name})
+        else:
+            yield opened
+
+
+def open_file(member: SourceFile, role: FileRole, layout: Layout, limits: Limits) -> DecodedFile:
+    """A file as text or as a sheet; raises `DataError` if it is neither."""
+    digest = hashlib.sha256(member.data).digest()
+    if is_workbook(member):
+        return _open_workbook(member, role, digest, layout, limits)
+    decoded = decode(member.data, member.name)
+    source = replace(_empty_source(member, role), text=decoded.text, encoding=decoded.encoding)
+    return DecodedFile(member.path, role, source, _find_format(source, layout), digest)
+
+
+def select_kind(files: Sequence[DecodedFile], layout: Layout) -> FilesOfKind:
+    """The files of the kind that the layout chooses, else of the first kind there is.
+
+    Open questions may be read as either open kind, if the files are all of the other. Raises
+    `DataError` if there are no questions of the chosen kind.
+    """
+    all_kinds: list[DatasetKind] = [
+        file.dataset_format.kind for file in files if file.dataset_format
+    ]
+    kinds = tuple(dict.fromkeys(all_kinds))
+    kind = _choose_kind(files, kinds, layout)
+    usual = DATASET_FORMATS[_DEFAULT_FORMATS[kind]]
+    if kind in kinds or not kinds:
+        readers = [(file, file.dataset_format or usual) for file in files]
+    else:
+        readers = [
+            (file, usual if _can_be_read_as(kind, file) else file.dataset_format) for file in files
+        ]
+    chosen = tuple((file, reader) for file, reader in readers if reader and reader.kind == kind)
+    others = [(file, reader) for file, reader in readers if reader and reader.kind != kind]
+    notes = tuple(
+        UploadNote("other-kind", {"file": file.source.name, "kind": reader.kind})
+        for file, reader in others
+    )
+    return FilesOfKind(chosen, kind, kinds if kind in kinds else (*kinds, kind), notes)
+
+
+def read_files(selection: FilesOfKind, layout: Layout) -> list[ParsedFile]:
+    """The rows of the opened files.
+
+    Where one of them shows whether numbers count options from 0 or from 1, that holds for the
+    others too: five worked examples may well lack the last option.
+    """
+    files = [ParsedFile(file, reader.read(file.source, layout)) for file, reader in selection.files]
+    bases = {file.parsed.answer_key for file in files if not _is_index_base_assumed(file.parsed)}
+    bases &= {"index0", "index1"}
+    if len(bases) != 1:
+        return files
+    with_base = replace(layout, answer_key=bases.pop())
+    return [
+        ParsedFile(opened, reader.read(opened.source, with_base))
+        if _is_index_base_assumed(file.parsed)
+        else file
+        for file, (opened, reader) in zip(files, selection.files, strict=True)
+    ]
+
+
+def _is_index_base_assumed(part: ParsedRows) -> bool:
+    return any(note.rule == "counts-from-0" for note in part.notes)
+
+
+def _empty_source(member: SourceFile, role: FileRole) -> Source:
+    """What is known of a file before it is opened."""
+    # C-Eval's own files have their split in their names.
+    return Source(role.name, "", role.subject, role.split, own_subjects=role.name != member.name)
+
+
+def _open_workbook(
+    member: SourceFile, role: FileRole, digest: bytes, layout: Layout, limits: Limits
+) -> DecodedFile:
+    def source(table: RawTable) -> Source:
+        return replace(_empty_source(member, role), table=table)
+
+    def fits(head: RawTable) -> bool:
+        return _find_format(source(head), layout) is not None
+
+    sheet = read_sheet(
+        member.data, member.name, sheet_name=layout.sheet, accepts_header=fits, limits=limits
+    )
+    others = ", ".join(title for title in sheet.visible if title != sheet.title)
+    notes: list[UploadNote] = []
+    if others and not layout.sheet:
+        values = {"file": member.name, "sheet": sheet.title, "others": others}
+        notes.append(UploadNote("other-sheets", values))
+    if sheet.hidden:
+        hidden = {"file": member.name, "sheets": ", ".join(sheet.hidden)}
+        notes.append(UploadNote("hidden-sheets", hidden))
+    decoded = source(sheet.table)
+    dataset_format = _find_format(decoded, layout)
+    return DecodedFile(
+        member.path, role, decoded, dataset_format, digest, tuple(notes), sheet.visible
+    )
+
+
+def _find_format(source: Source, layout: Layout) -> DatasetFormat | None:
+    readers = (DATASET_FORMATS[name] for name in DATASET_FORMATS)
+    return next((reader for reader in readers if reader.recognises(source, layout)), None)
+
+
+def _choose_kind(
+    files: Sequence[DecodedFile], kinds: Sequence[DatasetKind], layout: Layout
+) -> DatasetKind:
+    kind = layout.kind
+    if not kind:
+        return kinds[0] if kinds else "multiple_choice"
+    if kinds and kind not in kinds and not any(_can_be_read_as(kind, file) for file in files):
+        raise DataError(
+            "no-such-kind",
+            files=", ".join(file.source.name for file in files[:3]),
+            kind=kind,
+            known=", ".join(kinds),
+        )
+    return kind
+
+
+def _can_be_read_as(kind: DatasetKind, file: DecodedFile) -> bool:
+    return kind in _OPEN_KINDS and (
+        file.dataset_format is None or file.dataset_format.kind in _OPEN_KINDS
+    )
+
+
+def equal_letters(choices: Sequence[str]) -> tuple[str, ...]:
+    """The letters of the options that share a text, a group for each such text: ("AC", "BD")."""
+    letters: defaultdict[str, str] = defaultdict(str)
+    for letter, text in zip(LETTERS, choices, strict=False):
+        letters[text] += letter
+    return tuple(group for group in letters.values() if len(group) > 1)
+
+
+def apply_duplicate_policy(
+    files: Sequence[ParsedFile], layout: Layout
+) -> tuple[list[ParsedFile], tuple[UploadNote, ...]]:
+    """The files with or without such rows, as the layout states, and notes on them."""
+    if layout.duplicate_options == "keep":
+        return list(files), tuple(_duplicate_notes(files, KEPT_RULE))
+    return [_drop_duplicates(file) for file in files], tuple(_duplicate_notes(files, LEFT_OUT_RULE))
+
+
+def _drop_duplicates(file: ParsedFile) -> ParsedFile:
+    samples = tuple(sample for sample in file.parsed.samples if not sample.duplicate_options)
+    skipped = len(file.parsed.samples) - len(samples)
+    return replace(file, parsed=replace(file.parsed, samples=samples, skipped=skipped))
+
+
+def _duplicate_notes(files: Sequence[ParsedFile], rule: str) -> Iterator[UploadNote]:
+    """A note for each file that has such rows: how many, their lines and which options."""
+    for file in files:
+        duplicates = [sample for sample in file.parsed.samples if sample.duplicate_options]
+        if duplicates:
+            n = len(duplicates)
+            more = f" (+{n - _MAX_ROWS_SHOWN})" if n > _MAX_ROWS_SHOWN else ""
+            where = ", ".join(map(_describe_row, duplicates[:_MAX_ROWS_SHOWN])) + more
+            yield UploadNote(rule, {"file": file.source.name, "n": str(n), "where": where})
+
+
+def _describe_row(sample: Sample) -> str:
+    groups = ", ".join(" = ".join(group) for group in equal_letters(sample.choices))
+    return f"{sample.metadata['line']} ({groups})"

@@ -1,1 +1,0 @@
-"""Log-probabilities over prefix trees: each shared token is computed once."""

@@ -1,0 +1,384 @@
+"""Models against each other, question by question, and the ranks that follow.
+
+Cells are compared within one dataset and mode, over the questions both answered. Everything is
+worked out from summaries; the tests are those of `scoring.statistics.paired_tests`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+from evalui.messages import localized
+from evalui.report.analyses.overview.summary import Measure, Summary
+from evalui.report.blocks import NONE
+from evalui.report.numbers import count, decimal_places, fixed, p_value, signed_points
+from evalui.scoring.statistics.paired_tests import (
+    McNemar,
+    PairedTTest,
+    RankBand,
+    holm,
+    incompatibilities,
+    mcnemar,
+    minimum_detectable_difference,
+    paired_t_test,
+    rank_bands,
+)
+from evalui.types import Cell, Language
+
+# The thresholds are judgement: Wilson's half-width is 16 points and more below 30 questions, and
+# one reply in ten that cannot be read moves an accuracy further than most models are apart.
+_MIN_QUESTIONS = 30
+_UNREADABLE = 0.10
+_LEVEL = 0.05
+
+MEASURES: tuple[Measure, ...] = ("robust", "accuracy", "mean_over_orders")
+Unranked = Literal["few", "unreadable", "guessing", "baseline"]
+PairFinding = Literal["few", "guessing", "same", "steady", "apart", "level"]
+
+
+@dataclass(frozen=True, slots=True)
+class CellComparison:
+    """Two cells on the questions both answered; `first` has the higher mean.
+
+    `paired` is the paired difference of question means with its t interval, `adjusted` its p-value
+    after Holm's correction for the pairs shown together. `mcnemar` is McNemar's test, None for the
+    mean over orders, which is not right or wrong. `detectable` is a planning figure: the smallest
+    true difference that these questions find with 80 % power, None where all differences are
+    equal. `first_at_chance`: the accuracy of the first is not known to be better than guessing.
+    """
+
+    first: Cell
+    second: Cell
+    measure: Measure
+    paired: PairedTTest
+    adjusted: float
+    mcnemar: McNemar | None
+    detectable: float | None
+    first_at_chance: bool = False
+    second_at_chance: bool = False
+
+    @property
+    def n(self) -> int:
+        """The questions both answered."""
+        return self.paired.n
+
+    @property
+    def too_few_questions(self) -> bool:
+        """Whether the questions are too few for any test."""
+        return self.n < _MIN_QUESTIONS
+
+    @property
+    def significant(self) -> bool:
+        """Whether the test tells the two apart, whatever they know."""
+        return not self.too_few_questions and self.paired.difference != 0 and self.adjusted < _LEVEL
+
+    @property
+    def finding(self) -> PairFinding:
+        """The one verdict from which every sentence about the two follows.
+
+        "apart" and "steady" are wins, the latter by the same difference on every question.
+        "guessing": both are no better than guessing, or the one that is ahead is not, so that
+        nobody wins whatever the test says. "level": the test does not tell the two apart.
+        """
+        if self.too_few_questions:
+            return "few"
+        if (
+            self.leader_at_chance
+            if self.significant
+            else self.first_at_chance and self.second_at_chance
+        ):
+            return "guessing"
+        if self.significant:
+            return "steady" if self.paired.all_equal else "apart"
+        return "same" if self.paired.all_equal else "level"
+
+    @property
+    def leader_at_chance(self) -> bool:
+        """Whether the one with the higher mean is no better than guessing."""
+        return self.first_at_chance if self.paired.difference >= 0 else self.second_at_chance
+
+    @property
+    def has_winner(self) -> bool:
+        """Whether one of the two is said to beat the other."""
+        return self.finding in ("apart", "steady")
+
+    @property
+    def undetected_difference(self) -> float | None:
+        """`detectable` where a difference may have been missed: None for a pair told apart."""
+        return self.detectable if self.finding in ("few", "level") else None
+
+
+@dataclass(frozen=True, slots=True)
+class IncomparablePair:
+    """Two cells that are not compared, and what differs: see `paired_tests.incompatibilities`.
+
+    `differences` is empty where they share fewer than two questions.
+    """
+
+    first: Cell
+    second: Cell
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSet:
+    """All pairs of one dataset and mode under one measure, in the order of the run.
+
+    `ranks` are the ranks of the cells that can be ranked, best first, named by model; `unranked`
+    tells why the others have none. No cell has a rank if some cannot be compared. Ranks follow
+    from the verdicts on the pairs.
+    """
+
+    dataset: str
+    label: str
+    measure: Measure
+    pairs: tuple[CellComparison, ...]
+    incomparable: tuple[IncomparablePair, ...]
+    ranks: tuple[RankBand, ...]
+    unranked: Mapping[Cell, Unranked]
+
+    @property
+    def n(self) -> int:
+        """The most questions that a pair has in common."""
+        return max((pair.n for pair in self.pairs), default=0)
+
+    def rank_of(self, model: str) -> RankBand | None:
+        """The rank of a model, None if it has none."""
+        return next((place for place in self.ranks if place.name == model), None)
+
+
+def comparisons(
+    summaries: Sequence[Summary],
+    measure: Measure | None = None,
+    *,
+    baselines: Collection[str] = (),
+) -> tuple[ComparisonSet, ...]:
+    """A comparison for each dataset and mode that two or more models of a run answered.
+
+    `measure` None takes the robust accuracy where options were moved, else the accuracy.
+    Scripted `baselines` are compared, but take no rank beside real models.
+    """
+    real = any(summary.cell.model not in baselines for summary in summaries)
+    scripted = frozenset(baselines) if real else frozenset[str]()
+    together: dict[tuple[str, str], list[Summary]] = {}
+    for summary in summaries:
+        if summary.accuracy:
+            together.setdefault((summary.cell.dataset, summary.cell.label), []).append(summary)
+    return tuple(
+        _comparison_set(found, measure or main_measure(found), scripted)
+        for found in together.values()
+        if len(found) > 1
+    )
+
+
+def main_measure(summaries: Sequence[Summary]) -> Measure:
+    """What models are ranked by: the robust accuracy if all have one."""
+    return "robust" if all(summary.robust for summary in summaries) else "accuracy"
+
+
+def compare_cells(
+    one: Summary, other: Summary, measure: Measure
+) -> CellComparison | IncomparablePair:
+    """Two cells under one measure, without a correction for other pairs."""
+    parts = incompatibilities(one.cell, other.cell)
+    if parts:
+        return IncomparablePair(one.cell, other.cell, tuple(parts.split(", ")))
+    first, second = one.outcomes.get(measure, {}), other.outcomes.get(measure, {})
+    found = paired_t_test(first, second)
+    if found is None:
+        return IncomparablePair(one.cell, other.cell, ())
+    if found.difference < 0:
+        return compare_cells(other, one, measure)
+    return CellComparison(
+        one.cell,
+        other.cell,
+        measure,
+        found,
+        adjusted=_p_value(found),
+        mcnemar=None
+        if measure == "mean_over_orders"
+        else mcnemar(_is_right(first), _is_right(second)),
+        detectable=None if found.all_equal else minimum_detectable_difference(found.omega, found.n),
+        first_at_chance=not one.above_chance,
+        second_at_chance=not other.above_chance,
+    )
+
+
+def holm_corrected(
+    results: Sequence[CellComparison | IncomparablePair],
+) -> tuple[CellComparison | IncomparablePair, ...]:
+    """The same with p-values adjusted for the number of pairs."""
+    adjusted = iter(holm([each.adjusted for each in results if isinstance(each, CellComparison)]))
+    return tuple(
+        replace(each, adjusted=next(adjusted)) if isinstance(each, CellComparison) else each
+        for each in results
+    )
+
+
+def shared_measures(summaries: Sequence[Summary]) -> tuple[Measure, ...]:
+    """The measures that all cells have, the one to rank by first."""
+    return tuple(measure for measure in MEASURES if all(s.outcomes.get(measure) for s in summaries))
+
+
+def unranked_reason(summary: Summary) -> Unranked | None:
+    """Why a cell takes no part in a ranking; None if it does."""
+    if summary.accuracy is None or summary.n < _MIN_QUESTIONS:
+        return "few"
+    if summary.unreadable > _UNREADABLE * summary.done:
+        return "unreadable"
+    return None if summary.above_chance else "guessing"
+
+
+def _comparison_set(
+    summaries: Sequence[Summary], measure: Measure, scripted: Collection[str]
+) -> ComparisonSet:
+    made = holm_corrected(
+        [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
+    )
+    tested = tuple(each for each in made if isinstance(each, CellComparison))
+    refused = tuple(each for each in made if isinstance(each, IncomparablePair))
+    contenders = [s for s in summaries if s.cell.model not in scripted]
+    without: dict[Cell, Unranked] = {s.cell: why for s in contenders if (why := unranked_reason(s))}
+    without |= {s.cell: "baseline" for s in summaries if s.cell.model in scripted}
+    won = {(each.first.model, each.second.model) for each in tested if each.has_winner}
+    ranked = [s for s in summaries if s.cell not in without]
+    if refused or len(contenders) < 2:
+        ranked = []  # one model alone has no rank, whatever scripts stand beside it
+    return ComparisonSet(
+        dataset=summaries[0].cell.dataset,
+        label=summaries[0].cell.label,
+        measure=measure,
+        pairs=tested,
+        incomparable=refused,
+        ranks=rank_bands(
+            {s.cell.model: s.outcomes.get(measure, {}) for s in ranked}, significant_pairs=won
+        ),
+        unranked=without,
+    )
+
+
+def _is_right(values: Mapping[str, float]) -> dict[str, bool]:
+    return {name: value == 1 for name, value in values.items()}
+
+
+def _p_value(found: PairedTTest) -> float:
+    """The t test's p, or that of all 2^n signs where every question has the same difference."""
+    if found.p is not None:
+        return found.p
+    return 2.0 ** (1 - found.n) if found.difference else 1.0
+
+
+# ---------------------------------------------------------------- sentences
+
+
+def pair_sentence(pair: CellComparison, language: Language) -> str:
+    """What can be said of two models: who is ahead and by how much, or that nothing can be told.
+
+    Without a final stop, so that it serves as a title too.
+    """
+    who = {"first": pair.first.model, "second": pair.second.model}
+    found = pair.paired
+    told = who | {
+        "n": count(pair.n),
+        "gap": format_points(found),
+        "span": format_points_range(found),
+    }
+    if pair.detectable is not None:
+        told["least"] = format_least_difference(pair.detectable)
+    return localized(f"pair-{_sentence_key(pair)}", language, **told)
+
+
+def refusal_sentence(refusal: IncomparablePair, language: Language) -> str:
+    """Why two cells are not compared."""
+    who = {"first": refusal.first.model, "second": refusal.second.model}
+    if not refusal.differences:
+        return localized("pair-strangers", language, **who)
+    parts = [localized(f"part-{part}", language) for part in refusal.differences]
+    joined = "、".join(parts) if language == "zh" else ", ".join(parts)
+    return localized("pair-refused", language, **who, parts=joined)
+
+
+def comparison_sentences(comparison: ComparisonSet, language: Language) -> tuple[str, ...]:
+    """A sentence per pair, the widest differences first, then the pairs that are not compared."""
+    widest = sorted(comparison.pairs, key=lambda pair: -pair.paired.difference)
+    return (
+        *(pair_sentence(pair, language) for pair in widest),
+        *(refusal_sentence(refusal, language) for refusal in comparison.incomparable),
+    )
+
+
+def comparison_method(comparison: ComparisonSet, language: Language) -> str:
+    """The small line below the pairs: how they were tested; "" if no test decides anything."""
+    tested = [pair for pair in comparison.pairs if pair.finding in ("apart", "level")]
+    if not tested:
+        return ""
+    values = [pair.adjusted for pair in tested]
+    key = "pairs-about" if len(comparison.pairs) > 1 else "pairs-about-one"
+    return localized(key, language, k=len(comparison.pairs), p=_p_values(values, language))
+
+
+def mcnemar_sentence(pair: CellComparison, language: Language) -> str:
+    """Which questions decide between two models; "" for a mean over orders."""
+    table = pair.mcnemar
+    if table is None:
+        return ""
+    who = {"first": pair.first.model, "second": pair.second.model}
+    if table.mid is None:
+        return localized("pair-mcnemar-none", language, **who)
+    b, c = table.first_only, table.second_only
+    told = {"k": count(b + c), "b": count(b), "c": count(c), "p": p_value(table.mid)}
+    return localized("pair-mcnemar", language, **who, **told)
+
+
+def rank_text(comparison: ComparisonSet, cell: Cell, language: Language) -> tuple[str, str]:
+    """The rank of a cell, and why it has none; "–" and "" if nothing can be ranked.
+
+    Models of one band share their rank: the questions do not tell them from its best.
+    """
+    why: Unranked | None = comparison.unranked.get(cell)
+    if why:
+        return NONE, localized(f"rank-none-{why}", language)
+    place = comparison.rank_of(cell.model)
+    if place is None:
+        return NONE, ""
+    shared = sum(other.band == place.band for other in comparison.ranks) > 1
+    return localized("rank-shared" if shared else "rank", language, band=place.band), ""
+
+
+def format_points(paired: PairedTTest) -> str:
+    """A difference in points: one decimal if its half-width is under 5 points, else none."""
+    return signed_points(paired.difference, decimal_places(paired))
+
+
+def format_points_range(paired: PairedTTest) -> str:
+    """Its range: "24–36", and "−2 to 4" spelled with a true minus sign."""
+    places = decimal_places(paired)
+    return f"{signed_points(paired.low, places)}–{signed_points(paired.high, places)}"
+
+
+def format_least_difference(difference: float) -> str:
+    """The least visible difference in whole points, rounded up, so that it is never too small."""
+    return fixed(max(1, -(-(100 * difference - 0.05) // 1)), 0)
+
+
+def _sentence_key(pair: CellComparison) -> str:
+    """What is said of the pair: its finding, and who of the two is no better than guessing."""
+    match pair.finding:
+        case "guessing":
+            both = pair.first_at_chance and pair.second_at_chance
+            return "guessing" if both else "guessing-first"
+        case "apart":
+            return "beats-guessing" if pair.second_at_chance else "beats"
+        case finding:
+            return finding
+
+
+def _p_values(values: Sequence[float], language: Language) -> str:
+    if all(p < 0.001 for p in values):
+        return localized("pairs-each", language) if len(values) > 1 else "p < .001"
+    low, high = p_value(min(values)), p_value(max(values))
+    if low == high:
+        return localized("pairs-p", language, p=low)
+    bare = [text.removeprefix("= ") for text in (low, high)]
+    return localized("pairs-up-to", language, low=bare[0], high=bare[1])

@@ -1,0 +1,324 @@
+"""Charts as PNG files for reports and slides, drawn by matplotlib without a browser.
+
+The same chart gives the same bytes. Pixels are those of a page: 96 to the inch.
+"""
+
+import io
+from typing import Any
+
+from evalui.report.charts.kinds import (
+    Bars,
+    Cells,
+    Chart,
+    HeatMap,
+    Intervals,
+    Line,
+    Lines,
+    Mark,
+    Series,
+    SmallMultiples,
+)
+from evalui.report.charts.png_parts import (
+    BELOW,
+    DPI,
+    EDGE,
+    FOOT,
+    ON_X,
+    ON_Y,
+    PANEL_GAP,
+    PANEL_TITLE,
+    POINT,
+    WHISKER,
+    Sheet,
+    Space,
+    add_bars,
+    column_count,
+    labels_width,
+    panel_grid,
+    panel_space,
+    space_of,
+    value_axis,
+)
+from evalui.report.charts.theme import (
+    BOLD,
+    MARKERS,
+    NEUTRAL,
+    SCALES,
+    Scale,
+    Theme,
+    fonts_for,
+    printable_text,
+    text_width,
+    truncate_text,
+    wrap_text,
+)
+
+_MIN_WIDE = 560  # pixels of any picture
+_CELL_GAP = 3  # pixels between two cells
+_TITLE, _SUBTITLE = 24, 18  # pixels of a line
+_BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
+_DASHES = {"solid": "-", "dash": "--", "dot": ":"}
+
+
+def draw_png(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") -> bytes:
+    """The chart under its title as a file of 150 dots per inch."""
+    stream = io.BytesIO()
+    figure = picture(chart, theme, title=title, subtitle=subtitle)
+    # Without the version of matplotlib, so that the bytes depend on the drawing alone.
+    figure.savefig(stream, format="png", dpi=DPI, metadata={"Software": None})
+    return stream.getvalue()
+
+
+def picture(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") -> Any:
+    """The chart under its title as a figure of matplotlib."""
+    space = space_of(chart)
+    width = max(_MIN_WIDE, 2 * EDGE + space.left + space.width + space.right)
+    titles = wrap_text(title, width - 2 * EDGE, size=16)
+    lines = wrap_text(subtitle, width - 2 * EDGE, size=12)
+    top = EDGE + _TITLE * len(titles) + _SUBTITLE * len(lines) + 12
+    sheet = Sheet(width, top + space.top + space.height + space.bottom + EDGE, theme)
+    for place, line in enumerate(titles):
+        sheet.text(EDGE, EDGE + 8 + _TITLE * place, line, size=16, bold=True)
+    for place, line in enumerate(lines):
+        y = EDGE + 6 + _TITLE * len(titles) + _SUBTITLE * place
+        sheet.text(EDGE, y, line, size=12, faint=True)
+    _draw(sheet, chart, space, (EDGE + space.left, top + space.top))
+    return sheet.figure
+
+
+def _draw(
+    sheet: Sheet,
+    chart: Chart,
+    space: Space,
+    corner: tuple[float, float],
+    *,
+    named: bool = True,
+) -> None:
+    """The chart with the upper left corner of its plot at `corner`; `named` rows have names."""
+    if isinstance(chart, SmallMultiples):
+        _small_multiples(sheet, chart, corner)
+        return
+    axes = sheet.plot(corner, space.width, space.height)
+    match chart:
+        case HeatMap():
+            _heat_map(sheet, axes, chart, named=named)
+        case Intervals():
+            _intervals(sheet, axes, chart, space, named=named)
+        case Bars():
+            axes.set_xlim(-0.5, len(chart.slots) - 0.5)
+            add_bars(sheet, axes, chart)
+            value_axis(sheet, axes, chart.axis, "y")
+            for x, slot in enumerate(chart.slots):
+                sheet.write(axes, slot, (x, 0), within=ON_X, shift=(0, -14), bold=True)
+        case Lines():
+            _lines(sheet, axes, chart)
+    if isinstance(chart, HeatMap | Lines) and chart.below:
+        drop = space.height + (FOOT + 36 if isinstance(chart, Lines) else 8)
+        below = sheet.plot((corner[0], corner[1] + drop), space.width, BELOW - 24)
+        below.set_xlim(*axes.get_xlim())
+        add_bars(sheet, below, chart.below)
+
+
+def _small_multiples(sheet: Sheet, chart: SmallMultiples, corner: tuple[float, float]) -> None:
+    if not chart.panels:
+        return
+    one = panel_space(chart)
+    across, _ = panel_grid(chart, one)
+    tall = PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP
+    for place, panel in enumerate(chart.panels):
+        row, column = divmod(place, across)
+        left = corner[0] + column * (one.width + PANEL_GAP)
+        top = corner[1] + row * tall
+        title = truncate_text(panel.title.strong, one.width + PANEL_GAP - 12)
+        sheet.text(left, top + 10, title, bold=True)
+        sheet.text(left, top + 28, panel.title.plain, size=12, faint=True)
+        plot = (left, top + PANEL_TITLE + one.top)
+        _draw(sheet, panel.chart, one, plot, named=column == 0)
+    if chart.foot:
+        rows = -(-len(chart.panels) // across)
+        sheet.text(EDGE, corner[1] + rows * tall, chart.foot, size=12, faint=True)
+
+
+# ---------------------------------------------------------------- heat maps
+
+
+def _heat_map(sheet: Sheet, axes: Any, chart: HeatMap, *, named: bool) -> None:
+    size = max(1, len(chart.rows))
+    axes.set_xlim(-0.5, column_count(chart) - 0.5)
+    axes.set_ylim((-0.5, size - 0.5) if chart.counted else (size - 0.5, -0.5))
+    for cells in chart.layers:
+        _cells(sheet, axes, chart, cells)
+    for row, column in chart.missing:
+        sheet.write(axes, "–", (column, row), faint=True)
+    if chart.diagonal:
+        _outlines(axes, size)
+    for x, label in zip(chart.places or range(len(chart.columns)), chart.columns, strict=True):
+        sheet.write_label(axes, label, (x, 1), within=ON_X, up=14)
+    for y, label in enumerate(chart.rows if named else ()):
+        sheet.write_label(axes, label, (0, y), within=ON_Y, aside=-12, align="right")
+    _notes(sheet, axes, chart)
+
+
+def _notes(sheet: Sheet, axes: Any, chart: HeatMap) -> None:
+    """The titles of the axes, and the notes beside and below the cells."""
+    faint: dict[str, Any] = {"size": 12, "faint": True}
+    if chart.column_title:
+        sheet.write(
+            axes, chart.column_title, (0.5, 1), within="axes fraction", shift=(0, 38), **faint
+        )
+    if chart.row_title:
+        pad = (labels_width(chart.rows) + 22) * POINT
+        axes.set_ylabel(chart.row_title, labelpad=pad, **sheet.font(chart.row_title, **faint))
+    if chart.foot:
+        look: dict[str, Any] = {"within": "axes fraction", "shift": (0, -16), "align": "left"}
+        sheet.write(axes, chart.foot, (0, 0), **look, **faint)
+    for row, text in chart.beside:
+        for place, line in enumerate(text.split("\n")):
+            look: dict[str, Any] = {"within": ON_Y, "shift": (8, -16 * place), "align": "left"}
+            sheet.write(axes, line, (1, row), **look, **faint)
+
+
+def _cells(sheet: Sheet, axes: Any, chart: HeatMap, cells: Cells) -> None:
+    if not cells.values or not cells.values[0]:
+        return
+    size = (len(cells.values), len(cells.values[0]))
+    axes.pcolormesh(
+        [cells.left - 0.5 + place for place in range(size[1] + 1)],
+        [place - 0.5 for place in range(size[0] + 1)],
+        [[float("nan") if each is None else each for each in row] for row in cells.values],
+        cmap=_colour_map(cells.scale),
+        vmin=cells.low,
+        vmax=cells.high,
+        edgecolors=sheet.theme.surface,
+        linewidth=_CELL_GAP * POINT,
+    )
+    if not chart.printed:
+        return
+    for y, (row, texts) in enumerate(zip(cells.values, cells.text, strict=False)):
+        for x, (value, label) in enumerate(zip(row, texts, strict=True)):
+            if value is not None:
+                sheet.write_label(axes, label, (cells.left + x, y))
+
+
+def _colour_map(scale: Scale) -> Any:
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba
+
+    stops = [(at, to_rgba(colour, opacity)) for at, colour, opacity in SCALES[scale]]
+    return LinearSegmentedColormap.from_list(scale, stops)
+
+
+def _outlines(axes: Any, size: int) -> None:
+    from matplotlib.patches import Rectangle
+
+    for place in range(size):
+        look: dict[str, Any] = {
+            "fill": False,
+            "edgecolor": NEUTRAL,
+            "linewidth": 2 * POINT,
+            "clip_on": False,
+        }
+        axes.add_patch(Rectangle((place - 0.49, place - 0.48), 0.98, 0.96, **look))
+
+
+# ---------------------------------------------------------------- intervals and lines
+
+
+def _intervals(sheet: Sheet, axes: Any, chart: Intervals, space: Space, *, named: bool) -> None:
+    value_axis(sheet, axes, chart.axis, "x")
+    axes.set_ylim(max(1, len(chart.rows)) - 0.5, -0.8)
+    for row, low, high in chart.grey:
+        axes.barh(row, high - low, 1.0, low, color=sheet.theme.grid, alpha=0.6, zorder=0)
+    dotted: dict[str, Any] = {"color": NEUTRAL, "linewidth": POINT, "zorder": 1}
+    for rule in chart.rules:
+        ends = (-0.8, len(chart.rows)) if rule.row is None else (rule.row - 0.5, rule.row + 0.5)
+        axes.plot([rule.value] * 2, ends, linestyle=":" if rule.dotted else "-", **dotted)
+    for series in chart.series:
+        _ranges(axes, chart, series)
+        for mark in series.marks:
+            _mark(sheet, axes, chart, series, mark)
+    for y, label in enumerate(chart.rows if named else ()):
+        look: dict[str, Any] = {"within": ON_Y, "aside": -space.left, "align": "left"}
+        sheet.write_label(axes, label, (0, y), **look)
+    if chart.legend:
+        _legend(sheet, axes, chart)
+    if chart.note:
+        x, _, text = chart.note
+        sheet.write(axes, text, (x, 1), within=ON_X, shift=(0, 12), size=12, faint=True)
+
+
+def _legend(sheet: Sheet, axes: Any, chart: Intervals) -> None:
+    """The marks of the series with their names above the plot, side by side."""
+    from matplotlib.lines import Line2D
+
+    names = [printable_text(series.name) for series in chart.series]
+    styles = [series.style for series in chart.series]
+    marks = [Line2D([], [], ls="", marker=MARKERS[s.symbol], color=s.colour) for s in styles]
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
+    font = {"family": fonts_for("".join(names)), "size": 13 * POINT}
+    axes.legend(marks, names, ncols=3, prop=font, labelcolor=sheet.theme.ink, **place)
+
+
+def _ranges(axes: Any, chart: Intervals, series: Series) -> None:
+    """Bands and the line that joins their marks, or lines with or without caps."""
+    colour, bands = series.style.colour, chart.ranges == "bands"
+    look: dict[str, Any] = {**WHISKER, "marker": "|" if chart.ranges == "whiskers" else None}
+    if bands:
+        look |= {"linewidth": _BAND * POINT, "alpha": _BAND_OPACITY}
+    for mark in series.marks:
+        if mark.low is not None and mark.high is not None:
+            axes.plot([mark.low, mark.high], [mark.y] * 2, color=colour, **look)
+    if bands:
+        values, heights = [m.value for m in series.marks], [m.y for m in series.marks]
+        axes.plot(values, heights, color=colour, linewidth=2 * POINT, clip_on=False)
+
+
+def _mark(sheet: Sheet, axes: Any, chart: Intervals, series: Series, mark: Mark) -> None:
+    colour = series.style.colour
+    axes.plot(
+        mark.value,
+        mark.y,
+        marker=MARKERS[series.style.symbol],
+        markersize=chart.mark_size * POINT,
+        markerfacecolor=sheet.theme.surface if mark.hollow else colour,
+        markeredgecolor=colour,
+        markeredgewidth=2 * POINT if mark.hollow else 0,
+        linestyle="none",
+        clip_on=False,
+        zorder=3,
+    )
+    strong, plain = mark.label.strong, mark.label.plain
+    up, at = 8 + chart.mark_size * 0.8, (mark.value, mark.y)
+    if strong and plain:  # side by side, centred together
+        seam = (BOLD * text_width(strong) - text_width(plain)) / 2
+        sheet.write(axes, strong, at, shift=(seam - 3, up), align="right", bold=True)
+        sheet.write(axes, plain, at, shift=(seam + 3, up), align="left", faint=True)
+        return
+    align = {"left": "right", "center": "center", "right": "left"}[mark.side]
+    aside = {"left": -4, "center": 0, "right": 4}[mark.side]
+    sheet.write_label(axes, mark.label, at, up=up, aside=aside, align=align)
+
+
+def _lines(sheet: Sheet, axes: Any, chart: Lines) -> None:
+    value_axis(sheet, axes, chart.x, "x")
+    value_axis(sheet, axes, chart.y, "y")
+    for line in chart.lines:
+        _line(sheet, axes, line)
+    if chart.marked is not None:
+        axes.axvline(chart.marked, color=NEUTRAL, linewidth=POINT, linestyle=":")
+    if chart.note:
+        x, y, text = chart.note
+        sheet.write(axes, text, (x, y), shift=(0, -8), align="left", size=12, faint=True)
+
+
+def _line(sheet: Sheet, axes: Any, line: Line) -> None:
+    if line.dash != "points":
+        look: dict[str, Any] = {"linestyle": _DASHES[line.dash], "linewidth": line.width * POINT}
+        axes.plot(line.x, line.y, color=line.colours[0], **look)
+    else:
+        for x, y, colour in zip(line.x, line.y, line.colours, strict=True):
+            axes.plot(x, y, "o", color=colour, markersize=10 * POINT, clip_on=False, zorder=3)
+        for x, ends in zip(line.x, line.ranges, strict=False):
+            axes.plot([x] * 2, ends, color=NEUTRAL, **WHISKER, marker="_")
+    for x, y, label in zip(line.x, line.y, line.labels, strict=False):
+        if label:
+            sheet.write(axes, label, (x, y), shift=(4, 10), align="left", size=12)

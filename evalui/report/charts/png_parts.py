@@ -1,0 +1,263 @@
+"""What several pictures have in common: the space they take, a sheet, axes of values, bars.
+
+Only matplotlib's object interface is used: pyplot and rcParams are shared by all threads of a
+server. Pixels are those of a page: 96 to the inch.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from evalui.report.charts.kinds import (
+    Axis,
+    Bars,
+    Chart,
+    HeatMap,
+    Intervals,
+    Label,
+    Lines,
+    SmallMultiples,
+)
+from evalui.report.charts.theme import BOLD, NEUTRAL, Theme, fonts_for, printable_text, text_width
+
+DPI = 150
+POINT = 0.75  # points of a pixel
+_INCH = 96  # pixels of an inch
+EDGE = 24  # pixels around everything
+_WIDE = 760  # pixels of a picture with an axis of values
+_MAX_WIDE = 1100  # pixels that small multiples may take side by side
+_HEAD, FOOT = 28, 28  # pixels of a line of labels above and below a plot
+_MIN_COLUMN = 44  # pixels of a heat map
+BELOW = 56  # pixels of bars below another chart, with their labels
+PANEL_TITLE, PANEL_GAP = 44, 28  # pixels above a panel, and between two
+_PANEL_WIDTH = 200  # pixels of a panel with an axis of values
+_MAX_PANELS_ACROSS = 3
+# Coordinates of a text beside a plot: a value of one axis, and the edge of the other.
+ON_X, ON_Y = ("data", "axes fraction"), ("axes fraction", "data")
+WHISKER: Mapping[str, Any] = {
+    "linewidth": 2 * POINT,
+    "markersize": 10 * POINT,
+    "markeredgewidth": 2 * POINT,
+    "solid_capstyle": "butt",
+    "clip_on": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Pixels of a plot and of what stands around it."""
+
+    width: float
+    height: float
+    left: float = 0.0
+    top: float = 0.0
+    right: float = 0.0
+    bottom: float = 0.0
+
+
+def space_of(chart: Chart) -> Space:
+    """The space that a chart takes, for the fonts of this machine."""
+    match chart:
+        case HeatMap():
+            return _heat_map_space(chart)
+        case Intervals():
+            left = labels_width(chart.rows) + 16
+            height = chart.row_height * (max(1, len(chart.rows)) + 0.3)
+            return _value_space(left, height, 24 if chart.note or chart.legend else 8, chart.axis)
+        case Bars():
+            return _value_space(40, 200, 24, chart.axis, 96)
+        case Lines():
+            space = _value_space(40 + 20 * bool(chart.y.title), chart.height - 80, 8, chart.x, 48)
+            return replace(space, bottom=space.bottom + (BELOW + 16 if chart.below else 0))
+        case SmallMultiples():
+            return _panels_space(chart)
+
+
+def _value_space(left: float, height: float, top: float, axis: Axis, right: float = 24) -> Space:
+    bottom = FOOT + 20 * bool(axis.title)
+    return Space(_WIDE - 2 * EDGE - left - right, height, left, top, right, bottom)
+
+
+def _heat_map_space(chart: HeatMap) -> Space:
+    bottom = (BELOW + 8 if chart.below else 0) + (FOOT if chart.foot else 0)
+    return Space(
+        width=_column_width(chart) * column_count(chart),
+        height=chart.row_height * max(1, len(chart.rows)),
+        left=labels_width(chart.rows) + 12 + 30 * bool(chart.row_title),
+        top=_HEAD + 22 * bool(chart.column_title),
+        right=max((text_width(text) for _, text in chart.beside), default=0.0),
+        bottom=bottom,
+    )
+
+
+def column_count(chart: HeatMap) -> float:
+    """The width of all columns, with the gaps between them, in columns."""
+    return max(1, chart.places[-1] + 1 if chart.places else len(chart.columns))
+
+
+def _column_width(chart: HeatMap) -> float:
+    heads = labels_width(chart.columns) + 12
+    texts = [labels_width(row) for cells in chart.layers for row in cells.text]
+    return max(_MIN_COLUMN, heads, max(texts, default=0.0) + 32)
+
+
+def labels_width(labels: Sequence[Label]) -> float:
+    """The pixels of the widest label."""
+    wide = [max(BOLD * text_width(each.strong), text_width(each.plain)) for each in labels]
+    return max(wide, default=0.0)
+
+
+def _panels_space(chart: SmallMultiples) -> Space:
+    if not chart.panels:
+        return Space(0, 0)
+    one = panel_space(chart)
+    across, down = panel_grid(chart, one)
+    return Space(
+        width=across * (one.width + PANEL_GAP),
+        height=down * (PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP) - PANEL_GAP,
+        left=one.left,
+        bottom=FOOT if chart.foot else 0,
+    )
+
+
+def panel_space(chart: SmallMultiples) -> Space:
+    """The space of each panel: that of the widest one."""
+    spaces = [space_of(panel.chart) for panel in chart.panels]
+    if isinstance(chart.panels[0].chart, Intervals):
+        return replace(spaces[0], width=_PANEL_WIDTH, right=0)
+    return max(spaces, key=lambda space: space.width)
+
+
+def panel_grid(chart: SmallMultiples, one: Space) -> tuple[int, int]:
+    """How many panels stand side by side, and below each other."""
+    fitting = int((_MAX_WIDE - one.left) // (one.width + PANEL_GAP))
+    across = max(1, min(len(chart.panels), _MAX_PANELS_ACROSS, fitting))
+    return across, -(-len(chart.panels) // across)
+
+
+class Sheet:
+    """A figure of `width` times `height` pixels, and plots on it; y counts from the top."""
+
+    def __init__(self, width: float, height: float, theme: Theme) -> None:
+        from matplotlib.figure import Figure
+
+        self.theme = theme
+        self._size = (width, height)
+        size = (width / _INCH, height / _INCH)
+        self.figure: Any = Figure(figsize=size, dpi=DPI, facecolor=theme.surface)
+
+    def plot(self, corner: tuple[float, float], width: float, height: float) -> Any:
+        """Axes without frame and ticks; `corner` is the upper left one."""
+        left, top = corner
+        whole_width, whole_height = self._size
+        box = (left / whole_width, 1 - (top + height) / whole_height)
+        axes = self.figure.add_axes((*box, width / whole_width, height / whole_height))
+        axes.set_facecolor("none")
+        axes.spines[:].set_visible(False)
+        axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
+        axes.set_axisbelow(True)
+        return axes
+
+    def text(self, left: float, top: float, text: str, **look: Any) -> None:
+        """A line of text whose middle is at height `top`; what no font has becomes "?"."""
+        shown = printable_text(text)
+        font = self.font(shown, **look)
+        x, y = left / self._size[0], 1 - top / self._size[1]
+        self.figure.text(x, y, shown, verticalalignment="center_baseline", **font)
+
+    def write(
+        self,
+        axes: Any,
+        text: str,
+        at: tuple[float, float],
+        *,
+        shift: tuple[float, float] = (0.0, 0.0),
+        within: Any = "data",
+        align: str = "center",
+        **look: Any,
+    ) -> None:
+        """A line of text in a plot, its middle `shift` pixels right of and above a point."""
+        shown = printable_text(text)
+        axes.annotate(
+            shown,
+            at,
+            xycoords=within,
+            xytext=(shift[0] * POINT, shift[1] * POINT),
+            textcoords="offset points",
+            annotation_clip=False,
+            horizontalalignment=align,
+            verticalalignment="center_baseline",
+            **self.font(shown, **look),
+        )
+
+    def write_label(
+        self, axes: Any, label: Label, at: tuple[float, float], *, up: float = 0.0, **place: Any
+    ) -> None:
+        """The parts of a label below each other."""
+        both = bool(label.strong and label.plain)
+        aside = place.pop("aside", 0.0)
+        if label.strong:
+            self.write(axes, label.strong, at, shift=(aside, up + 8 * both), bold=True, **place)
+        if label.plain:
+            size = 12 if both else 13
+            self.write(axes, label.plain, at, shift=(aside, up - 9 * both), size=size, **place)
+
+    def font(
+        self, text: str, *, size: float = 13, bold: bool = False, faint: bool = False
+    ) -> dict[str, Any]:
+        """Matplotlib's own keywords for a text."""
+        return {
+            "fontsize": size * POINT,
+            "family": fonts_for(text),
+            "weight": "bold" if bold else "normal",
+            "color": self.theme.faint if faint else self.theme.ink,
+            "parse_math": False,  # a name with dollars is no formula
+        }
+
+
+def value_axis(sheet: Sheet, axes: Any, axis: Axis, name: Literal["x", "y"]) -> None:
+    """Lines across the plot at the ticks of an axis, their labels, and its title."""
+    across = name == "x"
+    (axes.set_xscale if across else axes.set_yscale)("log" if axis.logarithmic else "linear")
+    (axes.set_xlim if across else axes.set_ylim)(axis.low, axis.high)
+    for tick in axis.ticks:
+        line = axes.axvline if across else axes.axhline
+        line(tick, color=sheet.theme.grid, linewidth=POINT, zorder=0)
+    for tick, label in zip(axis.ticks, axis.labels, strict=True):
+        if across:
+            sheet.write(axes, label, (tick, 0), within=ON_X, shift=(0, -14), faint=True)
+        else:
+            look: dict[str, Any] = {
+                "within": ON_Y,
+                "shift": (-10, 0),
+                "align": "right",
+                "faint": True,
+            }
+            sheet.write(axes, label, (0, tick), **look)
+    if axis.title:
+        font = sheet.font(axis.title, size=12, faint=True)
+        set_title = axes.set_xlabel if across else axes.set_ylabel
+        set_title(axis.title, labelpad=(28 if across else 40) * POINT, **font)
+
+
+def add_bars(sheet: Sheet, axes: Any, chart: Bars) -> None:
+    """Bars with their labels, and lines across them with theirs."""
+    axes.set_ylim(chart.axis.low, chart.axis.high)
+    for bar in chart.bars:
+        axes.bar(bar.x, bar.value, chart.width, color=bar.colour, alpha=chart.opacity)
+        top = bar.value
+        if bar.low is not None and bar.high is not None:
+            top = bar.high
+            axes.plot([bar.x] * 2, [bar.low, bar.high], color=NEUTRAL, **WHISKER, marker="_")
+        at, up = ((bar.x, 0), -14) if chart.foot else ((bar.x, top), 12)
+        sheet.write_label(axes, bar.label, at, up=up)
+    ends = (chart.bars[0].x - 0.42, chart.bars[-1].x + 0.42) if chart.bars else (0, 0)
+    for level in chart.levels:
+        line: dict[str, Any] = {"color": sheet.theme.ink, "linewidth": POINT, "linestyle": ":"}
+        axes.plot(ends, [level.value] * 2, **line)
+        at, within = ((1, level.value), ON_Y) if level.x is None else ((level.x, 0.5), ON_X)
+        texts = level.text.split("\n")
+        for place, text in enumerate(texts):
+            up = 8 * (len(texts) - 1) - 16 * place
+            look: dict[str, Any] = {"within": within, "align": "left", "size": 12, "faint": True}
+            sheet.write(axes, text, at, shift=(8, up), **look)

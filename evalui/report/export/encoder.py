@@ -1,0 +1,218 @@
+"""Objects and rows made from dataclasses by a table of public names.
+
+The table says for each public name where its value stands and in which unit it is published.
+This module knows no dataclass but `Interval`; the names themselves stand in `names`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, cast
+
+from evalui.types import LETTERS, Interval, Outcome
+
+JsonObject = dict[str, Any]  # what `json.dumps` takes, or a row of a frame
+
+# A winner as battles name it, see `imports.battles`.
+WINNERS: Mapping[Outcome, str] = {
+    "a": "model_a",
+    "b": "model_b",
+    "tie": "tie",
+    "neither": "neither",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """The value at a dotted path from an object, as `convert` publishes it.
+
+    The path "" leads to the object itself. Where the path meets None, `absent` is published, or
+    nothing at all if the property is `optional`.
+    """
+
+    path: str
+    convert: Callable[[Any], Any] | None = None
+    absent: Any = None
+    optional: bool = False
+
+    def of(self, value: Any) -> Any:
+        """The value of an object, not yet encoded."""
+        for name in self.path.split(".") if self.path else ():
+            if value is None:
+                break
+            value = getattr(value, name)
+        if value is None:
+            return self.absent
+        return self.convert(value) if self.convert else value
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """A list with an object for each entry of a mapping: its key, then what `fields` publish.
+
+    `keys` name the key, or each part of a key that is a tuple.
+    """
+
+    source: Property
+    keys: tuple[str, ...]
+    fields: "Fields"
+
+
+# A text is the path of a property published as it is; a mapping is an object with more of the
+# same object's properties, a tuple a list of them.
+Source: TypeAlias = "str | Property | Entries | Fields | tuple[str | Property, ...]"
+Fields: TypeAlias = "Mapping[str, Source]"
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """Publishes objects by `names`, the fields of each dataclass that may leave."""
+
+    names: Mapping[type, Fields]
+
+    def encode(self, value: Any) -> Any:
+        """The value as JSON knows it.
+
+        Raises:
+            TypeError: it holds a dataclass that has no public names.
+        """
+        if value is None or isinstance(value, str | int | float):
+            return value
+        if isinstance(value, Mapping):
+            entries = cast(Mapping[Any, Any], value)  # of any kind
+            return {name: self.encode(each) for name, each in entries.items()}
+        if isinstance(value, tuple | list):
+            return [self.encode(each) for each in cast(Sequence[Any], value)]  # of any kind
+        if type(value) not in self.names:
+            raise TypeError(f"{type(value).__name__} has no public names")
+        return self.fields(value, self.names[type(value)])
+
+    def fields(self, value: Any, fields: Fields) -> JsonObject:
+        """The named properties of an object, in the order of their names."""
+        return {
+            name: found
+            for name, source in fields.items()
+            for found in [self._published(value, source)]
+            if found is not None or not (isinstance(source, Property) and source.optional)
+        }
+
+    def _published(self, value: Any, source: Source) -> Any:
+        match source:
+            case str():
+                return self.encode(Property(source).of(value))
+            case Property():
+                return self.encode(source.of(value))
+            case tuple():
+                return [self._published(value, each) for each in source]
+            case Entries():
+                return [
+                    self._key(source.keys, key) | self.fields(each, source.fields)
+                    for key, each in source.source.of(value).items()
+                ]
+            case _:
+                return self.fields(value, source)
+
+    def _key(self, names: Sequence[str], key: str | tuple[str, ...]) -> JsonObject:
+        return dict(zip(names, (key,) if isinstance(key, str) else key, strict=True))
+
+
+def same(*names: str) -> dict[str, Source]:
+    """Properties published under their own names."""
+    return {name: name for name in names}
+
+
+def within(path: str, fields: Fields) -> dict[str, Source]:
+    """The fields of the object at a path as fields of its owner."""
+    return {name: _deeper(path, source) for name, source in fields.items()}
+
+
+def pick(fields: Fields, *names: str) -> dict[str, Source]:
+    """Some of the fields, in the order of `names`."""
+    return {name: fields[name] for name in names}
+
+
+def percent(path: str) -> Property:
+    """A share, or the value of an `Interval`, in per cent; of each if there are several."""
+    return Property(path, _PERCENT)
+
+
+def percent_range(path: str) -> Property:
+    """Both ends of an `Interval` in per cent; of each if there are several."""
+    return Property(path, _PERCENT_RANGE)
+
+
+def ends(path: str) -> Property:
+    """The low and the high end of a range on its own scale."""
+    return Property(path, lambda found: [found.low, found.high])
+
+
+def length(path: str) -> Property:
+    """How many there are."""
+    return Property(path, len)
+
+
+def letter(path: str) -> Property:
+    """A slot as its letter; of each if there are several."""
+    return Property(path, _LETTER)
+
+
+def winner(path: str) -> Property:
+    """An outcome as battles name it; of each if there are several."""
+    return Property(path, _WINNER)
+
+
+def optional(source: Property) -> Property:
+    """The property, left out where it has no value."""
+    return replace(source, optional=True)
+
+
+def interval(name: str, path: str, unit: Callable[[str], Property] = percent) -> dict[str, Source]:
+    """The columns of a value with its range: `name`, `name_low`, `name_high`."""
+    return {name: unit(_joined(path, "value")), **bounds(name, path, unit)}
+
+
+def bounds(name: str, path: str, unit: Callable[[str], Property] = percent) -> dict[str, Source]:
+    """The columns of a range: `name_low`, `name_high`."""
+    return {f"{name}_{end}": unit(_joined(path, end)) for end in ("low", "high")}
+
+
+def _deeper(path: str, source: Source) -> Source:
+    match source:
+        case str():
+            return _joined(path, source)
+        case Property():
+            return _property(path, source)
+        case tuple():
+            return tuple(_property(path, each) for each in source)
+        case Entries():
+            return replace(source, source=_property(path, source.source))
+        case _:
+            return within(path, source)
+
+
+def _property(path: str, source: str | Property) -> Property:
+    found = Property(source) if isinstance(source, str) else source
+    return replace(found, path=_joined(path, found.path))
+
+
+def _joined(*paths: str) -> str:
+    return ".".join(path for path in paths if path)
+
+
+def _each(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`convert` for one value, or for every one in a tuple or a mapping; None stays None."""
+
+    def converted(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [converted(each) for each in cast(tuple[Any, ...], value)]  # of any kind
+        if isinstance(value, Mapping):
+            entries = cast(Mapping[Any, Any], value)  # of any kind
+            return {name: converted(each) for name, each in entries.items()}
+        return None if value is None else convert(value)
+
+    return converted
+
+
+_PERCENT = _each(lambda share: 100 * (share.value if isinstance(share, Interval) else share))
+_PERCENT_RANGE = _each(lambda share: [100 * share.low, 100 * share.high])
+_LETTER = _each(LETTERS.__getitem__)
+_WINNER = _each(WINNERS.__getitem__)

@@ -1,1 +1,0 @@
-"""Blocks rendered for readers."""

@@ -1,0 +1,117 @@
+"""Runs, their cells and the workers, as pages and workers read them."""
+
+import time
+from collections.abc import Sequence
+from sqlite3 import Row
+from typing import Any
+
+from evalui.errors import UnknownRun
+from evalui.runs.database.codec import decode_left_out, decode_sentence
+from evalui.runs.database.connection import Database
+from evalui.runs.database.records import LOCAL, CellRow, RunRow, WorkerRow
+from evalui.runs.signature import with_fingerprint
+from evalui.types import Cell, LeftOut
+
+_RUNS_SQL = """
+    SELECT r.*, coalesce(sum(c.done), 0) AS done,
+        coalesce(sum(c.total) FILTER (WHERE c.state != 'impossible'), 0) AS total
+    FROM run r LEFT JOIN cell c ON c.run = r.id
+"""
+WORKER_TIMEOUT_S = 20.0  # a worker that has reported nothing for so long is not there
+_NO_MODE = ("no-open-mode", "no-choice-mode")
+
+
+def read_run(database: Database, run_id: str) -> RunRow:
+    """One run; raises `UnknownRun` if there is none with this id."""
+    row = database.row(_RUNS_SQL + "WHERE r.id = ? GROUP BY r.id", (run_id,))
+    if row is None:
+        raise UnknownRun("no-run", run=run_id)
+    return _run_row(row)
+
+
+def read_runs(database: Database, owner: str = LOCAL) -> list[RunRow]:
+    """The runs of an owner, newest first."""
+    rows = database.rows(
+        _RUNS_SQL + "WHERE r.owner = ? GROUP BY r.id ORDER BY r.created DESC, r.rowid DESC",
+        (owner,),
+    )
+    return [_run_row(row) for row in rows]
+
+
+def read_cells(database: Database, run_id: str) -> list[CellRow]:
+    """The cells of a run in the order they are done in; raises `UnknownRun`."""
+    read_run(database, run_id)
+    rows = database.rows(
+        "SELECT c.*, d.key AS dataset_key FROM cell c JOIN dataset d ON d.id = c.dataset"
+        " WHERE c.run = ? ORDER BY c.place",
+        (run_id,),
+    )
+    return [_cell_row(row) for row in rows]
+
+
+def read_left_out(database: Database, run_id: str) -> tuple[LeftOut, ...]:
+    """What the run was given and does not evaluate, the cells that cannot run among it.
+
+    Raises:
+        UnknownRun: there is no run with this id.
+    """
+    cells = read_cells(database, run_id)
+    row = database.row("SELECT left_out FROM run WHERE id = ?", (run_id,))
+    return with_impossible_cells(decode_left_out(row["left_out"]) if row else (), cells)
+
+
+def with_impossible_cells(
+    entries: Sequence[LeftOut], rows: Sequence[CellRow]
+) -> tuple[LeftOut, ...]:
+    """The entries and the cells that cannot run; a dataset without a fitting mode counts once."""
+    reported = {each.dataset for each in entries if each.rule in _NO_MODE}
+    cells = (
+        LeftOut("model", row.cell.dataset, row.cell.model, row.cell.label, row.error)
+        for row in rows
+        if row.state == "impossible" and row.cell.dataset not in reported
+    )
+    return (*entries, *cells)
+
+
+def queue_position(database: Database, run_id: str) -> int | None:
+    """How many queued runs come first, of all owners; None if the run does not wait."""
+    row = database.row(
+        "SELECT count(o.id) AS older FROM run r LEFT JOIN run o ON o.state = 'queued'"
+        " AND (o.queued, o.rowid) < (r.queued, r.rowid)"
+        " WHERE r.id = ? AND r.state = 'queued' GROUP BY r.id",
+        (run_id,),
+    )
+    return None if row is None else row["older"]
+
+
+def read_revision(database: Database, run_id: str = "") -> int:
+    """A number that grows with every change of the run, or of any run; raises `UnknownRun`."""
+    if run_id:
+        return read_run(database, run_id).revision
+    row = database.row("SELECT revision FROM clock")
+    return row["revision"] if row else 0
+
+
+def read_workers(database: Database) -> list[WorkerRow]:
+    """The workers that were seen lately, by name."""
+    rows = database.rows(
+        "SELECT * FROM worker WHERE seen > ? ORDER BY name", (time.time() - WORKER_TIMEOUT_S,)
+    )
+    return [WorkerRow(**{name: row[name] for name in WorkerRow.__slots__}) for row in rows]
+
+
+def _run_row(row: Row) -> RunRow:
+    values: dict[str, Any] = {name: row[name] for name in RunRow.__slots__}
+    values["cancelling"] = bool(row["cancelling"])
+    values["error"] = decode_sentence(row["error"])
+    return RunRow(**values)
+
+
+def _cell_row(row: Row) -> CellRow:
+    signature = with_fingerprint(row["signature"], row["fingerprint"])
+    cell = Cell(
+        row["dataset_name"], row["model"], row["mode"], row["label"], row["pattern"], signature
+    )
+    plain = [name for name in CellRow.__slots__ if name not in ("run_id", "cell", "error")]
+    values = {name: row[name] for name in plain}
+    return CellRow(run_id=row["run"], cell=cell, error=decode_sentence(row["error"]), **values)

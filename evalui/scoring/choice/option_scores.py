@@ -1,0 +1,59 @@
+"""Scores of a question's options: normalised log-probabilities, and which option they choose.
+
+Ties in probability are never resolved by the order of the options (design rule 8).
+"""
+
+import math
+from collections.abc import Sequence
+
+from evalui.types import Reading
+
+NORMALISATIONS = ("raw", "un", "ln_token", "ln_char", "ln_byte")
+
+
+def normalise_scores(
+    texts: Sequence[str],
+    *,
+    totals: Sequence[float],
+    tokens: Sequence[int],
+    unconditional: Sequence[float],
+) -> dict[str, tuple[float, ...]]:
+    """The scores of one question's options by normalisation; the highest wins.
+
+    `totals` are summed natural log-probabilities after the question, `unconditional` the same
+    without it, `tokens` the number of tokens summed. `texts` are the options without the blank
+    before them: lm-eval's `acc_norm` divides by `len(choice)` in characters (code points), its
+    `acc_bytes` by the length in UTF-8, and neither counts the delimiter.
+    """
+    assert all(texts), "an option is never empty"
+    assert min(tokens) > 0, "a continuation has at least one token"
+    return {
+        "raw": tuple(totals),
+        "un": tuple(map(_log_ratio, totals, unconditional)),
+        "ln_token": tuple(total / n for total, n in zip(totals, tokens, strict=True)),
+        "ln_char": tuple(total / len(text) for total, text in zip(totals, texts, strict=True)),
+        "ln_byte": tuple(
+            total / len(text.encode()) for total, text in zip(totals, texts, strict=True)
+        ),
+    }
+
+
+def reading_of_tied_slots(slots: Sequence[int], target: int) -> Reading:
+    """The reading of an answer that names several slots equally: 1/t, and no choice."""
+    return Reading(None, (target in slots) / len(slots), "tie", tied=True)
+
+
+def reading_of_scores(scores: tuple[float, ...], target: int, rule: str) -> Reading:
+    """The reading of an argmax over `scores` that never resolves a tie by position."""
+    best = max(scores)
+    if math.isnan(best) or best == -math.inf:
+        return Reading(None, 0.0, "no-probability")
+    top = [slot for slot, score in enumerate(scores) if score == best]
+    if len(top) > 1:
+        return reading_of_tied_slots(top, target)
+    return Reading(top[0], float(top[0] == target), rule)
+
+
+def _log_ratio(total: float, unconditional: float) -> float:
+    # Impossible with the question stays impossible: -inf minus -inf would be no number at all.
+    return total if total == -math.inf else total - unconditional

@@ -1,0 +1,1 @@
+"""A format, a backend, a mode and a metric for evalui, one file each."""

@@ -1,0 +1,80 @@
+"""A package of others adds a format, a backend, a mode and a metric, each in one file."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from extend_examples import PLUGIN, files_of_page
+
+
+def evalui(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process that finds the package on its path."""
+    path = os.pathsep.join([str(plugin), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", "evalui.cli", *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": path, "EVALUI_DATA_DIR": str(folder / "data")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the page: one in the package's format, a model of its backend, its mode."""
+    folder = tmp_path_factory.mktemp("desk")
+    files = files_of_page()
+    for name in ("quiz.txt", "models.toml", "spec.json"):
+        (folder / name).write_text(files[name], encoding="utf-8")
+    return folder
+
+
+def test_the_page_shows_the_files_of_the_package():
+    shown = files_of_page()
+    package = [path for path in PLUGIN.rglob("*") if path.suffix in (".py", ".toml")]
+    assert len(package) == 6
+    for path in package:
+        name = path.relative_to(PLUGIN).as_posix()
+        if path.name != "__init__.py":
+            assert shown[name] == path.read_text(encoding="utf-8"), name
+
+
+@pytest.mark.parametrize(
+    ("language", "mode", "metric"),
+    [("en", "One letter", "Reply length"), ("zh", "单个字母", "回答长度")],
+)
+def test_a_run_uses_all_four_and_its_report_names_them(
+    folder: Path, plugin: Path, language: str, mode: str, metric: str
+):
+    out = folder / language
+    options = ("--out", out.name, "--models-file", "models.toml", "--language", language)
+    done = evalui(folder, plugin, "run", "spec.json", *options)
+    assert done.returncode == 0, done.stderr
+    report = (out / "report.md").read_text(encoding="utf-8")
+    head, row = (
+        _cells(line) for line in report.splitlines() if line.startswith(("| M", "| 模", "| o"))
+    )
+    cells = dict(zip(head, row, strict=True))
+    assert mode in row
+    assert cells[metric] == "1.000"
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f">{mode}<" in page
+    assert f">{metric}<" in page
+    (cell,) = json.loads((out / "report.json").read_text(encoding="utf-8"))["cells"]
+    assert (cell["figures"]["n"], cell["figures"]["reply_length"]) == (3, 1.0)
+    trials = [json.loads(line) for line in (out / "trials.jsonl").read_text().splitlines()]
+    assert [trial["reply"] for trial in trials] == ["B", "A", "A", "B", "A", "B"]
+
+
+def test_without_the_package_its_format_is_unknown(folder: Path, tmp_path: Path):
+    done = evalui(folder, tmp_path, "run", "spec.json", "--out", "none")
+    assert done.returncode == 2
+    assert "quiz.txt, line 1, column question" in done.stderr
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]

@@ -1,0 +1,102 @@
+"""How many modules one question and one verdict pass on their way to a chart."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from open_examples import judge_result
+
+import evalui
+from evalui.datasets import load
+from evalui.models import ModelEntry, NeedsAnswerKey, open_model
+from evalui.modes import MODES, ModeSettings
+from evalui.report.analyses.arena.figures import arena
+from evalui.report.charts.arena import elo_chart
+from evalui.report.charts.bias import agreement_map
+from evalui.scoring.choice.permutations import variants
+from evalui.scoring.position_bias.summary import measure_bias
+
+ROOT = Path(evalui.__file__).parent
+CSV = "id,question,A,B,C,D,answer\n0,Which number is even?,1,2,3,5,B\n"
+
+
+class Trace:
+    """The modules of evalui whose functions ran, by stage."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, set[str]] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        entered = self.stages.setdefault(name, set())
+
+        def record(frame: FrameType, event: str, _: object) -> None:
+            path = Path(frame.f_code.co_filename)
+            if event == "call" and ROOT in path.parents and frame.f_code.co_name != "<module>":
+                entered.add(str(path.relative_to(ROOT)))
+
+        sys.setprofile(record)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+
+    @property
+    def modules(self) -> set[str]:
+        return set().union(*self.stages.values())
+
+    def entered_more_than(self, times: int) -> set[str]:
+        counted = Counter(module for entered in self.stages.values() for module in entered)
+        return {module for module, stages in counted.items() if stages > times}
+
+
+def from_file_to_heat_map(path: Path) -> Trace:
+    trace = Trace()
+    with trace.stage("file -> Sample"):
+        (sample,) = load([path]).dataset.samples
+    mode, settings = MODES["multiple_choice"], ModeSettings(shots={})
+    trials = []
+    for variant in variants(len(sample.choices), "circular"):
+        with trace.stage("Sample -> Request"):
+            requests = mode.plan(sample, variant, settings)
+        with trace.stage("Request -> Response"):
+            model = open_model(ModelEntry("first", "scripted", options={"rule": "always-A"}))
+            assert isinstance(model, NeedsAnswerKey)
+            model.set_answer_key([sample])
+            responses = dict(model.answer(requests))
+        with trace.stage("Response -> Trial"):
+            answers = [responses[place] for place in range(len(requests))]
+            trials.append(mode.grade(sample, variant, answers, settings))
+    with trace.stage("Trial -> metrics"):
+        bias = measure_bias(trials, "circular")
+    with trace.stage("metrics -> picture"):
+        agreement_map(bias.strata[0].consistency, "en")
+    return trace
+
+
+def from_verdicts_to_elo_chart() -> Trace:
+    trace = Trace()
+    result = judge_result(decide=lambda *_: "a")
+    with trace.stage("Verdict -> ratings"):
+        judged = arena(result)
+    with trace.stage("ratings -> picture"):
+        elo_chart(judged, "en")
+    return trace
+
+
+def test_a_sample_passes_few_modules_on_its_way_to_the_heat_map(tmp_path: Path):
+    path = tmp_path / "law_val.csv"
+    path.write_text(CSV, encoding="utf-8")
+    from_file_to_heat_map(path)  # what is read once is read
+    trace = from_file_to_heat_map(path)
+    assert len(trace.modules) <= 35, sorted(trace.modules)
+    assert trace.entered_more_than(3) <= {"types.py"}
+
+
+def test_a_verdict_passes_few_modules_on_its_way_to_the_elo_chart():
+    from_verdicts_to_elo_chart()
+    trace = from_verdicts_to_elo_chart()
+    assert len(trace.modules) <= 20, sorted(trace.modules)

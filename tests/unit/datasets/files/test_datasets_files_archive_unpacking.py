@@ -1,0 +1,180 @@
+import io
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hostile_files import (
+    lying_workbook,
+    lying_zip,
+    replaced,
+    wide_workbook,
+    workbook,
+)
+
+from evalui.datasets import bundle
+from evalui.datasets.files.archive import read_all, read_chunks, split_between_tags
+from evalui.datasets.tables import workbook as workbooks
+from evalui.errors import DataError
+
+METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+
+
+def peak_mb(work: Callable[[], object]) -> float:
+    tracemalloc.start()
+    try:
+        work()
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    return peak / 2**20
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(DataError) as raised:
+        bundle.load([path])
+    return raised.value.sentence
+
+
+@pytest.mark.parametrize("checked", [None, 10, 11])
+def test_an_archive_that_lies_about_its_size_costs_nothing(tmp_path: Path, checked: int | None):
+    path = tmp_path / "lying.zip"
+    path.write_bytes(lying_zip(400, 10, checked=checked))
+    messages: list[str] = []
+    assert peak_mb(lambda: messages.append(refused(path))) < 8
+    assert messages[0].startswith("lying.zip is no zip archive, or a damaged one")
+
+
+@pytest.mark.parametrize(
+    "part", ["xl/theme/theme1.xml", "xl/workbook.xml", "xl/styles.xml", "xl/worksheets/sheet1.xml"]
+)
+def test_a_part_of_a_workbook_that_lies_about_its_size_costs_nothing(tmp_path: Path, part: str):
+    path = tmp_path / "lying.xlsx"
+    path.write_bytes(lying_workbook(400, 10, part))
+    messages: list[str] = []
+    import openpyxl  # noqa: F401 (its own size is not to be counted)
+
+    assert peak_mb(lambda: messages.append(refused(path))) < 8
+    assert messages[0].startswith("lying.xlsx is no Excel workbook, or a damaged one")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [0, 1, 4096, 300_000])
+def test_an_honest_entry_is_read_whole(method: int, size: int):
+    whole = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("a", whole)
+    with zipfile.ZipFile(packed) as archive:
+        info = archive.getinfo("a")
+        assert read_all(archive, info) == whole
+        assert info.file_size == size
+        assert max(map(len, read_chunks(archive, info)), default=0) <= 2**16
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("declared", [5, 2**30])
+def test_an_entry_of_another_size_is_refused(method: int, declared: int):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("a", b"ten bytes!")
+        archive.getinfo("a").file_size = declared
+    with zipfile.ZipFile(packed) as archive, pytest.raises((zipfile.BadZipFile, EOFError)):
+        read_all(archive, archive.getinfo("a"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_wrong_checksum_is_refused(method: int):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("a", b"ten bytes!")
+        archive.getinfo("a").CRC += 1
+    with zipfile.ZipFile(packed) as archive, pytest.raises(zipfile.BadZipFile):
+        read_all(archive, archive.getinfo("a"))
+
+
+@pytest.mark.parametrize(("method", "most"), [(zipfile.ZIP_BZIP2, 8), (zipfile.ZIP_LZMA, 80)])
+def test_a_few_packed_bytes_that_make_many_cost_little(method: int, most: int):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        with archive.open("a", "w") as entry:
+            for _ in range(100):
+                entry.write(bytes(2**20))
+        archive.getinfo("a").file_size = 10
+    with zipfile.ZipFile(packed) as archive:
+        info = archive.getinfo("a")
+
+        def read() -> None:
+            with pytest.raises(zipfile.BadZipFile):
+                read_all(archive, info)
+
+        assert peak_mb(read) < most
+
+
+def test_no_tag_is_cut():
+    text = b'<row r="1"><c r="A1"/><c r="B1"/></row>' * 50
+    for size in (1, 2, 7, 64):
+        cut = [text[at : at + size] for at in range(0, len(text), size)]
+        found = list(split_between_tags(cut))
+        assert b"".join(found) == text
+        assert sum(piece.count(b"<c r") for piece in found) == 100
+
+
+def test_bytes_without_a_tag_are_not_held_back():
+    assert max(map(len, split_between_tags([b"<" + b"x" * 2000] * 100))) < 5000
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_sheet_that_is_too_wide_is_refused_before_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool
+):
+    opened: list[bytes] = []
+    monkeypatch.setattr(workbooks, "_load_book", opened.append)
+    path = tmp_path / "wide.xlsx"
+    path.write_bytes(wide_workbook(50_000, first=first))
+    assert refused(path) == "wide.xlsx has 50,000 columns; at most 1,000 are read."
+    assert opened == []
+
+
+def test_a_header_that_is_too_wide_is_refused_before_the_rows_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        workbooks._SheetReader, "read_raw", lambda *_: pytest.fail("the rows are read")
+    )
+    path = tmp_path / "wide.xlsx"
+    path.write_bytes(workbook([[f"c{number}" for number in range(1001)], ["x"]]))
+    assert refused(path) == "wide.xlsx has 1,001 columns; at most 1,000 are read."
+
+
+def test_cells_beyond_the_header_are_notes_however_many(tmp_path: Path):
+    path = tmp_path / "notes.xlsx"
+    row = ["Which?", "a", "b", "A", *["note"] * 2000]
+    path.write_bytes(workbook([["question", "A", "B", "answer"], row]))
+    loaded = bundle.load([path])
+    assert [sample.choices for sample in loaded.dataset.samples] == [("a", "b")]
+
+
+def test_a_sheet_in_an_encoding_that_hides_its_tags_is_refused(tmp_path: Path):
+    path = tmp_path / "wide.xlsx"
+    path.write_bytes(wide_workbook(20_000, encoding="utf-16"))
+    assert "is in UTF-16" in refused(path)
+
+
+def test_a_picture_may_declare_what_it_likes(tmp_path: Path):
+    path = tmp_path / "picture.xlsx"
+    packed = io.BytesIO(workbook([["question", "A", "B", "answer"], ["Which?", "a", "b", "A"]]))
+    with zipfile.ZipFile(packed, "a") as archive:
+        archive.writestr("xl/media/image1.svg", '<!DOCTYPE svg PUBLIC "x" "y"><svg/>')
+    path.write_bytes(packed.getvalue())
+    assert len(bundle.load([path]).dataset.samples) == 1
+
+
+def test_entities_far_down_in_a_part_are_found(tmp_path: Path):
+    path = tmp_path / "entities.xlsx"
+    theme = b"<a>" + b" " * 2**17 + b'<!ENTITY a "b"></a>'
+    path.write_bytes(
+        replaced(workbook([["x"]]), "xl/theme/theme1.xml", theme + bytes(range(256)) * 9)
+    )
+    assert "declares entities" in refused(path)

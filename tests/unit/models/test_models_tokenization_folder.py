@@ -1,0 +1,83 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
+
+from evalui.errors import ModelError
+from evalui.models.tokenization import HFTokenizer
+from evalui.types import Message
+
+
+def save(folder: Path, *, begins: bool = False, **special: Any) -> Path:
+    """A byte-level tokenizer of single characters, which may begin each text with <s>."""
+    characters = ["<s>", "</s>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    vocabulary = {text: place for place, text in enumerate(characters)}
+    raw = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    if begins:
+        raw.post_processor = processors.TemplateProcessing(
+            single="<s> $A", special_tokens=[("<s>", 0)]
+        )
+    PreTrainedTokenizerFast(tokenizer_object=raw, **special).save_pretrained(folder)
+    return folder
+
+
+def test_a_begin_token_is_the_lead_and_the_start(tmp_path: Path):
+    tokenizer = HFTokenizer("toy", save(tmp_path, begins=True, bos_token="<s>"))
+    assert (tokenizer.bos_ids, tokenizer.empty_context_id) == ((0,), 0)
+
+
+def test_encoding_adds_nothing_by_itself(tmp_path: Path):
+    tokenizer = HFTokenizer("toy", save(tmp_path, begins=True, bos_token="<s>"))
+    assert tokenizer.decode(tokenizer.encode(["hi"])[0]) == "hi"
+    assert len(tokenizer.encode(["hi"])[0]) == 2
+
+
+def test_a_begin_token_that_is_not_put_before_texts_is_no_lead(tmp_path: Path):
+    tokenizer = HFTokenizer("toy", save(tmp_path, bos_token="<s>", eos_token="</s>"))
+    assert (tokenizer.bos_ids, tokenizer.empty_context_id) == ((), 0)
+
+
+def test_without_a_begin_token_the_end_token_is_the_start(tmp_path: Path):
+    tokenizer = HFTokenizer("toy", save(tmp_path, eos_token="</s>"))
+    assert (tokenizer.bos_ids, tokenizer.empty_context_id, tokenizer.eos_ids) == (
+        (),
+        1,
+        frozenset({1}),
+    )
+
+
+def test_without_either_there_is_no_start(tmp_path: Path):
+    tokenizer = HFTokenizer("toy", save(tmp_path))
+    assert (tokenizer.empty_context_id, tokenizer.eos_ids) == (None, frozenset())
+
+
+def test_special_tokens_are_spelt_but_not_decoded(tmp_path: Path):
+    tokenizer = HFTokenizer("toy", save(tmp_path, eos_token="</s>"))
+    ids = [*tokenizer.encode(["A"])[0], 1]
+    assert tokenizer.decode(ids) == "A"
+    assert tokenizer.spell(ids) == ["A", "</s>"]
+
+
+def test_no_texts_are_no_tokens(small_folder: Path):
+    assert HFTokenizer("small", small_folder).encode([]) == []
+
+
+def test_a_conversation_ends_where_the_models_turn_begins(small_folder: Path):
+    text = HFTokenizer("small", small_folder).render([Message("user", "Which?")])
+    assert text.endswith("<|im_start|>user\nWhich?<|im_end|>\n<|im_start|>assistant\n")
+
+
+def test_a_conversation_needs_a_chat_template(tmp_path: Path):
+    with pytest.raises(ModelError, match="toy has no chat template"):
+        HFTokenizer("toy", save(tmp_path)).render([Message("user", "Which?")])
+
+
+def test_a_broken_tokenizer_is_told_with_the_models_name(tmp_path: Path):
+    save(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text("[1")
+    with pytest.raises(ModelError, match="tokenizer of toy cannot be loaded"):
+        HFTokenizer("toy", tmp_path)

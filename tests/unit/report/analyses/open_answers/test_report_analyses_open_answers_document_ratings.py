@@ -1,0 +1,50 @@
+import pytest
+from open_examples import answers_result, rating_result
+
+from evalui.report.analyses.open_answers.document import rating_title, rating_titles
+from evalui.report.analyses.open_answers.figures import rating_cells
+from evalui.report.compile import compile_report, markdown
+
+_HIGH, _LOW = [9.0, 8.0, 9.0, 8.0] * 3, [3.0, 4.0, 3.0, 4.0] * 3
+_RULES = frozenset({"judge-local"})
+_NOBODY: frozenset[str] = frozenset()
+
+
+def test_the_model_that_is_marked_highest_is_named():
+    found = rating_result({"early": _LOW, "late": _HIGH})
+    told = rating_title(found, "en", rule_based=_NOBODY)
+    assert told.startswith("judge-local marks late highest: 8.5 of 10 (8.")
+    assert told.endswith(", n = 12)")
+    assert rating_title(found, "zh", rule_based=_NOBODY).startswith(
+        "judge-local 给 late 的评分最高：8.5 分（满分 10）（8."
+    )
+
+
+def test_models_that_the_test_cannot_tell_apart_are_said_to_be_so():
+    found = rating_result({"early": _HIGH[::-1], "late": [*_HIGH[:11], 9.0], "weak": _LOW})
+    told = rating_title(found, "en", rule_based=_NOBODY)
+    assert told == (
+        "By the marks of judge-local, late and early cannot be told apart: 8.5 of 10 to 8.6 of 10"
+    )
+
+
+def test_one_model_alone_has_its_mark_and_a_rule_is_called_one():
+    found = rating_result({"late": [1.0, 0.0, 1.0, 1.0]}, scale="correct")
+    told = rating_title(found, "en", rule_based=_RULES)
+    assert told.startswith("judge-local (rule-based) marks late 75 % right")
+
+
+def test_without_a_mark_nothing_is_said():
+    assert rating_titles([rating_result({"late": [None, None]})], "en", rule_based=_NOBODY) == ()
+    assert rating_titles([answers_result("late")], "en", rule_based=_NOBODY) == ()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_report_of_marked_answers_begins_with_the_judge(language: str):
+    results = [*(answers_result(name) for name in ("early", "late"))]
+    results.append(rating_result({"early": _LOW, "late": _HIGH}))
+    assert rating_cells(results)
+    told = markdown(compile_report("Marked", results), language)
+    opening = [line for line in told.splitlines() if line and not line.startswith("#")]
+    assert opening[0].startswith("**judge-local")
+    assert "late" in opening[0]

@@ -1,0 +1,249 @@
+import math
+from dataclasses import replace
+
+import pytest
+from bias_examples import cell_result, fond, halting, right, with_probabilities
+
+from evalui.report.analyses.overview.summary import summarise
+from evalui.report.analyses.position_bias import (
+    bias_level_details,
+    bias_level_sentence,
+    bias_level_text,
+    cell_summary,
+    ckld_text,
+    findings,
+    kappa,
+    recall_subtitle_tested,
+)
+from evalui.scoring.position_bias.counts import RecallSpread
+from evalui.scoring.position_bias.significance import PermutationTest
+from evalui.scoring.position_bias.summary import StratumBias
+
+
+def _bias(pick=fond, **given) -> StratumBias:
+    found = summarise(cell_result(pick, **given)).main_bias
+    assert found is not None
+    return found
+
+
+def _lit(light: str, p: float, n: int = 240) -> StratumBias:
+    """The bias of a fond model with another light: only the words are looked at."""
+    tests = replace(_bias().tests, permutation=PermutationTest(p, 1.2, 2.1, 999, 0))
+    return replace(_bias(), level=light, tests=tests, n=n)
+
+
+def _findings(bias: StratumBias, language: str = "en", **given):
+    summary = summarise(cell_result(fond, **given))
+    return {each.rule: each for each in findings(summary, bias, language)}
+
+
+@pytest.mark.parametrize(
+    ("light", "words", "english", "chinese"),
+    [
+        ("red", "Clear bias", "; clear bias", "，偏差明显"),
+        ("amber", "Slight bias", "; slight bias", "，略有偏差"),
+        ("green", "No bias seen", "; no bias seen", "，未见偏差"),
+        ("few", "Too few questions to tell", "; too few questions to tell", "，题目太少，无法判断"),
+        ("na", "Not tested", "; not tested", "，未检验"),
+    ],
+)
+def test_the_light_has_its_words_and_its_sentence(light, words, english, chinese):
+    bias = _lit(light, 0.2)
+    assert bias_level_text(bias, "en") == (light, words)
+    assert bias_level_sentence(bias, "en") == (
+        "Picks A 62 % of the time where 25 % is fair" + english
+    )
+    assert bias_level_sentence(bias, "zh") == "选 A 的比例为 62 %，公平值 25 %" + chinese
+
+
+@pytest.mark.parametrize("n", [30, 60, 99])
+def test_few_questions_never_mean_that_there_is_no_bias(n: int):
+    bias = _bias(right, n=n)
+    assert bias.level == "few"
+    for language, words in (("en", "no bias"), ("zh", "未见")):
+        told = bias_level_sentence(bias, language) + bias_level_text(bias, language)[1]
+        assert words not in told.lower()
+
+
+def test_of_fewer_than_thirty_questions_only_counts_are_told():
+    bias = _bias(n=28)
+    assert bias_level_sentence(bias, "en") == (
+        "Picks A in 70 of 112 readable replies; too few questions to tell"
+    )
+    told = _findings(bias)
+    assert {told[rule].p for rule in ("picks", "recalls")} == {""}
+    assert told["picks"].finding == "Too few questions to tell."
+    assert recall_subtitle_tested(bias, "en").endswith("Too few questions (28) to tell more.")
+    assert bias_level_details(bias, "en") == ""
+
+
+def test_a_model_that_always_picks_one_letter_is_called_so():
+    bias = _bias(lambda *_: 0)
+    assert bias_level_text(bias, "en") == ("red", "One position only")
+    assert bias_level_sentence(bias, "en") == "Picks A in all 480 readable replies; clear bias"
+
+
+def test_p_stands_in_the_small_line_only():
+    bias = _bias()
+    assert bias_level_details(bias, "en") == "p = .001, n = 120"
+    assert "p " not in bias_level_sentence(bias, "en")
+    assert bias_level_details(_lit("na", 0.2), "en") == ""
+
+
+def test_the_front_page_has_five_sentences():
+    assert cell_summary(summarise(cell_result(fond)), "en") == (
+        "50 % right (n = 120), plausible range 41–59. "
+        "50 % right whatever order the options come in (41–59). "
+        "Right as written but not in every order: 0 of 120 questions. "
+        "Picks A 62 % of the time where 25 % is fair; clear bias. "
+        "100.0 % of 480 replies contained a usable answer."
+    )
+    assert cell_summary(summarise(cell_result(fond)), "zh").endswith(
+        "选 A 的比例为 62 %，公平值 25 %，偏差明显。480 条回答中 100.0 % 含有可用的答案。"
+    )
+
+
+def test_the_front_page_has_no_p_value_and_no_star():
+    for pick in (fond, right, halting(5)):
+        text = cell_summary(summarise(cell_result(pick)), "en")
+        assert "p <" not in text
+        assert "*" not in text
+
+
+def test_each_number_of_options_has_its_own_light():
+    four, two = cell_result(fond), cell_result(right, options=2, model="m")
+    renamed = tuple(replace(t, sample_id="p" + t.sample_id) for t in two.trials)
+    samples = four.samples | {"p" + name: each for name, each in two.samples.items()}
+    both = replace(four, samples=samples, trials=four.trials + renamed)
+    text = cell_summary(summarise(both), "en")
+    assert "2 options: " in text
+    assert "4 options: Picks A" in text
+
+
+def test_a_cell_without_answers_has_one_sentence(make_result):
+    assert cell_summary(summarise(make_result({})), "en") == "No answers yet"
+
+
+@pytest.mark.parametrize(
+    ("light", "p", "said", "printed"),
+    [
+        ("red", 0.001, "Yes. A is picked 38 points more often than is fair", ".001"),
+        ("amber", 0.049, "Yes. A is picked 38 points more often than is fair", ".049"),
+        ("green", 0.05, "Not seen. Shuffled answers are often spread as unevenly.", ".050"),
+        # So slight that it does not matter: the test found it all the same.
+        ("green", 0.01, "Yes.", ".010"),
+        ("few", 0.4, "Too few questions to tell.", ".400"),
+    ],
+)
+def test_the_permutation_test_in_words(light: str, p: float, said: str, printed: str):
+    found = _findings(_lit(light, p))["picks"]
+    assert found.finding.startswith(said)
+    assert (found.p, found.how) == (printed, "within-question permutation, 999 draws")
+
+
+def test_two_positions_picked_equally_often_have_no_letter():
+    bias = _lit("red", 0.001)
+    table = replace(bias.position, counts=((5, 5), (5, 5)), n_options=2)
+    assert _findings(replace(bias, position=table))["picks"].finding == (
+        "Yes. Shuffled answers are rarely spread this unevenly."
+    )
+
+
+def test_recalls_are_told_by_their_extremes_and_cochran():
+    told = _findings(_bias())["recalls"]
+    assert told.finding.startswith("No. 100.0 % at A, 50 % at B, C and D.")
+    assert (told.how[:11], told.p) == ("Cochran Q =", "< .001")
+    assert _findings(_bias(right))["recalls"].finding == "Yes, equally: 100.0 %."
+    other = replace(_bias().tests, cochran_q=replace(_bias().tests.cochran_q, p=0.3))
+    unseen = _findings(replace(_bias(), tests=other))["recalls"]
+    assert unseen.finding.startswith("No difference seen. 100.0 % at A")
+
+
+def test_the_spread_stands_beside_its_noise_floor():
+    bias = _lit("red", 0.001)
+    assert _findings(bias)["spread"].finding == (
+        "Recalls spread by 21.7 points; an unbiased model shows 1.2 on average, up to 2.1."
+    )
+    assert recall_subtitle_tested(bias, "en") == (
+        "Share found at each position, with 95 % range. Spread (RStd) 21.7 points, "
+        "noise floor 2.1. Cochran p < .001."
+    )
+    untested = replace(bias, tests=replace(bias.tests, permutation=None, cochran_q=None))
+    assert _findings(untested)["spread"].finding == "Recalls spread by 21.7 points."
+    assert recall_subtitle_tested(untested, "en").endswith("21.7 points, noise floor –.")
+
+
+@pytest.mark.parametrize(
+    ("ckld", "never", "words"),
+    [
+        (0.2207, (), "0.221"),
+        (math.inf, (3,), "infinite (D never chosen), smoothed 5.800"),
+        (math.inf, (1, 3), "infinite (B, D never chosen), smoothed 5.800"),
+        (None, (0, 1, 2, 3), "–"),
+    ],
+)
+def test_an_infinite_divergence_is_said_to_be_so(ckld, never, words):
+    assert ckld_text(RecallSpread(1.0, 0.1, ckld, 5.8, never, 0.1), "en") == words
+
+
+def test_steadiness_counts_who_follows_the_letter():
+    told = _findings(_bias())
+    # Every second question is locked on A; what A holds changes with each order.
+    assert told["follow"].finding.startswith("60 of 120 questions kept a position in more orders")
+    assert "two orders agree on the option 50 % (kappa .33)" in told["follow"].how
+    assert told["plurality"].finding == (
+        "The most frequent option comes in 62.5 % of the orders; guessing gives 53.1 %."
+    )
+
+
+def test_who_keeps_both_as_often_follows_neither():
+    bias = _bias()
+    grid = ((0, 0, 0, 7), (0, 20, 0, 0), (0, 3, 0, 0), (5, 0, 0, 1))
+    told = _findings(replace(bias, consistency=replace(bias.consistency, grid=grid)))
+    assert told["follow"].finding.startswith("8 of 120 questions")
+
+
+def test_averaging_is_told_with_and_without_probabilities():
+    assert "averaged" not in _findings(_bias())
+    assert _findings(_bias())["voted"].finding == (
+        "A majority over the orders would give 62.5 % instead of 50 %."
+    )
+    found = summarise(with_probabilities(cell_result(fond)))
+    told = {each.rule: each for each in findings(found, found.main_bias, "en")}
+    assert told["averaged"].finding.startswith("Accuracy would be 62 % (54–71) instead of 50 %.")
+    assert told["pride"].how.startswith("PriDe, prior A ")
+
+
+def test_clusters_tell_what_the_answers_are_worth():
+    told = _findings(_bias())["clusters"]
+    assert told.finding.startswith("480 answers know as much as ")
+    assert "design effect" in told.how
+
+
+def test_what_was_left_out_is_counted():
+    assert _findings(_bias())["left-out"].finding == "None of 480."
+    blind = _bias(lambda question, _, target: None if question < 3 else target)
+    assert _findings(blind)["left-out"].finding == (
+        "12 of 480 were unreadable, 0 tied. They show no position."
+    )
+
+
+def test_one_order_is_not_tested_and_says_so():
+    bias = _bias(pattern="origin")
+    told = _findings(bias)
+    assert bias_level_text(bias, "en") == ("na", "Not tested")
+    assert not {"picks", "follow", "voted", "pride"} & set(told)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("pick", [fond, right, halting(7), lambda *_: None])
+def test_any_cell_can_be_told_in_both_languages(pick, language: str):
+    summary = summarise(with_probabilities(cell_result(pick)))
+    told = findings(summary, summary.main_bias, language)
+    assert all(each.finding and "{" not in each.finding + each.how for each in told)
+    assert cell_summary(summary, language)
+
+
+@pytest.mark.parametrize(("value", "printed"), [(0.424, ".42"), (-0.05, "−.05"), (1.0, "1.00")])
+def test_kappa_is_short(value: float, printed: str):
+    assert kappa(value) == printed

@@ -1,0 +1,320 @@
+from dataclasses import replace
+
+import pytest
+from bias_examples import cell_result, fond, halting, right
+
+from evalui.report.analyses.overview.summary import summarise
+from evalui.report.analyses.statistics import (
+    CellComparison,
+    IncomparablePair,
+    compare_cells,
+    comparison_method,
+    comparison_sentences,
+    comparisons,
+    format_least_difference,
+    mcnemar_sentence,
+    pair_sentence,
+    rank_text,
+    refusal_sentence,
+    unranked_reason,
+)
+from evalui.report.numbers import p_value, signed_points
+from evalui.scoring.statistics.paired_tests import McNemar, PairedTTest
+from evalui.types import Cell
+
+
+def _cell(model: str) -> Cell:
+    return Cell("d", model, "generation", "generation", "circular", "")
+
+
+def _pair(
+    difference: float = 0.30, low: float = 0.24, high: float = 0.36, p: float = 0.0001, n: int = 240
+) -> CellComparison:
+    found = PairedTTest(difference, 0.03, low, high, p, 0.44, n, all_equal=False)
+    return CellComparison(
+        _cell("late"), _cell("early"), "robust", found, p, McNemar(78, 6, 0.0, 0.0), 0.0796
+    )
+
+
+def _same(difference: float, n: int = 240) -> CellComparison:
+    found = PairedTTest(difference, 0.0, difference, difference, None, 0.0, n, all_equal=True)
+    p = 2.0 ** (1 - n) if difference else 1.0
+    return CellComparison(
+        _cell("x"), _cell("y"), "robust", found, p, McNemar(0, 0, None, None), None
+    )
+
+
+@pytest.fixture
+def three():
+    """One model always right, one right on 4 in 5, one that likes A on every second question."""
+    made = [("sure", right), ("less", halting(5)), ("fond", fond)]
+    return [summarise(cell_result(pick, model=model)) for model, pick in made]
+
+
+@pytest.mark.parametrize(
+    ("given", "english", "chinese"),
+    [
+        (
+            _pair(),
+            "late beats early by 30 points (24–36)",
+            "late 比 early 高 30 分（合理范围 24–36）",
+        ),
+        (
+            # A half-width under 5 points deserves a decimal.
+            _pair(0.041, 0.012, 0.070, 0.006),
+            "late beats early by 4.1 points (1.2–7.0)",
+            "late 比 early 高 4.1 分（合理范围 1.2–7.0）",
+        ),
+        (
+            _pair(0.02, -0.04, 0.08, 0.5),
+            "late and early cannot be told apart with 240 questions; "
+            "between these two, a true difference under 8 points would usually be missed",
+            "240 题分不出 late 与 early 的高下；两者的真实差别若低于 8 分，通常看不出来",
+        ),
+        (
+            # Significant alone, but not among several: the corrected p decides.
+            _pair(0.05, 0.001, 0.099, 0.06),
+            "late and early cannot be told apart with 240 questions; "
+            "between these two, a true difference under 8 points would usually be missed",
+            "240 题分不出 late 与 early 的高下；两者的真实差别若低于 8 分，通常看不出来",
+        ),
+        (
+            _pair(n=29),
+            "late and early: too few questions to tell (29)",
+            "late 与 early：题目太少，无法判断（29 题）",
+        ),
+        (
+            _same(0.0),
+            "By this figure x and y are equal on each of 240 questions",
+            "就这一指标而言，x 与 y 在 240 题上逐题相同",
+        ),
+        (
+            _same(1.0),
+            "x is ahead of y by 100.0 points on each of 240 questions",
+            "240 题中，x 每一题都比 y 高 100.0 分",
+        ),
+    ],
+)
+def test_a_pair_in_one_sentence(given: CellComparison, english: str, chinese: str):
+    assert pair_sentence(given, "en") == english
+    assert pair_sentence(given, "zh") == chinese
+
+
+@pytest.mark.parametrize("n", [29, 10, 2])
+def test_few_questions_are_never_called_equal_or_unequal(n: int):
+    for given in (_pair(n=n), _pair(0.0, -0.1, 0.1, 1.0, n), _same(0.0, n), _same(1.0, n)):
+        assert "too few questions" in pair_sentence(given, "en")
+
+
+def test_the_first_is_the_better_one(three):
+    (found,) = comparisons(three)
+    names = [(each.first.model, each.second.model) for each in found.pairs]
+    assert names == [("sure", "less"), ("sure", "fond"), ("less", "fond")]
+    (swapped,) = comparisons([three[2], three[0]])
+    assert (swapped.pairs[0].first.model, swapped.pairs[0].paired.difference > 0) == ("sure", True)
+
+
+def test_pairs_are_tested_on_question_means_and_corrected(three):
+    (found,) = comparisons(three)
+    assert found.measure == "robust"
+    first = found.pairs[0]
+    assert first.paired.difference == pytest.approx(24 / 120)
+    assert (first.mcnemar.first_only, first.mcnemar.second_only) == (24, 0)
+
+
+def test_p_values_are_corrected_for_the_pairs_shown_together():
+    made = [("a", right), ("b", halting(40)), ("c", halting(15))]
+    (found,) = comparisons([summarise(cell_result(pick, model=name)) for name, pick in made])
+    raw = sorted(each.paired.p for each in found.pairs)
+    adjusted = sorted(each.adjusted for each in found.pairs)
+    assert raw[0] > 0.001
+    assert adjusted == pytest.approx([3 * raw[0], 2 * raw[1], 2 * raw[1]])
+
+
+def test_what_may_be_missed_shrinks_with_the_questions():
+    few, many = (
+        comparisons(
+            [summarise(cell_result(pick, n=n, model=str(pick))) for pick in (halting(5), fond)]
+        )[0].pairs[0]
+        for n in (60, 240)
+    )
+    assert few.detectable == pytest.approx(2 * many.detectable, rel=0.05)
+
+
+def test_the_sentences_come_with_the_widest_difference_first(three):
+    (found,) = comparisons(three)
+    told = comparison_sentences(found, "en")
+    assert told[0].startswith("sure beats fond by 50 points")
+    assert len(told) == 3
+
+
+def test_the_small_line_tells_correction_and_p(three):
+    (found,) = comparisons(three)
+    text = comparison_method(found, "en")
+    assert text.startswith("Paired on the same questions, corrected for 3 comparisons, each p <")
+    assert "missed" not in text
+    assert comparison_method(comparisons(three[:2])[0], "zh").startswith("按题配对，p < .001。")
+
+
+def test_mixed_p_values_are_told_by_their_ends(three):
+    (found,) = comparisons(three)
+    pairs = [replace(p, adjusted=x) for p, x in zip(found.pairs, (0.5, 0.012, 0.2), strict=True)]
+    assert "p from .012 to .500." in comparison_method(replace(found, pairs=tuple(pairs)), "en")
+
+
+def test_of_few_questions_no_p_is_told():
+    summaries = [
+        summarise(cell_result(pick, n=24, model=name)) for pick, name in ((right, "a"), (fond, "b"))
+    ]
+    (found,) = comparisons(summaries)
+    assert comparison_method(found, "en") == ""
+    assert comparison_sentences(found, "en") == ("a and b: too few questions to tell (24)",)
+
+
+def test_identical_models_are_not_a_test():
+    summaries = [summarise(cell_result(halting(5), model=name)) for name in "ab"]
+    (found,) = comparisons(summaries)
+    assert found.pairs[0].adjusted == 1
+    assert not found.pairs[0].significant
+    assert comparison_sentences(found, "en") == (
+        "By this figure a and b are equal on each of 120 questions",
+    )
+    assert mcnemar_sentence(found.pairs[0], "en") == "No question separates a and b."
+
+
+@pytest.mark.parametrize(
+    ("other", "parts", "english", "chinese"),
+    [
+        (
+            "d@2|mode:generation|prompt:p|rule:tolerant|n:120|model:b",
+            ("dataset",),
+            "a and b are not compared: they differ in dataset",
+            "a 与 b 不作比较：数据集不同",
+        ),
+        (
+            "d@1|mode:generation|prompt:q|rule:strict|n:120|model:b",
+            ("prompt", "rule"),
+            "a and b are not compared: they differ in prompt, rule of reading",
+            "a 与 b 不作比较：提示词、判读规则不同",
+        ),
+    ],
+)
+def test_what_was_made_differently_is_refused_with_the_reason(
+    other: str, parts: tuple[str, ...], english: str, chinese: str
+):
+    summaries = [
+        summarise(cell_result(right, model="a")),
+        summarise(cell_result(fond, model="b", signature=other)),
+    ]
+    (found,) = comparisons(summaries)
+    (refused,) = found.incomparable
+    assert refused.differences == parts
+    assert (found.pairs, found.ranks) == ((), ())
+    assert refusal_sentence(refused, "en") == english
+    assert refusal_sentence(refused, "zh") == chinese
+    assert comparison_method(found, "en") == ""
+
+
+def test_one_that_cannot_be_compared_leaves_all_without_a_rank(three):
+    other = summarise(cell_result(right, model="other", signature="e@1|mode:generation"))
+    (found,) = comparisons([*three, other])
+    assert (len(found.pairs), len(found.incomparable), found.ranks) == (3, 3, ())
+    assert rank_text(found, three[0].cell, "en") == ("–", "")
+
+
+def test_a_tie_counts_in_part_but_is_not_right(make_result):
+    picks = {f"q{i}": "right" for i in range(40)}
+    sure = summarise(make_result(picks, model="sure"))
+    tied = summarise(make_result(picks | {"q0": ["tie", 0, 0, 0]}, model="tied"))
+    found = compare_cells(sure, tied, "accuracy")
+    assert isinstance(found, CellComparison)
+    assert found.paired.difference == pytest.approx(0.5 / 40)
+    assert (found.mcnemar.first_only, found.mcnemar.second_only) == (1, 0)
+
+
+def test_accuracy_is_compared_until_all_have_a_robust_one(three):
+    late = replace(three[1], robust=None)
+    assert comparisons([three[0], late])[0].measure == "accuracy"
+
+
+def test_cells_without_a_common_question_are_refused():
+    one, other = (summarise(cell_result(right, model=name)) for name in "ab")
+    apart = replace(other, outcomes={"robust": {"else": 1.0}})
+    found = compare_cells(one, apart, "robust")
+    assert isinstance(found, IncomparablePair)
+    assert refusal_sentence(found, "en").endswith("they have no questions in common")
+
+
+def test_models_of_one_band_share_their_rank(three):
+    (found,) = comparisons(three)
+    words = [rank_text(found, summary.cell, "en") for summary in three]
+    assert words == [("Rank 1", ""), ("Rank 2", ""), ("Rank 3", "")]
+    again = summarise(cell_result(halting(5), model="same"))
+    (found,) = comparisons([*three, again])
+    assert rank_text(found, again.cell, "en")[0] == "Rank 2, shared"
+    assert rank_text(found, again.cell, "zh")[0] == "第 2 档（并列）"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"n": 29}, "few"),
+        ({"unreadable": 49}, "unreadable"),
+        ({"chance": 0.99}, "guessing"),
+        ({"n": 30, "unreadable": 48}, None),
+    ],
+)
+def test_who_is_not_ranked_and_why(change: dict[str, float], why: str | None):
+    summary = replace(summarise(cell_result(right)), done=480, **change)
+    assert unranked_reason(summary) == why
+
+
+def test_guessers_are_compared_but_have_no_rank(three):
+    blind = summarise(cell_result(lambda *_: 0, model="always-A"))
+    (found,) = comparisons([*three, blind])
+    assert rank_text(found, blind.cell, "en") == ("–", "no better than guessing")
+    assert len(found.pairs) == 6
+    assert [place.name for place in found.ranks] == ["sure", "less", "fond"]
+
+
+def test_modes_and_datasets_are_compared_apart(three):
+    reply = summarise(cell_result(right, model="sure", mode="multiple_choice"))
+    assert [len(found.pairs) for found in comparisons([*three, reply])] == [3]
+
+
+def test_in_one_order_accuracy_is_compared():
+    summaries = [
+        summarise(cell_result(pick, model=name, pattern="origin"))
+        for pick, name in ((right, "a"), (fond, "b"))
+    ]
+    (found,) = comparisons(summaries)
+    assert found.measure == "accuracy"
+
+
+def test_the_mean_over_orders_has_no_table_of_right_and_wrong(three):
+    (found,) = comparisons(three, "mean_over_orders")
+    assert found.pairs[0].mcnemar is None
+    assert mcnemar_sentence(found.pairs[0], "en") == ""
+
+
+def test_the_deciding_questions_are_counted():
+    assert mcnemar_sentence(_pair(), "en") == (
+        "84 questions decide the difference: 78 only late gets right, 6 only early. "
+        "McNemar mid-p < .001."
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "told"), [(0.0796, "8"), (0.08, "8"), (0.0801, "8"), (0.081, "9"), (0.001, "1")]
+)
+def test_the_least_visible_difference_is_never_understated(share: float, told: str):
+    assert format_least_difference(share) == told
+
+
+@pytest.mark.parametrize(("p", "told"), [(0.0009, "< .001"), (0.001, "= .001"), (1.0, "= 1.000")])
+def test_p_values_have_three_decimals(p: float, told: str):
+    assert p_value(p) == told
+
+
+def test_a_negative_difference_has_a_true_minus():
+    assert signed_points(-0.021, 1) == "−2.1"

@@ -1,0 +1,32 @@
+import pytest
+
+from evalui.report.charts.kinds import Label, coloured_and_grey, share_axis, share_limit
+
+
+@pytest.mark.parametrize(
+    ("highest", "limit"), [([], 40), ([0.1], 40), ([0.4], 40), ([0.41], 60), ([0.2, 1.0], 100)]
+)
+def test_an_axis_of_shares_ends_at_the_next_twenty_and_holds_at_least_forty(
+    highest: list[float], limit: int
+):
+    assert share_limit(highest) == limit
+
+
+def test_the_last_tick_of_shares_has_the_unit():
+    axis = share_axis(60, "how often")
+    assert (axis.low, axis.high, axis.title) == (0, 60, "how often")
+    assert list(axis.ticks) == [0, 20, 40, 60]
+    assert list(axis.labels) == ["0", "20", "40", "60 %"]
+
+
+def test_rows_of_few_questions_have_a_layer_of_their_own_without_the_others():
+    a, b = Label("a"), Label("b")
+    coloured, grey = coloured_and_grey([[0.1], [0.2]], [[a], [b]], {1}, "loss")
+    assert coloured == ("loss", [[0.1], [None]], [[a], [Label()]])
+    assert grey == ("grey", [[None], [0.2]], [[Label()], [b]])
+
+
+def test_a_layer_without_rows_is_left_out():
+    values, text = [[0.1]], [[Label("a")]]
+    assert [scale for scale, *_ in coloured_and_grey(values, text, set(), "share")] == ["share"]
+    assert [scale for scale, *_ in coloured_and_grey(values, text, {0}, "share")] == ["grey"]

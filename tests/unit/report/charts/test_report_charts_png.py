@@ -1,0 +1,329 @@
+import io
+import re
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+from arena_examples import judged, leading, scattered, swept
+from bias_examples import cell_result, fond, right
+from chart_examples import BARS, HEAT_MAP, INTERVALS, LINES, PANELS
+from open_examples import judge_result
+
+from evalui.report.analyses.arena.figures import arena
+from evalui.report.analyses.overview.summary import summarise
+from evalui.report.charts.answers import before_after_png, heat_map_png
+from evalui.report.charts.arena import elo_png, interval_offsets, rates_png, win_matrix_png
+from evalui.report.charts.png import draw_png
+from evalui.report.charts.theme import (
+    COLOURS,
+    DARK,
+    LIGHT,
+    font_families,
+    series_styles,
+)
+
+matplotlib = pytest.importorskip("matplotlib")
+
+chinese = pytest.mark.skipif(
+    len(font_families()) == 1, reason="no font with Chinese characters is installed"
+)
+_SAME_LINE = 6  # dots between the middles of two texts of one line
+_DRAWN = (
+    partial(rates_png, grouping="capability"),
+    partial(rates_png, grouping="language"),
+    elo_png,
+    win_matrix_png,
+)
+
+
+@pytest.fixture(scope="module")
+def three():
+    return leading(judged(n=12), lead=(76.0, 19.0, 120.0))
+
+
+@pytest.fixture(scope="module")
+def two():
+    made = [("sure", right), ("fond", fond)]
+    return [summarise(cell_result(pick, model=model)) for model, pick in made]
+
+
+@pytest.fixture
+def figures(monkeypatch):
+    """Every figure that is written, in turn."""
+    drawn: list[Any] = []
+    save = matplotlib.figure.Figure.savefig
+
+    def watch(figure: Any, *place: Any, **form: Any) -> None:
+        drawn.append(figure)
+        save(figure, *place, **form)
+
+    monkeypatch.setattr(matplotlib.figure.Figure, "savefig", watch)
+    return drawn
+
+
+@pytest.fixture
+def texts(figures):
+    """Every text drawn, in the order of reading."""
+
+    def read() -> list[str]:
+        placed = [
+            ((box.y0 + box.y1) / 2, box.x0, text.get_text())
+            for figure in figures
+            for text in figure.findobj(matplotlib.text.Text)
+            if text.get_text() and text.get_visible()
+            for box in (text.get_window_extent(),)
+        ]
+        lines: list[list[tuple[float, float, str]]] = []
+        for each in sorted(placed, reverse=True):
+            if not lines or lines[-1][0][0] - each[0] >= _SAME_LINE:
+                lines.append([])
+            lines[-1].append(each)
+        return [text for line in lines for _, text in sorted((x, text) for _, x, text in line)]
+
+    return read
+
+
+def _size(png: bytes) -> tuple[int, int]:
+    assert png.startswith(b"\x89PNG")
+    return int.from_bytes(png[16:20]), int.from_bytes(png[20:24])
+
+
+def _pixels(png: bytes):
+    from matplotlib.image import imread
+
+    return imread(io.BytesIO(png), format="png")
+
+
+@chinese
+@pytest.mark.parametrize("draw", _DRAWN)
+def test_chinese_pictures_have_every_glyph(draw, three):
+    # A missing glyph is a warning of matplotlib's, and warnings are errors here.
+    _size(draw(three, language="zh"))
+
+
+def test_win_rates_are_those_of_the_row_against_the_column(texts):
+    rates_png(swept(), "language", "en")
+    shown = texts()
+    heads = [text for text in shown if text in ("Overall", "Chinese", "English", "n = 12", "n = 6")]
+    assert heads == ["Overall", "Chinese", "English", "n = 12", "n = 6", "n = 6"]
+    names = ("strong 1", "middle 2", "weak 3")
+    rows = [shown[shown.index(name) :][1:7] for name in names]
+    assert rows == [["100", "100"] * 3, ["0", "100"] * 3, ["0", "0"] * 3]
+
+
+def test_a_draw_is_no_win_in_the_win_rates_and_half_a_point_in_the_matrix(texts):
+    drawn = arena(judge_result(models=("a", "b"), decide=lambda *_: "tie"))
+    rates_png(drawn, "language", "en")
+    assert {"100", "50"}.isdisjoint(texts())
+    win_matrix_png(drawn, "en")
+    assert texts().count("50 %") + texts().count("50.0 %") == 2
+
+
+def test_of_many_capabilities_the_most_frequent_are_drawn(texts):
+    drawn = rates_png(scattered(judged(n=40), 30), "capability", "en")
+    heads = [text for text in texts() if re.fullmatch(r"c\d\d\d", text)]
+    assert len(heads) == 24
+    assert "c029" in heads
+    assert "6 more are in the exported tables." in " ".join(texts())
+    assert _size(drawn)[1] < 3000
+
+
+def test_pairs_that_never_met_have_a_dash(three, texts):
+    names = [standing.model for standing in three.standings]
+    shares = {pair: share for pair, share in three.shares.items() if set(pair) != set(names[:2])}
+    win_matrix_png(replace(three, shares=shares), "en")
+    assert texts().count("–") == 2
+
+
+def test_shares_above_one_half_are_blue_and_below_orange(figures):
+    win_matrix_png(swept(), "en")
+    (plot,) = figures[0].axes
+    shares, diagonal = plot.collections
+    colours = shares.to_rgba(shares.get_array()).reshape(-1, 4)
+    seen = [tuple(round(255 * part) for part in colour[:3]) for colour in colours if colour[3]]
+    blue, orange = (tuple(bytes.fromhex(colour[1:])) for colour in COLOURS[:2])
+    assert seen == [blue, blue, orange, blue, orange, orange]
+    assert diagonal.get_array().mask.tolist() == [
+        [row != column for column in range(3)] for row in range(3)
+    ]
+
+
+def test_standings_are_printed_with_their_deviation_best_first(three, texts):
+    elo_png(three, "en")
+    shown = texts()
+    best = three.standings[0]
+    assert shown.index(f"{best.elo:,.0f}") < shown.index(best.model)
+    assert interval_offsets(best) in shown
+    places = [shown.index(standing.model) for standing in three.standings]
+    assert places == sorted(places)
+    assert "start 1,000" in shown
+
+
+@pytest.mark.parametrize("draw", _DRAWN)
+def test_every_picture_names_its_judge_and_a_rule_as_such(draw, three, texts):
+    draw(three, language="en", baselines=frozenset({"judge-local"}))
+    whole = " ".join(texts())
+    assert "72 battles" in whole
+    assert "judge-local (rule-based)" in whole
+
+
+def test_the_same_arena_gives_the_same_bytes(three):
+    assert elo_png(three, "en") == elo_png(three, "en")
+
+
+def test_a_picture_grows_with_its_models():
+    small, large = (judged({f"m{i}": 1000.0 for i in range(n)}, n=2) for n in (2, 7))
+    for draw in _DRAWN:
+        assert _size(draw(large, language="en"))[1] > _size(draw(small, language="en"))[1]
+
+
+def test_a_picture_has_150_dots_per_inch_of_a_page(three):
+    assert _size(elo_png(three, "en"))[0] == 760 * 150 // 96
+
+
+def test_a_dark_picture_is_dark(three):
+    light, dark = (win_matrix_png(three, "en", theme=theme) for theme in (LIGHT, DARK))
+    assert _pixels(light)[0, 0, 0] == 1
+    assert _pixels(dark)[0, 0, 0] < 0.2
+
+
+def test_the_leader_and_its_equals_are_drawn_in_their_colours(three):
+    names = [contestant.name for contestant in three.contestants]
+    first, second = (
+        series_styles(names)[standing.model].colour for standing in three.standings[:2]
+    )
+
+    def has(png: bytes, colour: str) -> bool:
+        seen = (_pixels(png)[:, :, :3] * 255).round().astype(int)
+        return bool((abs(seen - list(bytes.fromhex(colour[1:]))).sum(axis=2) == 0).any())
+
+    apart, level = (elo_png(leading(three, level=n), "en") for n in (1, 2))
+    assert has(apart, first)
+    assert has(apart, second)
+    assert has(level, first)
+    assert has(level, second)
+
+
+def test_arenas_without_a_finite_rating_or_without_battles_can_be_drawn():
+    empty = replace(swept(), standings=(), shares={}, battles=())
+    for found in (swept(), empty):
+        assert all(_size(draw(found, language="en")) for draw in _DRAWN)
+
+
+def test_names_with_dollars_and_unknown_signs_are_drawn_as_they_are(three):
+    odd = replace(three.standings[0], model="$\\frac{$ \U0001f600\n名")
+    assert _size(elo_png(replace(three, standings=(odd, *three.standings[1:])), "en"))
+
+
+# ---------------------------------------------------------------- multiple choice
+
+
+@chinese
+def test_chinese_pictures_of_choices_have_every_glyph(two):
+    # A missing glyph is a warning of matplotlib's, and warnings are errors here.
+    named = [replace(two[0], cell=replace(two[0].cell, model="通义千问")), two[1]]
+    assert before_after_png(named, "zh").startswith(b"\x89PNG")
+    assert heat_map_png(two[1].main_positions, "zh", title="通义千问").startswith(b"\x89PNG")
+
+
+def test_accuracy_and_robust_accuracy_are_printed(two, texts):
+    before_after_png(two, "en")
+    shown = texts()
+    assert shown[0].startswith("No model loses more than 1 in 20")
+    assert shown.count("100.0") == 2
+    assert shown.count("50") == 2
+    assert "chance 25 % (robust 0.4 %)" in shown
+
+
+def test_a_cell_of_one_order_has_one_figure(texts):
+    before_after_png([summarise(cell_result(fond, pattern="origin"))], "en")
+    assert texts().count("62") == 0
+    assert texts().count("50") == 1
+
+
+def test_cells_with_other_chances_are_told_of_the_lines(two, texts):
+    before_after_png([two[0], summarise(cell_result(right, options=2, model="x"))], "en")
+    assert "dotted: chance" in texts()
+
+
+def test_the_heat_map_prints_every_share(two, texts):
+    heat_map_png(
+        two[1].main_positions, "en", title="fond: Picks A 62 % of the time where 25 % is fair"
+    )
+    shown = texts()
+    assert shown[0] == "fond: Picks A 62 % of the time where 25 % is fair"
+    assert shown.count("50 %") == 6
+    assert shown.count("0 %") == 9 + 4  # off the column and the diagonal, and none unreadable
+    assert "chance 25 %" in shown
+
+
+def test_ties_have_a_column_of_their_own(make_result, texts):
+    tied = summarise(make_result({f"q{i}": ["tie", 0, 0, 0] for i in range(4)}))
+    heat_map_png(tied.main_positions, "en")
+    assert "tied" in texts()
+
+
+def test_few_questions_are_grey(make_result):
+    few = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(20)})).main_positions
+    many = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(40)})).main_positions
+
+    def blueness(png: bytes) -> int:
+        red, _, blue = (_pixels(png)[..., channel] for channel in range(3))
+        return int((blue > red + 0.15).sum())
+
+    grey, blue = (heat_map_png(table, "en", colour="#D55E00") for table in (few, many))
+    assert blueness(grey) < blueness(blue) / 10
+
+
+def test_pictures_for_dark_pages_are_dark(two):
+    light, dark = (before_after_png(two, "en", theme=theme) for theme in (LIGHT, DARK))
+    assert _pixels(light)[0, 0, 0] > 0.9
+    assert _pixels(dark)[0, 0, 0] < 0.2
+
+
+def test_the_same_cells_give_the_same_bytes(two):
+    assert before_after_png(two, "en") == before_after_png(two, "en")
+
+
+def test_nothing_answered_is_still_a_picture(make_result):
+    assert before_after_png([summarise(make_result({}))], "en").startswith(b"\x89PNG")
+
+
+# ---------------------------------------------------------------- every kind
+
+
+@pytest.mark.parametrize(
+    ("chart", "printed"),
+    [
+        (HEAT_MAP, {"rows", "columns", "90 %", "80–100", "beside", "it", "below it", "–"}),
+        (INTERVALS, {"second", "detail", "20–50", "100 %", "share", "a model"}),
+        (BARS, {"A", "B", "40", "60", "even", "100 %"}),
+        (LINES, {"line", "questions", "share", "a note", "3"}),
+        (PANELS, {"first", "n = 3", "second", "n = 4", "a model", "40", "50 %", "and more"}),
+    ],
+)
+def test_every_kind_of_chart_can_be_a_picture(chart: Any, printed: set[str], texts):
+    assert _size(draw_png(chart, DARK, title="A title", subtitle="And more."))[0] > 0
+    assert texts()[:2] == ["A title", "And more."]
+    assert printed <= set(texts())
+
+
+def test_no_text_of_a_picture_leaves_it(figures, three):
+    for chart in (HEAT_MAP, INTERVALS, BARS, LINES, PANELS):
+        draw_png(chart, LIGHT, title="A title")
+    for draw in _DRAWN:
+        draw(three, language="en")
+    for figure in figures:
+        for text in figure.findobj(matplotlib.text.Text):
+            box = text.get_window_extent()
+            if text.get_text() and text.get_visible():
+                assert 0 <= box.x0 < box.x1 <= figure.bbox.x1, text.get_text()
+                assert 0 <= box.y0 < box.y1 <= figure.bbox.y1, text.get_text()
+
+
+def test_panels_have_columns_of_one_width(figures):
+    # Of some panels the longest rate is "0", of others "100".
+    rates_png(scattered(judged(n=40), 30), "capability", "en")
+    plots = figures[0].axes
+    assert len({(round(plot.bbox.width), plot.get_xlim()) for plot in plots}) == 1

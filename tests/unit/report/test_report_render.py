@@ -1,0 +1,136 @@
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from open_examples import judged_run
+
+from evalui.report.charts import theme
+from evalui.report.compile import compile_report
+from evalui.report.export.files import files, write
+
+_HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+class _Page(HTMLParser):
+    """The elements of a page and its text, and that what is opened is closed."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.text = ""
+        self.feed(page.decode())
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [str(value) for key, value in attrs if key in ("src", "srcset", "href")]
+        if tag not in ("meta", "img", "source"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def open_report():
+    return compile_report("Open", judged_run(n=6))
+
+
+@pytest.fixture(scope="module")
+def open_page(open_report):
+    return write(open_report, "html", "en")
+
+
+@pytest.fixture
+def choices(make_result):
+    good = make_result({f"q{i}": "right" for i in range(4)}, model="good")
+    return [good, make_result({"q0": [0]}, model=_HOSTILE, state="failed", error=_HOSTILE)]
+
+
+def test_the_page_is_one_file_that_loads_nothing(open_page):
+    page = _Page(open_page)
+    assert page.links
+    assert all(link.startswith("data:image/png;base64,") for link in page.links)
+    assert not {"script", "link", "iframe", "object", "form"} & set(page.tags)
+    assert b"default-src 'none'" in open_page
+    assert not re.search(rb"url\(|@import|https?:", open_page)
+
+
+def test_each_picture_has_a_light_and_a_dark_form(open_page):
+    page = _Page(open_page)
+    assert page.tags.count("img") == page.tags.count("source") == 4
+    assert len(set(page.links)) == 8
+
+
+def test_the_page_follows_the_readers_theme_and_can_be_printed(open_page):
+    assert b"prefers-color-scheme: dark" in open_page
+    assert b"@media print" in open_page
+    assert b'name="viewport"' in open_page
+
+
+def test_multiple_choice_has_its_page_with_tables_and_sentences(choices):
+    page = _Page(write(compile_report("Midterm", choices[:1]), "html", "en"))
+    assert page.tags.count("table") == 3
+    assert "Right answers are found equally often" in page.text
+    assert choices[0].cell.signature in page.text
+
+
+def test_foreign_text_stays_text(choices, make_result):
+    report = compile_report(_HOSTILE, [*choices, make_result({"q0": "right"}, dataset=_HOSTILE)])
+    page = _Page(write(report, "html", "en"))
+    assert "script" not in page.tags
+    assert all(link.startswith("data:") for link in page.links)
+    assert page.text.count("<script>alert(1)</script>") >= 3
+
+
+def test_hostile_judges_models_and_capabilities_stay_text(open_report):
+    (judged,) = open_report.arenas
+    standings = tuple(replace(one, model=_HOSTILE) for one in judged.standings)
+    dimensions = tuple(replace(one, name=_HOSTILE) for one in judged.dimensions)
+    changed = replace(judged, by=_HOSTILE, standings=standings, dimensions=dimensions)
+    page = _Page(write(replace(open_report, arenas=(changed,)), "html", "en"))
+    assert "script" not in page.tags
+    assert all(link.startswith("data:") for link in page.links)
+
+
+def test_half_a_surrogate_pair_does_not_break_the_file(choices):
+    assert b"\\ud800" in write(compile_report("a\ud800", choices[:1]), "html", "en")
+
+
+def test_the_language_of_the_page_is_told(choices):
+    report = compile_report("Midterm", choices[:1])
+    assert b'<html lang="zh-CN">' in write(report, "html", "zh")
+    assert b'<html lang="en">' in write(report, "html", "en")
+
+
+def test_figures_stand_at_the_right_and_texts_at_the_left(choices):
+    page = write(compile_report("Midterm", choices[:1]), "html", "en").decode()
+    assert '<th scope="col" class="r">Accuracy</th>' in page
+    assert '<th scope="col">Dataset</th>' in page
+    assert "<small>(51–100)</small>" in page
+
+
+def test_without_matplotlib_the_page_says_what_to_install(open_report, monkeypatch):
+    monkeypatch.setattr(theme, "matplotlib_installed", lambda: False)
+    page = _Page(write(open_report, "html", "en"))
+    assert "img" not in page.tags
+    assert "pip install evalui[figures]" in page.text
+    assert page.tags.count("table") > 5
+
+
+def test_the_archive_has_the_page_and_the_pictures_the_markdown_names(open_report):
+    written = dict(files(open_report, "en"))
+    assert list(written)[1:6] == [
+        "report.html",
+        "by_capa.png",
+        "by_lang.png",
+        "elo.png",
+        "win_matrix.png",
+    ]
+    assert all(data.startswith(b"\x89PNG") for name, data in written.items() if ".png" in name)

@@ -1,0 +1,48 @@
+from runs_examples import CATALOG, add_run, spec, trial
+
+from evalui.runs.database.connection import Database
+from evalui.runs.database.records import Lease
+from evalui.runs.database.runs import read_run
+from evalui.runs.database.throughput import Throughput, remaining_seconds, store_throughput
+from evalui.runs.database.trials import read_results, write_trials
+from evalui.runs.worker.main import Worker
+
+
+def test_a_run_that_is_done_has_nothing_left(database: Database) -> None:
+    run_id = add_run(database)
+    Worker(database, lambda: CATALOG).run_once()
+    assert remaining_seconds(database, run_id) == 0
+
+
+def test_a_cell_that_waits_is_timed_by_its_model(database: Database) -> None:
+    run_id = add_run(database, spec(pattern="circular"))
+    assert remaining_seconds(database, run_id) is None
+    pace = Throughput(12.0)
+    store_throughput(database, "perfect", "multiple_choice", 0, fingerprint="f", throughput=pace)
+    assert remaining_seconds(database, run_id) == 2.0
+
+
+def test_a_run_counts_the_trials_of_its_cells(database: Database, lease: Lease) -> None:
+    write_trials(database, lease, 1, [trial(1), trial(2)])
+    run = read_run(database, lease.run_id)
+    assert (run.done, run.total) == (2, 24)
+
+
+def test_results_stand_in_the_order_of_the_cells(database: Database) -> None:
+    run_id = add_run(database, spec(models=["perfect", "always-A"], mode=["cloze", "generation"]))
+    Worker(database, lambda: CATALOG).run_once()
+    results = read_results(database, run_id)
+    assert [(r.cell.model, r.cell.mode, r.state, len(r.trials)) for r in results] == [
+        ("perfect", "cloze", "done", 6),
+        ("perfect", "generation", "done", 6),
+        ("always-A", "cloze", "impossible", 0),
+        ("always-A", "generation", "done", 6),
+    ]
+    assert "no probability of a text" in results[2].error
+
+
+def test_the_store_can_be_opened_again(database: Database) -> None:
+    run_id = add_run(database)
+    other = Database(database.path)
+    assert read_run(other, run_id) == read_run(database, run_id)
+    other.close()

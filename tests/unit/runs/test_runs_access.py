@@ -1,9 +1,0 @@
-from evalui.runs.access import LOCAL, may_see
-
-
-def test_an_owner_sees_what_is_theirs() -> None:
-    assert may_see(LOCAL, LOCAL)
-
-
-def test_nobody_sees_what_is_somebody_elses() -> None:
-    assert not may_see("ada", "bob")

@@ -1,0 +1,154 @@
+import math
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+
+from evalui.proportions import wilson_interval
+from evalui.scoring.statistics.intervals import mean_interval, mean_intervals
+from evalui.scoring.statistics.paired_tests import paired_bootstrap
+from evalui.types import Interval
+
+
+def test_the_interval_of_a_mean_is_as_wide_as_theory_has_it():
+    values = np.random.default_rng(1).random(400)
+    (found,) = mean_intervals(values[:, None])
+    half = 1.96 * float(values.std()) / math.sqrt(400)
+    assert found.value == pytest.approx(values.mean())
+    assert found.low == pytest.approx(found.value - half, abs=0.15 * half)
+    assert found.high == pytest.approx(found.value + half, abs=0.15 * half)
+    assert found.n == 400
+
+
+def test_many_figures_are_drawn_together_and_alike():
+    matrix = np.random.default_rng(1).random((50, 3))
+    (alone,) = mean_intervals(matrix[:, 1:2])
+    together = mean_intervals(matrix)[1]
+    assert (together.low, together.high) == pytest.approx((alone.low, alone.high))
+
+
+def test_values_of_one_question_are_drawn_together():
+    values = np.random.default_rng(1).random(40).tolist()
+    ids = [str(n) for n in range(40)]
+    single = mean_interval(ids, values)
+    repeated = mean_interval(ids * 5, values * 5)
+    assert single is not None
+    assert repeated is not None
+    assert (repeated.low, repeated.high, repeated.n) == pytest.approx((single.low, single.high, 40))
+    apart = mean_interval([str(n) for n in range(200)], values * 5)
+    assert apart is not None
+    assert apart.high - apart.low < 0.6 * (single.high - single.low)
+
+
+def test_a_question_counts_as_often_as_it_was_asked():
+    found = mean_interval(["a", "a", "a", "b"], [1, 1, 1, 0])
+    assert found is not None
+    assert (found.value, found.n) == (0.75, 2)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_where_all_is_equal_at_an_end_the_range_is_wilsons(value: float):
+    assert mean_intervals(np.full((10, 1), value)) == [wilson_interval(10 * value, 10)]
+
+
+def test_one_question_leaves_everything_plausible_and_none_has_no_mean():
+    assert mean_intervals(np.array([[0.3]])) == [Interval(0.3, 0, 1, 1)]
+    assert mean_interval(["q", "q"], [0.2, 0.4]) == Interval(pytest.approx(0.3), 0, 1, 1)
+    assert mean_intervals(np.zeros((0, 2))) == []
+    assert mean_interval([], []) is None
+
+
+def test_resamples_beyond_one_portion_are_the_same(monkeypatch: pytest.MonkeyPatch):
+    matrix = np.random.default_rng(1).random((20, 2))
+    whole = mean_intervals(matrix, resamples=50)
+    monkeypatch.setattr("evalui.scoring.statistics.intervals.MAX_CHUNK_ELEMENTS", 70)
+    # A product of fewer rows may add in another order, which is the last digit's affair.
+    assert [astuple(one) for one in mean_intervals(matrix, resamples=50)] == [
+        pytest.approx(astuple(one), rel=1e-12) for one in whole
+    ]
+
+
+def test_a_seed_gives_its_own_range_and_always_the_same():
+    matrix = np.random.default_rng(1).random((20, 1))
+    assert mean_intervals(matrix, seed=1) == mean_intervals(matrix, seed=1)
+    assert mean_intervals(matrix, seed=1) != mean_intervals(matrix, seed=2)
+
+
+def test_a_difference_is_that_of_the_questions_both_have():
+    found = paired_bootstrap({"a": 1.0, "b": 0.5, "c": 0.0}, {"b": 0.25, "a": 0.5, "d": 1.0})
+    assert found is not None
+    assert (found.value, found.n) == (0.375, 2)
+
+
+def test_a_constant_lead_is_sure_to_be_one_but_not_of_its_size():
+    noise = np.random.default_rng(1).random(100)
+    first = {str(n): 0.5 * one + 0.1 for n, one in enumerate(noise)}
+    second = {str(n): 0.5 * one for n, one in enumerate(noise)}
+    found = paired_bootstrap(first, second)
+    assert found is not None
+    assert found.value == pytest.approx(0.1)
+    assert 0 < found.low < 0.1 < found.high
+    assert found.p == pytest.approx(1 / 1001)
+
+
+def test_the_p_value_agrees_with_all_sign_flips_counted():
+    apart = [4, 3, 2, -1]
+    sums = [
+        sum(one if bits >> place & 1 else -one for place, one in enumerate(apart))
+        for bits in range(16)
+    ]
+    exact = sum(abs(one) >= 8 for one in sums) / 16
+    found = paired_bootstrap(
+        {str(n): one / 10 for n, one in enumerate(apart)},
+        dict.fromkeys("0123", 0.0),
+        resamples=20_000,
+    )
+    assert found is not None
+    assert found.p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000))
+
+
+def test_equal_models_do_not_differ():
+    same = {"a": 0.5, "b": 0.1}
+    found = paired_bootstrap(same, same)
+    assert found is not None
+    assert (found.value, found.p) == (0, 1)
+    assert found.low == pytest.approx(-found.high)
+    assert found.high > 0.5  # two questions say little
+
+
+@pytest.mark.parametrize("n", [2, 10])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_questions_that_all_differ_alike_leave_room_for_others(n: int, sign: int):
+    ids = [str(place) for place in range(n)]
+    ones, noughts = dict.fromkeys(ids, 1.0), dict.fromkeys(ids, 0.0)
+    found = paired_bootstrap(ones, noughts) if sign > 0 else paired_bootstrap(noughts, ones)
+    assert found is not None
+    ends = sorted((sign * found.low, sign * found.high))
+    assert ends == pytest.approx([2 * wilson_interval(n, n).low - 1, 1])
+
+
+def test_one_question_tells_no_difference_and_none_has_none():
+    found = paired_bootstrap({"a": 1.0}, {"a": 0.0})
+    assert found is not None
+    assert (found.low, found.high, found.p) == (-1, 1, 1)
+    assert paired_bootstrap({"a": 1.0}, {"b": 0.0}) is None
+
+
+@pytest.mark.slow
+def test_models_without_a_difference_are_told_apart_as_rarely_as_promised():
+    rng = np.random.default_rng(5)
+    wrong = missed = 0
+    for seed in range(300):
+        values = rng.random((60, 2))
+        first, second = (dict(zip(map(str, range(60)), column, strict=True)) for column in values.T)
+        found = paired_bootstrap(first, second, resamples=400, seed=seed)
+        assert found is not None
+        wrong += found.p <= 0.05
+        missed += not found.low <= 0 <= found.high
+    assert wrong / 300 < 0.09
+    assert missed / 300 < 0.10
+
+
+def test_questions_that_are_all_alike_leave_room_for_others():
+    (interval,) = mean_intervals(np.full((5, 1), 0.75))
+    assert interval.low < 0.5 < 0.75 < interval.high

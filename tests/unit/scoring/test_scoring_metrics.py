@@ -1,0 +1,99 @@
+"""The registry of figures, and the metrics of this package."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strata_examples import answered, as_trials, simulated
+
+from evalui.messages import LANGUAGES, messages
+from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.choice.circular import circular_intervals, circular_metrics
+from evalui.scoring.metrics import (
+    METRICS,
+    Metric,
+    compute_figures,
+    docs_table,
+    is_added,
+    metrics_in,
+)
+from evalui.scoring.text_metrics import TEXT_METRICS
+
+DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> Metric:
+    """A metric of another package, registered for one test."""
+    monkeypatch.setattr(METRICS, "_entries", dict(METRICS._entries))
+    metric = Metric(
+        "first_slot", lambda trials: sum(one.choice == 0 for one in trials) / len(trials)
+    )
+    return METRICS.register(metric.name)(metric)
+
+
+def test_the_list_of_metrics_in_the_documentation_is_the_registry():
+    assert docs_table() in DOCS.read_text(encoding="utf-8")
+
+
+def test_every_metric_says_what_it_is():
+    for name in METRICS:
+        metric = METRICS[name]
+        assert metric.name == name
+        assert metric.docs["en"]
+        assert metric.range[0] < metric.range[1]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_metrics_of_a_page_and_a_report_have_labels(language):
+    t = messages(language)
+    assert all(f"column.{one.key}" in t for one in metrics_in("screen"))
+    assert all(f"head-{one.key}" in t for one in metrics_in("report"))
+
+
+def test_the_figures_of_a_cell_are_those_of_the_functions_they_name():
+    trials = as_trials(simulated(20, np.random.default_rng(0), bias=1.0))
+    figures = compute_figures(trials, "circular")
+    found, metrics = circular_intervals(trials, "circular"), circular_metrics(trials, "circular")
+    assert figures["acc_origin"] == found.origin
+    assert figures["robust"] == found.perf
+    assert figures["order_sensitivity"] == found.gap
+    assert figures["n"] == metrics.n_origin == 20
+    assert figures["chance"] == 0.25
+    assert figures["chance_robust"] == pytest.approx(0.25**4)
+    assert figures["readable"].value == 1
+    assert list(figures) == [one.name for one in metrics_in("files")]
+
+
+def test_without_trials_counts_are_zero_and_shares_unknown():
+    figures = compute_figures((), "circular")
+    assert (figures["n"], figures["tied"], figures["acc_origin"]) == (0, 0, None)
+    assert "label_mass" not in figures
+    assert compute_figures((), "origin", answers="texts") == {}
+
+
+def test_written_answers_have_the_text_metrics():
+    assert [one.name for one in metrics_in("files", "texts")][:13] == list(TEXT_METRICS)
+    assert {one.needs for one in metrics_in("files", "texts")} == {"references"}
+
+
+def test_a_metric_of_another_package_comes_last_in_every_open_view(registered: Metric):
+    assert is_added(registered)
+    assert metrics_in("screen")[-1] is registered
+    assert metrics_in("files")[-1] is registered
+    assert registered not in metrics_in("strip")
+    assert registered not in metrics_in("files", "texts")
+    trials = [answered("q", (0, 1), 0, 0), answered("p", (0, 1), 0, 1)]
+    assert compute_figures(trials, "origin")["first_slot"] == 0.5
+
+
+def test_a_metric_reads_the_trials_of_a_cell_as_a_sequence():
+    trials = [answered("q", (0, 1), 0, 0), answered("p", (0, 1), 0, 1)]
+    cell = CellTrials(trials, "origin")
+    assert (len(cell), cell[0], cell[1:], list(cell)) == (2, trials[0], trials[1:], trials)
+
+
+def test_a_metric_without_a_label_is_called_by_its_name(registered: Metric):
+    assert registered.own_label("zh") == "first_slot"
+    named = Metric("x", registered.compute, label={"en": "First slot"})
+    assert (named.own_label("en"), named.own_label("zh")) == ("First slot", "First slot")

@@ -1,0 +1,129 @@
+"""Rules of the project that no linter knows."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from evalui.datasets.base import DATASET_FORMATS
+from evalui.datasets.questions.answer_keys import ANSWER_KEYS
+from evalui.models import BACKENDS
+from evalui.modes import MODES
+from evalui.modes.prompts.templates import TEMPLATES
+from evalui.types import Pattern
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = sorted([*(ROOT / "evalui").rglob("*.py"), ROOT / "app.py"])
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PRODUCT}
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_product_file_passes_400_lines(path: Path):
+    limit = 40 if path.name == "app.py" else 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= limit
+
+
+def test_no_folder_has_more_than_14_modules():
+    counted = Counter(path.parent for path in PRODUCT if path.name != "__init__.py")
+    assert {str(folder): n for folder, n in counted.items() if n > 14} == {}
+
+
+def test_no_two_public_classes_share_a_name():
+    places: dict[str, list[str]] = defaultdict(list)
+    for path, tree in TREES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+# Words for which the field has one that says what is meant: `reported`, `requested`, `interval`.
+VAGUE = {
+    *("told", "asked", "said", "found", "mend", "mended", "dice", "heart", "house", "parting"),
+    *("nobody", "somebody", "whoever", "everybody", "quarrel", "quarrels", "stranger", "strangers"),
+}
+
+
+def names_of(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Every name that a module binds, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield (node.id if isinstance(node, ast.Name) else node.attr), node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+
+
+def test_names_are_the_words_of_the_field():
+    vague = [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path, tree in TREES.items()
+        for name, line in names_of(tree)
+        if VAGUE & set(name.lower().split("_"))
+    ]
+    assert vague == []
+
+
+def test_unit_tests_stand_where_the_product_does():
+    folders = {
+        path.parent.relative_to(ROOT / "evalui") for path in PRODUCT if path.name != "app.py"
+    }
+    tests = (ROOT / "tests" / "unit").rglob("test_*.py")
+    places = {path.parent.relative_to(ROOT / "tests" / "unit") for path in tests}
+    assert sorted(map(str, places - folders)) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("formats.md", [*DATASET_FORMATS, *ANSWER_KEYS]),
+        ("models.md", list(BACKENDS)),
+        ("modes.md", [*MODES, *TEMPLATES, *get_args(Pattern)]),
+    ],
+)
+def test_every_registered_name_is_documented(page: str, names: list[str]):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert names
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+def test_every_reading_of_every_mode_is_documented():
+    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    readings = {reading for name in MODES for reading in MODES[name].readings}
+    assert sorted(reading for reading in readings if f"`{reading}`" not in text) == []
+
+
+def test_links_between_documents_lead_somewhere():
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    dead = [
+        f"{page.name}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert dead == []
+
+
+# What each process would pay for and few need: a function that does imports it itself.
+HEAVY = (
+    "asyncio decimal difflib email fastapi fractions gradio html http.client httpcore httpx "
+    "importlib.metadata jieba logging matplotlib multiprocessing nltk openpyxl pandas "
+    "plotly pydantic ray sacrebleu scipy sqlite3 ssl statistics torch transformers unittest "
+    "urllib.request vllm zoneinfo"
+)
+
+
+def test_the_core_imports_nothing_heavy():
+    code = (
+        "import sys, evalui.modes, evalui.datasets, evalui.models, evalui.scoring.choice.circular\n"
+        f"print(sorted(set({HEAVY!r}.split()) & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
