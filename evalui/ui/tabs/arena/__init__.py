@@ -174,7 +174,7 @@ class ArenaTab:
         except EvaluiError as error:
             return no_arena_page(self.service, self.t, self.t.translate(error.sentence))
         if view is None or not view.arenas:
-            return no_arena_page(self.service, self.t, run=view and view.run)
+            return no_arena_page(self.service, self.t, run=view.run if view else None)
         return view
 
     def _view(self, run_id: str, place: int) -> ArenaView:

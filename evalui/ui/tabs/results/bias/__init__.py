@@ -14,9 +14,8 @@ from evalui.report.analyses.position_bias import (
     recall_subtitle_tested,
     recall_text,
 )
-from evalui.report.charts.answers import recall
+from evalui.report.charts.answers import confusion, recall
 from evalui.report.charts.bias import agreement_map, soft_recall
-from evalui.report.charts.position import confusion
 from evalui.report.charts.theme import series_styles
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
