@@ -1,4 +1,9 @@
-"""Paths become files in memory: folders are walked, archives unpacked, within limits."""
+"""Paths become files in memory: folders are walked, archives unpacked, within limits.
+
+Entries of an archive are read in pieces and no further than the size that they declare. What an
+archive states of itself may be a lie: two megabytes can unpack to two gigabytes while they declare
+ten bytes, and the memory is gone before the checksum is compared.
+"""
 
 import bz2
 import copy

@@ -1,4 +1,10 @@
-"""One question as a file has it, checked: a sample, or everything that is wrong with it."""
+"""One question as a file has it, checked: a sample, or everything that is wrong with it.
+
+Options that refer to other options by letter or by place are marked: reordering changes their
+meaning. "None of these" keeps its meaning wherever it stands and is no such option; nor is one that
+names statements of the question ("①②") or letters that are the question's own (points A and B of a
+figure, blood groups), as far as that can be decided from the options alone.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Rows of open questions become samples: what question-and-answer and subjective files share."""
+"""Rows of open questions become samples: what question-and-answer and subjective files share.
+
+Histories, messages, turns and lists of references are read by functions that return what they read,
+or a text that describes what stands there instead. In a table a cell holds the same as JSON.
+"""
 
 import json
 import re

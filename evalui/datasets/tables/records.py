@@ -1,6 +1,7 @@
 """Rows by the names of their columns, the same from JSON Lines, a table or a sheet.
 
-Names are trimmed and case-folded. JSON keeps its lists and objects; a table has texts only.
+Names are trimmed and case-folded. JSON keeps its lists and objects; a table has texts only. A
+missing column is reported with the nearest name that is there.
 """
 
 from collections import Counter

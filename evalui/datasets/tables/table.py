@@ -35,7 +35,7 @@ class JsonRow(NamedTuple):
     texts: dict[str, str]
 
 
-class LongCell(NamedTuple):
+class _LongCell(NamedTuple):
     """A cell over the limit: its place in the row, counted from 0, and its text."""
 
     column_index: int
@@ -158,7 +158,7 @@ def _parse_rows(
                 begins = start + reader.line_num
         except csv.Error as error:
             broken += 1
-            long = "field limit" in str(error) and find_long_cell(lines[begins:], delimiter)
+            long = "field limit" in str(error) and _find_long_cell(lines[begins:], delimiter)
             line = begins + 1
             fault = (
                 _long_cell_fault(name, line, names, long)
@@ -174,7 +174,7 @@ def _parse_rows(
         start = begins + 1 if broken < _MAX_BROKEN_ROWS else len(lines)
 
 
-def _long_cell_fault(name: str, line: int, header: Sequence[str], cell: LongCell) -> Fault:
+def _long_cell_fault(name: str, line: int, header: Sequence[str], cell: _LongCell) -> Fault:
     column = header[cell.column_index].strip() if cell.column_index < len(header) else ""
     if pictures.has_picture(cell.text):
         return pictures.picture_fault(name, line, column)
@@ -284,10 +284,11 @@ def _cell_texts(record: dict[str, Any]) -> dict[str, str] | str:
         return _NESTED_TOO_DEEPLY
 
 
-def find_long_cell(lines: Sequence[str], delimiter: str) -> LongCell | None:
+def _find_long_cell(lines: Sequence[str], delimiter: str) -> _LongCell | None:
     """The first cell over the limit in the row that begins with the first of the lines.
 
-    None if that cell is quoted and its quote is never closed.
+    The csv module reports neither which cell it finds too long, nor how long it is. None if that
+    cell is quoted and its quote is never closed.
     """
     text = "".join(lines)
     cell = re.compile(rf' *(?:"((?:[^"]+|"")*+)("?)|([^{re.escape(delimiter)}\n]*+)) *')
@@ -298,7 +299,7 @@ def find_long_cell(lines: Sequence[str], delimiter: str) -> LongCell | None:
             return None
         content = bare if quoted is None else quoted.replace('""', '"')
         if len(content) > MAX_CELL_CHARS:
-            return LongCell(column, content)
+            return _LongCell(column, content)
         if text[match.end() : match.end() + 1] != delimiter:
             return None
         start, column = match.end() + 1, column + 1
