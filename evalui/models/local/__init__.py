@@ -84,7 +84,7 @@ class TransformersBackend(Backend):
         if problem:
             raise ModelError(problem)
         tokenizer = HFTokenizer(entry.name, folder)
-        causal = load(
+        loaded = load(
             folder,
             dtype=entry.dtype,
             device=entry.device,
@@ -93,10 +93,10 @@ class TransformersBackend(Backend):
             adapter=Path(entry.adapter) if entry.adapter else None,
             merge=entry.options.get("merge"),
         )
-        if causal.can_choose_library:
-            causal = replace(causal, library=fp32.library_of(entry, settings))
+        if loaded.can_choose_library:
+            loaded = replace(loaded, library=fp32.library_of(entry, settings))
         return TransformersModel(
-            entry, folder, tokenizer, causal, token_budget=settings.token_budget
+            entry, folder, tokenizer, loaded, token_budget=settings.token_budget
         )
 
 
@@ -108,7 +108,7 @@ class TransformersModel:
         entry: ModelEntry,
         folder: Path,
         tokenizer: HFTokenizer,
-        causal: "LoadedModel",
+        loaded: "LoadedModel",
         *,
         token_budget: int,
     ) -> None:
@@ -121,28 +121,28 @@ class TransformersModel:
         self.name = entry.name
         self.abilities = _ABILITIES
         self._tokenizer = tokenizer
-        self._scorer = Scorer(causal, token_budget=token_budget)
+        self._scorer = Scorer(loaded, token_budget=token_budget)
         self.notes = (self._scorer.note,) if self._scorer.note else ()
-        self._generator = TokenGenerator(causal)
-        self._device = causal.device
+        self._generator = TokenGenerator(loaded)
+        self._device = loaded.device
         self._token_budget = token_budget
         self._seed = int(entry.options.get("seed", 0))
         self._line_tokenizer: Tokenizer = tokenizer
         self._spellings: dict[str, tuple[int, ...]] = {}
-        lengths = (entry.max_length, causal.max_length, tokenizer.max_length)
+        lengths = (entry.max_length, loaded.max_length, tokenizer.max_length)
         self._limit = min(
             (length for length in lengths if 0 < length < _UNSPECIFIED_LENGTH), default=2048
         )
-        library = f"fp32:{causal.library}" if causal.library else ""
+        library = f"fp32:{loaded.library}" if loaded.library else ""
         fingerprint = weights.fingerprint(
             folder,
             VERSION,
-            causal.dtype,
-            causal.device.type,
+            loaded.dtype,
+            loaded.device.type,
             str(self._limit),
             torch.__version__,
             transformers.__version__,
-            *[part for part in (causal.adapter, library) if part],
+            *[part for part in (loaded.adapter, library) if part],
             adapter=Path(entry.adapter) if entry.adapter else None,
         )
         # The signature of the scores shows the library, which it reads off the beginning.

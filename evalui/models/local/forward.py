@@ -47,10 +47,10 @@ class LogprobResult:
 class PaddedNetwork:
     """Computes log-probabilities row by row, rows padded to one width."""
 
-    def __init__(self, causal: LoadedModel) -> None:
-        self._causal = causal
-        self._model = causal.model
-        self._device = causal.device
+    def __init__(self, loaded: LoadedModel) -> None:
+        self._loaded = loaded
+        self._model = loaded.model
+        self._device = loaded.device
         # torch's fused attention omits the cap on scores without an error (Gemma 2).
         if getattr(self._model.config.get_text_config(), "attn_logit_softcapping", None):
             self._model.set_attn_implementation("eager")
@@ -73,9 +73,9 @@ class PaddedNetwork:
         # Padding is on the right, where causal attention does not reach it.
         ids = pad_right(batch.rows).to(self._device)
         with torch.inference_mode(), raise_oom():
-            if ids.shape[1] > self._causal.rope_safe_length:
+            if ids.shape[1] > self._loaded.rope_safe_length:
                 assert len(batch.rows) == 1, "its positions would depend on the other rows"
-                self._causal.reset_rope()
+                self._loaded.reset_rope()
             with narrow_head_input(self._model, at_positions):
                 logits: torch.Tensor = self._model(input_ids=ids, use_cache=False).logits
             return gather_logprobs(logits[0].float(), batch.lookups)
@@ -134,10 +134,10 @@ class TreeNetwork:
     `prefix_cache_bytes` limits the memory of the cached keys and values.
     """
 
-    def __init__(self, causal: LoadedModel, *, prefix_cache_bytes: int) -> None:
-        self._model = causal.model
-        self._device = causal.device
-        self._library = causal.library
+    def __init__(self, loaded: LoadedModel, *, prefix_cache_bytes: int) -> None:
+        self._model = loaded.model
+        self._device = loaded.device
+        self._library = loaded.library
         self.prefix_cache = PrefixCache[LayerStates](prefix_cache_bytes, size=_n_bytes)
 
     def compute_logprobs(self, batch: TreeBatch) -> LogprobResult:

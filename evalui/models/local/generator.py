@@ -79,9 +79,9 @@ class _Sequence:
 class TokenGenerator:
     """Generates with a causal language model, by continuous batching where its cache allows."""
 
-    def __init__(self, causal: LoadedModel) -> None:
-        self._causal = causal
-        self._cached_model = CachedModel(causal)
+    def __init__(self, loaded: LoadedModel) -> None:
+        self._loaded = loaded
+        self._cached_model = CachedModel(loaded)
         self._kv_cache_tokens = 0  # tokens whose keys and values fit; measured at the first use
 
     def generate(
@@ -104,9 +104,9 @@ class TokenGenerator:
             ModelError: the device has too little memory, or the network computes NaN.
         """
         task = _GenerationTask(
-            prompts, max_tokens, temperature, seeds, stop_check, self._causal.eos_ids
+            prompts, max_tokens, temperature, seeds, stop_check, self._loaded.eos_ids
         )
-        longest = self._causal.rope_safe_length
+        longest = self._loaded.rope_safe_length
         # The keys of a longer row would depend on the lengths of the others, so none are cached.
         rows = [
             row
@@ -127,7 +127,7 @@ class TokenGenerator:
         """Rows together, as many as the memory can hold."""
         if not rows:
             return
-        self._kv_cache_tokens = self._kv_cache_tokens or self._causal.kv_cache_tokens
+        self._kv_cache_tokens = self._kv_cache_tokens or self._loaded.kv_cache_tokens
         batch = _ContinuousBatch(
             task,
             rows,
@@ -143,7 +143,7 @@ class TokenGenerator:
                 if not batch.shrink():
                     raise out_of_memory(batch.kv_cache_tokens * 2) from error
                 self._kv_cache_tokens = batch.kv_cache_tokens
-                empty_cache(self._causal.device)
+                empty_cache(self._loaded.device)
                 continue
             yield from finished
 
@@ -162,7 +162,7 @@ class TokenGenerator:
                     raise out_of_memory(task.max_length(group[0])) from error
                 half = len(group) // 2
                 pending.extendleft((group[half:], group[:half]))
-                empty_cache(self._causal.device)
+                empty_cache(self._loaded.device)
                 continue
             yield from finished
 
@@ -170,9 +170,9 @@ class TokenGenerator:
     def _generate_group(
         self, task: _GenerationTask, group: Sequence[int]
     ) -> list[tuple[int, Generated]]:
-        if max(map(task.max_length, group)) > self._causal.rope_safe_length:
-            self._causal.reset_rope()
-        ids, mask = pad_left([task.prompts[index] for index in group], self._causal.device)
+        if max(map(task.max_length, group)) > self._loaded.rope_safe_length:
+            self._loaded.reset_rope()
+        ids, mask = pad_left([task.prompts[index] for index in group], self._loaded.device)
         stop = _StopCriterion(task, group, ids.shape[1])
         processors = LogitsProcessorList([_check_finite_processor])
         if task.temperature > 0:
@@ -185,7 +185,7 @@ class TokenGenerator:
         config = GenerationConfig(
             max_new_tokens=task.max_tokens, do_sample=False, eos_token_id=None, pad_token_id=0
         )
-        self._causal.model.generate(
+        self._loaded.model.generate(
             input_ids=ids,
             attention_mask=mask.long(),
             generation_config=config,

@@ -65,9 +65,9 @@ class CachedModel:
     `supports_shared_prefix`: rows may share those of a common beginning.
     """
 
-    def __init__(self, causal: LoadedModel) -> None:
-        self._model = causal.model
-        self._device = causal.device
+    def __init__(self, loaded: LoadedModel) -> None:
+        self._model = loaded.model
+        self._device = loaded.device
         parameters = inspect.signature(self._model.forward).parameters
         # Without this a network computes the logits of every token, of which one is needed.
         self._last_logits_only: dict[str, int] = (

@@ -28,7 +28,7 @@ _SHAPE_FIELDS = (
     "n_layer",
     "n_head",
 )
-# peft adds this to the name of each weight of the adapter, so that they can be told apart.
+# peft adds this to the name of each weight of the adapter, to distinguish it from the model's.
 _ADAPTER_NAME = "adapter_of_entry"
 
 

@@ -53,16 +53,16 @@ class Scorer:
         ModelError: the device cannot hold even a small batch, or the network computes NaN.
     """
 
-    def __init__(self, causal: LoadedModel, *, token_budget: int) -> None:
-        if causal.library == "onednn":
-            use_onednn(causal.model)
-        self._causal = causal
-        self._padded_network = PaddedNetwork(causal)
-        self._tree_network = TreeNetwork(causal, prefix_cache_bytes=prefix_cache_bytes(causal))
-        self._budget = min(token_budget, max_batch_tokens(causal))
-        self._max_tree_length = max_tree_length(causal)
+    def __init__(self, loaded: LoadedModel, *, token_budget: int) -> None:
+        if loaded.library == "onednn":
+            use_onednn(loaded.model)
+        self._loaded = loaded
+        self._padded_network = PaddedNetwork(loaded)
+        self._tree_network = TreeNetwork(loaded, prefix_cache_bytes=prefix_cache_bytes(loaded))
+        self._budget = min(token_budget, max_batch_tokens(loaded))
+        self._max_tree_length = max_tree_length(loaded)
         try:
-            self.note = mismatch_reason(self._padded_network, self._tree_network, causal)
+            self.note = mismatch_reason(self._padded_network, self._tree_network, loaded)
         except OutOfMemory as error:
             raise out_of_memory(_MIN_BATCH_TOKENS) from error
         if self.note:
@@ -102,14 +102,14 @@ class Scorer:
                     raise out_of_memory(self._budget) from error
                 self._budget //= 2
                 self._tree_network.prefix_cache.clear()
-                empty_cache(self._causal.device)
+                empty_cache(self._loaded.device)
 
     def _by_tree(self, queries: Queries) -> Iterator[TokenLogprobs]:
         for batch in plan_tree_batches(
             queries,
             cached_prefixes=self._tree_network.prefix_cache,
             token_budget=self._budget,
-            max_logit_rows=self._causal.max_logit_rows,
+            max_logit_rows=self._loaded.max_logit_rows,
         ):
             yield from _token_logprobs(batch, self._tree_network.compute_logprobs(batch))
 
@@ -117,8 +117,8 @@ class Scorer:
         for batch in plan_batches(
             queries,
             token_budget=self._budget,
-            max_logit_rows=self._causal.max_logit_rows,
-            rope_safe_length=self._causal.rope_safe_length,
+            max_logit_rows=self._loaded.max_logit_rows,
+            rope_safe_length=self._loaded.rope_safe_length,
         ):
             yield from _token_logprobs(batch, self._padded_network.compute_logprobs(batch))
 
@@ -130,24 +130,24 @@ def _token_logprobs(
         yield TokenLogprobs(query, result.logprobs[own], result.best[own])
 
 
-def max_tree_length(causal: LoadedModel) -> int:
+def max_tree_length(loaded: LoadedModel) -> int:
     """The longest sequence in tokens that may be computed in a prefix tree.
 
     In a longer one some layer does not attend to all tokens, or positions depend on the other
     sequences of the batch. 0 if attention scores depend on the index in the batch (Llama 4), which
     in a tree is not the position.
     """
-    config = causal.model.config.get_text_config()
+    config = loaded.model.config.get_text_config()
     if getattr(config, "attn_temperature_tuning", False):
         return 0
     limits = [
         getattr(config, "attention_chunk_size", None),
         getattr(config, "sliding_window", None) if _has_sliding_window(config) else None,
     ]
-    return min([causal.rope_safe_length, *(int(limit) for limit in limits if limit)])
+    return min([loaded.rope_safe_length, *(int(limit) for limit in limits if limit)])
 
 
-def mismatch_reason(plain: PaddedNetwork, tree: TreeNetwork, causal: LoadedModel) -> str:
+def mismatch_reason(plain: PaddedNetwork, tree: TreeNetwork, loaded: LoadedModel) -> str:
     """Why the model must be computed row by row, in one sentence; "" if prefix trees agree.
 
     Computes a few sequences both ways: with a common prefix, branches, and different lengths.
@@ -156,26 +156,26 @@ def mismatch_reason(plain: PaddedNetwork, tree: TreeNetwork, causal: LoadedModel
         OutOfMemory: the device has too little memory for a hundred tokens.
         ModelError: the network computes NaN.
     """
-    if not max_tree_length(causal):
-        return _custom_attention_reason(causal)
-    probes = _probes(int(causal.model.config.get_text_config().vocab_size))
-    expected = _row_by_row(plain, probes, causal.rope_safe_length)
+    if not max_tree_length(loaded):
+        return _custom_attention_reason(loaded)
+    probes = _probes(int(loaded.model.config.get_text_config().vocab_size))
+    expected = _row_by_row(plain, probes, loaded.rope_safe_length)
     try:
         by_tree = _by_tree(tree, probes)
     except (UnsupportedArchitecture, ModelError, *_UNSUPPORTED_ERRORS) as error:
         _LOG.info("Not over prefix trees: %s", error)
-        return _custom_attention_reason(causal)
+        return _custom_attention_reason(loaded)
     finally:
         tree.prefix_cache.clear()
     difference = max(abs(expected[at] - by_tree[at]) for at in expected)
-    tolerance = max(_TOLERANCE, _ULPS * torch.finfo(causal.model.dtype).eps)
+    tolerance = max(_TOLERANCE, _ULPS * torch.finfo(loaded.model.dtype).eps)
     if not difference <= tolerance:  # NaN, too, is a mismatch
         return sentence("error.tree-differs", off=f"{difference:.2g}")
     return ""
 
 
-def _custom_attention_reason(causal: LoadedModel) -> str:
-    return sentence("error.no-tree", kind=str(causal.model.config.model_type))
+def _custom_attention_reason(loaded: LoadedModel) -> str:
+    return sentence("error.no-tree", kind=str(loaded.model.config.model_type))
 
 
 def _has_sliding_window(config: Any) -> bool:
@@ -230,22 +230,22 @@ def _by_lookup(
     }
 
 
-def max_batch_tokens(causal: LoadedModel) -> int:
+def max_batch_tokens(loaded: LoadedModel) -> int:
     """How many tokens one forward pass may have: a quarter of the free memory.
 
     While a layer computes, a token has about twelve vectors of the model's width (residual,
     norms, queries, keys, values, outputs) and four of the width between its linear layers.
     """
-    config = causal.model.config.get_text_config()
+    config = loaded.model.config.get_text_config()
     width = int(config.hidden_size)
     inner = int(getattr(config, "intermediate_size", None) or 4 * width)
-    token = (12 * width + 4 * inner) * causal.model.dtype.itemsize
-    return max(1, int(_free_bytes(causal.device) * _BATCH_SHARE) // token)
+    token = (12 * width + 4 * inner) * loaded.model.dtype.itemsize
+    return max(1, int(_free_bytes(loaded.device) * _BATCH_SHARE) // token)
 
 
-def prefix_cache_bytes(causal: LoadedModel) -> int:
+def prefix_cache_bytes(loaded: LoadedModel) -> int:
     """How many bytes of keys and values may be cached: an eighth of the free memory, limited."""
-    return min(_MAX_CACHE_BYTES, int(_free_bytes(causal.device) * _CACHE_SHARE))
+    return min(_MAX_CACHE_BYTES, int(_free_bytes(loaded.device) * _CACHE_SHARE))
 
 
 def _free_bytes(device: torch.device) -> int:

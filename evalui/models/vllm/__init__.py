@@ -279,7 +279,7 @@ class ScoringRequests:
                 self._add_next_token(context, ())
 
     def requests(self) -> list[dict[str, Any]]:
-        """The requests; those after one context stand together, while it is in the cache."""
+        """The requests; those after one context are neighbours, while it is cached."""
         requests: list[dict[str, Any]] = []
         for context in dict.fromkeys((*self._next_tokens, *self._continuations)):
             if lookup := self._next_tokens.get(context):

@@ -232,7 +232,7 @@ def test_importing_the_backends_imports_no_torch():
 def test_a_closed_model_holds_nothing_and_may_be_closed_again(small_entry: ModelEntry):
     model: Any = open_model(small_entry)
     answer(model, Generate(QUESTION, 3), NextToken(QUESTION, AB), Loglik(QUESTION, " ice"))
-    weights = [weakref.ref(each) for each in model._generator._causal.model.parameters()]
+    weights = [weakref.ref(each) for each in model._generator._loaded.model.parameters()]
     gc.disable()  # else the collection could come in between
     try:
         model.close()

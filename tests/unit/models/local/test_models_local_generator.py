@@ -186,7 +186,7 @@ def test_samples_are_drawn_a_few_rows_at_a_time(
         return noisy(scores, temperature, dice)
 
     monkeypatch.setattr(writing, "_add_gumbel_noise", counted)
-    monkeypatch.setattr(writing, "_MAX_RANDOM_NUMBERS", 2 * writer._causal.model.config.vocab_size)
+    monkeypatch.setattr(writing, "_MAX_RANDOM_NUMBERS", 2 * writer._loaded.model.config.vocab_size)
     assert write(writer, KIN, temperature=1.0) == expected
     assert set(drawn) == {1, 2}
 
