@@ -17,7 +17,7 @@ def test_a_broken_model_fails_its_cell_and_the_others_are_done(office: Office) -
     assert broken.error.startswith("FileNotFoundError: ")
     assert run.error == broken.error
     assert 'File "' in broken.traceback
-    assert "in _append" in broken.traceback
+    assert "in _log_request" in broken.traceback
     assert (first.done, third.done) == (TRIALS, TRIALS)
 
 
