@@ -101,7 +101,7 @@ class FakeRay:
         self.killed.append(handle)
 
     def cancel(self, reference: Any) -> None:
-        assert not self.headless, "nobody could be told"
+        assert not self.headless, "there is no head"
         if self.deaf:
             raise RayError("Gone.")
         self.cancelled.append(reference)

@@ -50,7 +50,7 @@ CATALOG: Mapping[str, ModelEntry] = {
 
 
 def spec(**fields: object) -> RunSpec:
-    """One dataset, one model, one mode, unless told otherwise."""
+    """One dataset, one model, one mode, unless stated otherwise."""
     values = {"datasets": [{"path": "sums.csv"}], "models": ["perfect"], "mode": "multiple_choice"}
     return RunSpec.model_validate(values | fields)
 

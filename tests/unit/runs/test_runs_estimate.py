@@ -13,8 +13,8 @@ DATASETS = {"sums.csv": dataset()}
 
 
 def test_a_model_that_was_never_timed_has_no_time() -> None:
-    told = estimate(plans_of(spec(pattern="circular")), DATASETS, {})
-    assert (told.requests, told.cached, told.seconds) == (24, 0, None)
+    estimated = estimate(plans_of(spec(pattern="circular")), DATASETS, {})
+    assert (estimated.requests, estimated.cached, estimated.seconds) == (24, 0, None)
 
 
 def pace(
@@ -46,8 +46,8 @@ def test_a_speed_in_the_catalog_stands_in_until_the_model_is_timed() -> None:
     (plan,) = plans_of(spec(pattern="circular"))
     plan = replace(plan, entry=replace(plan.entry, speed=100))
     size = request_size(plan.mode, plan.pattern, dataset().samples, plan.setting)
-    told = estimate([plan], DATASETS, {})
-    assert told.seconds == pytest.approx(24 * workload(plan.entry, size) / 100)
+    estimated = estimate([plan], DATASETS, {})
+    assert estimated.seconds == pytest.approx(24 * workload(plan.entry, size) / 100)
     timed = {("perfect", "multiple_choice", 0): Throughput(12.0, size)}
     assert estimate([plan], DATASETS, timed).seconds == pytest.approx(2.0)
 
@@ -121,8 +121,8 @@ def test_one_cell_without_a_rate_leaves_the_time_unknown() -> None:
 
 
 def test_what_is_answered_already_costs_no_time() -> None:
-    told = estimate(plans_of(spec(pattern="circular")), DATASETS, {}, cached=[24])
-    assert (told.requests, told.cached, told.seconds) == (24, 24, 0.0)
+    estimated = estimate(plans_of(spec(pattern="circular")), DATASETS, {}, cached=[24])
+    assert (estimated.requests, estimated.cached, estimated.seconds) == (24, 24, 0.0)
 
 
 def test_a_cell_that_cannot_run_costs_nothing() -> None:
@@ -148,14 +148,14 @@ def judged(**prices: float) -> Estimate:
 
 
 def test_the_judges_calls_are_distinguished() -> None:
-    told = judged()
-    assert (told.requests, told.judged) == (4 + 8, 8)
-    assert told.dollars is None
+    estimated = judged()
+    assert (estimated.requests, estimated.judged) == (4 + 8, 8)
+    assert estimated.dollars is None
 
 
 def test_a_price_makes_a_cost() -> None:
-    told = judged(input_price=2.0)
-    assert told.dollars == pytest.approx(told.tokens * 2.0 / 1e6)
+    estimated = judged(input_price=2.0)
+    assert estimated.dollars == pytest.approx(estimated.tokens * 2.0 / 1e6)
     written = judged(output_price=10.0)
     assert written.dollars == pytest.approx((4 * 512 + 8 * 1024) * 10.0 / 1e6)
 
@@ -166,5 +166,5 @@ def test_a_model_is_expected_to_write_as_much_as_it_did() -> None:
     longest = plan.mode.max_tokens
     assert estimate([plan], DATASETS, {}).dollars == pytest.approx(6 * longest * 10.0 / 1e6)
     known = {("perfect", "generation"): 7.5, ("always-A", "generation"): 1.0}
-    told = estimate([plan], DATASETS, {}, reply_tokens=known)
-    assert told.dollars == pytest.approx(6 * 7.5 * 10.0 / 1e6)
+    estimated = estimate([plan], DATASETS, {}, reply_tokens=known)
+    assert estimated.dollars == pytest.approx(6 * 7.5 * 10.0 / 1e6)

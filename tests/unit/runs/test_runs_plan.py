@@ -101,30 +101,30 @@ def test_a_subject_beyond_the_limit_needs_no_dev_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ({"models": ["gpt"]}, "Unknown model 'gpt'. Known: always-A, perfect, position-biased."),
         ({"mode": "chess"}, "Unknown mode 'chess'."),
         ({"template": "nope"}, "Unknown template 'nope'."),
     ],
 )
-def test_an_unknown_name_lists_the_known_ones(change: dict[str, Any], told: str) -> None:
+def test_an_unknown_name_lists_the_known_ones(change: dict[str, Any], expected: str) -> None:
     with pytest.raises(UnknownName) as caught:
         plans_of(spec(**change))
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ({"models": ["perfect", "perfect"]}, "2 models are called 'perfect'"),
         ({"mode": ["cloze", "cloze"]}, "2 modes are the same, 'cloze'"),
     ],
 )
-def test_twins_are_refused(change: dict[str, Any], told: str) -> None:
+def test_twins_are_refused(change: dict[str, Any], expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         plans_of(spec(**change))
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_two_datasets_of_one_name_are_refused() -> None:

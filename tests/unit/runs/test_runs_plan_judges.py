@@ -47,10 +47,10 @@ def test_one_contestant_can_be_rated_alone():
 
 
 def test_the_signature_tells_how_was_judged():
-    told = plans(RIGHT, WRONG, seed=3)[-1].cell.signature
+    signed = plans(RIGHT, WRONG, seed=3)[-1].cell.signature
     for part in ("contestants:right+wrong", "orders:double", "pairs:all", "conflict:tie", "seed:3"):
-        assert part in told.split("|")
-    assert "judge:reference-judge" in told.split("|")
+        assert part in signed.split("|")
+    assert "judge:reference-judge" in signed.split("|")
 
 
 def test_judges_read_the_first_answers_of_each_subject():
@@ -122,8 +122,8 @@ def test_more_showings_than_can_be_done_are_refused_before_they_are_planned(
 
 
 def test_the_judges_own_seed_stands_in_the_signature():
-    told = plans(RIGHT, WRONG, judging={"judges": ["reference-judge"], "seed": 5})[-1]
-    assert "seed:5" in told.cell.signature.split("|")
+    planned = plans(RIGHT, WRONG, judging={"judges": ["reference-judge"], "seed": 5})[-1]
+    assert "seed:5" in planned.cell.signature.split("|")
 
 
 def test_a_rating_is_marked_by_its_own_rule():

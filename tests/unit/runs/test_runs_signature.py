@@ -32,15 +32,15 @@ def test_modes_are_distinguished_by_what_differs() -> None:
 def test_the_signature_says_how_a_figure_was_made() -> None:
     data = dataset(240)
     mode = ModeSpec(mode="multiple_choice", shots=5, pattern="circular", chat=False)
-    told = signature(data, data.samples, mode, model="demo-late", seed=0, limit=None)
-    assert told == (
+    expected = signature(data, data.samples, mode, model="demo-late", seed=0, limit=None)
+    assert expected == (
         "sums@4f1c9ae2|n:240|mode:multiple_choice|prompt:plain-en.1|rule:forced|spell:common|shots:5|"
         f"orders:circular4|chat:no|temp:0|seed:0|model:demo-late|evalui:{__version__}"
     )
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ({"mode": "generation"}, "rule:tolerant."),
         ({"mode": "generation", "max_tokens": 9}, "max:9"),
@@ -53,15 +53,15 @@ def test_the_signature_says_how_a_figure_was_made() -> None:
         ({"pattern": "all_possible"}, "orders:all_possible4"),
     ],
 )
-def test_the_signature_changes_with_each_setting(change: dict[str, Any], told: str) -> None:
+def test_the_signature_changes_with_each_setting(change: dict[str, Any], expected: str) -> None:
     data = dataset(2)
     mode = ModeSpec.model_validate({"mode": "multiple_choice", "chat": False} | change)
-    assert told in signature(data, data.samples, mode, model="m", seed=0, limit=None)
+    assert expected in signature(data, data.samples, mode, model="m", seed=0, limit=None)
 
 
 def test_two_templates_of_one_name_have_different_signatures() -> None:
     data = dataset(2)
-    told = {
+    expected = {
         signature(
             data,
             data.samples,
@@ -72,30 +72,30 @@ def test_two_templates_of_one_name_have_different_signatures() -> None:
         )
         for text in ("{question}", "{question} ")
     }
-    assert len(told) == 2
+    assert len(expected) == 2
 
 
 def test_the_signature_tells_a_limit_and_mixed_numbers_of_options() -> None:
     data = dataset(samples=[sample(1), sample(2, options=3), sample(3, options=7, naming=True)])
     mode = ModeSpec(mode="multiple_choice", pattern="circular")
-    told = signature(data, data.samples, mode, model="m", seed=7, limit=3)
-    assert "|n:3|limit:3|" in told
-    assert "|orders:circular3-4|" in told
-    assert "|seed:7|" in told
+    expected = signature(data, data.samples, mode, model="m", seed=7, limit=3)
+    assert "|n:3|limit:3|" in expected
+    assert "|orders:circular3-4|" in expected
+    assert "|seed:7|" in expected
 
 
 def test_the_signature_counts_options_of_the_same_text_among_what_is_shown() -> None:
     twice = replace(sample(1), choices=("2", "3", "3", "4"))
     data = replace(dataset(samples=[twice, sample(2, options=3)]), shots=(twice,))
 
-    def told(shots: int, samples: Sequence[Sample]) -> str:
+    def expected(shots: int, samples: Sequence[Sample]) -> str:
         mode = ModeSpec(mode="multiple_choice", pattern="circular", shots=shots)
         return signature(data, samples, mode, model="m", seed=0, limit=None)
 
-    assert "|n:2|duplicate-options:1|" in told(0, data.samples)
-    assert "|orders:circular3|" in told(0, data.samples)
-    assert "|duplicate-options:2|" in told(5, data.samples)
-    assert "duplicate-options" not in told(0, data.samples[1:])
+    assert "|n:2|duplicate-options:1|" in expected(0, data.samples)
+    assert "|orders:circular3|" in expected(0, data.samples)
+    assert "|duplicate-options:2|" in expected(5, data.samples)
+    assert "duplicate-options" not in expected(0, data.samples[1:])
 
 
 def test_the_fingerprint_follows_the_model() -> None:
@@ -103,8 +103,8 @@ def test_the_fingerprint_follows_the_model() -> None:
 
 
 def test_the_library_that_multiplied_is_a_part_of_the_signature() -> None:
-    told = with_fingerprint("a|model:m|b", "fp32:onednn|sha256:0123456789")
-    assert told == "a|model:m@01234567|fp32:onednn|b"
+    expected = with_fingerprint("a|model:m|b", "fp32:onednn|sha256:0123456789")
+    assert expected == "a|model:m@01234567|fp32:onednn|b"
 
 
 def test_without_a_fingerprint_the_signature_stays() -> None:
@@ -113,9 +113,9 @@ def test_without_a_fingerprint_the_signature_stays() -> None:
 
 def test_a_limit_per_subject_stands_in_the_signature() -> None:
     data, mode = dataset(3), ModeSpec(mode="multiple_choice", chat=False)
-    told = [
+    expected = [
         signature(data, data.samples, mode, model="m", seed=0, limit=3, limit_per=per)
         for per in ("subject", "dataset")
     ]
-    assert "|limit:3/subject|" in told[0]
-    assert "|limit:3|" in told[1]
+    assert "|limit:3/subject|" in expected[0]
+    assert "|limit:3|" in expected[1]

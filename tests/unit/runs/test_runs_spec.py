@@ -38,7 +38,7 @@ def test_what_is_written_reads_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("{", "not JSON: line 1, column 2"),
         ("[]", "the whole: Input should be"),
@@ -60,10 +60,10 @@ def test_what_is_written_reads_back() -> None:
         ),
     ],
 )
-def test_a_mistake_is_reported_with_its_place(text: str, told: str) -> None:
+def test_a_mistake_is_reported_with_its_place(text: str, expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         read_spec(text)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_an_unknown_template_names_the_known_ones() -> None:

@@ -125,6 +125,6 @@ def test_rows_left_out_by_choice_are_not_reported_as_faulty(
 def test_every_note_that_leaves_something_out_is_known() -> None:
     sentences = messages("en").by_key
     texts = {note: sentences[f"note.{note}"] for note in UPLOAD_NOTES}
-    told = {note for note, text in texts.items() if "left out" in text or "Ignored" in text}
+    reported = {note for note, text in texts.items() if "left out" in text or "Ignored" in text}
     # Rows with options of the same text stay in the run, but for the figures over orders.
-    assert told - {"duplicate-options"} <= {key.removeprefix("left-") for key in sentences}
+    assert reported - {"duplicate-options"} <= {key.removeprefix("left-") for key in sentences}

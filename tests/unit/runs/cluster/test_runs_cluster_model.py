@@ -188,11 +188,11 @@ def test_a_model_that_cannot_be_loaded_is_reported_with_its_own_sentence(
         raise ModelError("no-weights", folder="/models/m")
 
     monkeypatch.setattr(holder, "open_model", fail)
-    with pytest.raises(ModelError) as told:
+    with pytest.raises(ModelError) as caught:
         opened(ray)
     expected = sentence("error.no-weights", folder="/models/m")
-    assert told.value.sentence == expected
-    assert getattr(told.value.sentence, "key", "") == expected.key
+    assert caught.value.sentence == expected
+    assert getattr(caught.value.sentence, "key", "") == expected.key
 
 
 def test_machines_with_different_models_never_mix(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
@@ -265,13 +265,13 @@ def test_an_answer_that_breaks_off_keeps_what_was_answered(monkeypatch: pytest.M
 
 
 def test_the_notes_of_the_model_are_kept_here(ray: FakeRay, monkeypatch: pytest.MonkeyPatch):
-    told = Sentence("Scored prompt by prompt: bloom.", "error.no-tree", {"kind": "bloom"})
+    stated = Sentence("Scored prompt by prompt: bloom.", "error.no-tree", {"kind": "bloom"})
 
     class Slow(Echo):
-        notes = (told,)
+        notes = (stated,)
 
     monkeypatch.setattr(holder, "open_model", lambda _: Slow())
     (note,) = opened(ray).notes
-    assert note == told
+    assert note == stated
     assert isinstance(note, Sentence)  # so it can be translated
-    assert (note.key, note.values) == (told.key, {"kind": "bloom"})
+    assert (note.key, note.values) == (stated.key, {"kind": "bloom"})

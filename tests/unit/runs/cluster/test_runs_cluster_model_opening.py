@@ -68,7 +68,7 @@ def test_a_model_that_loads_for_long_is_requested_again_and_not_loaded_twice(
     assert ray.made == 2
     with pytest.raises(Unreachable):
         opens(replace(ENTRY, name="other"))
-    assert len(ray.killed) == 2, "what nobody waits for any more gives its seats back"
+    assert len(ray.killed) == 2, "what is no longer waited for frees its resources"
     ray.slow = False
     assert opens(replace(ENTRY, name="other")).name == "other"
 
@@ -131,10 +131,10 @@ def test_an_address_that_is_none_is_reported():
 
 @pytest.fixture
 def nowhere() -> Iterator[str]:
-    """An address that nobody else gets and nobody listens to."""
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        yield f"127.0.0.1:{nobody.getsockname()[1]}"
+    """An address that is reserved and has no listener."""
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{reserved.getsockname()[1]}"
 
 
 @pytest.mark.timeout(20)
@@ -173,7 +173,7 @@ def test_a_cluster_whose_head_is_gone_is_left_before_ray_ends_the_process(
     with pytest.raises(Unreachable, match=f"The cluster at {nowhere} cannot be reached"):
         connect(nowhere)
     assert left == [nowhere]
-    with socket.create_server(("127.0.0.1", 0)) as somebody:
-        context.gcs_address = f"127.0.0.1:{somebody.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        context.gcs_address = f"127.0.0.1:{server.getsockname()[1]}"
         assert connect(nowhere) is joined
     assert left == [nowhere]

@@ -21,13 +21,13 @@ def record(message: str, *arguments: object, raised: Exception | None = None) ->
 def test_the_same_error_of_the_store_is_logged_once_a_minute():
     now = 100.0
     limit = StoreErrorFilter(lambda: now)
-    said: list[float] = []
+    logged: list[float] = []
     for _ in range(360):  # three minutes of an idle worker's queue, heartbeat and presence
         for message in ("%s", "No heartbeat: %s", "What the worker does cannot be written: %s"):
             if limit.filter(record(message, StoreError(Sentence("The disk is full.")))):
-                said.append(now)
+                logged.append(now)
         now += 0.5
-    assert said == [100.0, 160.0, 220.0]
+    assert logged == [100.0, 160.0, 220.0]
 
 
 def test_a_run_that_cannot_be_written_is_logged_with_its_error_once():

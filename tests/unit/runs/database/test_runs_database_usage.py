@@ -57,7 +57,7 @@ def test_a_run_costs_what_its_cells_cost(database: Database) -> None:
         1: TokenCost(1_000_000, 0, 2.5),
         2: TokenCost(7, 5),
     }
-    whole = TokenCost(1_000_007, 5, 2.5, is_partial=True)  # nobody knows a price of the second
+    whole = TokenCost(1_000_007, 5, 2.5, is_partial=True)  # the second has no price
     assert usage.run_cost(database, run_id, PRICED) == whole
     assert usage.run_costs(database, LOCAL, PRICED) == {run_id: whole}
     assert usage.run_costs(database, "bob", PRICED) == {}
@@ -73,11 +73,11 @@ def test_who_has_lost_the_run_counts_nothing(database: Database, lease: Lease) -
 
 
 def test_a_wait_is_read_as_it_was_written(database: Database, lease: Lease) -> None:
-    told = ModelWait(WHY, 1_700_000_000.25, 1_700_000_060.5)
+    wait = ModelWait(WHY, 1_700_000_000.25, 1_700_000_060.5)
     before = read_revision(database, lease.run_id)
-    usage.set_wait(database, lease, 1, told)
+    usage.set_wait(database, lease, 1, wait)
     (read,) = usage.model_waits(database, lease.run_id).values()
-    assert read == told
+    assert read == wait
     assert read.reason.key == "error.no-answer"  # pyright: ignore[reportAttributeAccessIssue] # a Sentence
     assert read_revision(database, lease.run_id) > before
 

@@ -450,14 +450,14 @@ def test_votes_from_elsewhere_find_their_dataset_by_its_name(database: Database)
 
 
 @pytest.mark.parametrize(
-    ("dataset", "told"),
+    ("dataset", "expected"),
     [("", r"q/1' is in several datasets \((talk, chat|chat, talk)\)"), ("news", "no answers of")],
 )
 def test_a_vote_that_fits_several_datasets_or_none_is_refused(
-    database: Database, dataset: str, told: str
+    database: Database, dataset: str, expected: str
 ):
     run_id = open_run(database, 2, datasets=["talk", "chat"], sample="q")
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=expected):
         add_imported_votes(
             database,
             run_id,

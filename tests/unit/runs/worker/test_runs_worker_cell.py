@@ -177,13 +177,13 @@ def test_a_model_shown_other_answers_does_not_find_the_old_responses(
     entry = ModelEntry("perfect", "scripted", options={"rule": "perfect", "log": str(log)})
     for target in (0, 1):
         samples = [s for s in dataset(200).samples if s.target == target]
-        mended = dataset(samples=samples, name=f"sums{target}")
-        add_run(database, spec(), mended)
+        corrected = dataset(samples=samples, name=f"sums{target}")
+        add_run(database, spec(), corrected)
         run = queue.claim(database, "worker-1")
         assert run
         cell = read_cells(database, run.id)[0]
         CellRun(database, run.lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
-            open_model(entry), mended
+            open_model(entry), corrected
         )
         queue.finish(database, run.lease)
     assert len(log.read_text().splitlines()) == 100

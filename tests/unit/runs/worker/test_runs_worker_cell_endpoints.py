@@ -17,7 +17,7 @@ from evalui.runs.database.throughput import throughputs
 from evalui.runs.database.trials import read_trials
 from evalui.runs.database.usage import TokenCost
 from evalui.runs.worker import cell as engine
-from evalui.runs.worker import waiting as patience
+from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun, Interrupted
 from evalui.types import Request, Response, Usage
 
@@ -77,7 +77,7 @@ class Paid(Endpoint):
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_DELAY_S", 0.01)
+    monkeypatch.setattr(wait_settings, "FIRST_DELAY_S", 0.01)
 
 
 @pytest.fixture
@@ -134,8 +134,8 @@ def test_a_cell_states_why_it_waits_until_the_model_answers(
         )
 
     work(database, held, model, on_batch=look)
-    told = [done for why, done in seen if why == "http://a does not answer."]
-    assert told == [40, 40, 70]  # everything answered was written before it waited
+    done_before = [done for why, done in seen if why == "http://a does not answer."]
+    assert done_before == [40, 40, 70]  # everything answered was written before it waited
     assert [why for why, _ in seen][-1] == ""
 
 
@@ -178,7 +178,7 @@ def test_time_spent_waiting_is_no_pace(
     (pace,) = throughputs(database).values()
     cell = read_cells(database, held.run_id)[0]
     assert clock.now == pytest.approx(100 + 2, rel=0.01)
-    # What was answered just before nobody did is not counted.
+    # What was answered just before it stopped answering is not counted.
     assert pace.rate == pytest.approx(100, rel=0.2)
     assert cell.rate == pytest.approx(100, rel=0.2)
     assert cell.seconds == pytest.approx(2, rel=0.2)
@@ -255,10 +255,10 @@ def test_refused_requests_fail_the_cell_at_its_end_with_their_count(
 def test_resuming_asks_what_was_refused_and_nothing_else(database: Database, held: Lease) -> None:
     with pytest.raises(ModelError):
         work(database, held, Endpoint(refuses=is_question(7)))
-    mended = Endpoint()
-    work(database, held, mended)
-    assert mended.asked.total() == 4
-    assert all(is_question(7)(request) for request in mended.asked)
+    corrected = Endpoint()
+    work(database, held, corrected)
+    assert corrected.asked.total() == 4
+    assert all(is_question(7)(request) for request in corrected.asked)
     assert len(read_trials(database, 1)) == 200
 
 

@@ -107,9 +107,9 @@ def test_a_full_disk_stops_no_work(database: Database, monkeypatch: pytest.Monke
 
 
 def test_the_machine_has_memory():
-    told = machine_memory()
-    assert 0 < told.free < told.total
-    assert told.used == told.total - told.free
+    memory = machine_memory()
+    assert 0 < memory.free < memory.total
+    assert memory.used == memory.total - memory.free
 
 
 def test_gpus_are_reported_by_their_driver(driver: Driver):
@@ -147,12 +147,12 @@ def test_where_a_model_computes(backend: str, device: str, where: str):
 
 
 @pytest.mark.parametrize(
-    ("told", "seen"),
+    ("listed", "seen"),
     [("1,0", "H1 H0"), ("1", "H1"), ("0,7,1", "H0"), ("", ""), ("-1", ""), ("GPU-8a", "H0 H1")],
 )
 @pytest.mark.usefixtures("driver")
-def test_some_gpus_are_visible_in_an_order(monkeypatch: pytest.MonkeyPatch, told: str, seen: str):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", told)
+def test_some_gpus_are_visible_in_an_order(monkeypatch: pytest.MonkeyPatch, listed: str, seen: str):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
     assert " ".join(gpu.name for gpu in devices.visible_gpus(gpus())) == seen
     assert devices.has_gpu() is bool(seen)
 

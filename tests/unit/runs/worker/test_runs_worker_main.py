@@ -123,7 +123,7 @@ def test_the_lease_is_renewed_while_the_work_is_busy_elsewhere(
 
 
 class Hanging:
-    """A model that answers nothing until it is told to stop."""
+    """A model that answers nothing until it is stopped."""
 
     name, fingerprint, abilities = "perfect", "f", frozenset({"next_token"})
 
@@ -133,8 +133,8 @@ class Hanging:
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         del requests
         self.asked.set()
-        assert self.stopped.wait(20), "nobody told it to stop"
-        raise Unreachable(Sentence("It was told to stop."))
+        assert self.stopped.wait(20), "it was not stopped"
+        raise Unreachable(Sentence("It was stopped."))
         yield
 
     def stop(self) -> None:
@@ -276,8 +276,8 @@ def test_the_heartbeat_reports_that_the_worker_is_there(database: Database) -> N
 
 
 def test_a_worker_whose_server_is_gone_ends(database: Database, tmp_path: Path) -> None:
-    nobody = 2**22 + 1
-    serve(database, tmp_path / "models.toml", ending=threading.Event(), parent=nobody)
+    gone = 2**22 + 1
+    serve(database, tmp_path / "models.toml", ending=threading.Event(), parent=gone)
 
 
 def test_a_wrong_option_ends_with_code_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""A worker and models that nobody answers for: when they are opened, and from cell to cell."""
+"""A worker and models that do not answer: when they are opened, and from cell to cell."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ from evalui.models import Model
 from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells, read_run
-from evalui.runs.worker import waiting as patience
+from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.main import Worker
 from evalui.types import Request, Response
 
@@ -43,12 +43,12 @@ def silence() -> Unreachable:
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_DELAY_S", 0.01)
+    monkeypatch.setattr(wait_settings, "FIRST_DELAY_S", 0.01)
 
 
 def test_a_model_that_cannot_be_opened_yet_is_waited_for(database: Database) -> None:
     run_id = add_run(database)
-    told: list[str] = []
+    reasons: list[str] = []
     opening = [silence(), silence()]
 
     def open_(_: object) -> Model:
@@ -57,10 +57,10 @@ def test_a_model_that_cannot_be_opened_yet_is_waited_for(database: Database) -> 
         return Away(answers=True)  # pyright: ignore[reportReturnType] # its abilities are a wider set
 
     def look() -> None:
-        told.extend(wait.reason for wait in usage.model_waits(database, run_id).values())
+        reasons.extend(wait.reason for wait in usage.model_waits(database, run_id).values())
 
     assert Worker(database, lambda: CATALOG, opener=open_, on_batch=look).run_once(run_id)
-    assert told == ["http://a does not answer."] * 2
+    assert reasons == ["http://a does not answer."] * 2
     assert read_run(database, run_id).state == "done"
     assert usage.model_waits(database, run_id) == {}
 

@@ -1,4 +1,4 @@
-"""How long a model that nobody answers for is waited for; the clock is the test's own."""
+"""How long a model that does not answer is waited for; the clock is the test's own."""
 
 import time
 
@@ -7,12 +7,12 @@ import pytest
 from evalui.errors import Cancelled, Unreachable
 from evalui.messages import Sentence
 from evalui.runs.database.usage import ModelWait
-from evalui.runs.worker import waiting as patience
+from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.waiting import WaitForModel
 
 
 class Clock:
-    """Time that passes only while somebody sleeps."""
+    """Time that passes only in a sleep."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -40,22 +40,22 @@ def silence(retry_after_s: float = 0.0) -> Unreachable:
     return error
 
 
-def waits(seconds: float, told: list[ModelWait]) -> WaitForModel:
-    return WaitForModel(seconds, on_wait=told.append, check_cancelled=lambda: None)
+def waits(seconds: float, reported: list[ModelWait]) -> WaitForModel:
+    return WaitForModel(seconds, on_wait=reported.append, check_cancelled=lambda: None)
 
 
-def pauses(told: list[ModelWait], began: list[float]) -> list[float]:
+def pauses(reported: list[ModelWait], began: list[float]) -> list[float]:
     return [
         round(wait.retry_at - 1_700_000_000 - start, 3)
-        for wait, start in zip(told, began, strict=True)
+        for wait, start in zip(reported, began, strict=True)
     ]
 
 
 def waited(clock: Clock, seconds: float, retry_after_s: float = 0.0) -> list[float]:
-    """How long each pause is until the patience is at its end."""
-    told: list[ModelWait] = []
+    """How long each pause is until the waiting time is over."""
+    reported: list[ModelWait] = []
     began: list[float] = []
-    waiting = waits(seconds, told)
+    waiting = waits(seconds, reported)
 
     def ask() -> None:
         began.append(clock.now)
@@ -63,7 +63,7 @@ def waited(clock: Clock, seconds: float, retry_after_s: float = 0.0) -> list[flo
 
     with pytest.raises(Unreachable):
         waiting.call_until_reachable(ask)
-    return pauses(told, began[:-1])
+    return pauses(reported, began[:-1])
 
 
 def test_pauses_grow_to_a_minute_and_end_with_the_waiting_time(clock: Clock) -> None:
@@ -80,15 +80,15 @@ def test_without_waiting_time_there_is_no_wait(clock: Clock) -> None:
 
 
 def test_who_gives_up_says_why_and_after_how_long() -> None:
-    told: list[ModelWait] = []
-    waiting = waits(90, told)
+    reported: list[ModelWait] = []
+    waiting = waits(90, reported)
     with pytest.raises(Unreachable) as caught:
         waiting.call_until_reachable(lambda: (_ for _ in ()).throw(silence()))
     assert str(caught.value) == (
         "http://a does not answer. Given up after 1.5 minutes without an answer; "
         "resume the run to go on."
     )
-    assert {wait.since for wait in told} == {1_700_001_000.0}
+    assert {wait.since for wait in reported} == {1_700_001_000.0}
 
 
 def test_a_server_that_wants_more_time_than_there_is_ends_it_at_once(clock: Clock) -> None:
@@ -98,8 +98,8 @@ def test_a_server_that_wants_more_time_than_there_is_ends_it_at_once(clock: Cloc
 
 
 def test_an_answer_restarts_the_waiting_time(clock: Clock) -> None:
-    told: list[ModelWait] = []
-    waiting = waits(10, told)
+    reported: list[ModelWait] = []
+    waiting = waits(10, reported)
     for _ in range(3):
         waiting.wait(silence())
     assert waiting.is_waiting
@@ -107,8 +107,8 @@ def test_an_answer_restarts_the_waiting_time(clock: Clock) -> None:
     assert not waiting.is_waiting
     began = clock.now
     waiting.wait(silence())
-    assert clock.now - began == patience.FIRST_DELAY_S
-    assert told[-1].since == 1_700_000_000.0 + began
+    assert clock.now - began == wait_settings.FIRST_DELAY_S
+    assert reported[-1].since == 1_700_000_000.0 + began
 
 
 def test_it_looks_up_twice_a_second(clock: Clock) -> None:
@@ -122,7 +122,7 @@ def test_it_looks_up_twice_a_second(clock: Clock) -> None:
     with pytest.raises(Cancelled):
         WaitForModel(100, on_wait=lambda _: None, check_cancelled=look).wait(silence(60))
     assert clock.now <= 1003.5
-    assert max(clock.slept) <= patience.CHECK_INTERVAL_S
+    assert max(clock.slept) <= wait_settings.CHECK_INTERVAL_S
 
 
 def test_a_cancel_that_is_there_already_ends_it_at_once(clock: Clock) -> None:
@@ -152,7 +152,7 @@ def test_a_call_is_repeated_until_it_answers(clock: Clock) -> None:
             raise reply
         return reply
 
-    told: list[ModelWait] = []
-    waiting = waits(100, told)
+    reported: list[ModelWait] = []
+    waiting = waits(100, reported)
     assert waiting.call_until_reachable(ask) == "open"
-    assert (len(told), waiting.is_waiting, clock.now) == (2, False, 1006)
+    assert (len(reported), waiting.is_waiting, clock.now) == (2, False, 1006)
