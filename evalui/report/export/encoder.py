@@ -89,10 +89,10 @@ class Encoder:
     def fields(self, value: Any, fields: Fields) -> JsonObject:
         """The named properties of an object, in the order of their names."""
         return {
-            name: found
+            name: published
             for name, source in fields.items()
-            for found in [self._published(value, source)]
-            if found is not None or not (isinstance(source, Property) and source.optional)
+            for published in [self._published(value, source)]
+            if published is not None or not (isinstance(source, Property) and source.optional)
         }
 
     def _published(self, value: Any, source: Source) -> Any:
@@ -142,7 +142,7 @@ def percent_range(path: str) -> Property:
 
 def ends(path: str) -> Property:
     """The low and the high end of a range on its own scale."""
-    return Property(path, lambda found: [found.low, found.high])
+    return Property(path, lambda interval: [interval.low, interval.high])
 
 
 def length(path: str) -> Property:
@@ -190,8 +190,8 @@ def _deeper(path: str, source: Source) -> Source:
 
 
 def _property(path: str, source: str | Property) -> Property:
-    found = Property(source) if isinstance(source, str) else source
-    return replace(found, path=_joined(path, found.path))
+    inner = Property(source) if isinstance(source, str) else source
+    return replace(inner, path=_joined(path, inner.path))
 
 
 def _joined(*paths: str) -> str:

@@ -39,7 +39,7 @@ class Summary:
 
     `done` of `total` planned trials are in. `n` questions were answered in the order as written:
     `accuracy` is theirs, `chance` what guessing gives on them, `readings` compares the rules on
-    them. The next figures rest on the questions asked in every order: `robust` right in every
+    them. The next figures rest on the questions shown in every order: `robust` right in every
     order (guessing gives `chance_robust`), `circular` the mean over orders, `order_sensitivity`
     right as written but not in every order, `only_as_written` how many those are and
     `lost_with_order` their share of the questions right as written.
@@ -104,7 +104,7 @@ class Summary:
     def bias_of(self, n_options: int) -> StratumBias | None:
         """The bias figures of the questions with so many options."""
         strata = self.bias.strata if self.bias else ()
-        return next((found for found in strata if found.n_options == n_options), None)
+        return next((stratum for stratum in strata if stratum.n_options == n_options), None)
 
 
 def summarise(result: CellResult) -> Summary:
@@ -120,7 +120,7 @@ def summarise(result: CellResult) -> Summary:
     if not trials:
         return summary
     origin = [trial for trial in trials if trial.variant.is_origin]
-    found, metrics, every = (
+    intervals, metrics, every = (
         circular_intervals(trials, pattern),
         circular_metrics(trials, pattern),
         format_metrics(trials),
@@ -130,15 +130,15 @@ def summarise(result: CellResult) -> Summary:
     return replace(
         summary,
         n=metrics.n_origin,
-        accuracy=found.origin,
+        accuracy=intervals.origin,
         chance=_chance(origin),
         readings=format_metrics(origin).readings if origin else {},
-        robust=found.perf,
+        robust=intervals.perf,
         chance_robust=_chance_robust(positions, pattern),
-        circular=found.accuracy and found.accuracy.interval,
-        order_sensitivity=found.gap,
-        only_as_written=round(found.gap.value * found.gap.n) if found.gap else 0,
-        lost_with_order=_lost(found),
+        circular=intervals.accuracy and intervals.accuracy.interval,
+        order_sensitivity=intervals.gap,
+        only_as_written=round(intervals.gap.value * intervals.gap.n) if intervals.gap else 0,
+        lost_with_order=_lost(intervals),
         readable=readable_share(every.readings[trials[0].headline].unreadable),
         unreadable=sum(trial.unreadable for trial in trials),
         unreadable_origin=sum(trial.unreadable for trial in origin),
@@ -151,7 +151,7 @@ def summarise(result: CellResult) -> Summary:
         groups=subject_groups(result.samples, trials, pattern),
         duplicates=metrics.duplicates,
         bias=biased,
-        clustered=found.accuracy,
+        clustered=intervals.accuracy,
         priors=_priors(result),
         outcomes=outcomes(trials, pattern),
     )
@@ -176,16 +176,16 @@ def pair_summary(result: CellResult) -> Summary:
 def outcomes(trials: Sequence[Trial], pattern: Pattern) -> Outcomes:
     """The value of each question under each measure that has any, as `Summary.outcomes`."""
     tables = trial_grids(trials, pattern)
-    found: dict[Measure, dict[str, float]] = {"accuracy": _credits_as_written(tables)}
+    values: dict[Measure, dict[str, float]] = {"accuracy": _credits_as_written(tables)}
     if pattern == "origin":
-        return found
+        return values
     for table in tables:
         moved = table.subset(table.reorderable)
         means = zip(moved.ids.tolist(), moved.credit.mean(axis=1).tolist(), strict=True)
         every = zip(moved.ids.tolist(), (moved.credit == 1).all(axis=1).tolist(), strict=True)
-        found.setdefault("robust", {}).update((name, float(right)) for name, right in every)
-        found.setdefault("mean_over_orders", {}).update(means)
-    return found
+        values.setdefault("robust", {}).update((name, float(right)) for name, right in every)
+        values.setdefault("mean_over_orders", {}).update(means)
+    return values
 
 
 def _chance(origin: Sequence[Trial]) -> float | None:
@@ -252,11 +252,13 @@ def _chance_robust(positions: Sequence[PositionTable], pattern: Pattern) -> floa
     return sum(guessed) / sum(table.n_questions for table in positions)
 
 
-def _lost(found: CircularIntervals) -> float | None:
-    if found.gap is None or found.perf is None:
+def _lost(intervals: CircularIntervals) -> float | None:
+    if intervals.gap is None or intervals.perf is None:
         return None
-    right = found.gap.value + found.perf.value  # who is right in every order is so as written
-    return found.gap.value / right if right else None
+    right = (
+        intervals.gap.value + intervals.perf.value
+    )  # who is right in every order is so as written
+    return intervals.gap.value / right if right else None
 
 
 def readable_share(unreadable: Interval) -> Interval:
