@@ -28,7 +28,7 @@ class Report:
     """A run with its figures. `spec` is its specification as JSON, to run it again.
 
     `summaries` are of the multiple-choice cells, `answers` of the written answers, `arenas` of
-    the judges who compared them. `votes` are what people said by dataset, `people` the figures of
+    the judges who compared them. `votes` are those of people by dataset, `people` the figures of
     that beside each judge. `expenses` are what the models took, at the prices of the day.
     `left_out` is what the run was given and does not evaluate.
     """
@@ -64,7 +64,7 @@ def compile_report(
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.
 
-    `votes` are what people said of each dataset, by its name; `expenses` are what the models took,
+    `votes` are those of people on each dataset, by its name; `expenses` are what the models took,
     `left_out` is what the run does not evaluate.
     """
     summaries = tuple(
@@ -85,7 +85,7 @@ def compile_report(
 
 
 def with_votes(report: Report, votes: Votes) -> Report:
-    """The report with what people said of each dataset, by its name; nothing else changes."""
+    """The report with the votes of people on each dataset, by its name; nothing else changes."""
     people = compare_people(report.arenas, report.results, votes)
     return replace(report, people=people, votes=votes)
 
@@ -97,14 +97,14 @@ def markdown(report: Report, language: Language) -> str:
 
 def preview(report: Report, language: Language) -> str:
     """The report as Markdown for a page that has no pictures beside it."""
-    found = (block for block in blocks(report, language) if not isinstance(block, Picture))
-    return as_markdown(tuple(found))
+    kept = (block for block in blocks(report, language) if not isinstance(block, Picture))
+    return as_markdown(tuple(kept))
 
 
 def first_sentence(report: Report, language: Language) -> str:
     """What the report says before all else; "" of a run without any figures."""
-    found = blocks(report, language)
-    return next((b.text for b in found if isinstance(b, Paragraph) and b.strong), "")
+    report_blocks = blocks(report, language)
+    return next((b.text for b in report_blocks if isinstance(b, Paragraph) and b.strong), "")
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
@@ -117,8 +117,8 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     answered = answers_blocks(report.answers, report.results, language, rule_based=rules)
     judged = arena_blocks(report.arenas, language, rule_based=rules)
     # What a judge says of the answers comes before how their words agree with the references.
-    said = any(arena.battles for arena in report.arenas)
-    for part in (judged, answered) if said else (answered, judged):
+    judged_first = any(arena.battles for arena in report.arenas)
+    for part in (judged, answered) if judged_first else (answered, judged):
         yield from part
     yield from people_blocks(report.people, language, rule_based=rules)
     yield from left_out_blocks(report.left_out, language)

@@ -48,10 +48,10 @@ def usage_objects(expenses: Sequence[ModelUsage]) -> list[dict[str, Any]]:
 
 def usage_rows(expenses: Sequence[ModelUsage]) -> Iterator[dict[str, Any]]:
     """The same as the rows of a table, each with how its dollars were made."""
-    for told in usage_objects([each for each in expenses if _is_counted(each)]):
-        prices = f"prices:{told['input_price']}/{told['output_price']}|per:1000000"
-        priced = prices if told["dollars"] is not None else "prices:none"
-        yield told | {"signature": f"{priced}|model:{told['model']}"}
+    for usage in usage_objects([each for each in expenses if _is_counted(each)]):
+        prices = f"prices:{usage['input_price']}/{usage['output_price']}|per:1000000"
+        priced = prices if usage["dollars"] is not None else "prices:none"
+        yield usage | {"signature": f"{priced}|model:{usage['model']}"}
 
 
 def _is_counted(expense: ModelUsage) -> bool:

@@ -34,7 +34,7 @@ def order_consistency(arena: Arena, language: Language) -> OrderConsistency | No
     """What swapping the answers did to the verdicts; None if nothing was shown in both orders.
 
     A panel has none: judges that change their verdict leave it without a majority, and its own
-    flips do not count those. `Arena.judge_flip_rates` tells of its judges.
+    flips do not count those. `Arena.judge_flip_rates` has those of its judges.
     """
     flips = arena.reliability.flip_rate
     if flips is None or arena.by == PANEL_NAME:
@@ -58,38 +58,38 @@ def judge_notes(
     arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
 ) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the verdicts, most serious first."""
-    found = [*_cell_notes(arena, language), *_judge_notes(arena, language, rule_based)]
-    found += [*_reading_notes(arena, language, rule_based), *_verdict_notes(arena, language)]
-    return tuple(sorted(found, key=lambda note: ("bad", "warn", "info").index(note.level)))
+    made = [*_cell_notes(arena, language), *_judge_notes(arena, language, rule_based)]
+    made += [*_reading_notes(arena, language, rule_based), *_verdict_notes(arena, language)]
+    return tuple(sorted(made, key=lambda note: ("bad", "warn", "info").index(note.level)))
 
 
 def _cell_notes(arena: Arena, language: Language) -> list[ReportNote]:
-    found: list[ReportNote] = []
+    made: list[ReportNote] = []
     if arena.state == "failed":
-        found.append(ReportNote("bad", "failed", localized("failed", language, reason=arena.error)))
+        made.append(ReportNote("bad", "failed", localized("failed", language, reason=arena.error)))
     if arena.state == "impossible":
-        found.append(
+        made.append(
             ReportNote("info", "not-run", localized("not-run", language, reason=arena.error))
         )
     if arena.done < arena.planned and arena.by != PEOPLE:
-        told = {"done": count(arena.done), "total": count(arena.planned)}
-        found.append(ReportNote("warn", "partial", localized("arena-partial", language, **told)))
-    return found
+        fields = {"done": count(arena.done), "total": count(arena.planned)}
+        made.append(ReportNote("warn", "partial", localized("arena-partial", language, **fields)))
+    return made
 
 
 def _judge_notes(arena: Arena, language: Language, rule_based: frozenset[str]) -> list[ReportNote]:
-    found: list[ReportNote] = []
+    made: list[ReportNote] = []
     candidates = {contestant.name for contestant in arena.contestants}
     judges = _judges(arena)
     if own := [judge for judge in judges if judge in candidates]:
         names = join_names([judge_name(j, language, rule_based=rule_based) for j in own], language)
-        found.append(
+        made.append(
             ReportNote("warn", "self-judge", localized("self-judge", language, names=names))
         )
     if rules := [judge for judge in judges if judge in rule_based]:
         text = localized("rule-judge", language, names=join_names(rules, language))
-        found.append(ReportNote("warn", "rule-judge", text))
-    return found
+        made.append(ReportNote("warn", "rule-judge", text))
+    return made
 
 
 def _judges(arena: Arena) -> Collection[str]:
@@ -101,18 +101,18 @@ def _judges(arena: Arena) -> Collection[str]:
 def _reading_notes(
     arena: Arena, language: Language, rule_based: frozenset[str]
 ) -> list[ReportNote]:
-    """Verdicts that change with the order, and those that count for nobody."""
-    found: list[ReportNote] = []
+    """Verdicts that change with the order, and those that count for no model."""
+    made: list[ReportNote] = []
     steady = order_consistency(arena, language)
     if steady and steady.level != "steady":
         text = join_sentences([steady.headline, steady.explanation], language)
-        found.append(ReportNote("warn", steady.level, text))
+        made.append(ReportNote("warn", steady.level, text))
     if arena.orders != "double" and arena.by != PEOPLE and arena.verdicts:
-        found.append(ReportNote("info", "one-order", localized("one-order", language)))
+        made.append(ReportNote("info", "one-order", localized("one-order", language)))
     if k := arena.reliability.unreferenced:
-        told = {"k": count(k), "n": count(len(arena.verdicts))}
-        found.append(
-            ReportNote("info", "no-reference", localized("no-reference", language, **told))
+        fields = {"k": count(k), "n": count(len(arena.verdicts))}
+        made.append(
+            ReportNote("info", "no-reference", localized("no-reference", language, **fields))
         )
     lost = arena.reliability.unreadable
     if lost and lost.value > _UNREADABLE:
@@ -121,12 +121,12 @@ def _reading_notes(
         # Only a rule is known to need a reference.
         k = unreferenced_verdicts(arena) if rule_based.intersection(_judges(arena)) else 0
         why = localized("judge-bare", language, k=count(k)) if k else ""
-        found.append(ReportNote("warn", rule, join_sentences([note.text, why], language)))
+        made.append(ReportNote("warn", rule, join_sentences([note.text, why], language)))
     swayed = {
         judge: flips for judge, flips in arena.judge_flip_rates.items() if flips.value >= _FAIR
     }
     if swayed:
-        told = [
+        fields = [
             localized(
                 "swayed-judge",
                 language,
@@ -136,16 +136,16 @@ def _reading_notes(
             )
             for judge, flips in swayed.items()
         ]
-        found.append(
+        made.append(
             ReportNote(
-                "warn", "swayed", localized("swayed", language, names=join_names(told, language))
+                "warn", "swayed", localized("swayed", language, names=join_names(fields, language))
             )
         )
-    return found
+    return made
 
 
 def unreferenced_verdicts(arena: Arena) -> int:
-    """How many of the judged verdicts that count for nobody are on questions without a reference.
+    """How many of the judged verdicts that count for no model are on questions without a reference.
 
     These are a panel's: one of its judges may have judged.
     """
@@ -156,26 +156,26 @@ def unreferenced_verdicts(arena: Arena) -> int:
 
 
 def _verdict_notes(arena: Arena, language: Language) -> list[ReportNote]:
-    found: list[ReportNote] = []
+    made: list[ReportNote] = []
     kept = arena.reliability
     if kept.injected:
         text = localized("injected", language, k=count(kept.injected))
-        found.append(ReportNote("warn", "injected", text))
+        made.append(ReportNote("warn", "injected", text))
     if kept.longer_wins and kept.longer_wins.low > _HALF:
-        found.append(_share_note("warn", "prefers-longer", kept.longer_wins, language))
+        made.append(_share_note("warn", "prefers-longer", kept.longer_wins, language))
     if kept.more_items_wins and kept.more_items_wins.low > _HALF:
-        found.append(_share_note("info", "prefers-lists", kept.more_items_wins, language))
+        made.append(_share_note("info", "prefers-lists", kept.more_items_wins, language))
     if kept.first_wins and kept.first_wins.low > _HALF:
-        found.append(_share_note("warn", "prefers-first", kept.first_wins, language))
+        made.append(_share_note("warn", "prefers-first", kept.first_wins, language))
     if kept.first_wins and kept.first_wins.high < _HALF:
-        found.append(_share_note("warn", "prefers-second", kept.first_wins, language))
-    return found
+        made.append(_share_note("warn", "prefers-second", kept.first_wins, language))
+    return made
 
 
 def _share_note(
     level: Literal["warn", "info"], rule: str, share: Interval, language: Language
 ) -> ReportNote:
-    told = {"value": format_value(share), "span": format_range(share)}
+    fields = {"value": format_value(share), "span": format_range(share)}
     if "{n}" in messages(language).by_key[rule]:
-        told["n"] = count(share.n)
-    return ReportNote(level, rule, localized(rule, language, **told))
+        fields["n"] = count(share.n)
+    return ReportNote(level, rule, localized(rule, language, **fields))

@@ -1,6 +1,6 @@
-"""Sentences on option bias: the light of a cell, and every test in words.
+"""Sentences on option bias: the level of a cell, and every test in words.
 
-"No bias" is never said of few questions, and no p-value is said of fewer than 30.
+"No bias" is never stated for few questions, and no p-value for fewer than 30.
 """
 
 import math
@@ -34,7 +34,7 @@ _LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One test in words: what is asked, what was found, how, and its p-value ("" if none)."""
+    """One test in words: its question, its finding, its method, and its p-value ("" if none)."""
 
     rule: str
     question: str
@@ -44,7 +44,7 @@ class Finding:
 
 
 def bias_level_text(bias: StratumBias, language: Language) -> tuple[BiasLevel, str]:
-    """The light of the position bias and the words beside it."""
+    """The level of the position bias and the words beside it."""
     picks = bias.position.slot_counts
     if bias.level == "red" and sum(map(bool, picks)) == 1:
         return "red", localized("light-one", language)
@@ -52,16 +52,16 @@ def bias_level_text(bias: StratumBias, language: Language) -> tuple[BiasLevel, s
 
 
 def bias_level_sentence(bias: StratumBias, language: Language) -> str:
-    """Which position is picked most and what may be said of it, in one sentence."""
-    said = picks_text(bias, language)
+    """Which position is picked most and what follows from it, in one sentence."""
+    text = picks_text(bias, language)
     if bias.level == "mass":
-        return said
+        return text
     picks = bias.position.slot_counts
     if bias.n < HIDDEN_BELOW and picks.count(max(picks)) == 1 and max(picks) < sum(picks):
         letter = LETTERS[picks.index(max(picks))]
         k, n = count(max(picks)), count(sum(picks))
-        said = localized("picks-count", language, letter=letter, k=k, n=n)
-    return localized(f"said-{bias.level}", language, said=said)
+        text = localized("picks-count", language, letter=letter, k=k, n=n)
+    return localized(f"said-{bias.level}", language, said=text)
 
 
 def picks_text(bias: StratumBias, language: Language) -> str:
@@ -72,7 +72,7 @@ def picks_text(bias: StratumBias, language: Language) -> str:
 
 
 def recall_text(bias: StratumBias, language: Language) -> str:
-    """Where right answers are found most often, or why nothing follows from it."""
+    """In which position recall is highest, or why nothing follows from it."""
     if bias.level == "mass":
         return localized("recall-mass", language, value=percent(bias.mass or 0.0))
     return recall_title(bias.position, language)
@@ -91,21 +91,21 @@ def cell_summary(summary: Summary, language: Language) -> str:
     if summary.accuracy is None:
         return takeaway(summary, language)
     strata = summary.bias.strata if summary.bias else ()
-    said = [takeaway(summary, language)]
+    sentences = [takeaway(summary, language)]
     for bias in strata:
         one = bias_level_sentence(bias, language)
         if len(strata) > 1:
             one = localized("with-options", language, k=bias.n_options, said=one)
-        said.append(localized("sentence", language, said=one))
+        sentences.append(localized("sentence", language, said=one))
     if summary.readable:
         value = format_value(summary.readable)
-        said.append(localized("readable-said", language, value=value, n=count(summary.done)))
-    return ("" if language == "zh" else " ").join(said)
+        sentences.append(localized("readable-said", language, value=value, n=count(summary.done)))
+    return ("" if language == "zh" else " ").join(sentences)
 
 
 def findings(summary: Summary, bias: StratumBias, language: Language) -> tuple[Finding, ...]:
     """All tests of the questions with one number of options, in the order of interest."""
-    found = [
+    tests = [
         *_picks(bias, language),
         *_recalls(bias, language),
         *_spread(bias, language),
@@ -115,7 +115,7 @@ def findings(summary: Summary, bias: StratumBias, language: Language) -> tuple[F
         *_clustered_error(summary, language),
         _left_out(bias, language),
     ]
-    return tuple(found)
+    return tuple(tests)
 
 
 def recall_subtitle_tested(bias: StratumBias, language: Language) -> str:
@@ -123,17 +123,17 @@ def recall_subtitle_tested(bias: StratumBias, language: Language) -> str:
     permuted, tested = bias.tests.permutation, bias.tests.cochran_q
     if bias.n < HIDDEN_BELOW:
         return localized("recall-few", language, n=count(bias.n))
-    told = {
+    fields = {
         "rstd": _points(bias.spread.rstd),
         "floor95": _points(permuted.rstd_95 if permuted else None),
     }
     if tested is None or bias.level == "mass":
-        return localized("recall-floored", language, **told)
-    return localized("recall-tested", language, **told, p=p_value(tested.p))
+        return localized("recall-floored", language, **fields)
+    return localized("recall-tested", language, **fields, p=p_value(tested.p))
 
 
 def ckld_text(spread: RecallSpread, language: Language) -> str:
-    """CKLD, said to be infinite where a slot is never chosen, with its smoothed value."""
+    """CKLD, stated to be infinite where a slot is never chosen, with its smoothed value."""
     if spread.ckld is None:
         return "–"
     if math.isfinite(spread.ckld):
@@ -151,15 +151,15 @@ def _picks(bias: StratumBias, language: Language) -> Iterator[Finding]:
     how = localized("how-permuted", language, draws=count(permuted.draws))
     ask = localized("ask-picks", language)
     if bias.level == "mass":
-        told = localized("sentence", language, said=picks_text(bias, language))
-        yield Finding("picks", ask, told, how)
+        text = localized("sentence", language, said=picks_text(bias, language))
+        yield Finding("picks", ask, text, how)
         return
     if bias.level == "few":
         p = "" if bias.n < HIDDEN_BELOW else p_column(permuted.p)
         yield Finding("picks", ask, localized("tell-few", language), how, p)
         return
-    told = localized("picks-no", language) if permuted.p >= _LEVEL else _most_picked(bias, language)
-    yield Finding("picks", ask, told, how, p_column(permuted.p))
+    text = localized("picks-no", language) if permuted.p >= _LEVEL else _most_picked(bias, language)
+    yield Finding("picks", ask, text, how, p_column(permuted.p))
 
 
 def _most_picked(bias: StratumBias, language: Language) -> str:
@@ -178,18 +178,18 @@ def _recalls(bias: StratumBias, language: Language) -> Iterator[Finding]:
     how = localized("how-cochran", language, q=fixed(tested.statistic, 1), df=bias.n_options - 1)
     ask = localized("ask-recalls", language)
     if bias.level == "mass":
-        told = localized("sentence", language, said=picks_text(bias, language))
-        yield Finding("recalls", ask, told, how)
+        text = localized("sentence", language, said=picks_text(bias, language))
+        yield Finding("recalls", ask, text, how)
         return
     if bias.n < HIDDEN_BELOW:
         yield Finding("recalls", ask, localized("tell-few", language), how)
         return
     if extremes["best"] == extremes["worst"]:
-        told = localized("recalls-same", language, value=extremes["high"])
+        text = localized("recalls-same", language, value=extremes["high"])
     else:
         key = "recalls-no" if tested.p < _LEVEL else "recalls-unseen"
-        told = localized(key, language, **extremes)
-    yield Finding("recalls", ask, told, how, p_column(tested.p))
+        text = localized(key, language, **extremes)
+    yield Finding("recalls", ask, text, how, p_column(tested.p))
 
 
 def _span(bias: StratumBias) -> str:
@@ -203,10 +203,10 @@ def _spread(bias: StratumBias, language: Language) -> Iterator[Finding]:
         return
     ckld, ask = ckld_text(bias.spread, language), localized("ask-spread", language)
     if permuted is None or permuted.mean_rstd is None or permuted.rstd_95 is None:
-        told = localized("spread-alone", language, rstd=fixed(rstd, 1))
-        yield Finding("spread", ask, told, localized("how-spread-alone", language, ckld=ckld))
+        text = localized("spread-alone", language, rstd=fixed(rstd, 1))
+        yield Finding("spread", ask, text, localized("how-spread-alone", language, ckld=ckld))
         return
-    told = localized(
+    text = localized(
         "spread-floor",
         language,
         rstd=fixed(rstd, 1),
@@ -216,97 +216,99 @@ def _spread(bias: StratumBias, language: Language) -> Iterator[Finding]:
     how = localized(
         "how-spread", language, span=_span(bias), draws=count(permuted.draws), ckld=ckld
     )
-    yield Finding("spread", ask, told, how)
+    yield Finding("spread", ask, text, how)
 
 
 def _order_consistency(bias: StratumBias, language: Language) -> Iterator[Finding]:
-    found = bias.consistency
-    if found is None:
+    agreement = bias.consistency
+    if agreement is None:
         return
     locked = sum(
         number
-        for slots, row in enumerate(found.grid)
+        for slots, row in enumerate(agreement.grid)
         for options, number in enumerate(row)
         if slots > options
     )
     yield Finding(
         "follow",
         localized("ask-follow", language),
-        localized("follow", language, k=count(locked), n=count(found.n)),
+        localized("follow", language, k=count(locked), n=count(agreement.n)),
         localized(
             "how-agreement",
             language,
-            content=percent(found.content.pairs),
-            content_kappa=kappa(found.content.kappa),
-            position=percent(found.position.pairs),
-            position_kappa=kappa(found.position.kappa),
+            content=percent(agreement.content.pairs),
+            content_kappa=kappa(agreement.content.kappa),
+            position=percent(agreement.position.pairs),
+            position_kappa=kappa(agreement.position.kappa),
             chance=percent(1 / bias.n_options),
         ),
     )
-    value, chance = percent(found.content.plurality), percent(found.chance)
+    value, chance = percent(agreement.content.plurality), percent(agreement.chance)
     yield Finding(
         "plurality",
         localized("ask-plurality", language),
         localized("plurality", language, value=value, chance=chance),
-        localized("how-plurality", language, n=count(found.n), orders=count(found.n_orders)),
+        localized(
+            "how-plurality", language, n=count(agreement.n), orders=count(agreement.n_orders)
+        ),
     )
 
 
 def _permutation_average(bias: StratumBias, language: Language) -> Iterator[Finding]:
-    found, steady = bias.prior, bias.consistency
+    prior, steady = bias.prior, bias.consistency
     if steady is None:
         return
-    if found is not None:
-        told = localized(
+    if prior is not None:
+        text = localized(
             "averaged",
             language,
-            value=format_value(found.averaged_accuracy),
-            span=format_range(found.averaged_accuracy),
-            plain=format_value(found.plain_accuracy),
+            value=format_value(prior.averaged_accuracy),
+            span=format_range(prior.averaged_accuracy),
+            plain=format_value(prior.plain_accuracy),
         )
         how = localized("how-averaged", language, orders=count(steady.n_orders))
-        yield Finding("averaged", localized("ask-averaged", language), told, how)
+        yield Finding("averaged", localized("ask-averaged", language), text, how)
     plain = percent(steady.original_order.value) if steady.original_order else "–"
-    told = localized("voted", language, value=percent(steady.majority_accuracy), plain=plain)
+    text = localized("voted", language, value=percent(steady.majority_accuracy), plain=plain)
     how = localized("how-voted", language, orders=count(steady.n_orders))
-    yield Finding("voted", localized("ask-majority", language), told, how)
+    yield Finding("voted", localized("ask-majority", language), text, how)
 
 
 def _pride(bias: StratumBias, language: Language) -> Iterator[Finding]:
-    found = bias.prior
-    if found is None:
+    prior = bias.prior
+    if prior is None:
         return
-    told = {
-        "after": format_value(found.debiased_accuracy),
-        "before": format_value(found.plain_accuracy),
+    fields = {
+        "after": format_value(prior.debiased_accuracy),
+        "before": format_value(prior.plain_accuracy),
     }
-    before, after = found.rstd_plain, found.rstd_debiased
+    before, after = prior.rstd_plain, prior.rstd_debiased
     if before is None or after is None:
-        text = localized("pride-alone", language, **told)
+        text = localized("pride-alone", language, **fields)
     else:
         spreads = {"spread_before": fixed(before, 1), "spread_after": fixed(after, 1)}
-        text = localized("pride", language, **told, **spreads)
+        text = localized("pride", language, **fields, **spreads)
     shares = " ".join(
-        f"{letter} {percent(share)}" for letter, share in zip(LETTERS, found.prior, strict=False)
+        f"{letter} {percent(share)}" for letter, share in zip(LETTERS, prior.prior, strict=False)
     )
     how = localized("how-pride", language, prior=shares)
     yield Finding("pride", localized("ask-pride", language), text, how)
 
 
 def _clustered_error(summary: Summary, language: Language) -> Iterator[Finding]:
-    found = summary.clustered
-    if found is None or found.se is None or found.design_effect is None:
+    clustered = summary.clustered
+    if clustered is None or clustered.se is None or clustered.design_effect is None:
         return
-    effective = count(round(found.n_effective))
+    effective = count(round(clustered.n_effective))
     yield Finding(
         "clusters",
         localized("ask-clusters", language),
-        localized("clusters", language, trials=count(found.n_trials), effective=effective),
+        localized("clusters", language, trials=count(clustered.n_trials), effective=effective),
         localized(
             "how-clusters",
             language,
-            deff=fixed(found.design_effect, 2),
-            se=fixed(100 * found.se, 1),
+            deff=fixed(clustered.design_effect, 2),
+            se=fixed(100 * clustered.se, 1),
         ),
     )
 
@@ -314,13 +316,16 @@ def _clustered_error(summary: Summary, language: Language) -> Iterator[Finding]:
 def _left_out(bias: StratumBias, language: Language) -> Finding:
     table = bias.position
     k, ties = sum(table.unreadable), sum(table.tied)
-    told = (
+    reasons = (
         localized("left-out", language, k=count(k), ties=count(ties), n=count(table.n_trials))
         if k or ties
         else localized("left-out-none", language, n=count(table.n_trials))
     )
     return Finding(
-        "left-out", localized("ask-left-out", language), told, localized("how-left-out", language)
+        "left-out",
+        localized("ask-left-out", language),
+        reasons,
+        localized("how-left-out", language),
     )
 
 

@@ -70,7 +70,7 @@ class CellComparison:
 
     @property
     def significant(self) -> bool:
-        """Whether the test tells the two apart, whatever they know."""
+        """Whether the difference is significant, whatever the models know."""
         return not self.too_few_questions and self.paired.difference != 0 and self.adjusted < _LEVEL
 
     @property
@@ -79,7 +79,7 @@ class CellComparison:
 
         "apart" and "steady" are wins, the latter by the same difference on every question.
         "guessing": both are no better than guessing, or the one that is ahead is not, so that
-        nobody wins whatever the test says. "level": the test does not tell the two apart.
+        neither wins whatever the test says. "level": the difference is not significant.
         """
         if self.too_few_questions:
             return "few"
@@ -100,12 +100,12 @@ class CellComparison:
 
     @property
     def has_winner(self) -> bool:
-        """Whether one of the two is said to beat the other."""
+        """Whether one of the two is reported to beat the other."""
         return self.finding in ("apart", "steady")
 
     @property
     def undetected_difference(self) -> float | None:
-        """`detectable` where a difference may have been missed: None for a pair told apart."""
+        """`detectable` where a difference may have been missed: None for a significant pair."""
         return self.detectable if self.finding in ("few", "level") else None
 
 
@@ -126,7 +126,7 @@ class ComparisonSet:
     """All pairs of one dataset and mode under one measure, in the order of the run.
 
     `ranks` are the ranks of the cells that can be ranked, best first, named by model; `unranked`
-    tells why the others have none. No cell has a rank if some cannot be compared. Ranks follow
+    states why the others have none. No cell has a rank if some cannot be compared. Ranks follow
     from the verdicts on the pairs.
     """
 
@@ -166,9 +166,9 @@ def comparisons(
         if summary.accuracy:
             together.setdefault((summary.cell.dataset, summary.cell.label), []).append(summary)
     return tuple(
-        _comparison_set(found, measure or main_measure(found), scripted)
-        for found in together.values()
-        if len(found) > 1
+        _comparison_set(group, measure or main_measure(group), scripted)
+        for group in together.values()
+        if len(group) > 1
     )
 
 
@@ -185,21 +185,23 @@ def compare_cells(
     if parts:
         return IncomparablePair(one.cell, other.cell, tuple(parts.split(", ")))
     first, second = one.outcomes.get(measure, {}), other.outcomes.get(measure, {})
-    found = paired_t_test(first, second)
-    if found is None:
+    tested = paired_t_test(first, second)
+    if tested is None:
         return IncomparablePair(one.cell, other.cell, ())
-    if found.difference < 0:
+    if tested.difference < 0:
         return compare_cells(other, one, measure)
     return CellComparison(
         one.cell,
         other.cell,
         measure,
-        found,
-        adjusted=_p_value(found),
+        tested,
+        adjusted=_p_value(tested),
         mcnemar=None
         if measure == "mean_over_orders"
         else mcnemar(_is_right(first), _is_right(second)),
-        detectable=None if found.all_equal else minimum_detectable_difference(found.omega, found.n),
+        detectable=None
+        if tested.all_equal
+        else minimum_detectable_difference(tested.omega, tested.n),
         first_at_chance=not one.above_chance,
         second_at_chance=not other.above_chance,
     )
@@ -262,31 +264,31 @@ def _is_right(values: Mapping[str, float]) -> dict[str, bool]:
     return {name: value == 1 for name, value in values.items()}
 
 
-def _p_value(found: PairedTTest) -> float:
+def _p_value(paired: PairedTTest) -> float:
     """The t test's p, or that of all 2^n signs where every question has the same difference."""
-    if found.p is not None:
-        return found.p
-    return 2.0 ** (1 - found.n) if found.difference else 1.0
+    if paired.p is not None:
+        return paired.p
+    return 2.0 ** (1 - paired.n) if paired.difference else 1.0
 
 
 # ---------------------------------------------------------------- sentences
 
 
 def pair_sentence(pair: CellComparison, language: Language) -> str:
-    """What can be said of two models: who is ahead and by how much, or that nothing can be told.
+    """The sentence on two models: who is ahead and by how much, or that nothing is certain.
 
     Without a final stop, so that it serves as a title too.
     """
     who = {"first": pair.first.model, "second": pair.second.model}
-    found = pair.paired
-    told = who | {
+    paired = pair.paired
+    fields = who | {
         "n": count(pair.n),
-        "gap": format_points(found),
-        "span": format_points_range(found),
+        "gap": format_points(paired),
+        "span": format_points_range(paired),
     }
     if pair.detectable is not None:
-        told["least"] = format_least_difference(pair.detectable)
-    return localized(f"pair-{_sentence_key(pair)}", language, **told)
+        fields["least"] = format_least_difference(pair.detectable)
+    return localized(f"pair-{_sentence_key(pair)}", language, **fields)
 
 
 def refusal_sentence(refusal: IncomparablePair, language: Language) -> str:
@@ -327,8 +329,8 @@ def mcnemar_sentence(pair: CellComparison, language: Language) -> str:
     if table.mid is None:
         return localized("pair-mcnemar-none", language, **who)
     b, c = table.first_only, table.second_only
-    told = {"k": count(b + c), "b": count(b), "c": count(c), "p": p_value(table.mid)}
-    return localized("pair-mcnemar", language, **who, **told)
+    fields = {"k": count(b + c), "b": count(b), "c": count(c), "p": p_value(table.mid)}
+    return localized("pair-mcnemar", language, **who, **fields)
 
 
 def rank_text(comparison: ComparisonSet, cell: Cell, language: Language) -> tuple[str, str]:
@@ -363,7 +365,7 @@ def format_least_difference(difference: float) -> str:
 
 
 def _sentence_key(pair: CellComparison) -> str:
-    """What is said of the pair: its finding, and who of the two is no better than guessing."""
+    """The key of the sentence: its finding, and who of the two is no better than guessing."""
     match pair.finding:
         case "guessing":
             both = pair.first_at_chance and pair.second_at_chance

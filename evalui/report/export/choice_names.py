@@ -58,7 +58,7 @@ class PublicBias:
 def public_biases(summary: Summary) -> list[PublicBias]:
     """Every stratum of a cell with the ranges of its prior."""
     strata = summary.bias.strata if summary.bias else ()
-    return [PublicBias(found, summary.priors.get(found.n_options, ())) for found in strata]
+    return [PublicBias(stratum, summary.priors.get(stratum.n_options, ())) for stratum in strata]
 
 
 # ---------------------------------------------------------------- single trials and verdicts

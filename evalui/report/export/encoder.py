@@ -6,6 +6,8 @@ This module knows no dataclass but `Interval`; the names themselves stand in `na
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
 from evalui.types import LETTERS, Interval, Outcome
@@ -19,6 +21,8 @@ WINNERS: Mapping[Outcome, str] = {
     "tie": "tie",
     "neither": "neither",
 }
+
+_PLAIN = frozenset({type(None), bool, int, float, str})  # what JSON has as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +40,7 @@ class Property:
 
     def of(self, value: Any) -> Any:
         """The value of an object, not yet encoded."""
-        for name in self.path.split(".") if self.path else ():
-            if value is None:
-                break
-            value = getattr(value, name)
+        value = _value_at(self.path, value)
         if value is None:
             return self.absent
         return self.convert(value) if self.convert else value
@@ -75,30 +76,37 @@ class Encoder:
         Raises:
             TypeError: it holds a dataclass that has no public names.
         """
-        if value is None or isinstance(value, str | int | float):
+        kind = cast(type[object], type(value))  # of any kind
+        if kind in _PLAIN or isinstance(value, str | int | float):
             return value
+        if kind in self.names:
+            return self.fields(value, self.names[kind])
+        if isinstance(value, tuple | list):
+            several = cast(Sequence[Any], value)  # of any kind
+            return [each if type(each) in _PLAIN else self.encode(each) for each in several]
         if isinstance(value, Mapping):
             entries = cast(Mapping[Any, Any], value)  # of any kind
             return {name: self.encode(each) for name, each in entries.items()}
-        if isinstance(value, tuple | list):
-            return [self.encode(each) for each in cast(Sequence[Any], value)]  # of any kind
-        if type(value) not in self.names:
-            raise TypeError(f"{type(value).__name__} has no public names")
-        return self.fields(value, self.names[type(value)])
+        raise TypeError(f"{kind.__name__} has no public names")
 
     def fields(self, value: Any, fields: Fields) -> JsonObject:
         """The named properties of an object, in the order of their names."""
-        return {
-            name: found
-            for name, source in fields.items()
-            for found in [self._published(value, source)]
-            if found is not None or not (isinstance(source, Property) and source.optional)
-        }
+        published: JsonObject = {}
+        for name, source in fields.items():
+            if isinstance(source, str):
+                one = _value_at(source, value)
+                # Most values are plain, and there may be a million trials.
+                one = one if type(one) in _PLAIN else self.encode(one)
+            else:
+                one = self._published(value, source)
+            if one is not None or not (isinstance(source, Property) and source.optional):
+                published[name] = one
+        return published
 
     def _published(self, value: Any, source: Source) -> Any:
         match source:
             case str():
-                return self.encode(Property(source).of(value))
+                return self.encode(_value_at(source, value))
             case Property():
                 return self.encode(source.of(value))
             case tuple():
@@ -113,6 +121,24 @@ class Encoder:
 
     def _key(self, names: Sequence[str], key: str | tuple[str, ...]) -> JsonObject:
         return dict(zip(names, (key,) if isinstance(key, str) else key, strict=True))
+
+
+@cache
+def _getter(path: str) -> Callable[[Any], Any]:
+    return attrgetter(path) if path else lambda value: value
+
+
+def _value_at(path: str, value: Any) -> Any:
+    """What a path leads to; None where it meets None."""
+    try:
+        return _getter(path)(value)
+    except AttributeError:
+        # A None on the way is rare; looking for it at each step of each trial takes longer.
+        for name in path.split("."):
+            if value is None:
+                return None
+            value = getattr(value, name)
+        return value
 
 
 def same(*names: str) -> dict[str, Source]:
@@ -142,7 +168,7 @@ def percent_range(path: str) -> Property:
 
 def ends(path: str) -> Property:
     """The low and the high end of a range on its own scale."""
-    return Property(path, lambda found: [found.low, found.high])
+    return Property(path, lambda interval: [interval.low, interval.high])
 
 
 def length(path: str) -> Property:
@@ -190,8 +216,8 @@ def _deeper(path: str, source: Source) -> Source:
 
 
 def _property(path: str, source: str | Property) -> Property:
-    found = Property(source) if isinstance(source, str) else source
-    return replace(found, path=_joined(path, found.path))
+    inner = Property(source) if isinstance(source, str) else source
+    return replace(inner, path=_joined(path, inner.path))
 
 
 def _joined(*paths: str) -> str:

@@ -176,7 +176,7 @@ def battle_lines(report: Report) -> Iterator[str]:
 
 
 def people_lines(report: Report) -> Iterator[str]:
-    """What people said of every dataset, as the votes of a run are read again."""
+    """The votes of people on every dataset, in the form in which votes are read again."""
     return vote_lines(report.votes)
 
 
@@ -215,11 +215,11 @@ def _tables(report: Report) -> dict[str, pd.DataFrame]:
     )
     frames |= people_tables(report.people)
     frames["expenses"] = frame(usage_rows(report.expenses))
-    return {name: found for name, found in frames.items() if len(found)}
+    return {name: table for name, table in frames.items() if len(table)}
 
 
 def _portable(spec: str) -> dict[str, Any]:
-    """The specification with bare file names: folders of this server are nobody's business.
+    """The specification with bare file names: folders of this server do not leave it.
 
     Only files that are called alike keep the folders that tell them apart.
     """
@@ -234,8 +234,8 @@ def _portable(spec: str) -> dict[str, Any]:
         if short:
             source["path"] = short[0] if isinstance(source["path"], str) else short
     for source in answers:
-        if told := source.get("dataset"):
-            source["dataset"] = keys.get(told, told)
+        if named := source.get("dataset"):
+            source["dataset"] = keys.get(named, named)
     return whole
 
 
@@ -257,8 +257,8 @@ def _files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
     yield from files(report, language)
     frames = _tables(report)
     yield "report.xlsx", xlsx_bytes(frames, report.signatures)
-    for name, found in frames.items():
-        yield f"{name}.csv", csv_bytes(found)
+    for name, table in frames.items():
+        yield f"{name}.csv", csv_bytes(table)
     yield "signatures.txt", "".join(f"{line}\n" for line in report.signatures).encode()
 
 

@@ -44,9 +44,15 @@ _QUESTION: Fields = {
     "order": ORDER,
 }
 _READINGS: Fields = {**within("trial", same("headline", "readings", "truncated")), **SIGNATURE}
-_REPLY: Fields = {"reply": "trial.reply"}
-_SCORES: Fields = {"scores": "trial.scores", "merged_seams": "trial.merged_boundaries"}
+_REPLY: Fields = {**_QUESTION, "reply": "trial.reply", **_READINGS}
+_SCORES: Fields = {
+    **_QUESTION,
+    "scores": "trial.scores",
+    "merged_seams": "trial.merged_boundaries",
+    **_READINGS,
+}
 _PROBABILITIES: Fields = {
+    **_QUESTION,
     # An empty tuple stands for no probability on any label.
     "probabilities": Property(
         "trial",
@@ -54,6 +60,7 @@ _PROBABILITIES: Fields = {
     ),
     "label_mass": "trial.mass",
     "top_token": "trial.reply",
+    **_READINGS,
 }
 _ANSWER: Fields = {
     **within("cell", CELL),
@@ -119,8 +126,7 @@ def cell_object(summary: Summary) -> JsonObject:
 def trial_objects(result: CellResult) -> Iterator[JsonObject]:
     """The trials of a cell, one object each, in the form that `evalui score choices` reads."""
     for trial in result.trials:
-        fields = {**_QUESTION, **_answer_fields(trial), **_READINGS}
-        yield ENCODER.fields(TrialOfCell(result, trial), fields)
+        yield ENCODER.fields(TrialOfCell(result, trial), _trial_fields(trial))
 
 
 def answer_objects(result: CellResult) -> Iterator[JsonObject]:
@@ -165,7 +171,7 @@ def vote_objects(votes: Votes) -> Iterator[JsonObject]:
                 }
 
 
-def _answer_fields(trial: Trial) -> Fields:
+def _trial_fields(trial: Trial) -> Fields:
     """What the model gave: a reply, or probabilities by slot, or a score per option."""
     if trial.scores:
         return _SCORES

@@ -15,7 +15,9 @@ from evalui.report.export.encoder import (
     Entries,
     Fields,
     Property,
+    Source,
     ends,
+    interval,
     length,
     optional,
     percent,
@@ -112,6 +114,17 @@ RELIABILITY: Mapping[str, str] = {
     "longer": "longer_wins",
     "lists": "more_items_wins",
 }
+
+
+def _reliability_columns() -> dict[str, Source]:
+    columns: dict[str, Source] = {}
+    for name, path in RELIABILITY.items():
+        columns |= interval(name, path)
+        columns[f"{name}_n"] = Property(f"{path}.n", absent=0)
+    return columns
+
+
+RELIABILITY_COLUMNS: Fields = _reliability_columns()
 AGREEMENT: Fields = {
     "n": "n",
     "raw": percent("raw"),

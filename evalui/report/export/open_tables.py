@@ -10,10 +10,8 @@ import pandas as pd
 
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.open_answers.figures import (
-    ANSWERS,
     AnswerPair,
     AnswerSummary,
-    rating_cells,
 )
 from evalui.report.analyses.people.figures import (
     JudgedDuel,
@@ -22,13 +20,12 @@ from evalui.report.analyses.people.figures import (
     one_per_dataset,
     outcome_for,
 )
-from evalui.report.export.choice_names import CELL, SIGNATURE, TrialOfCell, metadata
+from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
     WINNERS,
     Fields,
     JsonObject,
     Property,
-    Source,
     bounds,
     interval,
     length,
@@ -42,34 +39,24 @@ from evalui.report.export.open_names import (
     ANSWER_COUNTS,
     ANSWER_PAIR,
     DUEL,
-    MARKS,
     POWERED_COUNTS,
-    RELIABILITY,
+    RELIABILITY_COLUMNS,
     TALLY_COUNTS,
     TALLY_POINTS,
     TALLY_SHARES,
     VOTER_TEST,
     voted_rates,
 )
-from evalui.report.export.tables import frame
+from evalui.report.export.tables import SEPARATOR, frame, ratings, replies
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import CellResult, Duel, Verdict
+from evalui.types import CellResult, Verdict
 
 _MAJORITY = "majority"  # of the people, as a rater
-_SEPARATOR = "\n\n"  # between the turns of one answer, and between references
 
 
 def _lead(place: int) -> Property:
     return Property("lead", lambda lead: lead[place])
-
-
-def _behaviour() -> dict[str, Source]:
-    columns: dict[str, Source] = {}
-    for name, path in RELIABILITY.items():
-        columns |= interval(name, path)
-        columns[f"{name}_n"] = Property(f"{path}.n", absent=0)
-    return columns
 
 
 _ANSWER: Fields = {**within("cell", CELL), "state": "state", **ANSWER_COUNTS}
@@ -104,30 +91,10 @@ _RELIABILITY: Fields = {
     "extracted": "comparisons.extracted",
     "consistent": "comparisons.consistent",
     **within("reliability", same("injected", "unreferenced")),
-    **within("reliability", _behaviour()),
+    **within("reliability", RELIABILITY_COLUMNS),
     **within("agreement", _AGREEMENT),
     **{f"lead{end}": _lead(place) for place, end in enumerate(("", "_low", "_high"))},
     "error": "error",
-}
-_RATING: Fields = {
-    "dataset": "cell.dataset",
-    "judge": "cell.model",
-    "model": "rated_model",
-    "id": "trial.sample_id",
-    "question": "sample.question",
-    **MARKS,
-    "rule": "trial.reading.rule",
-    "reply": "trial.reply",
-    **SIGNATURE,
-}
-_REPLY: Fields = {
-    **within("cell", CELL),
-    **within("sample", same("id", "subject")),
-    **{name: metadata(name) for name in ("language", "capability", "file", "line")},
-    "question": Property("sample", lambda of: _SEPARATOR.join((of.question, *of.follow_ups))),
-    "references": Property("sample.references", _SEPARATOR.join),
-    "reply": Property("trial", lambda of: _SEPARATOR.join(of.turns) or of.reply),
-    "rule": "trial.reading.rule",
 }
 _VERDICT: Fields = {
     "id": "duel.sample_id",
@@ -239,27 +206,6 @@ def verdicts(arenas: Sequence[Arena]) -> pd.DataFrame:
     )
 
 
-def ratings(results: Sequence[CellResult]) -> pd.DataFrame:
-    """A row per answer that a judge rated alone, the mark on the judge's own scale."""
-    return frame(
-        ENCODER.fields(TrialOfCell(result, trial), _RATING)
-        for result in rating_cells(results)
-        for trial in result.trials
-    )
-
-
-def replies(results: Sequence[CellResult]) -> pd.DataFrame:
-    """A row per written answer with its question, its references and its text figures."""
-    return frame(
-        ENCODER.fields(TrialOfCell(result, trial), _REPLY)
-        | {name: 100 * values[0] for name, values in trial.scores.items()}
-        | {"truncated": trial.truncated, "signature": result.cell.signature}
-        for result in results
-        if result.cell.mode == ANSWERS
-        for trial in result.trials
-    )
-
-
 def voters_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
     """A row per person and dataset: votes, how often they agree with most others, outliers."""
     return frame(
@@ -359,25 +305,25 @@ def _matrix_rows(arena: Arena) -> Iterator[JsonObject]:
 def _duel_rows(arena: Arena) -> Iterator[JsonObject]:
     answers = {one.name: one.answers for one in arena.contestants}
     for item in judged_duels(arena):
-        sample, first, second = arena.samples[item.duel.sample_id], *_sides(item.duel)
+        sample, first, second = (
+            arena.samples[item.duel.sample_id],
+            item.duel.model_a,
+            item.duel.model_b,
+        )
         yield {
             "id": sample.id,
             "question": sample.question,
             **{name: sample.metadata.get(name, "") for name in ("language", "capability")},
-            "references": _SEPARATOR.join(sample.references),
+            "references": SEPARATOR.join(sample.references),
             "model_a": first,
             "model_b": second,
             "a_first": _winner(item, item.original_order),
             "b_first": _winner(item, item.swapped_order),
             "counts_as": item.outcome and WINNERS[item.outcome],
             "flipped": item.flipped,
-            "answer_a": _SEPARATOR.join(answers[first].get(sample.id, ())),
-            "answer_b": _SEPARATOR.join(answers[second].get(sample.id, ())),
+            "answer_a": SEPARATOR.join(answers[first].get(sample.id, ())),
+            "answer_b": SEPARATOR.join(answers[second].get(sample.id, ())),
         }
-
-
-def _sides(duel: Duel) -> tuple[str, str]:
-    return duel.model_a, duel.model_b
 
 
 def _winner(item: JudgedDuel, verdict: Verdict | None) -> str | None:

@@ -1,6 +1,7 @@
-"""Tidy frames: one row is one thing, one column one property, shares in per cent.
+"""Tidy frames of cells and trials: one row is one thing, one column one property.
 
-The same frame serves the screen and the files; its names are technical and stable.
+The same frame serves the screen and the files; its names are technical and stable, its shares are
+in per cent.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,6 +9,7 @@ from typing import cast
 
 import pandas as pd
 
+from evalui.report.analyses.open_answers.figures import ANSWERS, rating_cells
 from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics import comparisons
@@ -19,6 +21,7 @@ from evalui.report.export.choice_names import (
     OPTIONS,
     ORDER,
     PAIR,
+    SIGNATURE,
     TrialOfCell,
     metadata,
     public_biases,
@@ -26,21 +29,25 @@ from evalui.report.export.choice_names import (
 from evalui.report.export.encoder import (
     Fields,
     JsonObject,
+    Property,
     bounds,
     interval,
     length,
     letter,
     percent,
     pick,
+    same,
     within,
 )
 from evalui.report.export.json import ENCODER
 from evalui.report.export.metric_fields import choice_columns
+from evalui.report.export.open_names import MARKS
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, CellResult
 
 _NESTED = ("consistency", "prior", "calibration")  # None where there are no such figures
 _PREFIXED = ("content", "position", "calibration")  # whose own names say too little
+SEPARATOR = "\n\n"  # between the turns of one answer, and between references
 TableRow = JsonObject  # a row of a frame: numbers and texts by column
 
 _CELL: Fields = within("cell", CELL)
@@ -90,6 +97,27 @@ _TRIAL: Fields = {
     "merged_seams": "trial.merged_boundaries",
 }
 
+_RATING: Fields = {
+    "dataset": "cell.dataset",
+    "judge": "cell.model",
+    "model": "rated_model",
+    "id": "trial.sample_id",
+    "question": "sample.question",
+    **MARKS,
+    "rule": "trial.reading.rule",
+    "reply": "trial.reply",
+    **SIGNATURE,
+}
+_REPLY: Fields = {
+    **within("cell", CELL),
+    **within("sample", same("id", "subject")),
+    **{name: metadata(name) for name in ("language", "capability", "file", "line")},
+    "question": Property("sample", lambda of: SEPARATOR.join((of.question, *of.follow_ups))),
+    "references": Property("sample.references", SEPARATOR.join),
+    "reply": Property("trial", lambda of: SEPARATOR.join(of.turns) or of.reply),
+    "rule": "trial.reading.rule",
+}
+
 
 def tables(summaries: Sequence[Summary], results: Sequence[CellResult]) -> dict[str, pd.DataFrame]:
     """Every table of a run by name, in the order of a reader's interest."""
@@ -136,7 +164,7 @@ def groups(summaries: Sequence[Summary]) -> pd.DataFrame:
 
 
 def positions(summaries: Sequence[Summary]) -> pd.DataFrame:
-    """A row per slot: how often the answer is found there, and how often the slot is picked."""
+    """A row per slot: the recall of its right answers, and how often it is picked."""
     return _by_cell(
         summaries,
         lambda summary: (row for table in summary.positions for row in _slot_rows(table)),
@@ -167,10 +195,10 @@ def bias(summaries: Sequence[Summary]) -> pd.DataFrame:
 def pairs(summaries: Sequence[Summary]) -> pd.DataFrame:
     """A row per pair of cells of one dataset and mode, tested question by question."""
     return frame(
-        {"dataset": found.dataset, "mode": found.label, "measure": found.measure}
+        {"dataset": compared.dataset, "mode": compared.label, "measure": compared.measure}
         | ENCODER.fields(pair, _PAIR)
-        for found in comparisons(summaries)
-        for pair in found.pairs
+        for compared in comparisons(summaries)
+        for pair in compared.pairs
     )
 
 
@@ -178,6 +206,27 @@ def trials(results: Sequence[CellResult]) -> pd.DataFrame:
     """A row per trial with its question, what was shown, and what was read under each rule."""
     return frame(
         _trial_row(TrialOfCell(result, trial)) for result in results for trial in result.trials
+    )
+
+
+def ratings(results: Sequence[CellResult]) -> pd.DataFrame:
+    """A row per answer that a judge rated alone, the mark on the judge's own scale."""
+    return frame(
+        ENCODER.fields(TrialOfCell(result, trial), _RATING)
+        for result in rating_cells(results)
+        for trial in result.trials
+    )
+
+
+def replies(results: Sequence[CellResult]) -> pd.DataFrame:
+    """A row per written answer with its question, its references and its text figures."""
+    return frame(
+        ENCODER.fields(TrialOfCell(result, trial), _REPLY)
+        | {name: 100 * values[0] for name, values in trial.scores.items()}
+        | {"truncated": trial.truncated, "signature": result.cell.signature}
+        for result in results
+        if result.cell.mode == ANSWERS
+        for trial in result.trials
     )
 
 

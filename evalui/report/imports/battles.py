@@ -224,8 +224,8 @@ def _elo_permutations(elo: PermutedElo) -> JsonObject:
 def _ratings(rated: BradleyTerry, names: Mapping[str, BattleTally]) -> JsonObject:
     """Each model's rating with its interval, null for a model without a finite one."""
     return {
-        name: {"rating": found.value, "low": found.low, "high": found.high}
-        if (found := rated.ratings.get(name))
+        name: {"rating": rating.value, "low": rating.low, "high": rating.high}
+        if (rating := rated.ratings.get(name))
         else None
         for name in names
     }
@@ -233,7 +233,7 @@ def _ratings(rated: BradleyTerry, names: Mapping[str, BattleTally]) -> JsonObjec
 
 def _ranks(rated: BradleyTerry, names: Mapping[str, BattleTally]) -> JsonObject:
     """Each model's rank with its range, null for a model without a finite rating."""
-    found = rank_intervals(rated)
+    ranks = rank_intervals(rated)
     return {
         name: {
             "rank": rank.rank,
@@ -241,7 +241,7 @@ def _ranks(rated: BradleyTerry, names: Mapping[str, BattleTally]) -> JsonObject:
             "high": rank.high,
             "with_leader": rank.tied_with_leader,
         }
-        if (rank := found.get(name))
+        if (rank := ranks.get(name))
         else None
         for name in names
     }

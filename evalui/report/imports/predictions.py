@@ -80,9 +80,9 @@ def read_replies(path: Path) -> Iterator[dict[str, str | None]]:
     """
     rows = [(row.text("reply"), _options(row)) for row in read_rows(path)]
     for reply, options in rows:
-        found = read_tolerant(reply, options)
-        letter = None if found.choice is None else LETTERS[found.choice]
-        yield {"choice": letter, "rule": found.rule}
+        reading = read_tolerant(reply, options)
+        letter = None if reading.choice is None else LETTERS[reading.choice]
+        yield {"choice": letter, "rule": reading.rule}
 
 
 def read_rows(path: Path) -> Iterator[JsonlRow]:
@@ -291,25 +291,25 @@ def score_texts(path: Path, *, samples: bool) -> list[str]:
     scores = [score_text(pair.prediction, pair.references, splitters) for pair in pairs]
     empty = [not pair.prediction.strip() for pair in pairs]
     metrics = mean_scores(scores, empty=sum(empty))
-    told = {"n": metrics.n, "empty": metrics.empty} | dict(metrics.means)
+    totals = {"n": metrics.n, "empty": metrics.empty} | dict(metrics.means)
     if not samples:
-        return [json.dumps(told, indent=2)]
+        return [json.dumps(totals, indent=2)]
     each = zip(empty, scores, strict=True)
     return [
-        json.dumps(told),
+        json.dumps(totals),
         *(
-            json.dumps({"pair": number, "empty": blank} | dict(found))
-            for number, (blank, found) in enumerate(each, start=1)
+            json.dumps({"pair": number, "empty": blank} | dict(figures))
+            for number, (blank, figures) in enumerate(each, start=1)
         ),
     ]
 
 
 def _references(row: JsonlRow) -> tuple[str, ...]:
     value = row.field("reference")
-    found = cast("list[Any]", value) if isinstance(value, list) else [value]
-    if not found:
+    references = cast("list[Any]", value) if isinstance(value, list) else [value]
+    if not references:
         raise DataError("row-no-reference", place=row.location)
-    wrong = [each for each in found if not isinstance(each, str)]
+    wrong = [each for each in references if not isinstance(each, str)]
     if wrong:
         raise DataError("row-reference", place=row.location, value=abbreviated_json(wrong[0]))
-    return tuple(found)
+    return tuple(references)

@@ -48,14 +48,14 @@ def question_groups(arena: Arena, grouping: Grouping = "capability") -> tuple[Qu
 
 def battles_by_group(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]]:
     """The battles by group in the order of the file; a question with two groups counts in both."""
-    found: dict[str, list[Battle]] = {
+    battles: dict[str, list[Battle]] = {
         name: [] for sample in arena.samples.values() for name in _group_names(sample, grouping)
     }
     for battle in arena.battles:
         sample = arena.samples.get(battle.question or "")
         for name in _group_names(sample, grouping) if sample else ():
-            found[name].append(battle)
-    return {name: fought for name, fought in found.items() if fought}
+            battles[name].append(battle)
+    return {name: fought for name, fought in battles.items() if fought}
 
 
 def largest_groups(sizes: Mapping[str, int]) -> tuple[str, ...]:
@@ -86,6 +86,6 @@ def _point_share(points: Sequence[Sequence[float]]) -> Interval:
     """The share of points, those of one question in a row."""
     parts = np.array([sum(row) for row in points])
     wholes = np.array([len(row) for row in points], dtype=np.float64)
-    found = clustered_ratio(parts, wholes)
+    ratio = clustered_ratio(parts, wholes)
     # Questions that all gave the same share have no spread, which says too much.
-    return found if found.low < found.high else wilson_interval(found.value * found.n, found.n)
+    return ratio if ratio.low < ratio.high else wilson_interval(ratio.value * ratio.n, ratio.n)

@@ -1,4 +1,4 @@
-"""The part of a written report that tells of comparisons by judges.
+"""The part of a written report on comparisons by judges.
 
 Order and tables are those of OpenCompass's report of 2023: how many comparisons, basic
 statistics with pictures, scores, ELO. What it lacks follows: ranges, pairs, reliability.
@@ -70,8 +70,8 @@ def _arena(
     yield _dimensions(arena, dimensions, localized("head-stats", language), _shares)
     yield Paragraph(localized("basic-about", language))
     if left := len(arena.dimensions) - len(dimensions):
-        told = {"shown": count(MAX_GROUPS), "k": count(left)}
-        yield Paragraph(localized("groups-left-out", language, **told))
+        fields = {"shown": count(MAX_GROUPS), "k": count(left)}
+        yield Paragraph(localized("groups-left-out", language, **fields))
     yield from (drawn[name] for name in ("by_capa", "by_lang") if name in drawn)
     yield Heading(3, localized("scores", language))
     yield _dimensions(arena, dimensions, localized("head-score", language), _score)
@@ -91,15 +91,15 @@ def _compared(arena: Arena, language: Language) -> Iterator[Block]:
     if counted is None or counted.extraction_rate is None:
         return
     rate = percent(counted.extraction_rate)
-    told = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
+    fields = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
     if arena.by == PANEL_NAME:
         none = count(counted.total - counted.extracted)
-        yield Paragraph(localized("compared-panel", language, none=none, **told))
+        yield Paragraph(localized("compared-panel", language, none=none, **fields))
         return
-    yield Paragraph(localized("compared", language, **told))
+    yield Paragraph(localized("compared", language, **fields))
     if arena.orders == "double" and counted.consistent_rate is not None:
-        told = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
-        yield Paragraph(localized("consistent", language, **told))
+        fields = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
+        yield Paragraph(localized("consistent", language, **fields))
         yield Paragraph(localized(f"contradicted-{arena.conflict}", language))
 
 
@@ -237,17 +237,17 @@ def _reliability(arena: Arena, language: Language) -> ReportTable:
 
 def kappa(agreed: RaterAgreement) -> str:
     """Kappa with its range: "0.31 (0.09 … 0.54)"."""
-    found = agreed.kappa
-    if found is None:
+    value = agreed.kappa
+    if value is None:
         return NONE
-    if found.low is None or found.high is None:
-        return signed(found.value, 2)
-    return f"{signed(found.value, 2)} ({signed(found.low, 2)} … {signed(found.high, 2)})"
+    if value.low is None or value.high is None:
+        return signed(value.value, 2)
+    return f"{signed(value.value, 2)} ({signed(value.low, 2)} … {signed(value.high, 2)})"
 
 
 def _share_of_n(share: Interval, language: Language) -> str:
-    told = {"value": format_value(share), "span": format_range(share), "n": count(share.n)}
-    return localized("share-of-n", language, **told)
+    fields = {"value": format_value(share), "span": format_range(share), "n": count(share.n)}
+    return localized("share-of-n", language, **fields)
 
 
 # ---------------------------------------------------------------- pictures

@@ -82,7 +82,7 @@ class Standing:
     `elo` is the median over seeded orders, `elo_low` and `elo_high` its 95 % range over questions.
     `rating` is Bradley-Terry's, `styled` the same with length and style held equal, both None if
     there is no finite value. `rank_low` to `rank_high` is the rank's 95 % range. `with_leader`:
-    cannot be told apart from the leader (and so is the leader itself).
+    does not differ significantly from the leader (and so is the leader itself).
     """
 
     model: str
@@ -109,7 +109,7 @@ class Arena:
     `shares` holds the share of points that row won against column
     (ties as halves), with its range over questions, for pairs that met. `comparisons` is the head
     of OpenCompass's report, `agreement` that between a panel's judges (Fleiss) or between people,
-    `styled` tells how much length and Markdown weigh. `elo` is the median over `elo_orders` orders.
+    `styled` has the weights of length and Markdown. `elo` is the median over `elo_orders` orders.
     `judge_flip_rates` holds the flips of each judge of a panel: where single judges change their
     verdict with the order, the panel mostly has no majority and so cannot change its own.
     """
@@ -215,8 +215,10 @@ def human_arena(votes: Sequence[Verdict], judged: Arena) -> Arena:
     """What people say of the duels of `judged`; each vote is a battle of its own."""
     voters = tuple(dict.fromkeys(vote.rater for vote in votes))
     dataset = judged.signature.partition("|")[0]  # with its digest
-    told = f"{dataset}|by:{PEOPLE}|people:{len(voters)}|votes:{len(votes)}|evalui:{__version__}"
-    cell = Cell(judged.dataset, PEOPLE, JUDGE, JUDGE, "origin", told)
+    signature = (
+        f"{dataset}|by:{PEOPLE}|people:{len(voters)}|votes:{len(votes)}|evalui:{__version__}"
+    )
+    cell = Cell(judged.dataset, PEOPLE, JUDGE, JUDGE, "origin", signature)
     head = CellResult(
         cell,
         judged.samples,
@@ -241,15 +243,15 @@ def _state(states: Sequence[CellState]) -> CellState:
 
 
 def _errors(errors: Sequence[str]) -> str:
-    told = [error for error in dict.fromkeys(errors) if error]
-    # A sentence alone stays one, and can be said in another language.
-    return told[0] if len(told) == 1 else " ".join(told)
+    distinct = [error for error in dict.fromkeys(errors) if error]
+    # A sentence alone stays one, and can be translated.
+    return distinct[0] if len(distinct) == 1 else " ".join(distinct)
 
 
 def _arena_from_verdicts(
     head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ...]
 ) -> Arena:
-    """The figures of the verdicts; `head` tells whose they are and how they were made."""
+    """The figures of the verdicts; `head` states whose they are and how they were made."""
     fought = battles_from_verdicts(judged, head.conflict)
     readable = [one.duel for one in judged if one.outcome is not None]
     coded = encode_battles(fought)
@@ -350,15 +352,15 @@ def best_first(
 def _with_leader(rank: RankInterval | None, against: Interval | None) -> bool:
     if rank and rank.tied_with_leader is not None:
         return rank.tied_with_leader
-    # Without ranks the battles against the leader decide; who never met it is not told apart.
+    # Without ranks the battles against the leader decide; who never met it counts as equal.
     return against is None or against.low <= 0.5
 
 
 def _lead(rated: BradleyTerry) -> tuple[float, float, float] | None:
-    found = leader_gap(rated)
-    if found is None or found.gap.low is None or found.gap.high is None:
+    leader = leader_gap(rated)
+    if leader is None or leader.gap.low is None or leader.gap.high is None:
         return None
-    return found.gap.value, found.gap.low, found.gap.high
+    return leader.gap.value, leader.gap.low, leader.gap.high
 
 
 def _shares(fought: Sequence[Battle]) -> dict[tuple[str, str], Interval]:
@@ -386,5 +388,7 @@ def _dimensions(head: CellResult, fought: Sequence[Battle]) -> tuple[CategoryTab
 
 
 def _topic(sample: Sample) -> SampleCategory:
-    told = sample.metadata
-    return SampleCategory(told.get("language", ""), capabilities(told.get("capability", "")))
+    metadata = sample.metadata
+    return SampleCategory(
+        metadata.get("language", ""), capabilities(metadata.get("capability", ""))
+    )

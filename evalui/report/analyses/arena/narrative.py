@@ -28,7 +28,7 @@ _NO_RULES: frozenset[str] = frozenset()
 
 
 def standings_title(arena: Arena, language: Language) -> str:
-    """Who leads by how much, or why that cannot be said."""
+    """Who leads by how much, or why that is unknown."""
     if not arena.standings or not arena.battles:
         nothing = 0 < len(arena.verdicts) == arena.reliability.unreferenced
         return localized("arena-unreferenced" if nothing else "arena-empty", language)
@@ -55,18 +55,20 @@ def standings_subtitle(
     """How to read the chart of ratings: battles, judge and questions."""
     if not arena.standings:
         return ""
-    said = [
+    sentences = [
         localized("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))
     ]
-    said.append(localized(f"ordered-{arena.headline}", language))
-    return join_sentences([*said, battles_by(arena, language, rule_based=rule_based)], language)
+    sentences.append(localized(f"ordered-{arena.headline}", language))
+    return join_sentences(
+        [*sentences, battles_by(arena, language, rule_based=rule_based)], language
+    )
 
 
 def order_note(arena: Arena, language: Language) -> str:
     """By what the standings are ordered, and a sentence more if score or ELO order otherwise."""
     if not arena.standings:
         return ""
-    said = [localized(f"ordered-{arena.headline}", language)]
+    sentences = [localized(f"ordered-{arena.headline}", language)]
     columns: dict[str, list[float]] = {
         "score": [standing.tally.score for standing in arena.standings],
         "elo": [round(standing.elo) for standing in arena.standings],
@@ -85,10 +87,10 @@ def order_note(arena: Arena, language: Language) -> str:
         what = localized(f"otherwise-{key}", language)
     if len(set(firsts.values())) == 1 and arena.standings[0].model not in firsts.values():
         (first,) = set(firsts.values())
-        said.append(localized("otherwise-first", language, what=what, model=first))
+        sentences.append(localized("otherwise-first", language, what=what, model=first))
     elif firsts:
-        said.append(localized("otherwise", language, what=what))
-    return join_sentences(said, language)
+        sentences.append(localized("otherwise", language, what=what))
+    return join_sentences(sentences, language)
 
 
 def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
@@ -178,12 +180,12 @@ def groups_title(
     first = [model for model, times in firsts.items() if times == most]
     if not most:
         return localized("panels-none", language, group=group)
-    told = {"k": count(most), "n": count(len(leaders)), "groups": groups}
+    fields = {"k": count(most), "n": count(len(leaders)), "groups": groups}
     if len(first) > 1:
         return localized(
-            "panels-split", language, names=join_names_shortened(first, language), **told
+            "panels-split", language, names=join_names_shortened(first, language), **fields
         )
-    return localized("panels-most", language, model=first[0], **told)
+    return localized("panels-most", language, model=first[0], **fields)
 
 
 def groups_subtitle(
@@ -218,19 +220,19 @@ def text_title(
     """
     figure = ranking_metric(summaries).figure
     own = [s for s in summaries if s.cell.model not in rule_based] or summaries
-    found = [(s.means[figure], s) for s in own if figure in s.means]
-    if not found:
+    measured = [(s.means[figure], s) for s in own if figure in s.means]
+    if not measured:
         return localized("closest-none", language)
-    if len({summary.question_ids for _, summary in found}) > 1:
+    if len({summary.question_ids for _, summary in measured}) > 1:
         return localized("closest-apart", language)
-    mean, summary = max(found, key=lambda one: one[0].value)
+    mean, summary = max(measured, key=lambda one: one[0].value)
     best, model = mean.value, summary.cell.model
-    told = {"metric": metric_name(figure, language), "value": format_fraction(best)}
-    if len(found) == 1:
+    fields = {"metric": metric_name(figure, language), "value": format_fraction(best)}
+    if len(measured) == 1:
         n, ends = count(summary.compared), format_interval(mean)
-        return localized("reaches", language, model=model, n=n, span=ends, **told)
-    equal = {s.cell.model: m.value for m, s in found if m.value == best}
-    level = {s.cell.model: m.value for m, s in found} if pairs else {}
+        return localized("reaches", language, model=model, n=n, span=ends, **fields)
+    equal = {s.cell.model: m.value for m, s in measured if m.value == best}
+    level = {s.cell.model: m.value for m, s in measured} if pairs else {}
     level = {
         name: level[name]
         for name in level
@@ -238,14 +240,14 @@ def text_title(
     }
     if len(equal) > 1 and len(level) <= len(equal):
         return localized(
-            "closest-equal", language, names=join_names_shortened(list(equal), language), **told
+            "closest-equal", language, names=join_names_shortened(list(equal), language), **fields
         )
     if len(level) > 1:
         ends = {"low": format_fraction(min(level.values())), "high": format_fraction(best)}
         names = join_names_shortened(sorted(level, key=lambda name: -level[name]), language)
-        return localized("closest-level", language, names=names, **ends, **told)
+        return localized("closest-level", language, names=names, **ends, **fields)
     key = "closest-recall" if figure == RECALL else "closest"
-    return localized(key, language, model=model, span=format_interval(mean), **told)
+    return localized(key, language, model=model, span=format_interval(mean), **fields)
 
 
 def metric_name(figure: str, language: Language) -> str:
@@ -290,33 +292,33 @@ def answer_notes(
         return (
             ReportNote("info", "not-run", localized("not-run", language, reason=summary.error)),
         )
-    found: list[ReportNote] = []
+    made: list[ReportNote] = []
     if summary.state == "failed":
-        found.append(
+        made.append(
             ReportNote("bad", "failed", localized("failed", language, reason=summary.error))
         )
     if summary.n < summary.questions:
-        told = {"done": count(summary.n), "total": count(summary.questions)}
-        said = "answers-partial" if summary.state in ("waiting", "running") else "answers-some"
-        found.append(ReportNote("warn", "partial", localized(said, language, **told)))
+        fields = {"done": count(summary.n), "total": count(summary.questions)}
+        key = "answers-partial" if summary.state in ("waiting", "running") else "answers-some"
+        made.append(ReportNote("warn", "partial", localized(key, language, **fields)))
     missing = summary.n - summary.compared
     counts: Mapping[str, int] = {"empty": summary.empty, "cut": summary.truncated, "bare": missing}
     for rule, k in counts.items():
         if k:
             text = localized(f"answers-{rule}", language, k=count(k), n=count(summary.n))
-            found.append(ReportNote("info" if rule == "bare" else "warn", rule, text))
+            made.append(ReportNote("info" if rule == "bare" else "warn", rule, text))
     for rated in summary.ratings:
         judge = judge_name(rated.judge, language, rule_based=rule_based)
         if rated.unreferenced:
             k = count(rated.unreferenced)
-            told = {"k": k, "n": count(rated.n + rated.unscored + rated.unreferenced)}
-            text = localized("answers-unreferenced", language, judge=judge, **told)
-            found.append(ReportNote("info", "unreferenced", text))
+            fields = {"k": k, "n": count(rated.n + rated.unscored + rated.unreferenced)}
+            text = localized("answers-unreferenced", language, judge=judge, **fields)
+            made.append(ReportNote("info", "unreferenced", text))
         if rated.unscored:
-            told = {"k": count(rated.unscored), "n": count(rated.n + rated.unscored)}
-            text = localized("answers-unscored", language, judge=judge, **told)
-            found.append(ReportNote("warn", "unscored", text))
-    return tuple(found)
+            fields = {"k": count(rated.unscored), "n": count(rated.n + rated.unscored)}
+            text = localized("answers-unscored", language, judge=judge, **fields)
+            made.append(ReportNote("warn", "unscored", text))
+    return tuple(made)
 
 
 def format_fraction(value: float) -> str:

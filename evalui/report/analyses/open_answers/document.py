@@ -1,4 +1,4 @@
-"""The part of a written report that tells of written answers."""
+"""The part of a written report on written answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -64,10 +64,10 @@ def answers_blocks(
 def _notes(
     summaries: Sequence[AnswerSummary], language: Language, rule_based: frozenset[str]
 ) -> Bullets:
-    told: dict[str, list[str]] = {}
+    by_text: dict[str, list[str]] = {}
     for summary in summaries:
         for note in answer_notes(summary, language, rule_based=rule_based):
-            told.setdefault(note.text, []).append(summary.cell.model)
+            by_text.setdefault(note.text, []).append(summary.cell.model)
     return Bullets(
         tuple(
             # What holds of all needs no names.
@@ -76,7 +76,7 @@ def _notes(
             else localized(
                 "of-model", language, model=join_names_shortened(models, language), said=text
             )
-            for text, models in told.items()
+            for text, models in by_text.items()
         )
     )
 
@@ -105,8 +105,8 @@ def _counts(
 
 
 def _rating_cell(summary: AnswerSummary, judge: tuple[str, str]) -> str:
-    found = next((one for one in summary.ratings if (one.judge, one.scale) == judge), None)
-    return _mean_with_range(found) if found and found.mean else NONE
+    rating = next((one for one in summary.ratings if (one.judge, one.scale) == judge), None)
+    return _mean_with_range(rating) if rating and rating.mean else NONE
 
 
 def _mean_with_range(rated: JudgeRating) -> str:
@@ -190,22 +190,22 @@ def rating_titles(
     results: Sequence[CellResult], language: Language, *, rule_based: frozenset[str]
 ) -> tuple[str, ...]:
     """A sentence for each judge that marked single answers of one dataset; none without marks."""
-    told = (rating_title(one, language, rule_based=rule_based) for one in rating_cells(results))
-    return tuple(sentence for sentence in told if sentence)
+    titles = (rating_title(one, language, rule_based=rule_based) for one in rating_cells(results))
+    return tuple(sentence for sentence in titles if sentence)
 
 
 def rating_title(result: CellResult, language: Language, *, rule_based: frozenset[str]) -> str:
-    """Whose marks are highest in one judge's cell, or who cannot be told apart; "" without marks.
+    """Whose marks are highest in one judge's cell, or whose do not differ; "" without marks.
 
     Two models are compared on the questions on which both have marks, by the sign-flip test.
     """
     judge = judge_name(result.cell.model, language, rule_based=rule_based)
-    found = {
+    ratings = {
         one.name: marks
         for one in result.contestants
         if (marks := judge_rating(one.name, result)) and marks.mean
     }
-    means = {name: marks.mean.value for name, marks in found.items() if marks.mean}
+    means = {name: marks.mean.value for name, marks in ratings.items() if marks.mean}
     if not means:
         return ""
     best = max(means, key=lambda name: means[name])
@@ -213,8 +213,8 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
     level = sorted((n for n in means if n not in behind), key=lambda name: -means[name])
     if len(means) > 1 and len(level) > 1:
         ends = {
-            "low": _rating_value(found[level[-1]], language),
-            "high": _rating_value(found[best], language),
+            "low": _rating_value(ratings[level[-1]], language),
+            "high": _rating_value(ratings[best], language),
         }
         return localized(
             "rated-level",
@@ -224,7 +224,7 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
             **ends,
         )
     key = "rated-best" if len(means) > 1 else "rated-one"
-    ends = {"value": _rating_value(found[best], language), "span": _range_text(found[best])}
+    ends = {"value": _rating_value(ratings[best], language), "span": _range_text(ratings[best])}
     return localized(key, language, judge=judge, model=best, **ends)
 
 

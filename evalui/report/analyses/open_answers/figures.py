@@ -27,7 +27,7 @@ from evalui.types import (
 )
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers
-JUDGE = "judge"  # the mode whose cells hold what a judge said of them
+JUDGE = "judge"  # the mode whose cells hold a judge's verdicts on them
 _SCALES: Mapping[str, tuple[float, float]] = {"rating": (1.0, 10.0), "correct": (0.0, 1.0)}
 MAIN = "rouge-l-f"
 RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
@@ -131,8 +131,8 @@ def answers(results: Sequence[CellResult]) -> tuple[AnswerSummary, ...]:
 def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
     """The cells of judges who are shown one answer at a time.
 
-    Only a judgement in hand tells how many are shown. The judges of a run are all asked alike, so
-    one that has given none counts as the others do, and as shown two if nobody has.
+    Only a judgement shows how many are shown. The judges of a run are all prompted alike, so
+    one that has given none counts as the others do, and as shown two if none has any.
     """
     judged = [result for result in results if result.cell.mode == JUDGE]
     shown = [len(one.trials[0].variant.permutation) if one.trials else 0 for one in judged]
@@ -172,7 +172,7 @@ def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
     trials = [trial for trial in judged.trials if trial.variant.permutation[0] in own]
     if judged.trials and not own:
         return None
-    # A judge that has given no mark yet is taken to be asked for the usual one.
+    # A judge that has given no mark yet is taken to use the usual scale.
     scale = next((name for one in trials for name in _SCALES if name in one.scores), "rating")
     marks = [trial.scores[scale][0] for trial in trials if scale in trial.scores]
     unreferenced = sum(trial.reading.rule == NO_REFERENCE for trial in trials)
@@ -203,13 +203,13 @@ def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerP
 
 def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
     values = {result.cell: _values(result.trials, figure) for result in group}
-    found = [
+    compared = [
         (first, second, difference)
         for first, second in combinations(values, 2)
         if (difference := compare(values[first], values[second]))
     ]
-    adjusted = holm([difference.p for *_, difference in found])
-    for (first, second, made), p in zip(found, adjusted, strict=True):
+    adjusted = holm([difference.p for *_, difference in compared])
+    for (first, second, made), p in zip(compared, adjusted, strict=True):
         yield AnswerPair(
             first=first.model,
             second=second.model,

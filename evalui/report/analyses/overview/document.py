@@ -1,4 +1,4 @@
-"""The part of a written report that tells of multiple-choice cells."""
+"""The part of a written report on multiple-choice cells, and on what was left out."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
@@ -46,7 +46,7 @@ def choice_blocks(
     summaries: Sequence[Summary], language: Language, *, baselines: Collection[str]
 ) -> Iterator[Block]:
     """A sentence, the table of figures, the pairs, and each cell, with their pictures."""
-    found = comparisons(summaries, baselines=baselines)
+    compared = comparisons(summaries, baselines=baselines)
     answered = [summary for summary in summaries if summary.accuracy]
     problem = picture_problem(answered, language)
     yield from _key_findings(summaries, language, baselines)
@@ -54,11 +54,11 @@ def choice_blocks(
         yield Paragraph(localized(problem, language))
     if answered and not problem:
         yield _before_after(summaries, language, baselines)
-    yield _figures(summaries, found, language)
+    yield _figures(summaries, compared, language)
     yield Paragraph(localized("ranges-are", language))
     yield Bullets(metric_notes(metrics_in("report"), language))
-    for comparison in found:
-        yield from _pairs(comparison, found, language)
+    for comparison in compared:
+        yield from _pairs(comparison, compared, language)
     yield Heading(2, localized("each", language))
     titles, drawn = (
         names(summaries, language),
@@ -99,10 +99,10 @@ def _heat_maps(summary: Summary, language: Language, place: int, colour: str) ->
     strata = summary.bias.strata if summary.bias else ()
     for bias in strata:
         options = f"-{bias.n_options}" if len(strata) > 1 else ""
-        said = picks_text(bias, language)
-        title = localized("picture-heat", language, model=summary.cell.model, said=said)
+        text = picks_text(bias, language)
+        title = localized("picture-heat", language, model=summary.cell.model, said=text)
         draw = partial(_heat_map, bias.position, language, title, colour)
-        yield Picture(f"positions-{place}{options}.png", said, draw)
+        yield Picture(f"positions-{place}{options}.png", text, draw)
 
 
 def _heat_map(
@@ -112,7 +112,7 @@ def _heat_map(
 
 
 def _figures(
-    summaries: Sequence[Summary], found: Sequence[ComparisonSet], language: Language
+    summaries: Sequence[Summary], comparisons_made: Sequence[ComparisonSet], language: Language
 ) -> ReportTable:
     before, after = _split_at_bias(metrics_in("report"))
     heads = (
@@ -127,7 +127,7 @@ def _figures(
             summary.cell.dataset,
             mode_name(summary.cell, language),
             *(_figure(metric, summary) for metric in before),
-            _rank(summary, found, language),
+            _rank(summary, comparisons_made, language),
             bias_level_sentence(bias, language) if (bias := summary.main_bias) else NONE,
             *(_figure(metric, summary) for metric in after),
         )
@@ -162,8 +162,8 @@ def _figure(metric: Metric, summary: Summary) -> str:
     return format_figure(metric, summary.figures.get(metric.name)) or NONE
 
 
-def _rank(summary: Summary, found: Sequence[ComparisonSet], language: Language) -> str:
-    for comparison in found:
+def _rank(summary: Summary, compared: Sequence[ComparisonSet], language: Language) -> str:
+    for comparison in compared:
         if (comparison.dataset, comparison.label) == (summary.cell.dataset, summary.cell.label):
             rank, why = rank_text(comparison, summary.cell, language)
             return localized("with-reason", language, said=rank, reason=why) if why else rank
@@ -171,15 +171,15 @@ def _rank(summary: Summary, found: Sequence[ComparisonSet], language: Language) 
 
 
 def _pairs(
-    comparison: ComparisonSet, found: Sequence[ComparisonSet], language: Language
+    comparison: ComparisonSet, compared: Sequence[ComparisonSet], language: Language
 ) -> Iterator[Block]:
     parts = [localized("pairs-title", language)]
-    if len(found) > 1:
+    if len(compared) > 1:
         cell = (comparison.pairs or comparison.incomparable)[0].first
         parts += [cell.dataset, mode_name(cell, language)]
     yield Heading(2, " · ".join([*parts, localized(f"measure-{comparison.measure}", language)]))
     sentences = comparison_sentences(comparison, language)
-    yield Bullets(tuple(localized("sentence", language, said=said) for said in sentences))
+    yield Bullets(tuple(localized("sentence", language, said=sentence) for sentence in sentences))
     yield Paragraph(comparison_method(comparison, language))
     if comparison.pairs:
         yield _pair_table(comparison, language)
@@ -216,15 +216,15 @@ def _cell(summary: Summary, language: Language) -> Iterator[Block]:
         yield _readings(summary, language)
     strata = summary.bias.strata if summary.bias else ()
     for bias in strata:
-        said = recall_text(bias, language)
+        text = recall_text(bias, language)
         if len(strata) > 1:
-            said = localized("with-options", language, k=bias.n_options, said=said)
-        yield Paragraph(said)
+            text = localized("with-options", language, k=bias.n_options, said=text)
+        yield Paragraph(text)
         yield _tests(findings(summary, bias, language), language)
 
 
-def _tests(found: Sequence[Finding], language: Language) -> ReportTable:
-    rows = tuple((each.question, each.finding, each.how, each.p or NONE) for each in found)
+def _tests(tests: Sequence[Finding], language: Language) -> ReportTable:
+    rows = tuple((each.question, each.finding, each.how, each.p or NONE) for each in tests)
     return ReportTable(
         _column_heads(("question", "finding", "how", "p"), language, "test-head"), rows
     )
@@ -232,8 +232,8 @@ def _tests(found: Sequence[Finding], language: Language) -> ReportTable:
 
 def _readings(summary: Summary, language: Language) -> ReportTable:
     rows = tuple(
-        (name, _share(found.accuracy), _share(readable_share(found.unreadable)))
-        for name, found in summary.readings.items()
+        (name, _share(reading.accuracy), _share(readable_share(reading.unreadable)))
+        for name, reading in summary.readings.items()
     )
     return ReportTable(_column_heads(("rule", "accuracy", "readable"), language), rows)
 
@@ -264,7 +264,7 @@ def _share(interval: Interval | None) -> str:
 
 def left_out_sentences(left_out: Sequence[LeftOut], language: Language) -> tuple[str, ...]:
     """A sentence for each thing left out, in the order of the run; none twice."""
-    told = (
+    sentences = (
         localized(
             f"left-{each.rule}",
             language,
@@ -276,11 +276,11 @@ def left_out_sentences(left_out: Sequence[LeftOut], language: Language) -> tuple
         )
         for each in left_out
     )
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(sentences))
 
 
 def left_out_blocks(left_out: Sequence[LeftOut], language: Language) -> Iterator[Block]:
     """The part of a report that lists what was left out; nothing if all was evaluated."""
-    if told := left_out_sentences(left_out, language):
+    if sentences := left_out_sentences(left_out, language):
         yield Heading(2, localized("left-title", language))
-        yield Bullets(told)
+        yield Bullets(sentences)

@@ -23,7 +23,7 @@ class SubjectGroup:
 
     `micro` weighs every question the same and `macro` every subject, both in percent under
     OpenCompass's names; of one subject they are equal. `accuracy` is acc_origin over all `n`
-    questions together, `gap` the share of those asked in every order that are right as written
+    questions together, `gap` the share of those shown in every order that are right as written
     only, `gap_p` the p-value of Fisher's exact test that it is that of all the other questions
     (None with nothing to compare). `name_zh` is "" where no Chinese name is known.
     """
@@ -45,14 +45,14 @@ def subject_groups(
 ) -> tuple[SubjectGroup, ...]:
     """Subjects, then categories, the hard subjects and all; nothing if there is one subject."""
     by_subject: dict[str, list[Trial]] = {}
-    kinds: dict[str, Sample] = {}  # any question of a subject tells its category
+    kinds: dict[str, Sample] = {}  # any question of a subject names its category
     for trial in trials:
         sample = samples[trial.sample_id]
         by_subject.setdefault(sample.subject, []).append(trial)
         kinds.setdefault(sample.subject, sample)
     if len(by_subject) < 2:
         return ()
-    figures = {name: circular_metrics(asked, pattern) for name, asked in by_subject.items()}
+    figures = {name: circular_metrics(own, pattern) for name, own in by_subject.items()}
     subjects = [
         SubjectGroup(
             kind="subject",
@@ -60,11 +60,11 @@ def subject_groups(
             name_zh=kinds[name].metadata.get("subject_zh", ""),
             subjects=(name,),
             n=figures[name].n_origin,
-            accuracy=circular_intervals(asked, "origin").origin,
+            accuracy=circular_intervals(own, "origin").origin,
             micro=figures[name].values,
             macro=figures[name].values,
         )
-        for name, asked in by_subject.items()
+        for name, own in by_subject.items()
     ]
     several = [
         _aggregate(kind, name, members, by_subject, figures)
@@ -123,24 +123,24 @@ def _with_gap_tests(
     if pattern == "origin":
         yield from groups
         return
-    lost = {subject: _order_loss_counts(asked, pattern) for subject, asked in by_subject.items()}
+    lost = {subject: _order_loss_counts(own, pattern) for subject, own in by_subject.items()}
     whole = _gap(lost.values())
-    for found in groups:
-        gap = _gap([lost[subject] for subject in found.subjects])
-        yield replace(found, gap=gap, gap_p=_fisher_p_value(gap, whole) if gap and whole else None)
+    for group in groups:
+        gap = _gap([lost[subject] for subject in group.subjects])
+        yield replace(group, gap=gap, gap_p=_fisher_p_value(gap, whole) if gap and whole else None)
 
 
-def _order_loss_counts(asked: Sequence[Trial], pattern: Pattern) -> tuple[int, int]:
+def _order_loss_counts(trials: Sequence[Trial], pattern: Pattern) -> tuple[int, int]:
     """How many questions are right as written but not in every order, of how many."""
-    moved = [table.subset(table.reorderable).credit == 1 for table in trial_grids(asked, pattern)]
+    moved = [table.subset(table.reorderable).credit == 1 for table in trial_grids(trials, pattern)]
     return sum(int((right[:, 0] & ~right.all(axis=1)).sum()) for right in moved), sum(
         map(len, moved)
     )
 
 
 def _gap(parts: Iterable[tuple[int, int]]) -> Interval | None:
-    lost, asked = (sum(column) for column in zip(*parts, strict=True))
-    return share_interval(lost, asked)
+    lost, total = (sum(column) for column in zip(*parts, strict=True))
+    return share_interval(lost, total)
 
 
 def _fisher_p_value(part: Interval, whole: Interval) -> float | None:
@@ -152,5 +152,5 @@ def _fisher_p_value(part: Interval, whole: Interval) -> float | None:
     inside, every = round(part.value * part.n), round(whole.value * whole.n)
     outside = every - inside
     table = [[inside, part.n - inside], [outside, whole.n - part.n - outside]]
-    found: Any = fisher_exact(table)  # its stubs know no fields
-    return float(found.pvalue)
+    test: Any = fisher_exact(table)  # its stubs know no fields
+    return float(test.pvalue)

@@ -21,7 +21,7 @@ _CHINESE_TENTHS = "零一两三四五六七八九"
 
 
 def mode_name(cell: Cell, language: Language) -> str:
-    """The mode of a cell in words, with what tells it from others of its kind."""
+    """The mode of a cell in words, with what distinguishes it from others of its kind."""
     key = f"mode-{cell.mode}"
     known = messages(language)
     name = known(key) if key in known else cell.mode
@@ -38,7 +38,7 @@ def group_name(group: SubjectGroup, language: Language) -> str:
 
 
 def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[str, str]]:
-    """What to call each cell: its model, and what else tells it from the others ("" if nothing)."""
+    """What to call each cell: its model, and what distinguishes it further ("" if nothing)."""
     cells = [summary.cell for summary in summaries]
     many_datasets = len({cell.dataset for cell in cells}) > 1
     many_modes = len({cell.label for cell in cells}) > 1
@@ -100,7 +100,7 @@ def takeaway(summary: Summary, language: Language) -> str:
     """One model in up to three sentences: accuracy, robust accuracy, what lies between."""
     if summary.accuracy is None:
         return localized("nothing-yet", language)
-    said = [
+    sentences = [
         localized(
             "right",
             language,
@@ -110,7 +110,7 @@ def takeaway(summary: Summary, language: Language) -> str:
         )
     ]
     if summary.robust is not None and summary.order_sensitivity is not None:
-        said.append(
+        sentences.append(
             localized(
                 "robust",
                 language,
@@ -118,7 +118,7 @@ def takeaway(summary: Summary, language: Language) -> str:
                 span=format_range(summary.robust),
             )
         )
-        said.append(
+        sentences.append(
             localized(
                 "only-as-written",
                 language,
@@ -126,7 +126,7 @@ def takeaway(summary: Summary, language: Language) -> str:
                 n=count(summary.order_sensitivity.n),
             )
         )
-    return ("" if language == "zh" else " ").join(said)
+    return ("" if language == "zh" else " ").join(sentences)
 
 
 def plausible_range(interval: Interval, language: Language) -> str:
@@ -135,7 +135,7 @@ def plausible_range(interval: Interval, language: Language) -> str:
 
 
 def only_as_written(summary: Summary, language: Language) -> str:
-    """The small line under the order sensitivity; "" if only one order was asked."""
+    """The small line under the order sensitivity; "" if only one order was shown."""
     if summary.order_sensitivity is None:
         return ""
     k, n = summary.only_as_written, summary.order_sensitivity.n
@@ -180,12 +180,12 @@ def picks_title(table: PositionTable, language: Language) -> str:
     assert share is not None, "what was picked has a share"
     if best == total:
         return localized("picks-only", language, letter=LETTERS[slot], n=count(total))
-    told = {"letter": LETTERS[slot], "value": format_value(share)}
+    fields = {"letter": LETTERS[slot], "value": format_value(share)}
     golds = [answers_at(table, gold) for gold in range(table.n_options)]
     if len(set(golds)) == 1:
-        return localized("picks", language, **told, fair=percent(table.chance))
+        return localized("picks", language, **fields, fair=percent(table.chance))
     # In one order alone the right answers are not spread evenly: a knowing model picks unevenly.
-    return localized("picks-uneven", language, **told, gold=percent(golds[slot] / sum(golds)))
+    return localized("picks-uneven", language, **fields, gold=percent(golds[slot] / sum(golds)))
 
 
 def picks_subtitle(table: PositionTable, language: Language) -> str:
@@ -198,33 +198,33 @@ def picks_subtitle(table: PositionTable, language: Language) -> str:
 
 
 def recall_title(table: PositionTable, language: Language) -> str:
-    """Where right answers are found most and least often."""
-    told = recall_extremes(table, language)
-    if told is None:
+    """In which positions recall is highest and lowest."""
+    fields = recall_extremes(table, language)
+    if fields is None:
         return localized("recall-none", language)
     values = [recall.value for recall in table.recalls if recall]
     if max(values) == min(values):
-        return localized("recall-equal", language, value=told["high"])
-    return localized("recall", language, **told)
+        return localized("recall-equal", language, value=fields["high"])
+    return localized("recall", language, **fields)
 
 
 def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] | None:
-    """The letters `best` and `worst` found and their recalls `high` and `low`, in per cent."""
-    found = [(recall, slot) for slot, recall in enumerate(table.recalls) if recall]
-    if not found:
+    """Letters of the `best` and the `worst` recall, and these as `high` and `low`, in per cent."""
+    recalls = [(recall, slot) for slot, recall in enumerate(table.recalls) if recall]
+    if not recalls:
         return None
-    high = max((recall for recall, _ in found), key=lambda recall: recall.value)
-    low = min((recall for recall, _ in found), key=lambda recall: recall.value)
+    high = max((recall for recall, _ in recalls), key=lambda recall: recall.value)
+    low = min((recall for recall, _ in recalls), key=lambda recall: recall.value)
     return {
-        "best": _letters(found, high.value, language),
+        "best": _letters(recalls, high.value, language),
         "high": format_value(high),
-        "worst": _letters(found, low.value, language),
+        "worst": _letters(recalls, low.value, language),
         "low": format_value(low),
     }
 
 
 def recall_subtitle(table: PositionTable, language: Language, *, reordered: bool) -> str:
-    """How to read the bars; `reordered`: each question was asked with its answer everywhere."""
+    """How to read the bars; `reordered`: each question was shown with its answer in each slot."""
     key = "recall-about" if reordered else "recall-about-origin"
     return localized(key, language, rstd="–" if table.rstd is None else fixed(table.rstd, 1))
 
@@ -268,8 +268,8 @@ def _accuracy_sentence(
     )
 
 
-def _letters(found: Sequence[tuple[Interval, int]], value: float, language: Language) -> str:
-    letters = [LETTERS[slot] for recall, slot in found if recall.value == value]
+def _letters(recalls: Sequence[tuple[Interval, int]], value: float, language: Language) -> str:
+    letters = [LETTERS[slot] for recall, slot in recalls if recall.value == value]
     if language == "zh":
         return "、".join(letters)
     return " and ".join(filter(None, [", ".join(letters[:-1]), letters[-1]]))
@@ -290,7 +290,7 @@ def guessing_lines(
     """What stands first if no model beats guessing: the sentence, then the best of them.
 
     () if some model does better, if none was shown its questions, or if all have fewer than 30:
-    of so few nothing is said. Scripted baselines count only where there is nothing else.
+    for so few there is no sentence. Scripted baselines count only where there is nothing else.
     """
     shown = [s for s in with_question(summaries) if s.cell.mode != CHOICES_ONLY]
     own = [s for s in shown if s.cell.model not in baselines] or shown
@@ -305,13 +305,13 @@ def _best_result(known: Sequence[Summary], language: Language, *, alone: bool) -
     """How far the best came; where questions differ in chance, the one least below its own."""
     best = max(known, key=above_chance)
     assert best.accuracy is not None, "only cells with answers are compared"
-    told = {
+    fields = {
         "model": " · ".join(filter(None, names(known, language)[best.cell])),
         "value": format_value(best.accuracy),
         "span": format_range(best.accuracy),
         "chance": percent(best.chance or 0.0),
     }
-    return localized("guessing-alone" if alone else "guessing-best", language, **told)
+    return localized("guessing-alone" if alone else "guessing-best", language, **fields)
 
 
 def above_chance(summary: Summary) -> float:

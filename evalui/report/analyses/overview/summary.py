@@ -33,7 +33,7 @@ class Summary:
 
     `done` of `total` planned trials are in. `n` questions were answered in the order as written:
     `accuracy` is theirs, `chance` what guessing gives on them, `readings` compares the rules on
-    them. The next figures rest on the questions asked in every order: `robust` right in every
+    them. The next figures rest on the questions shown in every order: `robust` right in every
     order (guessing gives `chance_robust`), `circular` the mean over orders, `order_sensitivity`
     right as written but not in every order, `only_as_written` how many those are and
     `lost_with_order` their share of the questions right as written.
@@ -99,7 +99,7 @@ class Summary:
     def bias_of(self, n_options: int) -> StratumBias | None:
         """The bias figures of the questions with so many options."""
         strata = self.bias.strata if self.bias else ()
-        return next((found for found in strata if found.n_options == n_options), None)
+        return next((stratum for stratum in strata if stratum.n_options == n_options), None)
 
 
 def summarise(result: CellResult) -> Summary:
@@ -120,21 +120,21 @@ def summarise(result: CellResult) -> Summary:
     if not trials:
         return replace(summary, figures=compute_figures((), pattern))
     made = CellTrials(trials, pattern)
-    found, metrics = made.intervals, made.circular
+    intervals, metrics = made.intervals, made.circular
     biased = _bias(result)
     return replace(
         summary,
         figures=compute_figures(made, pattern),
         n=metrics.n_origin,
-        accuracy=found.origin,
+        accuracy=intervals.origin,
         chance=made.chance,
         readings=format_metrics(made.original).readings if made.original else {},
-        robust=found.perf,
+        robust=intervals.perf,
         chance_robust=made.chance_robust,
-        circular=found.accuracy and found.accuracy.interval,
-        order_sensitivity=found.gap,
-        only_as_written=round(found.gap.value * found.gap.n) if found.gap else 0,
-        lost_with_order=_lost(found),
+        circular=intervals.accuracy and intervals.accuracy.interval,
+        order_sensitivity=intervals.gap,
+        only_as_written=round(intervals.gap.value * intervals.gap.n) if intervals.gap else 0,
+        lost_with_order=_lost(intervals),
         readable=made.readable,
         unreadable=made.unreadable,
         unreadable_origin=sum(trial.unreadable for trial in made.original),
@@ -147,7 +147,7 @@ def summarise(result: CellResult) -> Summary:
         groups=subject_groups(result.samples, trials, pattern),
         duplicates=metrics.duplicates,
         bias=biased,
-        clustered=found.accuracy,
+        clustered=intervals.accuracy,
         priors=_priors(result),
         outcomes=made.outcomes,
     )

@@ -84,21 +84,21 @@ def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
         return (
             ReportNote("info", "not-run", localized("not-run", language, reason=summary.error)),
         )
-    found: list[ReportNote] = []
+    made: list[ReportNote] = []
     if summary.state == "failed":
-        found.append(
+        made.append(
             ReportNote("bad", "failed", localized("failed", language, reason=summary.error))
         )
     if summary.done < summary.total:
         done, total = count(summary.done), count(summary.total)
-        found.append(
+        made.append(
             ReportNote("warn", "partial", localized("partial", language, done=done, total=total))
         )
     if summary.accuracy and summary.chance and summary.format:
         fired = cautions(evidence(summary, summary.accuracy))
-        found += [_note(summary, summary.accuracy, each, language) for each in fired]
-        found += _prompts(summary, language)
-    return tuple(sorted(found, key=lambda note: LEVELS.index(note.level)))
+        made += [_note(summary, summary.accuracy, each, language) for each in fired]
+        made += _prompts(summary, language)
+    return tuple(sorted(made, key=lambda note: LEVELS.index(note.level)))
 
 
 def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
@@ -111,7 +111,7 @@ def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
     return CautionEvidence(
         n=summary.n,
         chance=summary.chance,
-        # Without its question nobody should do better than guessing.
+        # Without its question no model should do better than guessing.
         origin=None if blind else accuracy,
         accuracy=accuracy,
         unreadable=Interval(share, share, share, summary.n),
@@ -133,20 +133,20 @@ def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
 
 def _note(summary: Summary, accuracy: Interval, fired: Caution, language: Language) -> ReportNote:
     level, rule = _RULES[fired.rule]
-    told = _VALUES[fired.rule](summary, accuracy, fired)
-    rule = _rule_variant(rule, summary, accuracy, told)
-    return ReportNote(level, rule, localized(rule, language, **told))
+    fields = _VALUES[fired.rule](summary, accuracy, fired)
+    rule = _rule_variant(rule, summary, accuracy, fields)
+    return ReportNote(level, rule, localized(rule, language, **fields))
 
 
 def _rule_variant(
-    rule: str, summary: Summary, accuracy: Interval, told: Mapping[str, object]
+    rule: str, summary: Summary, accuracy: Interval, fields: Mapping[str, object]
 ) -> str:
     """The sentence for what else is known of the cell."""
     if rule == "chance" and summary.chance is not None and accuracy.high < summary.chance:
         return "below-chance"
-    if rule == "fewer-than-100" and told["floor"] != _UNKNOWN:
+    if rule == "fewer-than-100" and fields["floor"] != _UNKNOWN:
         return "exploratory"
-    if rule == "format" and told["hits"] != "0":
+    if rule == "format" and fields["hits"] != "0":
         return "format-index"
     if rule == "unbalanced" and summary.cell.pattern == "origin":
         return "unbalanced-origin"
@@ -257,7 +257,7 @@ def _prompts(summary: Summary, language: Language) -> list[ReportNote]:
 
 
 def _near_ties(form: FormatMetrics, language: Language) -> list[ReportNote]:
-    """Told once they could move the accuracy by as much as a reader would notice."""
+    """A note once they could move the accuracy by as much as a reader would notice."""
     if not form.near_ties or form.near_ties < _NEAR_TIES * form.n_trials:
         return []
     k, n = count(form.near_ties), count(form.n_trials)
@@ -272,36 +272,36 @@ def banner(
 ) -> Banner | None:
     """The gravest note, by level and then by how much of the answers it concerns.
 
-    None if no note is more than information. Rules in `unless` are left out: they are told
+    None if no note is more than information. Rules in `unless` are left out: they are shown
     elsewhere on the page.
     """
     kinds: defaultdict[tuple[Level, str], list[tuple[Summary, str]]] = defaultdict(list)
     shown = {summary.cell for summary in with_question(summaries)}
     for summary in summaries:
         for level, rule, text in _notes_of(summary, language):
-            # Of those asked without the question, only that they could answer matters here.
+            # Of those shown without the question, only that they could answer matters here.
             counts = summary.cell in shown or rule == CHOICES_ONLY_RULE
             if counts and level != "info" and rule not in unless:
                 kinds[level, rule].append((summary, text))
-    found = [_banner(level, rule, cells) for (level, rule), cells in kinds.items()]
+    banners = [_banner(level, rule, cells) for (level, rule), cells in kinds.items()]
     # The first of equals is that of the model that stands first.
-    return min(found, key=lambda one: (LEVELS.index(one[0].level), -one[1]), default=(None,))[0]
+    return min(banners, key=lambda one: (LEVELS.index(one[0].level), -one[1]), default=(None,))[0]
 
 
 def _notes_of(summary: Summary, language: Language) -> list[tuple[Level, str, str]]:
-    told: list[tuple[Level, str, str]] = [
+    made: list[tuple[Level, str, str]] = [
         (note.level, note.rule, note.text) for note in notes(summary, language)
     ]
     bias = summary.main_bias
     if bias and bias.level == "red":
-        told.append(("bad", BIASED, ""))
-    return told
+        made.append(("bad", BIASED, ""))
+    return made
 
 
 def _banner(level: Level, rule: str, cells: Sequence[tuple[Summary, str]]) -> tuple[Banner, float]:
     summary, text = max(cells, key=lambda one: _severity(rule, one[0]))
-    told = tuple(each.cell for each, _ in cells)
-    return Banner(level, rule, told, summary.cell, text), _severity(rule, summary)
+    concerned = tuple(each.cell for each, _ in cells)
+    return Banner(level, rule, concerned, summary.cell, text), _severity(rule, summary)
 
 
 def _severity(rule: str, summary: Summary) -> float:

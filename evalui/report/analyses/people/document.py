@@ -1,4 +1,4 @@
-"""The part of a written report that tells of people's votes, alone and beside the judges."""
+"""The part of a written report on people's votes, alone and beside the judges."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,18 +27,18 @@ def people_blocks(
     The figures of a dataset stand together, those beside the panel first.
     """
     for dataset in dict.fromkeys(figures.judged.dataset for figures in people):
-        found = [figures for figures in people if figures.judged.dataset == dataset]
+        own = [figures for figures in people if figures.judged.dataset == dataset]
         named = {
-            _judge(figures, language, rule_based): figures for figures in found if figures.has_judge
+            _judge(figures, language, rule_based): figures for figures in own if figures.has_judge
         }
         yield Heading(2, localized("people-part", language, dataset=dataset))
-        yield from _dataset(found[0], named, language)
+        yield from _dataset(own[0], named, language)
 
 
 def _dataset(
     first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: Language
 ) -> Iterator[Block]:
-    """`first` has what people say whoever judged; `judges` the figures beside each judge."""
+    """`first` has what the votes alone show; `judges` the figures beside each judge."""
     yield Paragraph(_title(first, judges, language), strong=True)
     yield Bullets(tuple(_notes(first, language)))
     yield from _standings(first, judges, language)
@@ -56,12 +56,12 @@ def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str
 def _title(first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: Language) -> str:
     for judge, figures in judges.items():
         if agreed := figures.agreement:
-            told = {
+            fields = {
                 "value": format_value(agreed.raw),
                 "span": format_range(agreed.raw),
                 "n": count(agreed.n),
             }
-            return localized("people-agree", language, judge=judge, **told)
+            return localized("people-agree", language, judge=judge, **fields)
     assert first.human_arena is not None, "there are votes"
     return standings_title(first.human_arena, language)
 
@@ -159,15 +159,15 @@ def _with_judges(
     for judge, figures in judges.items():
         # One person is the majority.
         if figures.people > 1:
-            for person, found in figures.by_person.items():
-                yield localized("people-two", language, first=judge, second=person), found
+            for person, agreement in figures.by_person.items():
+                yield localized("people-two", language, first=judge, second=person), agreement
 
 
 def _inter_annotator(
     figures: PeopleFigures, language: Language
 ) -> Iterator[tuple[str, RaterAgreement]]:
-    for (first, second), found in figures.between_people.items():
-        yield localized("people-two", language, first=first, second=second), found
+    for (first, second), agreement in figures.between_people.items():
+        yield localized("people-two", language, first=first, second=second), agreement
 
 
 # ---------------------------------------------------------------- win rates
@@ -186,8 +186,8 @@ def _prediction_powered(judges: Mapping[str, PeopleFigures], language: Language)
     yield Heading(3, localized("people-powered", language))
     for judge, rates in voted.items():
         n = sum(rate.human.n for rate in rates.values() if rate.human)
-        told = {"n": count(n), "total": count(sum(rate.judge.n for rate in rates.values()))}
-        yield Paragraph(localized("people-powered-is", language, judge=judge, **told))
+        fields = {"n": count(n), "total": count(sum(rate.judge.n for rate in rates.values()))}
+        yield Paragraph(localized("people-powered-is", language, judge=judge, **fields))
         yield _rates(rates, language)
     yield Paragraph(localized("people-powered-about", language))
 
@@ -222,24 +222,24 @@ def _disagreements(
     """Beside the panel where there is one: its judges' own quarrels are in the tables."""
     judge, figures = next(iter(judges.items()), ("", first))
     # Those with most votes first, else as they were voted on.
-    found = sorted(figures.disagreements, key=lambda one: -len(one.people))
-    if not found:
+    ordered = sorted(figures.disagreements, key=lambda one: -len(one.people))
+    if not ordered:
         return
-    told = {"judge": judge, "n": count(len(found))} if judge else {"n": count(len(found))}
+    fields = {"judge": judge, "n": count(len(ordered))} if judge else {"n": count(len(ordered))}
     yield Heading(3, localized("people-parting", language))
     yield Paragraph(
-        localized("people-parting-of" if judge else "people-parting-alone", language, **told)
+        localized("people-parting-of" if judge else "people-parting-alone", language, **fields)
     )
     heads = [localized(f"head-{key}", language) for key in ("question", "pair", "people")]
-    rows = [_disagreement_row(one, figures, language) for one in found[:_LISTED]]
+    rows = [_disagreement_row(one, figures, language) for one in ordered[:_LISTED]]
     if judge:
         heads.append(localized("head-judge", language))
         rows = [
             (*row, _outcome_text(one.duel, one.judge, language))
-            for row, one in zip(rows, found, strict=False)
+            for row, one in zip(rows, ordered, strict=False)
         ]
     yield ReportTable(tuple(heads), tuple(rows))
-    if len(found) > _LISTED:
+    if len(ordered) > _LISTED:
         yield Paragraph(localized("people-parting-more", language, shown=_LISTED))
 
 
@@ -252,7 +252,7 @@ def _disagreement_row(
     who: dict[Outcome, list[str]] = defaultdict(list)
     for person, outcome in one.people.items():
         who[outcome].append(person)
-    said = (
+    outcomes = (
         localized(
             "of-model",
             language,
@@ -264,7 +264,7 @@ def _disagreement_row(
     return (
         f"{one.duel.sample_id} · {question[:_QUESTION_LENGTH]}{cut}",
         pair,
-        ("；" if language == "zh" else "; ").join(said),
+        ("；" if language == "zh" else "; ").join(outcomes),
     )
 
 

@@ -21,7 +21,7 @@ from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import panel_verdicts
 from evalui.types import CellResult, Contestant, Duel, Outcome, Trial, Verdict
 
-Votes = Mapping[str, Sequence[Verdict]]  # what people said, by the name of the dataset
+Votes = Mapping[str, Sequence[Verdict]]  # those of people, by the name of the dataset
 NO_JUDGE = ""  # who judged, where only people did
 
 
@@ -64,13 +64,13 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class PeopleFigures:
-    """What people say of the duels of a judge's arena, or of answers that nobody judged.
+    """The votes on the duels of a judge's arena, or on answers that no judge compared.
 
     `judged` is that arena, one by `NO_JUDGE` without verdicts if there is none. `votes` count
     one for each of the `people` and item (the last one cast); `unmatched_votes` are about models or
     questions that the arena does not have, and make no figure. `human_arena` is the people's own
     arena. `agreement` is that of the judge with the majority of the people, `by_person` with each
-    person, `between_people` that of each two people on the items they share. `voters` tells who is
+    person, `between_people` that of each two people on the items they share. `voters` shows who is
     unlike the others. `prediction_powered` has the win rate of each two models that met by the
     judge, by people, and by both.
     """
@@ -89,7 +89,7 @@ class PeopleFigures:
 
     @property
     def has_judge(self) -> bool:
-        """Whether a judge said anything that counts."""
+        """Whether any verdict of a judge counts."""
         return bool(self.judged.battles)
 
 
@@ -97,13 +97,13 @@ def compare_people(
     arenas: Sequence[Arena], results: Sequence[CellResult], votes: Votes
 ) -> tuple[PeopleFigures, ...]:
     """The votes on each dataset beside each of its judges; nothing where there are none."""
-    found = (
+    compared = (
         figures
-        for dataset, said in votes.items()
-        if said
-        for figures in _beside_each_judge(voted_arenas(dataset, arenas, results), said)
+        for dataset, verdicts in votes.items()
+        if verdicts
+        for figures in _beside_each_judge(voted_arenas(dataset, arenas, results), verdicts)
     )
-    return tuple(figures for figures in found if figures.votes)
+    return tuple(figures for figures in compared if figures.votes)
 
 
 def one_per_dataset(people_figures: Sequence[PeopleFigures]) -> tuple[PeopleFigures, ...]:
@@ -152,7 +152,7 @@ def people_figures(
     ]
     cast = latest_votes(known, seats)
     by_person = _by_person(cast)
-    said = _counted(judged)
+    judgements = _counted(judged)
     majority = panel_verdicts(list(by_person.values()))
     return PeopleFigures(
         judged=judged,
@@ -160,16 +160,16 @@ def people_figures(
         people=len(by_person),
         unmatched_votes=len(votes) - len(known),
         human_arena=human or (human_arena(cast, judged) if cast else None),
-        agreement=cohen_kappa(said, _merge_neither(majority, said)),
+        agreement=cohen_kappa(judgements, _merge_neither(majority, judgements)),
         by_person={
-            person: found
+            person: agreement
             for person, theirs in by_person.items()
-            if (found := cohen_kappa(said, _merge_neither(theirs, said)))
+            if (agreement := cohen_kappa(judgements, _merge_neither(theirs, judgements)))
         },
         between_people={
-            (first, second): found
+            (first, second): agreement
             for first, second in combinations(by_person, 2)
-            if (found := cohen_kappa(by_person[first], by_person[second]))
+            if (agreement := cohen_kappa(by_person[first], by_person[second]))
         },
         disagreements=disagreements(judged_duels(judged), _outcomes_by_person(cast)),
         voters=voter_agreements(cast),
@@ -211,13 +211,13 @@ def disagreements(
     """
     outcomes: dict[Duel, Outcome | None] = {item.duel: item.outcome for item in judged}
     coarse = "neither" not in outcomes.values()
-    found: list[Disagreement] = []
+    made: list[Disagreement] = []
     for duel, people in voted.items():
         judge = outcomes.get(duel)
         meant = {_neither_as_tie(each) if coarse else each for each in people.values()}
         if len(set(people.values())) > 1 or (judge and meant != {judge}):
-            found.append(Disagreement(duel, judge, people))
-    return tuple(found)
+            made.append(Disagreement(duel, judge, people))
+    return tuple(made)
 
 
 def contestant_positions(contestants: Sequence[Contestant]) -> Mapping[str, int]:
@@ -239,11 +239,13 @@ def outcome_for(duel: Duel, verdict: Verdict) -> Outcome | None:
     return Battle(verdict.duel.model_a, verdict.duel.model_b, verdict.outcome).mirrored.outcome
 
 
-def _beside_each_judge(judges: Sequence[Arena], said: Sequence[Verdict]) -> Iterator[PeopleFigures]:
+def _beside_each_judge(
+    judges: Sequence[Arena], votes: Sequence[Verdict]
+) -> Iterator[PeopleFigures]:
     """The votes on one dataset beside each of its judges."""
     human: Arena | None = None  # what people say does not hang on the judge
     for judged in judges:
-        figures = people_figures(judged, said, human=human)
+        figures = people_figures(judged, votes, human=human)
         human = figures.human_arena
         yield figures
 
@@ -251,12 +253,12 @@ def _beside_each_judge(judges: Sequence[Arena], said: Sequence[Verdict]) -> Iter
 def _unjudged(written: Sequence[CellResult]) -> Arena:
     """An arena without verdicts."""
     first = written[0]
-    everybody = tuple(
+    contestants = tuple(
         Contestant(one.cell.model, {trial.sample_id: _turns(trial) for trial in one.trials})
         for one in written
     )
     cell = replace(first.cell, model=NO_JUDGE)
-    return arena(CellResult(cell, first.samples, (), 0, contestants=everybody, orders="random"))
+    return arena(CellResult(cell, first.samples, (), 0, contestants=contestants, orders="random"))
 
 
 def _turns(trial: Trial) -> tuple[str, ...]:
@@ -264,15 +266,15 @@ def _turns(trial: Trial) -> tuple[str, ...]:
 
 
 def _by_person(cast: Iterable[Verdict]) -> dict[str, list[Verdict]]:
-    found: dict[str, list[Verdict]] = defaultdict(list)
+    by_person: dict[str, list[Verdict]] = defaultdict(list)
     for vote in cast:
-        found[vote.rater].append(vote)
-    return dict(found)
+        by_person[vote.rater].append(vote)
+    return dict(by_person)
 
 
-def _merge_neither(votes: Iterable[Verdict], said: Iterable[Verdict]) -> Iterable[Verdict]:
+def _merge_neither(votes: Iterable[Verdict], judgements: Iterable[Verdict]) -> Iterable[Verdict]:
     """The votes without "neither" if the judge never says it: most forms have no word for it."""
-    return votes if any(one.outcome == "neither" for one in said) else merge_ties(votes)
+    return votes if any(one.outcome == "neither" for one in judgements) else merge_ties(votes)
 
 
 def _counted(judged: Arena) -> list[Verdict]:
@@ -284,11 +286,11 @@ def _counted(judged: Arena) -> list[Verdict]:
 
 
 def _outcomes_by_person(cast: Iterable[Verdict]) -> dict[Duel, dict[str, Outcome]]:
-    found: dict[Duel, dict[str, Outcome]] = defaultdict(dict)
+    outcomes: dict[Duel, dict[str, Outcome]] = defaultdict(dict)
     for vote in cast:
         if vote.outcome is not None:
-            found[vote.duel][vote.rater] = vote.outcome
-    return dict(found)
+            outcomes[vote.duel][vote.rater] = vote.outcome
+    return dict(outcomes)
 
 
 def _prediction_powered(
@@ -306,27 +308,27 @@ def _prediction_powered(
             )
         )
     rates = {
-        pair: prediction_powered.prediction_powered_win_rate(found) for pair, found in pairs.items()
+        pair: prediction_powered.prediction_powered_win_rate(items) for pair, items in pairs.items()
     }
     return {pair: rate for pair, rate in rates.items() if rate}
 
 
-def _points(said: Iterable[Verdict], seats: Mapping[str, int]) -> dict[Duel, list[float]]:
+def _points(verdicts: Iterable[Verdict], seats: Mapping[str, int]) -> dict[Duel, list[float]]:
     """What model_a of each item earned in each row about it."""
-    found: dict[Duel, list[float]] = defaultdict(list)
-    for one in said:
+    points: dict[Duel, list[float]] = defaultdict(list)
+    for one in verdicts:
         duel = oriented(one.duel, seats)
         if outcome := outcome_for(duel, one):
-            found[duel].append(Battle(duel.model_a, duel.model_b, outcome).points)
-    return dict(found)
+            points[duel].append(Battle(duel.model_a, duel.model_b, outcome).points)
+    return dict(points)
 
 
 def _counted_outcomes(battles: Iterable[Battle], seats: Mapping[str, int]) -> dict[Duel, Outcome]:
     rows: dict[Duel, set[Outcome]] = {}
     for battle in battles:
         duel = oriented(Duel(battle.question or "", battle.model_a, battle.model_b), seats)
-        told = battle if battle.model_a == duel.model_a else battle.mirrored
-        rows.setdefault(duel, set()).add(told.outcome)
+        oriented_battle = battle if battle.model_a == duel.model_a else battle.mirrored
+        rows.setdefault(duel, set()).add(oriented_battle.outcome)
     return {
         duel: next(iter(outcomes)) if len(outcomes) == 1 else "tie"
         for duel, outcomes in rows.items()
