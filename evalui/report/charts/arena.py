@@ -66,7 +66,7 @@ _SMALL_MARK = 9  # pixels
 _MIN_AXIS_SPAN = 800.0  # rating points an axis holds at least: a short one enlarges differences
 _STEPS = (100, 200, 500, 1000, 2000, 5000)  # between two ticks, of which there are at most 7
 _TICKS = 7
-_MAX_LABELLED_MODELS = 6  # models up to which there is room for ranges, or for values in a panel
+_MAX_LABELLED_MODELS = 6  # models up to which cells hold ranges, and panels values
 _MAX_HEADER_LENGTH = 48  # characters of all names up to which columns are headed by them
 
 
@@ -320,8 +320,8 @@ def _share_hover(arena: Arena, pair: tuple[str, str], language: Language) -> str
     if share is None:
         return ""
     row, column = pair
-    told = {"value": format_value(share), "span": format_range(share), "n": count(share.n)}
-    return localized("against", language, row=row, column=column, **told)
+    fields = {"value": format_value(share), "span": format_range(share), "n": count(share.n)}
+    return localized("against", language, row=row, column=column, **fields)
 
 
 # ---------------------------------------------------------------- groups of questions

@@ -90,10 +90,10 @@ def prior_rows(summaries: Sequence[Summary], n_options: int, language: Language)
     called = names(summaries, language)
     rows: list[PriorRow] = []
     for place, summary in enumerate(summaries):
-        found = summary.bias_of(n_options)
-        if found is None or found.level == "mass":
+        bias = summary.bias_of(n_options)
+        if bias is None or bias.level == "mass":
             continue
-        priors, picks = summary.priors.get(n_options), found.position.shares
+        priors, picks = summary.priors.get(n_options), bias.position.shares
         shares = priors or tuple(share for share in picks if share)
         if len(shares) == n_options:
             name = " · ".join(filter(None, called[summary.cell]))
@@ -110,31 +110,33 @@ def gap_rows(
     """
     shown = [summary for summary in summaries if summary.groups and summary.order_sensitivity]
     called = names(summaries, language)
-    found = {
+    groups = {
         (group.name, place): group
         for place, summary in enumerate(shown)
         for group in summary.groups
         if group.kind == kind and group.gap
     }
-    starred = _significant_cells(found)
+    starred = _significant_cells(groups)
     rows = [
         GapRow(
-            name=next(group_name(g, language) for (key, _), g in found.items() if key == name),
+            name=next(group_name(g, language) for (key, _), g in groups.items() if key == name),
             key=name,
-            gaps=tuple(g.gap if (g := found.get((name, at))) else None for at in range(len(shown))),
+            gaps=tuple(
+                g.gap if (g := groups.get((name, at))) else None for at in range(len(shown))
+            ),
             significant=tuple((name, at) in starred for at in range(len(shown))),
         )
-        for name in dict.fromkeys(name for name, _ in found)
+        for name in dict.fromkeys(name for name, _ in groups)
     ]
     columns = [" · ".join(filter(None, called[summary.cell])) for summary in shown]
     return columns, sorted(rows, key=lambda row: -_mean_gap(row))
 
 
-def _significant_cells(found: Mapping[tuple[str, int], SubjectGroup]) -> set[tuple[str, int]]:
+def _significant_cells(groups: Mapping[tuple[str, int], SubjectGroup]) -> set[tuple[str, int]]:
     """The cells of enough questions that are unlike the rest, corrected for all of them."""
     tested = [
         (key, group.gap_p)
-        for key, group in found.items()
+        for key, group in groups.items()
         if group.gap_p is not None and group.gap and group.gap.n >= MIN_QUESTIONS
     ]
     adjusted = benjamini_hochberg([p for _, p in tested])
@@ -273,17 +275,17 @@ def soft_recall(prior: PrideEstimate, language: Language, *, colour: str = COLOU
 # ---------------------------------------------------------------- cells
 
 
-def _agreement_hover(found: Consistency, slots: int, options: int, language: Language) -> str:
-    number = found.grid[slots - 1][options - 1]
-    share = wilson_interval(number, found.n)
+def _agreement_hover(consistency: Consistency, slots: int, options: int, language: Language) -> str:
+    number = consistency.grid[slots - 1][options - 1]
+    share = wilson_interval(number, consistency.n)
     return localized(
         "agree-told",
         language,
         slots=slots,
         options=options,
-        orders=found.n_orders,
+        orders=consistency.n_orders,
         k=count(number),
-        n=count(found.n),
+        n=count(consistency.n),
         value=format_value(share),
         span=format_range(share),
     )
@@ -291,7 +293,7 @@ def _agreement_hover(found: Consistency, slots: int, options: int, language: Lan
 
 def _preference_hover(row: PriorRow, slot: int, fair: float, language: Language) -> str:
     share = row.shares[slot]
-    told = localized(
+    text = localized(
         f"{row.origin}-told",
         language,
         letter=LETTERS[slot],
@@ -300,7 +302,7 @@ def _preference_hover(row: PriorRow, slot: int, fair: float, language: Language)
         fair=percent(fair),
         n=count(share.n),
     )
-    return f"{row.name}: {told}"
+    return f"{row.name}: {text}"
 
 
 def _gap_value(gap: Interval | None, *, grey: bool) -> float | None:
@@ -318,7 +320,7 @@ def _gap_hover(row: GapRow, place: int, column: str, language: Language) -> str:
     gap = row.gaps[place]
     if gap is None:
         return ""
-    told = localized(
+    text = localized(
         "gap-told",
         language,
         value=format_value(gap),
@@ -327,4 +329,4 @@ def _gap_hover(row: GapRow, place: int, column: str, language: Language) -> str:
         n=count(gap.n),
     )
     star = " " + localized("gap-star", language) if row.significant[place] else ""
-    return f"{row.name} · {column}: {told}{star}"
+    return f"{row.name} · {column}: {text}{star}"

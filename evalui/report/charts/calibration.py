@@ -160,22 +160,22 @@ def difference_chart(
 
 def difference_subtitle(pairs: Sequence[CellComparison], language: Language) -> str:
     """How to read the differences; the grey is explained where there is any."""
-    told = (
+    parts = (
         [localized("missed-band", language)]
         if any(pair.undetected_difference for pair in pairs)
         else []
     )
     if any(not pair.paired.all_equal for pair in pairs):
-        told.append(localized("paired-lines", language))
-    return ("" if language == "zh" else " ").join(told)
+        parts.append(localized("paired-lines", language))
+    return ("" if language == "zh" else " ").join(parts)
 
 
 # ---------------------------------------------------------------- parts
 
 
 def _bin_hover(right: Interval, sure: float, language: Language) -> str:
-    told = {"value": format_value(right), "span": format_range(right), "n": count(right.n)}
-    return localized("reliable-told", language, sure=percent(sure), **told)
+    fields = {"value": format_value(right), "span": format_range(right), "n": count(right.n)}
+    return localized("reliable-told", language, sure=percent(sure), **fields)
 
 
 def _counts(sizes: Sequence[tuple[CalibrationBin, int]], language: Language) -> Bars:

@@ -103,7 +103,7 @@ def series_styles(models: Sequence[str], baselines: Collection[str] = ()) -> dic
 
 
 def shorten_name(name: str) -> str:
-    """A name that leaves room for the chart."""
+    """The name, cut where it would take the width of the chart."""
     return name if len(name) <= _MAX_NAME_LENGTH else name[: _MAX_NAME_LENGTH - 1] + "…"
 
 

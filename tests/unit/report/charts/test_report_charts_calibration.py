@@ -140,7 +140,7 @@ def test_nought_is_always_on_the_axis_of_differences(pairs):
     assert high >= 60
 
 
-def test_what_cannot_be_told_apart_is_grey(pairs):
+def test_differences_without_a_winner_are_grey(pairs):
     chart = difference_chart(pairs, list("abc"), "en", colours=["#0072B2"])
     colours = {tuple(t.customdata[0])[:2]: t.marker.color for t in chart.data}
     assert colours["sure", "also"] == "#80868B"

@@ -242,7 +242,7 @@ def test_a_cell_of_one_order_has_one_figure(texts):
     assert texts().count("50") == 1
 
 
-def test_cells_with_other_chances_are_told_of_the_lines(two, texts):
+def test_cells_with_other_chances_have_a_note_on_the_lines(two, texts):
     before_after_png([two[0], summarise(cell_result(right, options=2, model="x"))], "en")
     assert "dotted: chance" in texts()
 

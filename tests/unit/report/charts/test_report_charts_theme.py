@@ -26,7 +26,7 @@ def test_models_keep_colour_and_shape_and_baselines_are_grey_diamonds():
     assert drawn["always-A"].symbol == "diamond"
 
 
-def test_twelve_models_are_all_told_apart():
+def test_twelve_models_all_look_different():
     drawn = series_styles([f"m{number}" for number in range(12)])
     assert len(set(drawn.values())) == 12
 
