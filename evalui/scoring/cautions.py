@@ -34,7 +34,7 @@ class CautionEvidence:
     `index_hits` and `tied` are shares; `mass` is the mean label mass. `top_k`: an interface that
     returns only a few probabilities. `incomplete`, `refers_to_other_options` and `duplicates` count
     questions. `gold_counts` counts the answers per slot in the original order, `gold_p` is its
-    chi-square p. `choices_only` is (right, trials) without the question. `flips` is the judge's rate
+    chi-square p. `choices_only` is (right, trials) without the question. `flips` is the rate
     of flipped pairs, `judge_unreadable` the share of verdicts that cannot be read; `single_order`:
     the judge saw one order. `rstd_plain` and `rstd_debiased` are PriDe's, in points.
     `incompatibilities` is that of `paired_tests.incompatibilities`.
