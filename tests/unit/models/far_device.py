@@ -2,7 +2,7 @@
 
 A program of its own: `python -m tests.unit.models.far_device "Qwen2"`. torch knows one made-up
 device in a process, for good. Operations on tensors of two devices fail as on a GPU, and so does
-whatever a GPU would have to be waited for, except where the answers are told.
+whatever a GPU would have to be waited for, except where they are supplied.
 """
 
 import sys
@@ -72,7 +72,7 @@ def made_up() -> None:
     torch._C._acc.register_python_privateuseone_device_guard(guard)
 
 
-def told(tensor: torch.Tensor) -> list[int]:
+def zeros(tensor: torch.Tensor) -> list[int]:
     """Zeros in the place of numbers that are fetched from the device."""
     assert tensor.device.type == FAR
     return [0] * len(tensor)
@@ -96,11 +96,11 @@ def read(causal: LoadedModel) -> None:
 
 def read_over_tries(causal: LoadedModel) -> None:
     tree = TreeNetwork(causal, prefix_cache_bytes=2**20)
-    packs = list(plan_tree_batches(QUESTIONS, token_budget=500, max_logit_rows=99))
-    assert len(packs) > 1, "the trunk is found again"
-    assert packs[0].prefix
-    for pack in packs:
-        tree.compute_logprobs(pack)
+    batches = list(plan_tree_batches(QUESTIONS, token_budget=500, max_logit_rows=99))
+    assert len(batches) > 1, "the prefix is cached for a second batch"
+    assert batches[0].prefix
+    for tree_batch in batches:
+        tree.compute_logprobs(tree_batch)
 
 
 def write(causal: LoadedModel) -> None:
@@ -134,8 +134,8 @@ if __name__ == "__main__":
     with (
         patch.object(fake_tensor, "CONSTANT_NUMEL_LIMIT", -1),  # else tiny ones are real
         patch.object(forward, "check_finite", single),
-        patch.object(forward, "to_list", told),
+        patch.object(forward, "to_list", zeros),
         patch.object(generator, "check_finite", whatever),
-        patch.object(generator, "to_list", told),
+        patch.object(generator, "to_list", zeros),
     ):
         main(sys.argv[1:])

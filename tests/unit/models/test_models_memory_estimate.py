@@ -38,12 +38,12 @@ def test_keys_and_values_of_a_known_model(tmp_path: Path):
     assert on_gpu.peak == 988_065_536 + 402_653_184
 
 
-def test_a_processor_takes_float32_unless_told(tmp_path: Path):
-    usual, told = found(entry(tmp_path)), found(entry(tmp_path, dtype="bfloat16"))
+def test_a_processor_takes_float32_unless_stated(tmp_path: Path):
+    usual, given = found(entry(tmp_path)), found(entry(tmp_path, dtype="bfloat16"))
     assert usual
-    assert told
-    assert (usual.dtype, told.dtype) == ("float32", "bfloat16")
-    assert usual.total == 2 * told.total
+    assert given
+    assert (usual.dtype, given.dtype) == ("float32", "bfloat16")
+    assert usual.total == 2 * given.total
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_pass_holds_the_budget_or_the_input_that_the_entry_allows(
     assert it.peak >= it.total
 
 
-def test_vllm_keeps_room_for_the_longest_input(tmp_path: Path):
+def test_vllm_includes_the_longest_input(tmp_path: Path):
     it = found(replace(entry(tmp_path), backend="vllm"))
     assert it
     assert (it.tokens, it.max_input_tokens) == (32768, 32768)
@@ -87,7 +87,7 @@ def test_a_hub_id_gives_no_figure():
     assert found(ModelEntry("m", "transformers", path="Qwen/Qwen2.5-0.5B")) is None
 
 
-def test_weights_nobody_counted_give_no_figure(tmp_path: Path):
+def test_uncounted_weights_give_no_figure(tmp_path: Path):
     assert footprint(entry(tmp_path), parameters=0, token_budget=1, gpu=False) is None
 
 

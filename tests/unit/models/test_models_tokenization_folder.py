@@ -76,7 +76,7 @@ def test_a_conversation_needs_a_chat_template(tmp_path: Path):
         HFTokenizer("toy", save(tmp_path)).render([Message("user", "Which?")])
 
 
-def test_a_broken_tokenizer_is_told_with_the_models_name(tmp_path: Path):
+def test_a_broken_tokenizer_is_reported_with_the_models_name(tmp_path: Path):
     save(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text("[1")
     with pytest.raises(ModelError, match="tokenizer of toy cannot be loaded"):

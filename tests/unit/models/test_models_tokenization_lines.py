@@ -27,10 +27,10 @@ class Letters:
     def __init__(self, *joins: str) -> None:
         self._joins = joins
         self.size = 0
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        self.asked += texts
+        self.requested += texts
         return [self._one(text) for text in texts]
 
     def _one(self, text: str) -> list[int]:
@@ -67,20 +67,20 @@ def test_words_that_begin_alike_are_not_cut():
 def test_a_common_beginning_is_encoded_once():
     letters = Letters()
     fast = with_line_splitting(letters, ["a", "\n", "\n\n"])
-    letters.asked.clear()
+    letters.requested.clear()
     stems = [SHOTS + f" ice\n\nQuestion: What is {n}?\nAnswer:" for n in "abc"]
     texts = [stem + option for stem in stems for option in ("", " 1", " 2")]
     assert fast.encode(texts) == Letters().encode(texts)
-    assert sum(map(len, letters.asked)) < len(SHOTS) + 3 * 30 + 9 * 12
+    assert sum(map(len, letters.requested)) < len(SHOTS) + 3 * 30 + 9 * 12
 
 
 @pytest.mark.parametrize(("shared", "parts"), [(31, 2), (32, 3)])
 def test_a_beginning_is_cut_off_where_it_spares_thirty_two_characters(shared: int, parts: int):
     letters = Letters()
     fast = with_line_splitting(letters, ["a", "\n"])
-    letters.asked.clear()
+    letters.requested.clear()
     fast.encode(["x" * (shared - 1) + "\n" + word for word in ("one", "oak")])
-    assert len(letters.asked) == parts
+    assert len(letters.requested) == parts
 
 
 @pytest.mark.parametrize(

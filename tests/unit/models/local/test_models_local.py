@@ -16,7 +16,7 @@ from evalui.models import Model, ModelEntry, describe, open_model
 from evalui.types import Generate, GeneratedText, LabelProbs, Loglik, Logprob, Message, NextToken
 
 QUESTION = "Question: Which one?\nA. ice\nB. fire\nC. sand\nD. wood\nAnswer:"
-ASK = (Message("user", "Which one?\nA. ice\nB. fire"),)
+CONVERSATION = (Message("user", "Which one?\nA. ice\nB. fire"),)
 AB = ("A", "B")
 
 
@@ -94,7 +94,7 @@ def test_a_text_cut_off_says_so_and_counts_its_tokens(small: Model):
 
 
 def test_special_tokens_are_never_in_the_text(small: Model):
-    (text,) = answer(small, Generate(ASK, 40))
+    (text,) = answer(small, Generate(CONVERSATION, 40))
     assert isinstance(text, GeneratedText)
     assert "<|" not in text.text
 
@@ -116,13 +116,15 @@ def test_a_sample_is_the_same_in_any_company_and_another_under_another_seed(
 
 def test_a_conversation_is_rendered_once_by_the_chat_template(small: Model):
     system = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
-    rendered = f"{system}<|im_start|>user\n{ASK[0].content}<|im_end|>\n<|im_start|>assistant\n"
-    by_template, by_hand = answer(small, NextToken(ASK, AB), NextToken(rendered, AB))
+    rendered = (
+        f"{system}<|im_start|>user\n{CONVERSATION[0].content}<|im_end|>\n<|im_start|>assistant\n"
+    )
+    by_template, by_hand = answer(small, NextToken(CONVERSATION, AB), NextToken(rendered, AB))
     assert by_template == by_hand
 
 
 def test_a_conversation_can_be_scored(small: Model):
-    (score,) = answer(small, Loglik(ASK, "ice"))
+    (score,) = answer(small, Loglik(CONVERSATION, "ice"))
     assert isinstance(score, Logprob)
     assert score.total < 0
     assert not score.merged
@@ -154,7 +156,7 @@ def test_conversations_without_a_template_are_refused(
     folder = without_template(small_folder, tmp_path)
     model = open_model(replace(small_entry, path=str(folder)))
     with pytest.raises(ModelError, match="small has no chat template"):
-        answer(model, Generate(ASK, 4))
+        answer(model, Generate(CONVERSATION, 4))
 
 
 def without_template(small_folder: Path, tmp_path: Path) -> Path:
@@ -197,7 +199,7 @@ def test_a_small_token_budget_changes_no_answer(
         ({"path": "/nowhere"}, "There is no folder /nowhere."),
     ],
 )
-def test_what_can_be_seen_without_loading_is_told_before(
+def test_what_can_be_seen_without_loading_is_reported_before(
     small_entry: ModelEntry, change: dict[str, str], complaint: str
 ):
     assert complaint in describe(replace(small_entry, **change)).problem

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow  # a program of its own imports transformers
 
 
 def test_nothing_stays_on_the_cpu_and_no_step_waits_for_the_device():
-    """Plain reads, reads over tries, writing. The second caps its scores, the third has sinks."""
+    """Scores by rows and trees, and texts. The second caps its scores, the third has sinks."""
     program = [sys.executable, "-m", "tests.unit.models.far_device"]
     ran = subprocess.run(
         [*program, "Qwen2", "Gemma 2", "gpt-oss"],

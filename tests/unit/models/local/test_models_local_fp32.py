@@ -1,4 +1,4 @@
-"""The library is chosen by figures, once, and everybody then knows which it was."""
+"""The library is chosen by figures, once, and is then the same for all."""
 
 import json
 from collections.abc import Callable
@@ -70,13 +70,13 @@ def test_both_libraries_are_measured():
     assert all(rate.onednn > 0 and rate.blas > 0 for rate in rates)
 
 
-def test_measuring_leaves_the_number_of_threads_and_the_dice_alone():
+def test_measuring_leaves_the_number_of_threads_and_the_random_state_alone():
     import torch
 
-    before, dice = torch.get_num_threads(), torch.random.get_rng_state()
+    before, rng = torch.get_num_threads(), torch.random.get_rng_state()
     fp32.measure()
     assert torch.get_num_threads() == before
-    assert torch.equal(torch.random.get_rng_state(), dice)
+    assert torch.equal(torch.random.get_rng_state(), rng)
 
 
 def test_elsewhere_than_on_x86_nothing_is_measured(monkeypatch: pytest.MonkeyPatch):
@@ -135,12 +135,12 @@ def test_of_two_processes_that_measure_at_once_the_first_decides(tmp_path: Path)
 
 @pytest.fixture
 def unwritable(tmp_path: Path) -> Path:
-    """A folder in which nobody can write, not even root: its parent is a file."""
+    """A folder in which no user can write, not even root: its parent is a file."""
     (tmp_path / "file").write_text("")
     return tmp_path / "file" / "data"
 
 
-def test_what_cannot_be_kept_holds_for_the_process_and_is_said_once(
+def test_what_cannot_be_kept_holds_for_the_process_and_is_logged_once(
     unwritable: Path, caplog: pytest.LogCaptureFixture
 ):
     counted: list[int] = []
@@ -192,8 +192,8 @@ def test_the_library_of_the_data_folder_computes_and_names_the_model(
 ):
     from evalui.models.local import scorer
 
-    quickened: list[object] = []
-    monkeypatch.setattr(scorer, "use_onednn", quickened.append)
+    modified: list[object] = []
+    monkeypatch.setattr(scorer, "use_onednn", modified.append)
     monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("EVALUI_FP32", "measured")
     prints: list[str] = []
@@ -202,7 +202,7 @@ def test_the_library_of_the_data_folder_computes_and_names_the_model(
         prints.append(open_model(small_entry).fingerprint)
     assert [name.partition("|")[0] for name in prints] == ["fp32:onednn", "fp32:blas"]
     assert len({name.rpartition("|")[2] for name in prints}) == 2
-    assert len(quickened) == 1
+    assert len(modified) == 1
 
 
 def test_in_coarser_numbers_nothing_is_chosen(
@@ -213,7 +213,7 @@ def test_in_coarser_numbers_nothing_is_chosen(
     assert model.fingerprint.startswith("sha256:")
 
 
-def test_an_unknown_library_is_told_with_the_known_ones(small_entry: ModelEntry):
+def test_an_unknown_library_is_reported_with_the_known_ones(small_entry: ModelEntry):
     entry = replace(small_entry, options={"fp32": "mkl"})
     problem = "options.fp32 'mkl' is unknown. Known: onednn, blas."
     assert describe(entry).problem == problem

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow  # it loads a model
 
 ROWS = ((5, 6, 7, 8, 9), (30, 31), (40, 41, 42))
 SHARED = tuple(range(100, 140))
-KIN = tuple((*SHARED, *row) for row in (*ROWS, (5, 6, 7, 60, 61, 62, 63), (70,)))
+SHARING = tuple((*SHARED, *row) for row in (*ROWS, (5, 6, 7, 60, 61, 62, 63), (70,)))
 SIZES = {"vocab_size": 200, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
 WIDE = {"intermediate_size": 64, "num_key_value_heads": 2, "initializer_range": 0.3}
 ARCHITECTURES = {
@@ -102,7 +102,9 @@ def network_of(config: PreTrainedConfig) -> LoadedModel:
     return LoadedModel(model, torch.device("cpu"), frozenset())
 
 
-@pytest.mark.parametrize("rows", [ROWS, KIN, (*KIN, *ROWS)], ids=["apart", "kin", "mixed"])
+@pytest.mark.parametrize(
+    "rows", [ROWS, SHARING, (*SHARING, *ROWS)], ids=["apart", "shared", "mixed"]
+)
 def test_what_is_written_is_what_transformers_writes(
     small_folder: Path, writer: TokenGenerator, rows: Sequence[tuple[int, ...]]
 ):
@@ -119,7 +121,7 @@ def test_every_architecture_writes_as_transformers_does(
     """Rows end at different times, the longest prompts among the first, and others move up."""
     causal = network_of(ARCHITECTURES[name])
     monkeypatch.setattr(LoadedModel, "kv_cache_tokens", cells)
-    rows, ends = (*KIN, *ROWS), (10, 2, 9, 1, 10, 4, 8, 3)
+    rows, ends = (*SHARING, *ROWS), (10, 2, 9, 1, 10, 4, 8, 3)
     expected = [
         by_transformers(causal.model, row, end) for row, end in zip(rows, ends, strict=True)
     ]
@@ -177,17 +179,17 @@ def test_samples_are_drawn_a_few_rows_at_a_time(
     writer: TokenGenerator, monkeypatch: pytest.MonkeyPatch
 ):
     """A vocabulary is large, and no row needs the numbers of another."""
-    expected = write(writer, KIN, temperature=1.0)
+    expected = write(writer, SHARING, temperature=1.0)
     drawn: list[int] = []
     noisy = writing._add_gumbel_noise
 
-    def counted(scores: torch.Tensor, temperature: float, dice: Any) -> torch.Tensor:
+    def counted(scores: torch.Tensor, temperature: float, rng: Any) -> torch.Tensor:
         drawn.append(scores.shape[0])
-        return noisy(scores, temperature, dice)
+        return noisy(scores, temperature, rng)
 
     monkeypatch.setattr(writing, "_add_gumbel_noise", counted)
     monkeypatch.setattr(writing, "_MAX_RANDOM_NUMBERS", 2 * writer._loaded.model.config.vocab_size)
-    assert write(writer, KIN, temperature=1.0) == expected
+    assert write(writer, SHARING, temperature=1.0) == expected
     assert set(drawn) == {1, 2}
 
 
@@ -200,9 +202,9 @@ def test_a_common_beginning_is_read_once(writer: TokenGenerator, causal: LoadedM
     hook = causal.model.get_input_embeddings().register_forward_pre_hook(
         lambda _, inputs: read.append(inputs[0].numel())
     )
-    write(writer, KIN, max_tokens=1)
+    write(writer, SHARING, max_tokens=1)
     hook.remove()
-    own = len(KIN) * (max(map(len, KIN)) - len(SHARED))
+    own = len(SHARING) * (max(map(len, SHARING)) - len(SHARED))
     assert read == [len(SHARED), own]
 
 
@@ -221,7 +223,7 @@ def test_columns_that_no_row_needs_are_forgotten(
     assert widths == [5, 3, 4, 5]
 
 
-def test_a_row_is_told_as_soon_as_it_is_finished(writer: TokenGenerator):
+def test_a_row_is_reported_as_soon_as_it_is_finished(writer: TokenGenerator):
     """The short one comes out before the long one is written to its end."""
     seen: list[int] = []
 
@@ -282,21 +284,21 @@ def test_samples_follow_the_distribution_of_the_next_token(
     assert abs(share - p) < 4 * math.sqrt(p * (1 - p) / 400)
 
 
-def test_the_same_seed_samples_the_same_text_whoever_its_neighbours_are(writer: TokenGenerator):
+def test_the_same_seed_samples_the_same_text_whatever_its_neighbours_are(writer: TokenGenerator):
     one = write(writer, [ROWS[1]], temperature=1.0, seeds=[7])
     two = write(writer, ROWS[:2], temperature=1.0, seeds=[3, 7])
     other = write(writer, [ROWS[1]], temperature=1.0, seeds=[8])
     assert one[0] == two[1] != other[0]
 
 
-def test_habits_of_writing_in_the_file_are_not_used(
+def test_generation_defaults_in_the_file_are_not_used(
     small_folder: Path, writer: TokenGenerator, tmp_path: Path
 ):
     free = write(writer, ROWS, max_tokens=3)
     folder = Path(shutil.copytree(small_folder, tmp_path / "model"))
-    habits = json.loads((folder / "generation_config.json").read_text())
-    habits |= {"do_sample": True, "suppress_tokens": [text.ids[0] for text in free]}
-    (folder / "generation_config.json").write_text(json.dumps(habits))
+    defaults = json.loads((folder / "generation_config.json").read_text())
+    defaults |= {"do_sample": True, "suppress_tokens": [text.ids[0] for text in free]}
+    (folder / "generation_config.json").write_text(json.dumps(defaults))
     assert write(TokenGenerator(loaded(folder)), ROWS, max_tokens=3) == free
 
 
@@ -312,34 +314,34 @@ def test_nan_is_an_error_and_not_a_text(small_folder: Path, tmp_path: Path):
 def short_of_memory(
     causal: LoadedModel, monkeypatch: pytest.MonkeyPatch, *, most: int
 ) -> list[int]:
-    """Let the network fail on more than `most` rows; the row numbers it is asked for."""
-    plain, asked = causal.model.forward, list[int]()
+    """Let the network fail on more than `most` rows; the row numbers it is given."""
+    plain, requested = causal.model.forward, list[int]()
 
     def forward(*, input_ids: torch.Tensor, **more: Any) -> Any:
-        asked.append(len(input_ids))
+        requested.append(len(input_ids))
         if len(input_ids) > most:
             raise torch.OutOfMemoryError
         return plain(input_ids=input_ids, **more)
 
     monkeypatch.setattr(causal.model, "forward", forward)
-    return asked
+    return requested
 
 
-def test_a_device_without_room_for_all_rows_writes_fewer_at_once(
+def test_a_device_without_memory_for_all_rows_writes_fewer_at_once(
     writer: TokenGenerator, causal: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ):
-    expected = write(writer, KIN, temperature=1.0)
-    asked = short_of_memory(causal, monkeypatch, most=2)
-    assert write(writer, KIN, temperature=1.0) == expected
-    asked.clear()
-    assert write(writer, KIN, temperature=1.0) == expected
-    assert max(asked) <= 2, "what did not fit once is tried again"
+    expected = write(writer, SHARING, temperature=1.0)
+    requested = short_of_memory(causal, monkeypatch, most=2)
+    assert write(writer, SHARING, temperature=1.0) == expected
+    requested.clear()
+    assert write(writer, SHARING, temperature=1.0) == expected
+    assert max(requested) <= 2, "what did not fit once is tried again"
 
 
 def test_rows_that_lose_their_memory_are_written_anew(
     writer: TokenGenerator, causal: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ):
-    expected = write(writer, KIN, temperature=1.0)
+    expected = write(writer, SHARING, temperature=1.0)
     plain, calls = causal.model.forward, list[int]()
 
     def forward(**inputs: Any) -> Any:
@@ -349,7 +351,7 @@ def test_rows_that_lose_their_memory_are_written_anew(
         return plain(**inputs)
 
     monkeypatch.setattr(causal.model, "forward", forward)
-    assert write(writer, KIN, temperature=1.0) == expected
+    assert write(writer, SHARING, temperature=1.0) == expected
     assert max(calls[5:]) == 2
 
 
@@ -357,7 +359,7 @@ def test_a_network_with_a_memory_of_its_own_kind_writes_fewer_at_once_too(
     monkeypatch: pytest.MonkeyPatch,
 ):
     causal = network_of(ARCHITECTURES["no attention"])
-    expected = write(TokenGenerator(causal), KIN)
+    expected = write(TokenGenerator(causal), SHARING)
     plain, calls = causal.model.generate, list[int]()
 
     def generate(**inputs: Any) -> Any:
@@ -367,12 +369,14 @@ def test_a_network_with_a_memory_of_its_own_kind_writes_fewer_at_once_too(
         return plain(**inputs)
 
     monkeypatch.setattr(causal.model, "generate", generate)
-    assert write(TokenGenerator(causal), KIN) == expected
+    assert write(TokenGenerator(causal), SHARING) == expected
     assert calls == [5, 2, 3, 1, 2]
 
 
 @pytest.mark.parametrize("name", ["llama", "no attention"])
-def test_a_device_without_room_for_one_row_is_an_error(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_device_without_memory_for_one_row_is_an_error(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
     causal = network_of(ARCHITECTURES[name])
     writer = TokenGenerator(causal)
     short_of_memory(causal, monkeypatch, most=0)
@@ -383,7 +387,7 @@ def test_a_device_without_room_for_one_row_is_an_error(name: str, monkeypatch: p
 def test_equal_prompts_are_written_once_and_answered_each(
     small: Model, monkeypatch: pytest.MonkeyPatch
 ):
-    asked = [Generate("Which one?", 4), Generate("Which?", 4), Generate("Which one?", 4)]
+    requested = [Generate("Which one?", 4), Generate("Which?", 4), Generate("Which one?", 4)]
     given: list[int] = []
     plain = TokenGenerator.generate
 
@@ -392,7 +396,7 @@ def test_equal_prompts_are_written_once_and_answered_each(
         return plain(writer, prompts, **how)
 
     monkeypatch.setattr(TokenGenerator, "generate", counted)
-    answers = dict(small.answer(asked))
+    answers = dict(small.answer(requested))
     assert given == [2]
     assert answers[0] == answers[2] != answers[1]
 
@@ -401,4 +405,4 @@ def test_equal_prompts_are_written_once_and_answered_each(
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_gpu_writes_as_the_cpu_does(small_folder: Path, writer: TokenGenerator):
     gpu = TokenGenerator(loaded(small_folder, device="cuda"))
-    assert write(gpu, KIN, max_tokens=4) == write(writer, KIN, max_tokens=4)
+    assert write(gpu, SHARING, max_tokens=4) == write(writer, SHARING, max_tokens=4)

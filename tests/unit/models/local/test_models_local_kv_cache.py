@@ -62,21 +62,21 @@ EDGES = ("just too little", "just enough", "two savings that are more than one")
         "two kinds",
     ],
 )
-def test_prompts_that_begin_alike_are_a_family(
+def test_prompts_that_begin_alike_are_a_group(
     prompts: Sequence[tuple[int, ...]], expected: list[PrefixGroup]
 ):
     assert group_by_prefix(prompts) == expected
 
 
 @given(PROMPTS)
-def test_each_prompt_has_one_family_that_shares_its_beginning(prompts: list[tuple[int, ...]]):
+def test_each_prompt_has_one_group_that_shares_its_beginning(prompts: list[tuple[int, ...]]):
     found = group_by_prefix(prompts)
-    assert sorted(index for kin in found for index in kin.members) == list(range(len(prompts)))
-    for kin in found:
-        beginnings = {prompts[index][: kin.shared_length] for index in kin.members}
+    assert sorted(index for group in found for index in group.members) == list(range(len(prompts)))
+    for group in found:
+        beginnings = {prompts[index][: group.shared_length] for index in group.members}
         assert len(beginnings) == 1
-        assert all(kin.shared_length < len(prompts[index]) for index in kin.members)
-        lengths = [len(prompts[index]) for index in kin.members]
+        assert all(group.shared_length < len(prompts[index]) for index in group.members)
+        lengths = [len(prompts[index]) for index in group.members]
         assert lengths == sorted(lengths, reverse=True)
 
 
@@ -84,8 +84,8 @@ def test_each_prompt_has_one_family_that_shares_its_beginning(prompts: list[tupl
 def test_families_never_compute_more_than_prompts_apart_or_all_together(
     prompts: list[tuple[int, ...]],
 ):
-    kin_of = [kin for kin in group_by_prefix(prompts) if kin.shared_length]
-    saved = sum((len(kin.members) - 1) * kin.shared_length - 128 for kin in kin_of)
+    groups = [group for group in group_by_prefix(prompts) if group.shared_length]
+    saved = sum((len(group.members) - 1) * group.shared_length - 128 for group in groups)
     columns = zip(*prompts, strict=False)
     common = 0
     for column in columns:

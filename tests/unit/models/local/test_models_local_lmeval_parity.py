@@ -35,9 +35,11 @@ def answers(
     found: dict[str, list[tuple[dict[str, Any], list[Logprob]]]] = {}
     for task in TASKS:
         docs = GOLDEN["tasks"][task]["docs"]
-        asked = [Loglik(r["context"], r["continuation"]) for doc in docs for r in doc["requests"]]
-        responses = dict(small.answer(asked))
-        keys = iter(range(len(asked)))
+        requested = [
+            Loglik(r["context"], r["continuation"]) for doc in docs for r in doc["requests"]
+        ]
+        responses = dict(small.answer(requested))
+        keys = iter(range(len(requested)))
         found[task] = [(doc, [responses[next(keys)] for _ in doc["requests"]]) for doc in docs]
     return found
 
@@ -79,11 +81,11 @@ def test_accuracy_is_lm_evals_under_each_normalisation(
 ):
     right: list[float] = []
     for doc, responses in answers[task]:
-        asked, bare = responses[:4], responses[4:]
+        requested, bare = responses[:4], responses[4:]
         scores = normalise_scores(
             [request["continuation"].removeprefix(" ") for request in doc["requests"][:4]],
-            totals=[response.total for response in asked],
-            tokens=[response.n_tokens for response in asked],
+            totals=[response.total for response in requested],
+            tokens=[response.n_tokens for response in requested],
             unconditional=[response.total for response in bare],
         )[NAMES[metric]]
         right.append(float(scores.index(max(scores)) == doc["target"]))
@@ -96,8 +98,8 @@ def test_next_token_gives_each_letter_at_least_its_spelling_with_a_space(
     task: str, small: Model, answers: dict[str, Any]
 ):
     docs = answers[task]
-    asked = [NextToken(doc["requests"][0]["context"] + " ", tuple("ABCD")) for doc, _ in docs]
-    responses = dict(small.answer(asked))
+    requested = [NextToken(doc["requests"][0]["context"] + " ", tuple("ABCD")) for doc, _ in docs]
+    responses = dict(small.answer(requested))
     for index, (_, spaced) in enumerate(docs):
         for ours, with_space in zip(responses[index].logprobs, spaced, strict=True):
             assert ours >= with_space.total - 1e-4

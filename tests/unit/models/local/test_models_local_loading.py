@@ -77,7 +77,7 @@ def test_a_gpu_that_is_not_there_is_an_error(small_folder: Path):
         loaded(small_folder, device="cuda")
 
 
-def test_threads_are_set_only_if_told(small_folder: Path):
+def test_threads_are_set_only_if_stated(small_folder: Path):
     before = torch.get_num_threads()
     load(small_folder, dtype="float32", device="cpu", threads=0, eos_ids=frozenset())
     assert torch.get_num_threads() == before

@@ -106,7 +106,9 @@ def test_an_adapter_that_adds_nothing_changes_nothing(small_folder: Path, tmp_pa
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_an_adapter_is_merged_unless_told_otherwise(small_folder: Path, lora: Path, dtype: str):
+def test_an_adapter_is_merged_unless_the_entry_forbids_it(
+    small_folder: Path, lora: Path, dtype: str
+):
     assert tuned(small_folder, lora, dtype).adapter == "merged"
 
 
@@ -141,7 +143,7 @@ def by_peft(base: Path, adapter: Path) -> torch.Tensor:
         return PeftModel.from_pretrained(plain, str(adapter)).eval()(input_ids=IDS).logits
 
 
-def test_shared_weights_are_told_whatever_their_names(tied_folder: Path, tmp_path: Path):
+def test_shared_weights_are_reported_whatever_their_names(tied_folder: Path, tmp_path: Path):
     adapter = make_adapter(tied_folder, tmp_path, target_modules=["c_attn", "wte"])
     ours = tuned(tied_folder, adapter)
     assert ours.adapter == "beside"
@@ -195,8 +197,8 @@ def test_missing_biases_of_an_adapter_are_an_error(
 @pytest.mark.parametrize("option", [True, False])
 def test_the_entry_decides_about_merging(small_entry: ModelEntry, lora: Path, option: bool):
     entry = replace(small_entry, adapter=str(lora))
-    told = open_model(replace(entry, options={"merge": option}))
-    assert (told.fingerprint == open_model(entry).fingerprint) is option
+    given = open_model(replace(entry, options={"merge": option}))
+    assert (given.fingerprint == open_model(entry).fingerprint) is option
 
 
 def test_merging_is_a_matter_of_true_or_false(small_entry: ModelEntry, lora: Path):
@@ -218,7 +220,7 @@ def test_other_kinds_of_adapters_are_refused(copy: Path, change: dict[str, str],
     assert complaint in adapters.problem(copy)
 
 
-def test_nothing_is_said_against_a_whole_adapter(lora: Path, small_folder: Path):
+def test_no_problem_is_reported_of_a_whole_adapter(lora: Path, small_folder: Path):
     assert adapters.problem(lora) == adapters.problem(lora, base=small_folder) == ""
 
 
@@ -247,12 +249,12 @@ def test_a_pickled_adapter_is_refused_even_where_the_base_is_safe(
         open_model(replace(small_entry, adapter=str(copy)))
 
 
-def test_a_damaged_adapter_is_told_before_loading(copy: Path):
+def test_a_damaged_adapter_is_reported_before_loading(copy: Path):
     (copy / "adapter_model.safetensors").write_bytes(b"version https://git-lfs")
     assert "is damaged" in adapters.problem(copy)
 
 
-def test_an_adapter_made_for_another_folder_is_told_before_loading(
+def test_an_adapter_made_for_another_folder_is_reported_before_loading(
     copy: Path, small_folder: Path, small_entry: ModelEntry, tmp_path: Path
 ):
     other = Path(shutil.copytree(small_folder, tmp_path / "other"))
@@ -262,7 +264,7 @@ def test_an_adapter_made_for_another_folder_is_told_before_loading(
     assert "with hidden_size = 512;" in adapters.problem(copy, base=small_folder)
     entry = replace(small_entry, adapter=str(copy))
     assert "with hidden_size = 512;" in describe(entry).problem
-    # A hub id, a folder that is not here, and one that nobody may look at (the name is too long).
+    # A hub id, a folder that is not here, and one that cannot be read (the name is too long).
     for elsewhere in ("someone/elsewhere", "/no/folder", "/" + "x" * 300):
         change_config(copy, base_model_name_or_path=elsewhere)
         assert adapters.problem(copy, base=small_folder) == ""

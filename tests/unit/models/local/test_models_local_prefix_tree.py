@@ -10,12 +10,12 @@ from evalui.models.scoring_requests import LogprobQuery, TokenIds, continuation_
 from evalui.models.tokenization import common_prefix_length
 
 TOKENS = st.lists(st.integers(1, 3), min_size=1, max_size=8).map(tuple)
-# Examples are long, so that there are trunks to be found, on top of one another too.
+# Examples are long, so that there are prefixes to be found, on top of one another too.
 SHOTS = (tuple(range(100, 140)), tuple(range(100, 180)), tuple(range(200, 230)), ())
 CONTEXTS = st.tuples(st.sampled_from(SHOTS), TOKENS).map(lambda parts: parts[0] + parts[1])
 
 
-def packs(
+def batches(
     questions: list[LogprobQuery],
     tokens: int = 10_000,
     places: int = 10_000,
@@ -43,109 +43,114 @@ def subject(shots: TokenIds, questions: int = 20, length: int = 40) -> list[Logp
     return found
 
 
-def paths(pack: TreeBatch) -> list[TokenIds]:
+def paths(batch: TreeBatch) -> list[TokenIds]:
     """For each node the tokens from the root to it, found by what the nodes below it see."""
     return [
-        pack.prefix + tuple(pack.tokens[k] for k in range(q + 1) if q < pack.subtree_ends[k])
-        for q in range(len(pack.tokens))
+        batch.prefix + tuple(batch.tokens[k] for k in range(q + 1) if q < batch.subtree_ends[k])
+        for q in range(len(batch.tokens))
     ]
 
 
 def test_options_of_a_question_share_its_tokens():
-    (pack,) = packs(
+    (batch,) = batches(
         [continuation_query(key, (1, 2, 3), (token, 9, 8)) for key, token in enumerate((5, 6))]
     )
-    assert pack.tokens == (1, 2, 3, 5, 9, 6, 9)
-    assert pack.positions == (0, 1, 2, 3, 4, 3, 4)
-    assert pack.subtree_ends == (7, 7, 7, 5, 5, 7, 7)
+    assert batch.tokens == (1, 2, 3, 5, 9, 6, 9)
+    assert batch.positions == (0, 1, 2, 3, 4, 3, 4)
+    assert batch.subtree_ends == (7, 7, 7, 5, 5, 7, 7)
 
 
 def test_equal_questions_are_computed_once_and_answered_twice():
-    (pack,) = packs([continuation_query(key, (1, 2), (3,)) for key in (7, 8)])
-    assert pack.tokens == (1, 2)
-    assert pack.logit_nodes == (1,)
-    assert [question.key for question, _ in pack.query_slices] == [7, 8]
+    (batch,) = batches([continuation_query(key, (1, 2), (3,)) for key in (7, 8)])
+    assert batch.tokens == (1, 2)
+    assert batch.logit_nodes == (1,)
+    assert [question.key for question, _ in batch.query_slices] == [7, 8]
 
 
-def test_examples_before_many_questions_are_a_trunk():
+def test_examples_before_many_questions_are_a_prefix():
     shots = tuple(range(300))
-    for pack in packs(subject(shots)):
-        assert pack.prefix == shots
-        assert len(pack.tokens) == 20 * (40 + 4)
-        assert pack.positions[:2] == (300, 301)
+    for batch in batches(subject(shots)):
+        assert batch.prefix == shots
+        assert len(batch.tokens) == 20 * (40 + 4)
+        assert batch.positions[:2] == (300, 301)
 
 
-def test_each_subject_has_a_trunk_of_its_own():
-    trunks = {pack.prefix for pack in packs(subject((1,) * 50) + subject((2,) * 60))}
-    assert trunks == {(1,) * 50, (2,) * 60}
+def test_each_subject_has_a_prefix_of_its_own():
+    prefixes = {batch.prefix for batch in batches(subject((1,) * 50) + subject((2,) * 60))}
+    assert prefixes == {(1,) * 50, (2,) * 60}
 
 
-def test_a_trunk_may_stand_on_another():
+def test_a_prefix_may_extend_another():
     head = tuple(range(400, 440))
-    trunks = {
-        pack.prefix for pack in packs(subject(head) + subject((*head, *range(30)), length=50))
+    prefixes = {
+        batch.prefix for batch in batches(subject(head) + subject((*head, *range(30)), length=50))
     }
-    assert trunks == {head, (*head, *range(30))}
+    assert prefixes == {head, (*head, *range(30))}
 
 
-def test_a_question_alone_has_no_trunk_but_uses_one_that_is_kept():
+def test_a_question_alone_has_no_prefix_but_uses_one_that_is_kept():
     shots = tuple(range(300))
     alone = subject(shots, 1)
-    assert [pack.prefix for pack in packs(alone)] == [()]
-    assert [pack.prefix for pack in packs(alone, kept=[(*shots, 77)])] == [shots]
+    assert [batch.prefix for batch in batches(alone)] == [()]
+    assert [batch.prefix for batch in batches(alone, kept=[(*shots, 77)])] == [shots]
 
 
-def test_questions_that_begin_alike_each_use_the_longest_trunk_that_is_kept():
+def test_questions_that_begin_alike_each_use_the_longest_prefix_that_is_kept():
     head = tuple(range(40))
     kept = [(*head, *range(1000, 1040)), (*head, *range(2000, 2040))]
-    found = packs(
-        [continuation_query(at, (*trunk, 7), (8,)) for at, trunk in enumerate(kept)], kept=kept
+    found = batches(
+        [continuation_query(at, (*each, 7), (8,)) for at, each in enumerate(kept)], kept=kept
     )
-    assert [pack.prefix for pack in found] == kept
+    assert [batch.prefix for batch in found] == kept
 
 
-def test_a_few_common_words_more_are_no_new_trunk():
+def test_a_few_common_words_more_are_no_new_prefix():
     """All questions of this window happen to begin alike; their examples are kept already."""
     shots = tuple(range(300))
-    (pack,) = packs(subject((*shots, 7, 8, 9)), kept=[shots])
-    assert pack.prefix == shots
+    (batch,) = batches(subject((*shots, 7, 8, 9)), kept=[shots])
+    assert batch.prefix == shots
 
 
-@pytest.mark.parametrize(("shared", "trunk"), [(15, 0), (16, 16)])
-def test_a_trunk_spares_sixteen_tokens(shared: int, trunk: int):
+@pytest.mark.parametrize(("shared", "n_prefix"), [(15, 0), (16, 16)])
+def test_a_prefix_spares_sixteen_tokens(shared: int, n_prefix: int):
     begun = tuple(range(shared))
-    assert {len(pack.prefix) for pack in packs(subject(begun))} == {trunk}
+    assert {len(batch.prefix) for batch in batches(subject(begun))} == {n_prefix}
 
 
-@pytest.mark.parametrize(("beyond", "trunk"), [(127, 0), (128, 20)])
-def test_few_tokens_beyond_a_common_beginning_need_no_batch_of_their_own(beyond: int, trunk: int):
+@pytest.mark.parametrize(("beyond", "n_prefix"), [(127, 0), (128, 20)])
+def test_few_tokens_beyond_a_common_beginning_need_no_batch_of_their_own(
+    beyond: int, n_prefix: int
+):
     texts = [LogprobQuery(at, (*range(20), 50 + at, *[7] * 62), ((83, (1,)),)) for at in range(2)]
     texts.append(LogprobQuery(2, (*range(20), 60, *[7] * (beyond - 127)), ((21, (1,)),)))
-    assert {len(pack.prefix) for pack in packs(texts)} == {trunk}
+    assert {len(batch.prefix) for batch in batches(texts)} == {n_prefix}
 
 
-def test_a_common_beginning_of_a_small_part_of_a_window_is_a_trunk():
+def test_a_common_beginning_of_a_small_part_of_a_window_is_a_prefix():
     """Twelve hundred tokens fill a batch, however much else there is."""
     shots = tuple(range(60))
     others = [continuation_query(-1 - at, (5000 + at,) * 500, (1,)) for at in range(40)]
     small = subject(shots, questions=20, length=56)
-    trunks = {
-        pack.prefix for pack in packs([*small, *others]) for q, _ in pack.query_slices if q in small
+    prefixes = {
+        batch.prefix
+        for batch in batches([*small, *others])
+        for q, _ in batch.query_slices
+        if q in small
     }
-    assert trunks == {shots}
+    assert prefixes == {shots}
 
 
-def test_a_text_alone_has_no_trunk_however_long_its_continuation():
-    (pack,) = packs([continuation_query(0, tuple(range(40)), (6,) * 300)])
-    assert pack.prefix == ()
+def test_a_text_alone_has_no_prefix_however_long_its_continuation():
+    (batch,) = batches([continuation_query(0, tuple(range(40)), (6,) * 300)])
+    assert batch.prefix == ()
 
 
-def test_a_text_a_little_longer_than_a_long_trunk_adds_none():
+def test_a_text_a_little_longer_than_a_long_prefix_adds_none():
     shots = tuple(range(2500))
-    assert {pack.prefix for pack in packs(subject(shots), kept=[shots])} == {shots}
+    assert {batch.prefix for batch in batches(subject(shots), kept=[shots])} == {shots}
 
 
-def test_a_trunk_less_than_twice_as_long_as_the_one_below_does_not_last():
+def test_a_prefix_less_than_twice_as_long_as_the_one_below_does_not_last():
     shots = tuple(range(320))
     orders = [
         continuation_query(
@@ -154,64 +159,67 @@ def test_a_trunk_less_than_twice_as_long_as_the_one_below_does_not_last():
         for number in range(2)
         for order in range(24)
     ]
-    found = packs(orders)
-    assert {len(pack.prefix) for pack in found} == {440}
-    assert {pack.cacheable_length for pack in found} == {320}
+    found = batches(orders)
+    assert {len(batch.prefix) for batch in found} == {440}
+    assert {batch.cacheable_length for batch in found} == {320}
 
 
-def test_options_are_not_parted_from_their_question_to_fill_a_pack():
+def test_options_are_not_parted_from_their_question_to_fill_a_batch():
     alike = [
         continuation_query(key, (1, 2, 3, *[10 + key // 4] * 60), (50 + key, 9)) for key in range(8)
     ]
-    found = packs(alike, tokens=2 * 67 - 2)
-    assert [len(pack.tokens) for pack in found] == [67, 67]
-    assert len(packs(alike[:4], tokens=67)) == 1
+    found = batches(alike, tokens=2 * 67 - 2)
+    assert [len(batch.tokens) for batch in found] == [67, 67]
+    assert len(batches(alike[:4], tokens=67)) == 1
 
 
 def test_pieces_begin_with_questions_and_do_not_part_their_options():
     two = [(0,) * 60, (1,) * 56]
-    (pack,) = packs([continuation_query(key, two[key // 4], (50 + key, 9)) for key in range(8)])
-    assert [(piece.begin, piece.end, piece.ancestors) for piece in pack.chunks] == [
+    (batch,) = batches([continuation_query(key, two[key // 4], (50 + key, 9)) for key in range(8)])
+    assert [(piece.begin, piece.end, piece.ancestors) for piece in batch.chunks] == [
         (0, 64, ()),
         (64, 124, ()),
     ]
 
 
-def test_options_stay_in_the_piece_of_a_long_question():
-    (pack,) = packs([continuation_query(key, (0,) * 80, (50 + key, 9)) for key in range(4)])
-    assert [(piece.begin, piece.end) for piece in pack.chunks] == [(0, 84)]
+def test_options_stay_in_the_chunk_of_a_long_question():
+    (batch,) = batches([continuation_query(key, (0,) * 80, (50 + key, 9)) for key in range(4)])
+    assert [(piece.begin, piece.end) for piece in batch.chunks] == [(0, 84)]
 
 
-def test_a_question_too_wide_for_a_piece_is_cut_between_its_options():
-    (pack,) = packs([continuation_query(key, (0,) * 80, (50 + key, *[9] * 40)) for key in range(2)])
-    assert [(piece.begin, piece.end, piece.ancestors) for piece in pack.chunks] == [
+def test_a_question_too_wide_for_a_chunk_is_cut_between_its_options():
+    (batch,) = batches(
+        [continuation_query(key, (0,) * 80, (50 + key, *[9] * 40)) for key in range(2)]
+    )
+    assert [(piece.begin, piece.end, piece.ancestors) for piece in batch.chunks] == [
         (0, 120, ()),
         (120, 160, tuple(range(80))),
     ]
 
 
 @pytest.mark.parametrize("length", [2048, 16_000])
-def test_a_long_text_alone_is_a_trunk_so_that_no_piece_gathers_it(length: int):
+def test_a_long_text_alone_is_a_prefix_so_that_no_chunk_gathers_it(length: int):
     text = tuple(range(length))
-    (pack,) = packs([continuation_query(0, (*text, 5), (6, 7))])
-    assert pack.prefix == text
-    assert max(len(piece.ancestors) for piece in pack.chunks) < 16
+    (batch,) = batches([continuation_query(0, (*text, 5), (6, 7))])
+    assert batch.prefix == text
+    assert max(len(piece.ancestors) for piece in batch.chunks) < 16
 
 
-def test_a_text_that_is_not_long_and_alone_has_no_trunk():
-    (pack,) = packs([continuation_query(0, tuple(range(2047)), (6, 7))])
-    assert pack.prefix == ()
+def test_a_text_that_is_not_long_and_alone_has_no_prefix():
+    (batch,) = batches([continuation_query(0, tuple(range(2047)), (6, 7))])
+    assert batch.prefix == ()
 
 
 def test_a_long_text_stands_on_what_it_shares():
     shots = tuple(range(300))
-    trunks = {
-        pack.prefix for pack in packs([*subject(shots), continuation_query(-1, shots * 9, (6, 7))])
+    prefixes = {
+        batch.prefix
+        for batch in batches([*subject(shots), continuation_query(-1, shots * 9, (6, 7))])
     }
-    assert trunks == {shots, (shots * 9)[:-1]}
+    assert prefixes == {shots, (shots * 9)[:-1]}
 
 
-def test_examples_last_and_questions_that_stand_on_them_do_not():
+def test_examples_last_and_questions_that_extend_them_do_not():
     lead, shots = tuple(range(900, 920)), tuple(range(300))
     orders = [
         continuation_query(
@@ -221,53 +229,53 @@ def test_examples_last_and_questions_that_stand_on_them_do_not():
         for order in range(24)
     ]
     for kept in [], [lead + shots]:
-        for pack in packs(orders, kept=kept):
-            assert len(pack.prefix) == len(lead + shots) + 60
-            assert pack.prefix[: pack.cacheable_length] == lead + shots
-    both = packs([*orders, *subject((*lead, 7, *range(200)))])
-    assert {pack.prefix[: pack.cacheable_length] for pack in both} == {
+        for batch in batches(orders, kept=kept):
+            assert len(batch.prefix) == len(lead + shots) + 60
+            assert batch.prefix[: batch.cacheable_length] == lead + shots
+    both = batches([*orders, *subject((*lead, 7, *range(200)))])
+    assert {batch.prefix[: batch.cacheable_length] for batch in both} == {
         lead + shots,
         (*lead, 7, *range(200)),
     }
 
 
-def test_a_trunk_of_one_text_does_not_last():
-    (pack,) = packs([continuation_query(0, tuple(range(3000)), (6, 7))])
-    assert (len(pack.prefix), pack.cacheable_length) == (2999, 0)
+def test_a_prefix_of_one_text_does_not_last():
+    (batch,) = batches([continuation_query(0, tuple(range(3000)), (6, 7))])
+    assert (len(batch.prefix), batch.cacheable_length) == (2999, 0)
 
 
-def test_what_is_asked_for_is_never_in_a_trunk():
+def test_what_is_looked_up_is_never_in_a_prefix():
     shots = tuple(range(300))
     early = LogprobQuery(-1, shots, ((250, (1,)),))
-    for pack in packs([early, *subject(shots)], kept=[shots]):
-        if any(question.key == -1 for question, _ in pack.query_slices):
-            assert len(pack.prefix) < 250
+    for batch in batches([early, *subject(shots)], kept=[shots]):
+        if any(question.key == -1 for question, _ in batch.query_slices):
+            assert len(batch.prefix) < 250
 
 
-def test_the_largest_tries_come_first():
+def test_the_largest_trees_come_first():
     questions = [
         continuation_query(key, (key,) * length, (2,))
         for key, length in enumerate((20, 90, 30, 80))
     ]
-    assert [len(pack.tokens) for pack in packs(questions, tokens=100)] == [90, 80, 50]
+    assert [len(batch.tokens) for batch in batches(questions, tokens=100)] == [90, 80, 50]
 
 
-def test_no_questions_need_no_pack():
-    assert packs([]) == []
+def test_no_questions_need_no_batch():
+    assert batches([]) == []
 
 
-def test_a_chain_continues_a_trunk():
-    pack = linear_batch((4, 5, 6, 7), 2)
-    assert (pack.prefix, pack.tokens, pack.positions) == ((4, 5), (6, 7), (2, 3))
+def test_a_chain_continues_a_prefix():
+    batch = linear_batch((4, 5, 6, 7), 2)
+    assert (batch.prefix, batch.tokens, batch.positions) == ((4, 5), (6, 7), (2, 3))
 
 
 @pytest.mark.parametrize("length", [1, 128, 129, 1000])
 def test_pieces_of_a_long_text_see_all_before_them(length: int):
-    pack = linear_batch(tuple(range(length)), 0)
-    assert [piece.ancestors for piece in pack.chunks] == [
-        tuple(range(piece.begin)) for piece in pack.chunks
+    batch = linear_batch(tuple(range(length)), 0)
+    assert [piece.ancestors for piece in batch.chunks] == [
+        tuple(range(piece.begin)) for piece in batch.chunks
     ]
-    assert max(piece.end - piece.begin for piece in pack.chunks) <= 256
+    assert max(piece.end - piece.begin for piece in batch.chunks) <= 256
 
 
 @given(
@@ -277,7 +285,7 @@ def test_pieces_of_a_long_text_see_all_before_them(length: int):
     st.integers(1, 40),
     st.sampled_from((20, 50, 2048)),
 )
-def test_every_place_is_read_after_exactly_the_tokens_asked_for(
+def test_every_place_is_read_after_exactly_the_tokens_looked_up(
     pairs: list[tuple[TokenIds, TokenIds]],
     kept: list[TokenIds],
     tokens: int,
@@ -288,48 +296,48 @@ def test_every_place_is_read_after_exactly_the_tokens_asked_for(
     seen: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prefix_tree, "_LONG_PREFIX_TOKENS", long)
-        found = packs(questions, tokens, places, kept=kept)
-    for pack in found:
-        assert pack.cacheable_length <= len(pack.prefix)
-        way = paths(pack)
+        found = batches(questions, tokens, places, kept=kept)
+    for batch in found:
+        assert batch.cacheable_length <= len(batch.prefix)
+        way = paths(batch)
         assert len(set(way)) == len(way), "each node once"
-        assert [len(path) - 1 for path in way] == list(pack.positions)
-        alone = len({question.tokens for question, _ in pack.query_slices}) == 1
-        assert alone or (len(pack.tokens) <= tokens and len(pack.logit_nodes) <= places)
-        for question, own in pack.query_slices:
+        assert [len(path) - 1 for path in way] == list(batch.positions)
+        alone = len({question.tokens for question, _ in batch.query_slices}) == 1
+        assert alone or (len(batch.tokens) <= tokens and len(batch.logit_nodes) <= places)
+        for question, own in batch.query_slices:
             seen.append(question.key)
             context, continuation = pairs[question.key]
-            assert tuple(token for _, token in pack.lookups[own]) == continuation
-            for at, (place, _) in enumerate(pack.lookups[own]):
-                assert way[pack.logit_nodes[place]] == context + continuation[:at]
+            assert tuple(token for _, token in batch.lookups[own]) == continuation
+            for at, (place, _) in enumerate(batch.lookups[own]):
+                assert way[batch.logit_nodes[place]] == context + continuation[:at]
     assert sorted(seen) == list(range(len(pairs)))
 
 
 @given(st.lists(st.tuples(CONTEXTS, TOKENS), min_size=1, max_size=25))
 def test_pieces_hold_every_node_once_and_all_it_sees(pairs: list[tuple[TokenIds, TokenIds]]):
-    for pack in packs([continuation_query(key, *pair) for key, pair in enumerate(pairs)]):
-        assert [node for each in pack.chunks for node in range(each.begin, each.end)] == list(
-            range(len(pack.tokens))
+    for batch in batches([continuation_query(key, *pair) for key, pair in enumerate(pairs)]):
+        assert [node for each in batch.chunks for node in range(each.begin, each.end)] == list(
+            range(len(batch.tokens))
         )
-        for piece in pack.chunks:
+        for piece in batch.chunks:
             held = {*piece.ancestors, *range(piece.begin, piece.end)}
             for node in range(piece.begin, piece.end):
-                assert {k for k in range(node + 1) if node < pack.subtree_ends[k]} <= held
+                assert {k for k in range(node + 1) if node < batch.subtree_ends[k]} <= held
 
 
 @given(
     st.lists(st.tuples(CONTEXTS, TOKENS), min_size=1, max_size=25),
     st.sampled_from((20, 50, 2048)),
 )
-def test_a_trunk_is_computed_once_for_all_that_hangs_on_it(
+def test_a_prefix_is_computed_once_for_all_that_follows_it(
     pairs: list[tuple[TokenIds, TokenIds]], long: int
 ):
-    """With room for all, no token after the same tokens is in two packs of one trunk."""
+    """With room for all, no token after the same tokens is in two batches of one prefix."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prefix_tree, "_LONG_PREFIX_TOKENS", long)
-        found = packs([continuation_query(key, *pair) for key, pair in enumerate(pairs)])
-    trunks = [pack.prefix for pack in found]
-    assert len(set(trunks)) == len(trunks)
+        found = batches([continuation_query(key, *pair) for key, pair in enumerate(pairs)])
+    prefixes = [batch.prefix for batch in found]
+    assert len(set(prefixes)) == len(prefixes)
 
 
 @given(TOKENS, TOKENS)

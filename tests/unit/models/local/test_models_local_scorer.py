@@ -48,13 +48,13 @@ def assert_right(reader: Scorer, causal: LoadedModel) -> None:
         assert found[key] == pytest.approx(scores, abs=1e-4)
 
 
-def test_tries_give_what_each_text_gives_alone(causal: LoadedModel):
+def test_trees_give_what_each_text_gives_alone(causal: LoadedModel):
     reader = Scorer(causal, token_budget=4096)
     assert reader.note == ""
     assert_right(reader, causal)
 
 
-def test_the_best_token_is_told_for_each_place(causal: LoadedModel):
+def test_the_best_token_is_reported_for_each_place(causal: LoadedModel):
     question = LogprobQuery(0, (5, 6, 7), ((2, (1, 2)), (3, (1,))))
     (found,) = Scorer(causal, token_budget=99).score([question])
     with torch.inference_mode():
@@ -67,20 +67,20 @@ def test_a_small_budget_changes_no_score(causal: LoadedModel, budget: int):
     assert_right(Scorer(causal, token_budget=budget), causal)
 
 
-def test_a_device_short_of_memory_gets_smaller_packs_and_loses_no_answer(
+def test_a_device_short_of_memory_gets_smaller_batches_and_loses_no_answer(
     causal: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ):
     sizes: list[int] = []
     forward = TreeNetwork._forward
 
-    def cramped(self: TreeNetwork, pack: object, trunk: object) -> object:
-        sizes.append(len(pack.tokens))  # type: ignore[attr-defined]
+    def limited(self: TreeNetwork, tree_batch: object, prefix: object) -> object:
+        sizes.append(len(tree_batch.tokens))  # type: ignore[attr-defined]
         if sizes[-1] > 100:
             raise OutOfMemory
-        return forward(self, pack, trunk)  # type: ignore[arg-type]
+        return forward(self, tree_batch, prefix)  # type: ignore[arg-type]
 
     reader = Scorer(causal, token_budget=4096)
-    monkeypatch.setattr(TreeNetwork, "_forward", cramped)
+    monkeypatch.setattr(TreeNetwork, "_forward", limited)
     assert_right(reader, causal)
     assert max(sizes) > 100 >= sizes[-1]
 
@@ -142,13 +142,13 @@ def test_a_network_without_attention_says_why_it_is_slower(caplog: pytest.LogCap
     assert reader.note in caplog.text
 
 
-def test_scores_that_differ_over_tries_are_not_believed(
+def test_scores_that_differ_over_prefix_trees_are_not_believed(
     causal: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ):
     forward = TreeNetwork._forward
 
-    def off(self: TreeNetwork, pack: object, trunk: object) -> object:
-        logits, seen = forward(self, pack, trunk)  # type: ignore[arg-type]
+    def off(self: TreeNetwork, tree_batch: object, prefix: object) -> object:
+        logits, seen = forward(self, tree_batch, prefix)  # type: ignore[arg-type]
         return logits * 1.2, seen
 
     monkeypatch.setattr(TreeNetwork, "_forward", off)
@@ -163,16 +163,18 @@ def test_a_neighbour_in_sight_is_noticed_in_every_precision(
 ):
     right = tree_network.build_attention
 
-    def nosy(pack: TreeBatch, trunk: Any, *, like: torch.Tensor, library: str) -> TreeAttention:
-        everyone = (len(pack.tokens),) * len(pack.tokens)
-        return right(replace(pack, subtree_ends=everyone), trunk, like=like, library=library)
+    def recording(
+        tree_batch: TreeBatch, prefix: Any, *, like: torch.Tensor, library: str
+    ) -> TreeAttention:
+        everyone = (len(tree_batch.tokens),) * len(tree_batch.tokens)
+        return right(replace(tree_batch, subtree_ends=everyone), prefix, like=like, library=library)
 
-    monkeypatch.setattr(tree_network, "build_attention", nosy)
+    monkeypatch.setattr(tree_network, "build_attention", recording)
     causal = load(small_folder, dtype=dtype, device="cpu", threads=1, eos_ids=frozenset())
     assert "sharing prompts changes scores by" in Scorer(causal, token_budget=4096).note
 
 
-def test_the_next_window_finds_the_trunk_of_the_one_before(
+def test_the_next_window_finds_the_prefix_of_the_one_before(
     causal: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ):
     reader = Scorer(causal, token_budget=4096)
@@ -180,9 +182,9 @@ def test_the_next_window_finds_the_trunk_of_the_one_before(
     sizes: list[int] = []
     forward = TreeNetwork._forward
 
-    def counting(self: TreeNetwork, pack: object, trunk: object) -> object:
-        sizes.append(len(pack.tokens))  # type: ignore[attr-defined]
-        return forward(self, pack, trunk)  # type: ignore[arg-type]
+    def counting(self: TreeNetwork, tree_batch: object, prefix: object) -> object:
+        sizes.append(len(tree_batch.tokens))  # type: ignore[attr-defined]
+        return forward(self, tree_batch, prefix)  # type: ignore[arg-type]
 
     monkeypatch.setattr(TreeNetwork, "_forward", counting)
     list(reader.score(QUESTIONS[:1]))
@@ -190,7 +192,7 @@ def test_the_next_window_finds_the_trunk_of_the_one_before(
 
 
 def test_only_what_the_next_window_may_use_is_kept(causal: LoadedModel):
-    """Each question is read in 24 orders and never again: its own trunk goes, the examples stay."""
+    """Each question comes in 24 orders and never again: its prefix goes, the examples stay."""
     reader = Scorer(causal, token_budget=4096)
     for window in range(5):
         stems = [(*SHOTS, *[3 * window + number + 100] * 30) for number in range(2)]
@@ -205,15 +207,15 @@ def test_only_what_the_next_window_may_use_is_kept(causal: LoadedModel):
         assert sorted(map(len, reader._tree_network.prefix_cache)) == [len(SHOTS), len(SHOTS) + 30]
 
 
-def test_no_trunk_is_computed_twice_in_a_window(
+def test_no_prefix_is_computed_twice_in_a_window(
     causal: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ):
     nodes: list[int] = []
     forward = TreeNetwork._forward
 
-    def counting(self: TreeNetwork, pack: object, trunk: object) -> object:
-        nodes.append(len(pack.tokens))  # type: ignore[attr-defined]
-        return forward(self, pack, trunk)  # type: ignore[arg-type]
+    def counting(self: TreeNetwork, tree_batch: object, prefix: object) -> object:
+        nodes.append(len(tree_batch.tokens))  # type: ignore[attr-defined]
+        return forward(self, tree_batch, prefix)  # type: ignore[arg-type]
 
     reader = Scorer(causal, token_budget=4096)
     stems = [(*SHOTS, *[100 + number] * 30) for number in range(3)]
@@ -242,7 +244,7 @@ def test_a_long_text_alone_is_read_as_it_is_row_by_row(
     assert all(found[key] == pytest.approx(alone[key], abs=1e-4) for key in alone)
 
 
-def test_a_kept_trunk_that_goes_too_far_is_used_up_to_where_it_fits(causal: LoadedModel):
+def test_a_kept_prefix_that_goes_too_far_is_used_up_to_where_it_fits(causal: LoadedModel):
     reader = Scorer(causal, token_budget=4096)
     longer = [
         continuation_query(key, (*SHOTS, *range(300, 340), 9 + key), (1, 2)) for key in range(200)
@@ -266,8 +268,8 @@ def test_a_long_text_does_not_change_what_its_neighbours_score(name: str, way: s
     }
     reader = Scorer(tiny(name), token_budget=4096)
     assert reader.note == ""
-    for asked in (texts, texts[::-1], texts[3:6]):
-        for each in getattr(reader, way)(asked):
+    for requested in (texts, texts[::-1], texts[3:6]):
+        for each in getattr(reader, way)(requested):
             expected = pytest.approx(alone[each.query.key], abs=1e-5)
             assert list(each.logprobs) == expected, len(each.query.tokens)
 
@@ -279,6 +281,6 @@ def test_reading_leaves_the_model_as_it_was(causal: LoadedModel):
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_coarser_numbers_are_read_over_tries_too(small_folder: Path, dtype: str):
+def test_coarser_numbers_are_read_over_prefix_trees_too(small_folder: Path, dtype: str):
     coarse = load(small_folder, dtype=dtype, device="cpu", threads=1, eos_ids=frozenset())
     assert Scorer(coarse, token_budget=4096).note == ""

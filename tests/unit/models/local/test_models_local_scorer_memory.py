@@ -26,7 +26,7 @@ def test_a_pass_takes_a_quarter_of_the_free_memory(
     assert max_batch_tokens(causal) == 2**28 // (4 * (12 * 256 + 4 * 512))
 
 
-def test_trunks_take_an_eighth_of_the_free_memory_up_to_a_limit(
+def test_prefixs_take_an_eighth_of_the_free_memory_up_to_a_limit(
     causal: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(psutil, "virtual_memory", lambda: Memory(2**30))
@@ -35,6 +35,6 @@ def test_trunks_take_an_eighth_of_the_free_memory_up_to_a_limit(
     assert prefix_cache_bytes(causal) == 2**32
 
 
-def test_there_is_room_for_one_token_at_least(causal: LoadedModel, monkeypatch: pytest.MonkeyPatch):
+def test_one_token_always_fits(causal: LoadedModel, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(psutil, "virtual_memory", lambda: Memory(0))
     assert max_batch_tokens(causal) == 1

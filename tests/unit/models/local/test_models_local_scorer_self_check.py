@@ -43,5 +43,5 @@ def causal_of(about: dict[str, Any]) -> LoadedModel:
         ({"attention_chunk_size": 8192, "attn_temperature_tuning": False}, 8192),
     ],
 )
-def test_tries_reach_as_far_as_all_layers_see_all(about: dict[str, Any], tokens: int):
+def test_trees_reach_as_far_as_all_layers_see_all(about: dict[str, Any], tokens: int):
     assert max_tree_length(causal_of(about)) == tokens

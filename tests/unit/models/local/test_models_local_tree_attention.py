@@ -16,10 +16,10 @@ Scores = dict[int, list[float]]
 
 def questions() -> list[LogprobQuery]:
     """Options after stems after examples, a text of one token, and one longer than 64."""
-    dice = random.Random(0)
+    rng = random.Random(0)
 
     def some(least: int, most: int) -> TokenIds:
-        return tuple(dice.randrange(3, 300) for _ in range(dice.randint(least, most)))
+        return tuple(rng.randrange(3, 300) for _ in range(rng.randint(least, most)))
 
     shots = some(30, 30)
     found: list[LogprobQuery] = []
@@ -52,13 +52,13 @@ def assert_equal(found: Scores, expected: Scores) -> None:
 
 
 @pytest.mark.parametrize("name", OVER_TRIES)
-def test_these_are_read_over_tries(name: str):
+def test_these_are_read_over_prefix_trees(name: str):
     causal = tiny(name)
     expected = alone(causal)
     reader = Scorer(causal, token_budget=2048)
     assert reader.note == ""
     assert_equal(read(reader), expected)
-    assert_equal(read(reader), expected)  # with the trunk kept from before
+    assert_equal(read(reader), expected)  # with the prefix kept from before
 
 
 @pytest.mark.parametrize("name", ROW_BY_ROW)

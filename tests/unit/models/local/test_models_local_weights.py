@@ -15,7 +15,7 @@ def folder(small_folder: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(small_folder, tmp_path / "model"))
 
 
-def test_nothing_is_said_against_a_whole_model(folder: Path):
+def test_no_problem_is_reported_of_a_whole_model(folder: Path):
     assert weights.problem(folder) == ""
 
 
@@ -36,7 +36,7 @@ def test_each_missing_file_has_its_sentence(folder: Path, name: str, complaint: 
     assert complaint in weights.problem(folder)
 
 
-def test_an_adapter_in_place_of_a_model_is_told_as_what_it_is(tmp_path: Path):
+def test_an_adapter_in_place_of_a_model_is_reported_as_what_it_is(tmp_path: Path):
     (tmp_path / "adapter_config.json").write_text("{}")
     assert "holds a LoRA adapter" in weights.problem(tmp_path)
 
@@ -52,7 +52,7 @@ def test_missing_parts_of_the_weights_are_counted(folder: Path):
     assert "lacks model-1.safetensors, one of 2 missing parts" in weights.problem(folder)
 
 
-def test_settings_of_the_tokenizer_that_are_no_json_are_told(folder: Path):
+def test_settings_of_the_tokenizer_that_are_no_json_are_reported(folder: Path):
     for file in folder.glob("chat_template*"):
         file.unlink()
     (folder / "tokenizer_config.json").write_text("[1")
@@ -61,7 +61,7 @@ def test_settings_of_the_tokenizer_that_are_no_json_are_told(folder: Path):
         assert "tokenizer_config.json is no JSON object" in state.problem
 
 
-def test_an_index_that_is_no_json_is_told(folder: Path):
+def test_an_index_that_is_no_json_is_reported(folder: Path):
     (folder / "model.safetensors.index.json").write_text("[1")
     assert "is no JSON object" in weights.problem(folder)
 

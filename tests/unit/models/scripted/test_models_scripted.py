@@ -121,7 +121,7 @@ def test_without_options_the_longer_of_two_questions_is_meant():
     assert response.greedy
 
 
-def test_an_option_that_begins_another_is_told_from_it():
+def test_an_option_that_begins_another_is_distinguished_from_it():
     length = Sample("length", "How long?", ("1", "1 m", "1 m 5", "2"), 1)
     assert reply(scripted("perfect", [length]), length, REVERSED) == "C"
 
@@ -205,7 +205,7 @@ def test_each_answered_request_leaves_a_line_in_the_log(tmp_path: Path):
     assert lines[0] == lines[1] != lines[2]
 
 
-def test_an_unknown_rule_is_told_with_the_known_ones():
+def test_an_unknown_rule_is_reported_with_the_known_ones():
     entry = ModelEntry("x", "scripted", options={"rule": "psychic"})
     state = describe(entry)
     assert state.abilities == frozenset()

@@ -120,14 +120,14 @@ def test_blanks_around_an_answer_are_no_length():
 
 
 @pytest.mark.parametrize("rubric", list(RUBRICS))
-def test_without_a_reference_a_rule_does_not_judge_and_is_not_asked_again(rubric: str):
+def test_without_a_reference_a_rule_does_not_judge_and_gets_no_second_request(rubric: str):
     second = None if RUBRICS[rubric].single else "Because."
     trial = judged("reference-judge", "Why not?", second, rubric, MUTE)
     assert (trial.choice, trial.reading.rule) == (None, "no-reference")
     assert trial.turns == ()
 
 
-def test_much_better_is_told_from_better():
+def test_much_better_is_distinguished_from_better():
     much = judged("reference-judge", "Lima", "Rome", "arena-hard-en.1")
     little = judged("reference-judge", "Lima", "I say Lima, in Peru", "arena-hard-en.1")
     assert much.scores["strength"] == (3.0,)
@@ -278,7 +278,7 @@ def test_a_judge_only_judges(rule: str):
         list(judge(rule).answer([Generate("Question: Why?\nAnswer:")]))
 
 
-def test_a_judge_is_shown_no_answers_before_it_is_asked():
+def test_a_judge_is_shown_no_answers_before_its_requests():
     model = judge("reference-judge")
     before = model.fingerprint
     getattr(model, "set_answer_key")([CITY])  # noqa: B009 (the role is optional)

@@ -147,7 +147,7 @@ def test_a_question_whose_text_is_in_one_of_its_options_is_found():
     assert known.find_choice_sample(prompt) is other
 
 
-def test_equal_questions_are_told_apart_by_their_options():
+def test_equal_questions_are_distinguished_by_their_options():
     alike = [
         Sample(str(n), "Which is right?", (f"{n} m", "all", "none", f"{n} s"))
         for n in range(10, 50)
@@ -178,13 +178,13 @@ def equal(count: int) -> list[Sample]:
     ]
 
 
-def told(count: int) -> list[Sample]:
+def open_questions(count: int) -> list[Sample]:
     return [Sample(str(n), f"{n} is how much?", target=(f"It is {n}.",)) for n in range(count)]
 
 
 @pytest.mark.parametrize(
     ("make", "way"),
-    [(different, CHOOSING), (different, CLOZE), (equal, CHOOSING), (told, WRITTEN)],
+    [(different, CHOOSING), (different, CLOZE), (equal, CHOOSING), (open_questions, WRITTEN)],
     ids=["questions", "cloze", "equal questions", "open questions"],
 )
 def test_ten_times_the_questions_are_no_more_work_for_one_answer(

@@ -13,7 +13,7 @@ def test_every_text_of_a_prompt_is_found_where_it_stands_last(texts: list[str], 
     assert list(SubstringFinder(texts).last_occurrences(prompt)) == slow
 
 
-def test_texts_that_end_alike_are_told_apart():
+def test_texts_that_end_alike_are_distinguished():
     texts = [f"{number} is the sum of which two numbers?" for number in range(30)]
     prompt = f"{texts[7]} 3 and 4.\n{texts[11]}"
     assert [text for _, text in SubstringFinder(texts).last_occurrences(prompt)] == [

@@ -119,7 +119,7 @@ def test_what_the_cache_hides_of_a_continuation_is_computed_again(fake: Model):
     assert second.total > -300  # what the cache hides would be worth hundreds
 
 
-def test_equal_requests_are_asked_once_and_all_answered(fake: Model):
+def test_equal_requests_are_sent_once_and_all_answered(fake: Model):
     request = Loglik(LONG, " fire and sand")
     label = NextToken(LONG, ("A", "B"))
     one, two, three, four = answer(fake, request, label, request, label)
@@ -170,7 +170,7 @@ def test_a_request_turned_down_in_several_pieces_is_counted_once(
         list(fake.answer([NextToken(tokenizer.decode([13]) + "a", many)]))
 
 
-def test_answers_nobody_waits_for_any_more_never_reach_the_next_call(fake: Model):
+def test_answers_that_are_no_longer_awaited_never_reach_the_next_call(fake: Model):
     requests = [NextToken(f"{number} {QUESTION}", ("A",)) for number in range(20)]
     whole = answer(fake, *requests)
     begun = fake.answer(requests)

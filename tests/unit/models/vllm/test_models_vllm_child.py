@@ -23,8 +23,8 @@ def start() -> Iterator[Callable[..., EngineProcess]]:
     """Starts children that end with the test."""
     with contextlib.ExitStack() as stack:
 
-        def started(*command: str, **told: str) -> EngineProcess:
-            environment = {**os.environ, "PYTHONPATH": str(FAKE), **told}
+        def started(*command: str, **given: str) -> EngineProcess:
+            environment = {**os.environ, "PYTHONPATH": str(FAKE), **given}
             child = EngineProcess("m", command or (PYTHON, str(script())), environment)
             stack.callback(child.close)
             return child
@@ -89,7 +89,7 @@ def test_answers_come_while_others_are_still_computed(start: Callable[..., Engin
     assert first < (time.monotonic() - begun) / 2
 
 
-def test_what_nobody_waits_for_is_dropped(start: Callable[..., EngineProcess]):
+def test_what_is_no_longer_awaited_is_dropped(start: Callable[..., EngineProcess]):
     child = start(FAKE_VLLM="slow")
     child.open(OPENING)
     answers = child.answer([LOOK] * 200)  # ten seconds of work
@@ -111,9 +111,9 @@ def test_a_process_that_ends_tells_its_code_and_its_last_lines(start: Callable[.
     child = start(PYTHON, "-c", code)
     with pytest.raises(ModelError, match="ended with code 1") as caught:
         child.open(OPENING)
-    told = str(caught.value).splitlines()
-    assert told[-1] == "no kernel image is available"
-    assert len(told) == 12
+    given = str(caught.value).splitlines()
+    assert given[-1] == "no kernel image is available"
+    assert len(given) == 12
 
 
 def test_a_process_killed_between_two_calls_is_an_error_and_no_answer(
@@ -154,7 +154,7 @@ def test_closing_twice_is_closing_once(
     child.close()
     assert gone(child.pid)
     killed: list[int] = []  # by the second time its number may be another's
-    monkeypatch.setattr("evalui.models.vllm.child.os.killpg", lambda *told: killed.append(*told))
+    monkeypatch.setattr("evalui.models.vllm.child.os.killpg", lambda *given: killed.append(*given))
     child.close()
     assert killed == []
 

@@ -25,8 +25,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_options_of_others_are_left_alone():
-    told = {"role": "judge", "eager": True, "memory_share": 1}
-    assert read_options(replace(ENTRY, options=told)) == VllmOptions(eager=True, memory_share=1)
+    given = {"role": "judge", "eager": True, "memory_share": 1}
+    assert read_options(replace(ENTRY, options=given)) == VllmOptions(eager=True, memory_share=1)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_options_of_others_are_left_alone():
         ({"seed": 2**32}, r"seed must be 0\.\.2\*\*32 - 1, found 4294967296"),
     ],
 )
-def test_a_wrong_option_is_told_with_what_was_wanted(options: dict[str, Any], complaint: str):
+def test_a_wrong_option_is_reported_with_what_was_wanted(options: dict[str, Any], complaint: str):
     with pytest.raises(ModelError, match=complaint):
         read_options(replace(ENTRY, options=options))
 
@@ -81,7 +81,7 @@ def test_an_interpreter_is_looked_at_from_outside(tmp_path: Path):
 @pytest.mark.parametrize(
     ("max_length", "expected"), [(0, None), (-1, None), (100, 102), (511, 512), (10**6, 512)]
 )
-def test_the_length_has_room_for_two_tokens_more_if_the_model_has(
+def test_the_length_includes_two_tokens_more_if_the_model_has(
     folder: Path, max_length: int, expected: int | None
 ):
     arguments = engine(replace(ENTRY, max_length=max_length), VllmOptions(), folder)
@@ -97,11 +97,11 @@ def test_the_models_own_length_is_found_under_its_other_names(folder: Path, conf
     assert arguments["max_model_len"] == 64
 
 
-def test_what_is_not_asked_for_is_left_to_vllm(folder: Path):
+def test_what_is_not_stated_is_left_to_vllm(folder: Path):
     plain = engine(ENTRY, VllmOptions(), folder)
     assert {"gpu_memory_utilization", "quantization", "enable_lora"}.isdisjoint(plain)
-    told = VllmOptions(tensor_parallel=2, memory_share=0.5, quantization="fp8", eager=True)
-    full = engine(ENTRY, told, folder)
+    given = VllmOptions(tensor_parallel=2, memory_share=0.5, quantization="fp8", eager=True)
+    full = engine(ENTRY, given, folder)
     assert full["tensor_parallel_size"] == 2
     assert full["gpu_memory_utilization"] == 0.5
     assert full["quantization"] == "fp8"
@@ -128,7 +128,7 @@ def test_an_adapter_gets_the_smallest_rank_it_fits_in(
     assert arguments["max_lora_rank"] == rank
 
 
-def test_an_adapter_of_too_high_a_rank_is_told(folder: Path):
+def test_an_adapter_of_too_high_a_rank_is_reported(folder: Path):
     (folder / "adapter_config.json").write_text(json.dumps({"r": 600}))
     with pytest.raises(ModelError, match="has rank 600; vLLM takes at most 512"):
         engine(replace(ENTRY, adapter=str(folder)), VllmOptions(), folder)
@@ -137,7 +137,7 @@ def test_an_adapter_of_too_high_a_rank_is_told(folder: Path):
 @pytest.mark.parametrize(
     "about", [{"r": None}, {"r": 8, "rank_pattern": {"q_proj": "16"}}, {"rank_pattern": [16]}]
 )
-def test_a_rank_that_is_no_number_is_told(folder: Path, about: dict[str, Any]):
+def test_a_rank_that_is_no_number_is_reported(folder: Path, about: dict[str, Any]):
     (folder / "adapter_config.json").write_text(json.dumps(about))
     with pytest.raises(ModelError, match="as a rank, which is no whole number"):
         engine(replace(ENTRY, adapter=str(folder)), VllmOptions(), folder)
@@ -161,14 +161,14 @@ def test_a_numbered_gpu_is_the_only_one_the_process_sees(
 @pytest.mark.parametrize(
     ("device", "visible", "left"), [("cuda:1", "3", 1), ("cuda:0", "", 0), ("cuda:2", "1, 2,", 2)]
 )
-def test_a_numbered_gpu_that_is_hidden_is_told(device: str, visible: str, left: int):
+def test_a_numbered_gpu_that_is_hidden_is_reported(device: str, visible: str, left: int):
     complaint = f"There is no {device}: CUDA_VISIBLE_DEVICES leaves {left} GPUs"
     with pytest.raises(ModelError, match=complaint):
         environment(replace(ENTRY, device=device), {"CUDA_VISIBLE_DEVICES": visible}, 0)
 
 
 @pytest.mark.parametrize("device", ["cuda:x", "cuda:", "cuda:-1", "gpu", "cuda:0,1", ""])
-def test_a_device_that_is_none_is_told(device: str):
+def test_a_device_that_is_none_is_reported(device: str):
     with pytest.raises(ModelError, match=f"'{device}' is no device"):
         read_options(replace(ENTRY, device=device))
 

@@ -19,8 +19,8 @@ FORBIDDEN = 13  # a prompt with this token is turned down
 _MOOD = os.environ.get("FAKE_VLLM", "")
 
 
-def SamplingParams(**told: Any) -> SimpleNamespace:  # noqa: N802 - as vLLM calls it
-    return SimpleNamespace(**told)
+def SamplingParams(**given: Any) -> SimpleNamespace:  # noqa: N802 - as vLLM calls it
+    return SimpleNamespace(**given)
 
 
 class EngineArgs(SimpleNamespace):
@@ -53,8 +53,8 @@ class LLMEngine:
         tokens = prompt["prompt_token_ids"]
         if FORBIDDEN in tokens:
             raise VLLMClientError(f"token {FORBIDDEN} is forbidden")
-        room = self.model_config.max_model_len
-        assert len(tokens) + 1 <= room, "the prompt and a token do not fit"
+        available = self.model_config.max_model_len
+        assert len(tokens) + 1 <= available, "the prompt and a token do not fit"
         self._waiting[name] = (tokens, parameters)
 
     def abort_request(self, names: list[str]) -> None:
@@ -72,12 +72,12 @@ class LLMEngine:
         name = next(iter(self._waiting))
         return [self._finished(name, *self._waiting.pop(name))]
 
-    def _finished(self, name: str, tokens: list[int], told: Any) -> Any:
-        hit = 0 if getattr(told, "skip_reading_prefix_cache", False) else self._hit(tokens)
+    def _finished(self, name: str, tokens: list[int], given: Any) -> Any:
+        hit = 0 if getattr(given, "skip_reading_prefix_cache", False) else self._hit(tokens)
         # As in vLLM, the probabilities of cached tokens are whatever was in memory.
         probable = (
             [logprobs(tokens[:end])[tokens[end]] if end > hit else -99.0 for end in _ends(tokens)]
-            if hasattr(told, "prompt_logprobs")
+            if hasattr(given, "prompt_logprobs")
             else []
         )
         ranks = [1 + (best(tokens[:end]) != tokens[end]) for end in _ends(tokens)]
@@ -87,7 +87,7 @@ class LLMEngine:
             finished=True,
             num_cached_tokens=hit,
             prompt_logprobs=prompt,
-            outputs=[_look(tokens, told) if told.max_tokens == 1 else _write(tokens, told)],
+            outputs=[_look(tokens, given) if given.max_tokens == 1 else _write(tokens, given)],
         )
 
     def _hit(self, tokens: list[int]) -> int:
@@ -101,9 +101,9 @@ def _ends(tokens: list[int]) -> range:
     return range(1, len(tokens))
 
 
-def _look(tokens: list[int], told: Any) -> Any:
+def _look(tokens: list[int], given: Any) -> Any:
     found, first = logprobs(tokens), best(tokens)
-    ids = getattr(told, "logprob_token_ids", None) or []
+    ids = getattr(given, "logprob_token_ids", None) or []
     assert len(ids) <= 128, "vLLM takes 128 at most"
     wanted = [first, *ids]
     values = [float("nan") if _MOOD == "nan" else found[token] for token in wanted]
@@ -117,13 +117,13 @@ def _look(tokens: list[int], told: Any) -> Any:
     )
 
 
-def _write(tokens: list[int], told: Any) -> Any:
+def _write(tokens: list[int], given: Any) -> Any:
     written: list[int] = []
     reason = "length"
-    while len(written) < told.max_tokens:
+    while len(written) < given.max_tokens:
         written.append(best([*tokens, *written]))
         if len(written) == 5 and len(tokens) % 2:
-            written[-1], reason = told.stop_token_ids[0], "stop"
+            written[-1], reason = given.stop_token_ids[0], "stop"
             break
     return SimpleNamespace(
         token_ids=written,
