@@ -134,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
 
     score = commands.add_parser("score", help="score answers collected elsewhere")
     kinds = score.add_subparsers(required=True, metavar="KIND", parser_class=_Parser)
-    for name, told, command in (
+    for name, about, command in (
         ("choices", _CHOICES_HELP, _score_choices),
         ("replies", _REPLIES_HELP, _score_replies),
         ("texts", _TEXTS_HELP, _score_texts),
@@ -143,8 +143,8 @@ def _parser() -> argparse.ArgumentParser:
     ):
         kind = kinds.add_parser(
             name,
-            help=told.partition(".")[0].lower(),
-            description=told,
+            help=about.partition(".")[0].lower(),
+            description=about,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         kind.add_argument("file", metavar="FILE.jsonl", type=Path)
@@ -167,8 +167,8 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(given: argparse.Namespace) -> int:
     from evalui.ui.web.address import access_token, address_of, listen
 
-    said = {"host": given.host, "port": given.port, "token": given.token}
-    updates = {name: value for name, value in said.items() if value is not None}
+    given_settings = {"host": given.host, "port": given.port, "token": given.token}
+    updates = {name: value for name, value in given_settings.items() if value is not None}
     settings = _load_settings().model_copy(update=updates)
     with listen(settings.host, settings.port) as listener:
         folder = settings.data_dir
@@ -197,7 +197,7 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.runs.spec import read_spec
     from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 
-    # Models that fail are told once, at the end, and not by the log as well.
+    # Models that fail are reported once, at the end, and not by the log as well.
     logging.getLogger("evalui").addHandler(logging.NullHandler())
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
         logging.getLogger("evalui.models.local.fp32").addHandler(printing)
@@ -219,8 +219,8 @@ def _run(given: argparse.Namespace) -> int:
         collected = collect_answers(database, spec, datasets, base=given.spec.parent)
         run_id = submit(database, spec, loaded, catalog, collected=collected)
         left_out = read_left_out(database, run_id)
-        for told in left_out_sentences(left_out, "en"):
-            print(f"evalui: left out: {told}", file=sys.stderr)
+        for line in left_out_sentences(left_out, "en"):
+            print(f"evalui: left out: {line}", file=sys.stderr)
         _run_with_progress(database, run_id, catalog, settings)
         row, charge = read_run(database, run_id), run_cost(database, run_id, catalog)
         baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
@@ -235,8 +235,8 @@ def _run(given: argparse.Namespace) -> int:
     finally:
         database.close()
     save(report, given.out, language)
-    if said := first_sentence(report, language):
-        print(said)
+    if headline := first_sentence(report, language):
+        print(headline)
     if charge:
         print(f"evalui: {charge}", file=sys.stderr)
     print(f"evalui: the report is in {given.out}", file=sys.stderr)
@@ -270,7 +270,7 @@ def _run_with_progress(
 
 
 def _report_failures(report: "Report") -> int:
-    """Say what failed; the exit code. What could not be tried was said before the run began."""
+    """Say what failed; the exit code. What could not be tried was reported before the run began."""
     failed = [result for result in report.results if result.error]
     for result in failed:
         if result.state == "impossible":
@@ -359,16 +359,16 @@ def _score_choices(given: argparse.Namespace) -> int:
     cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
     samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
     summary = summarise(CellResult(cell, samples, trials, len(trials)))
-    told = (all_metrics_object if given.all else metrics_object)(summary)
-    print(json.dumps(told, ensure_ascii=False, indent=2))
+    figures = (all_metrics_object if given.all else metrics_object)(summary)
+    print(json.dumps(figures, ensure_ascii=False, indent=2))
     return 0
 
 
 def _score_replies(given: argparse.Namespace) -> int:
     from evalui.report.imports.predictions import read_replies
 
-    for found in read_replies(given.file):
-        print(json.dumps(found, ensure_ascii=False))
+    for row in read_replies(given.file):
+        print(json.dumps(row, ensure_ascii=False))
     return 0
 
 

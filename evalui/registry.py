@@ -142,11 +142,11 @@ def plugin_groups() -> frozenset[str]:
     Looks into the files first, since most often there are none, and `importlib.metadata` takes a
     tenth of a second to import.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for folder in map(Path, sys.path):
         for path in folder.glob("*.dist-info/entry_points.txt"):
-            found |= {each.decode() for each in _GROUP_HEADER.findall(path.read_bytes())}
-    return frozenset(found)
+            names |= {each.decode() for each in _GROUP_HEADER.findall(path.read_bytes())}
+    return frozenset(names)
 
 
 def _entry_points(group: str) -> "list[EntryPoint]":

@@ -139,8 +139,8 @@ def _reject_duplicates(
 ) -> None:
     names = [datasets[source.key].name for source in spec.datasets]
     # One contestant may bring answers to several datasets.
-    brought = dict.fromkeys(found.model for found in collected)
-    twice = Counter((found.model, found.source) for found in collected)
+    brought = dict.fromkeys(supplied.model for supplied in collected)
+    twice = Counter((supplied.model, supplied.source) for supplied in collected)
     again = [model for (model, _), count in twice.items() for _ in range(count - 1)]
     contestants = [*spec.models, *brought, *again]
     judges = spec.judging.judges if spec.judging else []

@@ -55,10 +55,10 @@ def expand_entries(
     datasets: list[DatasetSpec] = []
     renamed: dict[str, str] = {}
     for source in spec.datasets:
-        found = _entries(spec, source, base, limits)
-        parts = [_entry_spec(source, each.name) for each in found] or [source]
+        entries = _entries(spec, source, base, limits)
+        parts = [_entry_spec(source, each.name) for each in entries] or [source]
         datasets += parts
-        written = [part for part, each in zip(parts, found, strict=False) if each.is_open_ended]
+        written = [part for part, each in zip(parts, entries, strict=False) if each.is_open_ended]
         if len(written) == 1:
             renamed[source.key] = written[0].key
     answers = [
@@ -127,8 +127,8 @@ def submit(
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
-    found = left_out(spec, loaded, plans, collected)
-    return queue.create_run(database, spec, plans, owner, left_out=found)
+    omitted = left_out(spec, loaded, plans, collected)
+    return queue.create_run(database, spec, plans, owner, left_out=omitted)
 
 
 def layout_of(source: DatasetSpec) -> Layout:
@@ -151,9 +151,11 @@ def _entries(
     """The entries of a dataset that are datasets of their own; () to take the files as they are."""
     if source.entry or source.kind or source.sha256:
         return ()
-    found = config_entries([_absolute_path(base, path) for path in source.paths], limits=limits)
-    mixed = len({each.pattern for each in found}) > 1
-    return found if mixed or (spec.version > 1 and len(found) > 1) else ()
+    configured = config_entries(
+        [_absolute_path(base, path) for path in source.paths], limits=limits
+    )
+    mixed = len({each.pattern for each in configured}) > 1
+    return configured if mixed or (spec.version > 1 and len(configured) > 1) else ()
 
 
 def _entry_spec(source: DatasetSpec, entry: str) -> DatasetSpec:
@@ -182,11 +184,11 @@ def _collect_one(
     if bool(wanted.path) == bool(wanted.run):
         raise SpecError("answers-source", model=wanted.model)
     if wanted.path:
-        found = read_answers(
+        answered = read_answers(
             _absolute_path(base, wanted.path), samples, model=wanted.model, limits=limits
         )
-        _reject_faults(spec, wanted, found)
-        answers, unknown = found.answers, len(found.unknown)
+        _reject_faults(spec, wanted, answered)
+        answers, unknown = answered.answers, len(answered.unknown)
     else:
         answers, unknown = _earlier_answers(database, wanted, samples, owner), 0
     if not answers:
@@ -194,9 +196,9 @@ def _collect_one(
     return CollectedAnswers(wanted.model, source, answers, unknown)
 
 
-def _reject_faults(spec: RunSpec, wanted: AnswersSpec, found: ExternalAnswers) -> None:
-    if (faults := found.unusable) and not wanted.skip_faulty:
-        n = len(faults) + found.unlisted
+def _reject_faults(spec: RunSpec, wanted: AnswersSpec, answered: ExternalAnswers) -> None:
+    if (faults := answered.unusable) and not wanted.skip_faulty:
+        n = len(faults) + answered.unlisted
         raise _faulty_rows_error(
             Path(wanted.path).name, faults[0], n, "answers", spec.answers, wanted
         )
@@ -226,7 +228,7 @@ def _earlier_answers(
     if not may_see(read_run(database, wanted.run).owner, owner):
         raise UnknownRun("no-run", run=wanted.run)
     questions = {sample.id: _question_key(sample) for sample in samples}
-    found: dict[str, tuple[str, ...]] = {}
+    by_sample: dict[str, tuple[str, ...]] = {}
     for row in read_cells(database, wanted.run):
         if row.cell.mode != OPEN or row.cell.model != wanted.model:
             continue
@@ -236,10 +238,10 @@ def _earlier_answers(
             for trial in result.trials
             if questions.get(trial.sample_id) == _question_key(result.samples[trial.sample_id])
         }
-        if found.keys() & answers.keys():
+        if by_sample.keys() & answers.keys():
             raise SpecError("answers-several", model=wanted.model)
-        found |= answers
-    return found
+        by_sample |= answers
+    return by_sample
 
 
 def _question_key(sample: Sample) -> tuple[object, ...]:

@@ -29,7 +29,7 @@ from evalui.report.charts.png_parts import (
     PANEL_TITLE,
     POINT,
     WHISKER,
-    Sheet,
+    PngCanvas,
     Space,
     add_bars,
     column_count,
@@ -76,7 +76,7 @@ def picture(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") 
     titles = wrap_text(title, width - 2 * EDGE, size=16)
     lines = wrap_text(subtitle, width - 2 * EDGE, size=12)
     top = EDGE + _TITLE * len(titles) + _SUBTITLE * len(lines) + 12
-    sheet = Sheet(width, top + space.top + space.height + space.bottom + EDGE, theme)
+    sheet = PngCanvas(width, top + space.top + space.height + space.bottom + EDGE, theme)
     for place, line in enumerate(titles):
         sheet.text(EDGE, EDGE + 8 + _TITLE * place, line, size=16, bold=True)
     for place, line in enumerate(lines):
@@ -87,7 +87,7 @@ def picture(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") 
 
 
 def _draw(
-    sheet: Sheet,
+    sheet: PngCanvas,
     chart: Chart,
     space: Space,
     corner: tuple[float, float],
@@ -119,7 +119,7 @@ def _draw(
         add_bars(sheet, below, chart.below)
 
 
-def _small_multiples(sheet: Sheet, chart: SmallMultiples, corner: tuple[float, float]) -> None:
+def _small_multiples(sheet: PngCanvas, chart: SmallMultiples, corner: tuple[float, float]) -> None:
     if not chart.panels:
         return
     one = panel_space(chart)
@@ -142,7 +142,7 @@ def _small_multiples(sheet: Sheet, chart: SmallMultiples, corner: tuple[float, f
 # ---------------------------------------------------------------- heat maps
 
 
-def _heat_map(sheet: Sheet, axes: Any, chart: HeatMap, *, named: bool) -> None:
+def _heat_map(sheet: PngCanvas, axes: Any, chart: HeatMap, *, named: bool) -> None:
     size = max(1, len(chart.rows))
     axes.set_xlim(-0.5, column_count(chart) - 0.5)
     axes.set_ylim((-0.5, size - 0.5) if chart.counted else (size - 0.5, -0.5))
@@ -159,7 +159,7 @@ def _heat_map(sheet: Sheet, axes: Any, chart: HeatMap, *, named: bool) -> None:
     _notes(sheet, axes, chart)
 
 
-def _notes(sheet: Sheet, axes: Any, chart: HeatMap) -> None:
+def _notes(sheet: PngCanvas, axes: Any, chart: HeatMap) -> None:
     """The titles of the axes, and the notes beside and below the cells."""
     faint: dict[str, Any] = {"size": 12, "faint": True}
     if chart.column_title:
@@ -178,7 +178,7 @@ def _notes(sheet: Sheet, axes: Any, chart: HeatMap) -> None:
             sheet.write(axes, line, (1, row), **look, **faint)
 
 
-def _cells(sheet: Sheet, axes: Any, chart: HeatMap, cells: Cells) -> None:
+def _cells(sheet: PngCanvas, axes: Any, chart: HeatMap, cells: Cells) -> None:
     if not cells.values or not cells.values[0]:
         return
     size = (len(cells.values), len(cells.values[0]))
@@ -223,7 +223,7 @@ def _outlines(axes: Any, size: int) -> None:
 # ---------------------------------------------------------------- intervals and lines
 
 
-def _intervals(sheet: Sheet, axes: Any, chart: Intervals, space: Space, *, named: bool) -> None:
+def _intervals(sheet: PngCanvas, axes: Any, chart: Intervals, space: Space, *, named: bool) -> None:
     value_axis(sheet, axes, chart.axis, "x")
     axes.set_ylim(max(1, len(chart.rows)) - 0.5, -0.8)
     for row, low, high in chart.grey:
@@ -246,7 +246,7 @@ def _intervals(sheet: Sheet, axes: Any, chart: Intervals, space: Space, *, named
         sheet.write(axes, text, (x, 1), within=ON_X, shift=(0, 12), size=12, faint=True)
 
 
-def _legend(sheet: Sheet, axes: Any, chart: Intervals) -> None:
+def _legend(sheet: PngCanvas, axes: Any, chart: Intervals) -> None:
     """The marks of the series with their names above the plot, side by side."""
     from matplotlib.lines import Line2D
 
@@ -272,7 +272,7 @@ def _ranges(axes: Any, chart: Intervals, series: Series) -> None:
         axes.plot(values, heights, color=colour, linewidth=2 * POINT, clip_on=False)
 
 
-def _mark(sheet: Sheet, axes: Any, chart: Intervals, series: Series, mark: Mark) -> None:
+def _mark(sheet: PngCanvas, axes: Any, chart: Intervals, series: Series, mark: Mark) -> None:
     colour = series.style.colour
     axes.plot(
         mark.value,
@@ -298,7 +298,7 @@ def _mark(sheet: Sheet, axes: Any, chart: Intervals, series: Series, mark: Mark)
     sheet.write_label(axes, mark.label, at, up=up, aside=aside, align=align)
 
 
-def _lines(sheet: Sheet, axes: Any, chart: Lines) -> None:
+def _lines(sheet: PngCanvas, axes: Any, chart: Lines) -> None:
     value_axis(sheet, axes, chart.x, "x")
     value_axis(sheet, axes, chart.y, "y")
     for line in chart.lines:
@@ -310,7 +310,7 @@ def _lines(sheet: Sheet, axes: Any, chart: Lines) -> None:
         sheet.write(axes, text, (x, y), shift=(0, -8), align="left", size=12, faint=True)
 
 
-def _line(sheet: Sheet, axes: Any, line: Line) -> None:
+def _line(sheet: PngCanvas, axes: Any, line: Line) -> None:
     if line.dash != "points":
         look: dict[str, Any] = {"linestyle": _DASHES[line.dash], "linewidth": line.width * POINT}
         axes.plot(line.x, line.y, color=line.colours[0], **look)

@@ -135,7 +135,7 @@ def panel_grid(chart: SmallMultiples, one: Space) -> tuple[int, int]:
     return across, -(-len(chart.panels) // across)
 
 
-class Sheet:
+class PngCanvas:
     """A figure of `width` times `height` pixels, and plots on it; y counts from the top."""
 
     def __init__(self, width: float, height: float, theme: Theme) -> None:
@@ -215,7 +215,7 @@ class Sheet:
         }
 
 
-def value_axis(sheet: Sheet, axes: Any, axis: Axis, name: Literal["x", "y"]) -> None:
+def value_axis(sheet: PngCanvas, axes: Any, axis: Axis, name: Literal["x", "y"]) -> None:
     """Lines across the plot at the ticks of an axis, their labels, and its title."""
     across = name == "x"
     (axes.set_xscale if across else axes.set_yscale)("log" if axis.logarithmic else "linear")
@@ -240,7 +240,7 @@ def value_axis(sheet: Sheet, axes: Any, axis: Axis, name: Literal["x", "y"]) -> 
         set_title(axis.title, labelpad=(28 if across else 40) * POINT, **font)
 
 
-def add_bars(sheet: Sheet, axes: Any, chart: Bars) -> None:
+def add_bars(sheet: PngCanvas, axes: Any, chart: Bars) -> None:
     """Bars with their labels, and lines across them with theirs."""
     axes.set_ylim(chart.axis.low, chart.axis.high)
     for bar in chart.bars:

@@ -21,8 +21,8 @@ def choice_ranges(figures: Figures) -> dict[str, Any]:
 
 def choice_format(figures: Figures) -> dict[str, Any] | None:
     """The figures on the form of the answers, in an object of their own; None without answers."""
-    found = _values(metrics_in("json format"), figures)
-    return {name.removeprefix("format_"): value for name, value in found.items()} or None
+    values = _values(metrics_in("json format"), figures)
+    return {name.removeprefix("format_"): value for name, value in values.items()} or None
 
 
 def choice_columns(figures: Figures) -> dict[str, Any]:

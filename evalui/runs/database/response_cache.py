@@ -31,28 +31,28 @@ def cacheable_by(model: Model) -> Callable[[Request], bool]:
 
 def get_responses(database: Database, keys: Sequence[bytes]) -> dict[bytes, Response]:
     """The responses that are kept, by key."""
-    found: dict[bytes, Response] = {}
+    cached: dict[bytes, Response] = {}
     for some in _parameter_groups(keys):
         marks = ",".join("?" * len(some))
         rows = database.rows(
             f"SELECT request, body FROM response WHERE request IN ({marks})",  # noqa: S608 # marks
             some,
         )
-        found |= {row["request"]: decode_response(row["body"]) for row in rows}
-    return found
+        cached |= {row["request"]: decode_response(row["body"]) for row in rows}
+    return cached
 
 
 def known_responses(database: Database, keys: Iterable[bytes]) -> set[bytes]:
     """Those of the keys that have a response."""
-    found: set[bytes] = set()
+    cached: set[bytes] = set()
     for some in _parameter_groups(keys):
         marks = ",".join("?" * len(some))
         rows = database.rows(
             f"SELECT request FROM response WHERE request IN ({marks})",  # noqa: S608 # marks
             some,
         )
-        found |= {row["request"] for row in rows}
-    return found
+        cached |= {row["request"] for row in rows}
+    return cached
 
 
 def put_responses(connection: Connection, responses: Iterable[tuple[bytes, Response]]) -> None:

@@ -62,7 +62,7 @@ class Hardware:
         return entry.device != "cpu" and bool(devices.visible_gpus(self.gpus))
 
     def free(self, entry: ModelEntry) -> int:
-        """Bytes free where the model would be loaded: the GPU of its number, 0 unless told."""
+        """Bytes free where the model would be loaded: the GPU of its number, 0 unless known."""
         if not self.takes_gpu(entry):
             return self.machine.free
         number = entry.device.partition(":")[2] or "0"
@@ -130,12 +130,12 @@ class ModelsService:
 
     @property
     def may_edit(self) -> bool:
-        """Whether the page may change the catalog: told by the administrator, else only where
+        """Whether the page may change the catalog: allowed by the administrator, else only where
         nobody but this machine can reach the page.
         """
-        told, host = self._settings.edit_models, self._settings.host
-        if told is not None:
-            return told
+        allowed, host = self._settings.edit_models, self._settings.host
+        if allowed is not None:
+            return allowed
         return is_loopback(host) and not self._settings.allowed_hosts
 
     def add(self, wanted: NewModelForm) -> ModelEntry:
@@ -192,11 +192,11 @@ class ModelsService:
 
     def speeds(self) -> Mapping[str, Mapping[str, float]]:
         """Requests per second as last measured, by model and mode; without worked examples."""
-        found: dict[str, dict[str, float]] = {}
+        speeds: dict[str, dict[str, float]] = {}
         for (model, mode, shots), pace in throughputs(self._database).items():
             if not shots:
-                found.setdefault(model, {})[mode] = pace.rate
-        return found
+                speeds.setdefault(model, {})[mode] = pace.rate
+        return speeds
 
     def _entry(self, name: str) -> ModelEntry:
         return find_entry(self.catalog(), name)

@@ -205,8 +205,10 @@ def _by_question(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     return slot_prior(chances.transpose(1, 0, 2)[None])
 
 
-def _lost(found: CircularIntervals) -> float | None:
-    if found.gap is None or found.perf is None:
+def _lost(intervals: CircularIntervals) -> float | None:
+    if intervals.gap is None or intervals.perf is None:
         return None
-    right = found.gap.value + found.perf.value  # who is right in every order is so as written
-    return found.gap.value / right if right else None
+    right = (
+        intervals.gap.value + intervals.perf.value
+    )  # who is right in every order is so as written
+    return intervals.gap.value / right if right else None
