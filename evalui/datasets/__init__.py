@@ -12,7 +12,7 @@ from evalui.datasets.base import (
     UploadNote,
 )
 from evalui.datasets.bundle import config_entries, load
-from evalui.datasets.questions.answer_keys import ANSWER_KEYS
+from evalui.datasets.questions.choice import ANSWER_KEYS
 
 __all__ = [
     "ANSWER_KEYS",

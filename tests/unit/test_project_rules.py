@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 from evalui.datasets.base import DATASET_FORMATS
-from evalui.datasets.questions.answer_keys import ANSWER_KEYS
+from evalui.datasets.questions.choice import ANSWER_KEYS
 from evalui.models import BACKENDS
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES

@@ -20,8 +20,7 @@ from evalui.datasets.base import (
     Source,
     sort_by_line,
 )
-from evalui.datasets.questions.answer_keys import answer_letters, by_letter
-from evalui.datasets.questions.choice import ParsedQuestion, validate
+from evalui.datasets.questions.choice import ParsedQuestion, answer_letters, by_letter, validate
 from evalui.datasets.tables.records import (
     HeaderColumns,
     find_columns,

@@ -11,8 +11,13 @@ from itertools import islice
 from typing import Any, cast
 
 from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, Source
-from evalui.datasets.questions.answer_keys import DetectedAnswerKey, RawAnswer, detect_answer_key
-from evalui.datasets.questions.choice import ParsedQuestion, validate
+from evalui.datasets.questions.choice import (
+    DetectedAnswerKey,
+    ParsedQuestion,
+    RawAnswer,
+    detect_answer_key,
+    validate,
+)
 from evalui.datasets.questions.option_lists import OptionList, read_options
 from evalui.datasets.tables.records import Record, Records, fold_name, no_rows_fault, read_records
 from evalui.datasets.tables.table import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, RawRow, Source
 from evalui.datasets.formats import ceval
-from evalui.datasets.questions.answer_keys import by_letter
+from evalui.datasets.questions.choice import by_letter
 from evalui.datasets.tables.records import COLUMN_NAMES
 from evalui.datasets.tables.table import is_json_lines, read_headerless
 from evalui.types import LETTERS

@@ -12,12 +12,11 @@ import plotly.graph_objects as go
 
 from evalui.messages import localized
 from evalui.proportions import wilson_interval
-from evalui.report.analyses.overview.groups import GroupKind, SubjectGroup
 from evalui.report.analyses.overview.narrative import (
     group_name,
     names,
 )
-from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.summary import GroupKind, SubjectGroup, Summary
 from evalui.report.charts.kinds import (
     Bar,
     Bars,

@@ -8,8 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evalui.report.analyses.overview.groups import SubjectGroup
-from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.statistics import CellComparison, ComparisonSet, IncomparablePair
 from evalui.report.export.encoder import (
     Fields,

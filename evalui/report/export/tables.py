@@ -10,8 +10,7 @@ from typing import cast
 import pandas as pd
 
 from evalui.report.analyses.open_answers.figures import ANSWERS, rating_cells
-from evalui.report.analyses.overview.groups import SubjectGroup
-from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.export.choice_names import (
     CELL,

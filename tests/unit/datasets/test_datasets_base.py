@@ -1,7 +1,7 @@
 import pytest
 
 from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS, UPLOAD_NOTES, UploadNote
-from evalui.datasets.questions.answer_keys import answer_letters
+from evalui.datasets.questions.choice import answer_letters
 from evalui.errors import UnknownName
 from evalui.messages import messages
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from evalui.datasets import load
 from evalui.datasets.base import Layout, Source
-from evalui.datasets.questions.answer_keys import ANSWER_KEYS
-from evalui.datasets.questions.choice import ParsedQuestion, validate
+from evalui.datasets.questions.choice import ANSWER_KEYS, ParsedQuestion, validate
 from evalui.datasets.reading import equal_letters
 
 HEADER = "id,question,A,B,C,D,answer\n"

@@ -13,8 +13,8 @@ import pytest
 
 import evalui
 from evalui.datasets.base import FAULT_RULES, UPLOAD_NOTES
-from evalui.datasets.questions.answer_keys import ANSWER_KEYS
 from evalui.datasets.questions.ceval_subjects import CATEGORIES
+from evalui.datasets.questions.choice import ANSWER_KEYS
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import LANGUAGES, Sentence, language_of, localized, messages, sentence
 from evalui.modes import MODES

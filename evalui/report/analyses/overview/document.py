@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.groups import SubjectGroup
 from evalui.report.analyses.overview.narrative import (
     group_name,
     guessing_lines,
@@ -12,7 +11,7 @@ from evalui.report.analyses.overview.narrative import (
     names,
     overview_title,
 )
-from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.overview.warnings import notes
 from evalui.report.analyses.position_bias import (
     Finding,

@@ -7,8 +7,7 @@ beats another is for `statistics`, whether a position is preferred for `position
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.groups import SubjectGroup
-from evalui.report.analyses.overview.summary import Summary, is_unfinished
+from evalui.report.analyses.overview.summary import SubjectGroup, Summary, is_unfinished
 from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.position_bias.counts import PositionTable

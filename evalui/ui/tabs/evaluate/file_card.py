@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from evalui.datasets.base import LoadResult
 from evalui.datasets.health import ChoiceHealth
-from evalui.datasets.questions.answer_keys import ANSWER_KEYS
+from evalui.datasets.questions.choice import ANSWER_KEYS
 from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, equal_letters
 from evalui.messages import Messages
 from evalui.report.numbers import format_range, format_value, percent

@@ -3,8 +3,7 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
-from evalui.report.analyses.overview.groups import subject_groups
-from evalui.report.analyses.overview.summary import summarise
+from evalui.report.analyses.overview.summary import subject_groups, summarise
 from evalui.report.charts.bias import (
     GapRow,
     PriorRow,

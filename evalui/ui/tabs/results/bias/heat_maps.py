@@ -9,8 +9,7 @@ from typing import Any
 import gradio as gr
 
 from evalui.messages import Messages, localized
-from evalui.report.analyses.overview.groups import GroupKind
-from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.summary import GroupKind, Summary
 from evalui.report.charts.bias import GapRow, PriorRow, gap_map, gap_rows, prior_map, prior_rows
 from evalui.report.numbers import count, format_value, percent
 from evalui.report.numbers import format_range as spread

@@ -15,8 +15,7 @@ from evalui.report.analyses.arena.narrative import battles_by, standings_title
 from evalui.report.analyses.judge import judge_notes, order_consistency
 from evalui.report.analyses.open_answers.document import rating_titles
 from evalui.report.analyses.overview.document import left_out_sentences
-from evalui.report.analyses.overview.groups import SubjectGroup
-from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.charts.answers import before_after, text_figures_chart
 from evalui.report.numbers import fixed, format_figure, format_value, percent
 from evalui.report.numbers import format_range as spread

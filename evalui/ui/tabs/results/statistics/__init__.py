@@ -339,16 +339,11 @@ def rank_bands_card(t: Messages, view: RunView, comparison: ComparisonSet | None
     ]
     for cell in comparison.unranked:
         rows.append(["–", view.model(cell.model), "–", rank_text(comparison, cell, t.language)[1]])
-    heads = [
-        t("statistics.band"),
-        t("column.model"),
-        t("statistics.figure"),
-        t("statistics.ranks"),
-    ]
+    keys = ("statistics.band", "column.model", "statistics.figure", "statistics.ranks")
     return join(
         head,
         el("p", t("statistics.bands_about"), cls="meta"),
-        table(heads, rows, right=(2,), cls="slim"),
+        table([t(key) for key in keys], rows, right=(2,), cls="slim"),
     )
 
 
