@@ -8,28 +8,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.local import weights
+from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, validated
 
 # The ranks that vLLM has kernels for, see `max_lora_rank` of its LoRAConfig.
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-class VllmOptions(BaseModel):
-    """The `options` of an entry; other keys belong to other parts of the program.
+class VllmOptions(CheckedTable):
+    """The `options` of an entry that are vLLM's.
 
     `tensor_parallel` is the number of GPUs, `memory_share` the share of the device's memory that
     vLLM may take (0: vLLM's own default), `python` another interpreter that has vLLM, `eager`
     switches compiled graphs off, which starts faster and computes slower.
     """
-
-    # strict: true is not an integer here, and a string is not a number
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
     tensor_parallel: int = Field(default=1, ge=1, description=">= 1")
     memory_share: float = Field(default=0.0, ge=0, le=1, description="0..1")
@@ -40,7 +38,7 @@ class VllmOptions(BaseModel):
 
 
 def read_options(entry: ModelEntry) -> VllmOptions:
-    """The options of the entry.
+    """The options of the entry; other keys belong to other parts of the program.
 
     Raises:
         ModelError: one has a wrong type or a value out of its range, or they and the device
@@ -48,10 +46,11 @@ def read_options(entry: ModelEntry) -> VllmOptions:
     """
     if not re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", entry.device):
         raise ModelError("no-device", name=entry.device)
+    given = {key: entry.options[key] for key in VllmOptions.model_fields if key in entry.options}
     try:
-        options = VllmOptions.model_validate(entry.options)
-    except ValidationError as error:
-        raise _wrong_option(error) from None
+        options = validated(VllmOptions, given)
+    except InvalidTable as error:
+        raise _option_error(error.field) from None
     if options.tensor_parallel > 1 and ":" in entry.device:
         raise ModelError("vllm-one-gpu", n=options.tensor_parallel, device=entry.device)
     return options
@@ -166,18 +165,11 @@ def environment(entry: ModelEntry, outside: Mapping[str, str], threads: int) -> 
     return values
 
 
-def _wrong_option(error: ValidationError) -> ModelError:
-    """The first of the errors, as one line; a field's description states its range."""
-    first = error.errors()[0]
-    name = str(first["loc"][0])
-    field = VllmOptions.model_fields[name]
-    kind = getattr(field.annotation, "__name__", "")
-    return ModelError(
-        "vllm-option",
-        field=name,
-        wanted=kind if first["type"].endswith("_type") else field.description or kind,
-        found=repr(first["input"]),
-    )
+def _option_error(wrong: InvalidField) -> ModelError:
+    """A wrong type is reported by the type's name, a wrong value by the field's description."""
+    kind = getattr(VllmOptions.model_fields[wrong.name].annotation, "__name__", "")
+    wanted = kind if wrong.problem.endswith("_type") else wrong.expected
+    return ModelError("vllm-option", field=wrong.name, wanted=wanted, found=repr(wrong.value))
 
 
 def _lacks_vllm(prefix: Path) -> bool:

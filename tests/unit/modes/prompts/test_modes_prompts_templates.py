@@ -1,6 +1,7 @@
 """Prompts: C-Eval's own text, other templates, and what a user's template may hold."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,11 @@ OWN = {
 def test_a_user_template_is_taken_as_it_is():
     template = parse_template(OWN)
     assert render_choices(template, CITY, ORIGIN, [], chat=False).endswith("D. Oslo\n->")
+
+
+@pytest.mark.parametrize("name", list(TEMPLATES))
+def test_a_shipped_template_passes_the_checks_of_user_templates(name: str):
+    assert parse_template(asdict(TEMPLATES[name])) == TEMPLATES[name]
 
 
 @pytest.mark.parametrize(
