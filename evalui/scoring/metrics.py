@@ -24,7 +24,7 @@ Answers = Literal["choices", "texts"]
 Unit = Literal["share", "probability", "count", "number"]
 Direction = Literal["higher", "lower", "none"]
 Needs = Literal["", "orders", "shown options", "probabilities", "references"]
-# Where the metrics of this module stand, and in which order; all others stand in each of them.
+# Where the metrics with a `key` stand, and in which order; all others stand in each of them.
 View = Literal["strip", "screen", "report", "files", "json", "json ranges", "json format"]
 
 
@@ -69,16 +69,17 @@ METRICS: Registry[Metric] = Registry("metric")
 
 
 def metrics_in(view: View, answers: Answers = "choices") -> list[Metric]:
-    """The metrics that a view shows, in its order; those of other packages come last."""
+    """The metrics that a view shows, in its order; those with a label of their own come last."""
     known = [METRICS[name] for name in METRICS]
     placed = _VIEWS[view] if answers == "choices" else ALL_TEXT_METRICS
     added = [] if view in _CLOSED_VIEWS else [one.name for one in known if is_added(one)]
-    return [METRICS[n] for n in (*placed, *added) if METRICS[n].answers == answers]
+    names = dict.fromkeys((*placed, *added))
+    return [METRICS[name] for name in names if METRICS[name].answers == answers]
 
 
 def is_added(metric: Metric) -> bool:
-    """Whether another package registered it."""
-    return metric.name not in _BUILT_IN
+    """Whether it stands in all open views under its own label: ours with one, and all others."""
+    return bool(metric.label) or metric.name not in _BUILT_IN
 
 
 def compute_figures(
