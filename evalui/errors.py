@@ -7,30 +7,38 @@ EvaluiError
 ├── ModelError         a model cannot be loaded or cannot answer
 │   ├── MissingAbility a mode asks for what the model cannot give
 │   ├── Unreachable    nobody answers now; the same request may succeed later
-│   └── Refused        single requests were turned down for good; the others are answered
+│   └── RequestRejected  single requests were turned down for good; the others are answered
 ├── SpecError          a run specification contradicts itself or its data
 ├── StoreError         the store cannot be read or written (a full disk, say)
 │   ├── UnknownRun     no such run, or it belongs to somebody else
-│   └── LostRun        the run was given to another worker, or deleted
+│   └── RunLeaseLost   the run was given to another worker, or deleted
 └── Cancelled          the run was stopped by its owner
 """
 
+import re
+
 from evalui.messages import Sentence, Value, sentence
+
+_KEY = re.compile(r"[a-z0-9_.-]+")
 
 
 class EvaluiError(Exception):
     """A full sentence that states where, what, and what was expected.
 
     `message` is a key under `error.` of the catalogue, whose fields `values` fill, or a sentence
-    made elsewhere, which is passed on as it is.
+    made elsewhere, by another package for instance, which is passed on as it is.
 
     Raises:
         KeyError: the catalogue lacks the key, or a field has no value.
     """
 
     def __init__(self, message: str, /, **values: Value) -> None:
-        made = isinstance(message, Sentence)
-        self.sentence = message if made else sentence(f"error.{message}", **values)
+        if isinstance(message, Sentence):
+            self.sentence = message
+        elif _KEY.fullmatch(message):
+            self.sentence = sentence(f"error.{message}", **values)
+        else:  # no key has blanks or capitals
+            self.sentence = Sentence(message)
         super().__init__(self.sentence)
 
 

@@ -47,6 +47,9 @@ PLUGINS: Mapping[str, PluginGroup] = {
     "analysis": PluginGroup("evalui.analyses"),
 }
 
+# Protects the loading of plug-ins, for all registries: a plug-in of one may look into another, and
+# with a lock each two threads could wait for one another. Reentrant for the same reason.
+_LOADING = threading.RLock()
 _GROUP_HEADER = re.compile(rb"^\[\s*(evalui\.\w+)\s*\]", re.MULTILINE)
 
 
@@ -64,8 +67,6 @@ class Registry(Generic[T]):
         self._entries: dict[str, T] = {}
         self._plugins = PLUGINS.get(kind)
         self._has_plugins_loaded = self._plugins is None
-        # Reentrant: a plug-in may look something up while it is loaded. Other threads wait.
-        self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[T], T]:
         """Return a decorator that stores a thing under `name`.
@@ -108,16 +109,17 @@ class Registry(Generic[T]):
     def _load_plugins(self) -> None:
         if self._has_plugins_loaded:
             return
-        with self._lock:
+        with _LOADING:
             plugins, self._plugins = self._plugins, None  # None: this thread is loading them
             if plugins is None:
                 return
             if plugins.name in plugin_groups():
                 for entry_point in _entry_points(plugins.name):
-                    self._load(entry_point, plugins)
+                    self._load(entry_point)
+                self._add_labels(plugins)
             self._has_plugins_loaded = True
 
-    def _load(self, entry_point: "EntryPoint", plugins: PluginGroup) -> None:
+    def _load(self, entry_point: "EntryPoint") -> None:
         """Register what an entry point brings; a broken one is reported and left out."""
         before = frozenset(self._entries)
         try:
@@ -128,9 +130,15 @@ class Registry(Generic[T]):
             for name in self._entries.keys() - before:
                 del self._entries[name]
             _report_broken(entry_point, error)
-            return
-        for name in self._entries.keys() - before:
-            label: Mapping[Language, str] = getattr(self._entries[name], "label", {})
+
+    def _add_labels(self, plugins: PluginGroup) -> None:
+        """Give each entry the labels that the catalogue lacks.
+
+        Ours have them all. Of the others no entry point may be new: a module that brings things of
+        several kinds registers them all when the first kind is loaded.
+        """
+        for name, entry in self._entries.items():
+            label: Mapping[Language, str] = getattr(entry, "label", {})
             for key in plugins.label_keys:
                 add_label(key.replace("{name}", name), label, name)
 

@@ -26,7 +26,7 @@ class DatasetSpec(BaseModel):
     """One dataset: its files and how to read them.
 
     `path` is a file, folder, zip or SWIFT's custom_config.json, or a list of files.
-    `sha256` pins the contents. The column settings are those of `data.Layout`, and so is what
+    `sha256` pins the contents. The column settings are those of `datasets.Layout`, and so is what
     becomes of rows whose options share a text.
     """
 

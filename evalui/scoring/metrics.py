@@ -11,7 +11,7 @@ registers appears in all of them, behind those of this module:
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from evalui.registry import Registry
@@ -70,11 +70,11 @@ METRICS: Registry[Metric] = Registry("metric")
 
 def metrics_in(view: View, answers: Answers = "choices") -> list[Metric]:
     """The metrics that a view shows, in its order; those with a label of their own come last."""
-    known = [METRICS[name] for name in METRICS]
+    known = _by_name()
     placed = _VIEWS[view] if answers == "choices" else ALL_TEXT_METRICS
-    added = [] if view in _CLOSED_VIEWS else [one.name for one in known if is_added(one)]
+    added = [] if view in _CLOSED_VIEWS else [name for name in known if is_added(known[name])]
     names = dict.fromkeys((*placed, *added))
-    return [METRICS[name] for name in names if METRICS[name].answers == answers]
+    return [known[name] for name in names if known[name].answers == answers]
 
 
 def is_added(metric: Metric) -> bool:
@@ -90,12 +90,24 @@ def compute_figures(
     Of a cell without trials, those of chosen options that are built in are 0 (counts) or None, but
     for the ones on the form of its answers, which has none.
     """
-    known = [METRICS[name] for name in METRICS if METRICS[name].answers == answers]
+    known = [one for one in _by_name().values() if one.answers == answers]
     if not trials:
         plain = [one for one in known if one.name in _VIEWS["files"] and one.name not in _FORMAT]
         return {one.name: 0 if one.unit == "count" else None for one in plain}
     cell = trials if isinstance(trials, CellTrials) else CellTrials(trials, pattern)
     return {one.name: one.compute(cell) for one in known}
+
+
+def _by_name() -> dict[str, Metric]:
+    """Every metric by the name under which it is registered, which is its public one.
+
+    An entry point may be called otherwise than its metric: it must not replace one of ours.
+    """
+    return {
+        name: one if one.name == name else replace(one, name=name)
+        for name in METRICS
+        for one in (METRICS[name],)
+    }
 
 
 def docs_table() -> str:

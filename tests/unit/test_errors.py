@@ -60,3 +60,14 @@ def test_no_error_is_raised_without_a_key():
 @pytest.mark.parametrize("call", KEYED, ids=lambda call: call.place)
 def test_every_error_has_its_values(call: Call):
     assert fields(messages("en").by_key[call.key]) == call.values
+
+
+def test_another_package_raises_with_a_sentence_of_its_own():
+    error = EvaluiError("The server says {no}.")
+    assert str(error) == error.sentence == "The server says {no}."
+    assert error.sentence.key == ""
+
+
+def test_a_key_that_the_catalogue_lacks_is_a_mistake():
+    with pytest.raises(KeyError):
+        EvaluiError("no-such-key")

@@ -4,6 +4,7 @@ import logging
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 
 import pytest
@@ -168,3 +169,48 @@ def test_sentences_of_the_plugin_come_before_labels(package, tmp_path: Path):
 def test_a_registry_of_another_kind_looks_for_no_plugins(package):
     package("plugin_i", "raise ImportError", "[evalui.rubric]\nx = plugin_i\n")
     assert list(Registry("rubric")) == []
+
+
+@pytest.fixture
+def backends(modes: Registry[object]) -> Registry[object]:
+    """A second registry in the module of the first."""
+    del modes
+    home = sys.modules["registry_home"]
+    home.BACKENDS = Registry("model backend")  # type: ignore[attr-defined] # a module made here
+    return home.BACKENDS
+
+
+def test_all_that_one_module_brings_has_its_labels(
+    package, modes: Registry[object], backends: Registry[object]
+):
+    code = (
+        f"from registry_home import BACKENDS, MODES\n{GOOD}\n"
+        "BACKENDS.register('both')(ECHO)\nMODES.register('both')(ECHO)\n"
+    )
+    package("plugin_l", code, "[evalui.backends]\nx = plugin_l\n[evalui.modes]\nx = plugin_l\n")
+    assert list(backends) == ["both"]
+    assert list(modes) == ["both"]
+    assert messages("en")("backend.both") == "Echo {it}"
+    assert messages("zh")("mode.both") == "回声"
+
+
+def test_plugins_of_two_kinds_may_look_into_each_others_registry(
+    package, modes: Registry[object], backends: Registry[object]
+):
+    wait = "import time\nimport registry_home\ntime.sleep(0.05)\n"
+    package(
+        "plugin_m", f"{wait}list(registry_home.BACKENDS)\nM = 1", "[evalui.modes]\nm=plugin_m:M"
+    )
+    package(
+        "plugin_n", f"{wait}list(registry_home.MODES)\nB = 1", "[evalui.backends]\nb=plugin_n:B"
+    )
+    found: list[list[str]] = []
+    threads = [
+        Thread(target=lambda each=each: found.append(list(each)), daemon=True)
+        for each in (modes, backends)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    assert sorted(found) == [["b"], ["m"]]

@@ -117,7 +117,7 @@ def renew_lease(connection: Connection, lease: Lease) -> None:
     """Inside a transaction: make sure that the lease is valid, and renew it.
 
     Raises:
-        LostRun: it is not; nothing of the transaction may be kept.
+        RunLeaseLost: it is not; nothing of the transaction may be kept.
     """
     if not _try_renew_lease(connection, lease):
         raise lost_run_error(lease)

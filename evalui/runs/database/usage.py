@@ -97,7 +97,7 @@ def add_usage(database: Database, lease: Lease, cell_id: int, usage: Usage) -> N
     """Add tokens to those of the cell.
 
     Raises:
-        LostRun: the run was given to another worker, or deleted; nothing is written.
+        RunLeaseLost: the run was given to another worker, or deleted; nothing is written.
     """
     with database.writing() as connection:
         renew_lease(connection, lease)

@@ -97,3 +97,12 @@ def test_a_metric_without_a_label_is_called_by_its_name(registered: Metric):
     assert registered.own_label("zh") == "first_slot"
     named = Metric("x", registered.compute, label={"en": "First slot"})
     assert (named.own_label("en"), named.own_label("zh")) == ("First slot", "First slot")
+
+
+def test_a_metric_has_the_name_that_it_is_registered_under(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(METRICS, "_entries", dict(METRICS._entries))
+    METRICS.register("first")(Metric("acc_origin", lambda _: 0.125))
+    figures = compute_figures([answered("q", (0, 1), 0, 0)], "origin")
+    assert figures["first"] == 0.125
+    assert figures["acc_origin"] != 0.125
+    assert metrics_in("files")[-1].name == "first"
