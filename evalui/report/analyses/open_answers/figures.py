@@ -192,7 +192,7 @@ def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerP
     """Every two models of each dataset compared in one text figure, on the questions both have.
 
     The range resamples questions, the p-value is that of a sign-flip test, see
-    `scoring.bootstrap.paired_bootstrap`.
+    `scoring.statistics.paired_tests.paired_bootstrap`.
     """
     groups: dict[tuple[str, str], list[CellResult]] = {}
     for result in results:

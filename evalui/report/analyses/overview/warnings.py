@@ -1,6 +1,6 @@
 """What a reader must know before believing a cell's figures.
 
-Which rules fire is decided by `scoring.lights`; here they get their weight and their words.
+Which rules fire is decided by `scoring.cautions`; here they get their weight and their words.
 """
 
 from collections import defaultdict
@@ -102,7 +102,7 @@ def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
 
 
 def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
-    """What the rules of `scoring.lights` look at."""
+    """What the rules of `scoring.cautions` look at."""
     form, bias, done = summary.format, summary.main_bias, max(1, summary.done)
     blind = summary.cell.mode == CHOICES_ONLY
     prior = bias.prior if bias else None
