@@ -41,7 +41,7 @@ class Settings(BaseSettings):
     engine: Literal["local", "ray"] = "local"  # where models run: in the worker, or on a cluster
     ray_address: str = ""  # of the cluster's head; "" starts a cluster on this machine alone
     ray_cores: int = Field(default=2, gt=0)  # of one actor where there is no accelerator
-    # What multiplies float32 matrices on a CPU; "measured" takes the faster one, see models.fp32.
+    # What multiplies float32 matrices on a CPU; "measured" takes the faster, see models.local.fp32.
     fp32: Literal["measured", "onednn", "blas"] = "measured"
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
     token: bool = True  # whether the pages need the access token of the printed address

@@ -34,6 +34,16 @@ def test_no_folder_has_more_than_14_modules():
     assert {str(folder): n for folder, n in counted.items() if n > 14} == {}
 
 
+def test_every_slow_file_exists():
+    # A file that was renamed would run in `make check`, unnoticed but for its time.
+    (slow,) = (
+        ast.literal_eval(node.value)
+        for node in ast.parse((ROOT / "tests/conftest.py").read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SLOW"
+    )
+    assert slow - {path.name for path in (ROOT / "tests").rglob("test_*.py")} == set()
+
+
 def test_no_two_public_classes_share_a_name():
     places: dict[str, list[str]] = defaultdict(list)
     for path, tree in TREES.items():

@@ -79,7 +79,7 @@ def _length(known: object) -> int:
 
 
 class ServerTokenizer:
-    """vLLM's /tokenize and /detokenize; see `tokens.Tokenizer`.
+    """vLLM's /tokenize and /detokenize; see `tokenization.Tokenizer`.
 
     Its vocabulary cannot be listed (`size` is 0), and which token stands for the empty context
     is not reported (`empty_context_id` is None unless every text begins with one).

@@ -1,7 +1,7 @@
 """Objects and rows made from dataclasses by a table of public names.
 
 The table says for each public name where its value stands and in which unit it is published.
-This module knows no dataclass but `Interval`; the names themselves stand in `names`.
+This module knows no dataclass but `Interval`; names stand in `choice_names` and `open_names`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -67,7 +67,7 @@ class OptionCountStratum:
     """`n` questions with K options in V orders; row 0 of `orders` is the original one.
 
     `orders` has the shape (V, K) and says which option stands in a slot. `choice` and `target`
-    are slots of shape (n, V); `choice` may be `grid.UNREADABLE` or `grid.TIED`. `probabilities`
+    are slots of shape (n, V); `choice` may be UNREADABLE or TIED. `probabilities`
     have the shape (n, V, K), by slot; None unless every trial has them.
     """
 

@@ -48,7 +48,7 @@ class Action(gr.EventData):
         return value if isinstance(value, str) else ""
 
     def with_form(self, form: Form) -> Self:
-        """The same act in a tab with other fields."""
+        """The same action in a tab with other fields."""
         return type(self)(self.target, {**self.data, "form": form})
 
 
@@ -70,7 +70,7 @@ def on_action(
     outputs: Sequence[Any],
     inputs: Sequence[Any] = (),
 ) -> None:
-    """Call `handler` for each act in a pane."""
+    """Call `handler` for each `Action` in a fragment."""
     # A second click must not be dropped while the first is answered.
     source.act(handler, list(inputs), list(outputs), trigger_mode="multiple", **QUIET)
 

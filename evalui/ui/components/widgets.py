@@ -108,7 +108,7 @@ def bar(share: float, *, label: str | None = None) -> Html:
 
 
 def button(word: Child, do: str, *, cls: str = "", **data: Attribute) -> Html:
-    """A real button whose press is an act of the pane it stands in."""
+    """A real button whose press is an action of the fragment it stands in."""
     return el("button", word, type="button", cls=f"btn {cls}".strip(), data_do=do, **data)
 
 

@@ -110,7 +110,7 @@ class AnswersService:
         return tuple(run for run in earlier if run.models)
 
     def spec(self, source: AnswerSource, datasets: Mapping[str, Dataset]) -> AnswersSpec:
-        """The draft's answers as the specification names them."""
+        """The form's answers as the specification names them."""
         open_ = {key: each for key, each in datasets.items() if each.kind != "multiple_choice"}
         if not source.model:
             raise SpecError("answers-no-name")

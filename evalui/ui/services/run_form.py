@@ -107,7 +107,7 @@ class RunForm:
     def run_spec(
         self, datasets: Sequence[DatasetSpec], answers: Sequence[AnswersSpec] = ()
     ) -> RunSpec:
-        """The whole run; `answers` are those of the draft as the specification names them."""
+        """The whole run; `answers` are those of the form as the specification names them."""
         return RunSpec(
             version=VERSION,
             name=self.name,
@@ -128,7 +128,7 @@ def default_max_tokens(mode: str) -> int:
 
 
 def read_run_form(form: Form) -> RunForm:
-    """The form's fields as a draft.
+    """The fields of the form as a run form.
 
     Raises:
         SpecError: a number field holds no number, or the models or modes are none.

@@ -56,7 +56,7 @@ _CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in m
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A draft worked out: its specification, its data by source, its cells, and its cost."""
+    """A run form worked out: its specification, its data by source, its cells, and its cost."""
 
     spec: RunSpec
     loaded: dict[str, LoadResult]
@@ -150,26 +150,28 @@ class AppService:
         """The models that follow a rule; a judge among them is marked as one."""
         return frozenset(e.name for e in self.catalog().values() if traits_of(e).rule_based)
 
-    def plan(self, draft: RunForm) -> PlannedRun:
-        """What the draft would do.
+    def plan(self, run_form: RunForm) -> PlannedRun:
+        """What the form would start.
 
         Raises:
             DataError, SpecError: it cannot be done; the message states why.
         """
-        if not draft.models and not draft.answers:
+        if not run_form.models and not run_form.answers:
             raise SpecError("no-model")
-        if not draft.modes:
+        if not run_form.modes:
             raise SpecError("no-mode")
         loaded: dict[str, LoadResult] = {}
         sources: list[DatasetSpec] = []
-        for upload in draft.uploads:
-            result = self.load(upload, draft.layout_of(upload))
-            if result.faults and not draft.skip_faulty:
+        for upload in run_form.uploads:
+            result = self.load(upload, run_form.layout_of(upload))
+            if result.faults and not run_form.skip_faulty:
                 raise FaultyRows("faulty-rows")
-            sources.append(self._source(draft, upload, result.dataset))
+            sources.append(self._source(run_form, upload, result.dataset))
             loaded[sources[-1].key] = result
         datasets = {key: result.dataset for key, result in loaded.items()}
-        spec = draft.run_spec(sources, [self.answers.spec(one, datasets) for one in draft.answers])
+        spec = run_form.run_spec(
+            sources, [self.answers.spec(one, datasets) for one in run_form.answers]
+        )
         collected = collect_answers(
             self.database, spec, datasets, limits=self._limits, owner=self.owner
         )
@@ -185,16 +187,16 @@ class AppService:
         )
         return PlannedRun(spec, loaded, plans, cost, collected)
 
-    def start(self, draft: RunForm) -> str:
+    def start(self, run_form: RunForm) -> str:
         """Queue the run and return its id; raises as `plan` does."""
-        intent = self.plan(draft)
+        planned = self.plan(run_form)
         return submit(
             self.database,
-            intent.spec,
-            intent.loaded,
+            planned.spec,
+            planned.loaded,
             self.catalog(),
             self.owner,
-            collected=intent.collected,
+            collected=planned.collected,
         )
 
     def run(self, run_id: str) -> RunRow:
@@ -264,11 +266,11 @@ class AppService:
         self._paths(upload)  # raises where the files are gone
         return part_of(upload, source.entry, self._names(upload)) if source.entry else upload
 
-    def _source(self, draft: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
-        """A dataset of the draft as the specification names it."""
+    def _source(self, run_form: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
+        """A dataset of the form as the specification names it."""
         paths = [str(path) for path in self._paths(upload)]
         name, digest = dataset.name, dataset.sha256
-        source = draft.dataset_spec(paths, name=name, sha256=digest, upload=upload)
+        source = run_form.dataset_spec(paths, name=name, sha256=digest, upload=upload)
         return source.model_copy(update={"entry": self._entry(upload)})
 
     def _upload_of(self, paths: Sequence[str]) -> str:

@@ -145,6 +145,16 @@ def test_every_name_of_the_product_is_translated(key: str):
     assert key in messages("zh")
 
 
+@pytest.mark.parametrize(
+    "rule", ["counts-from-0", "counts-from-1", "place-or-text", "text-or-place"]
+)
+def test_a_note_on_the_answer_key_names_it_as_the_page_and_as_the_command_do(rule: str):
+    named = re.search("“([^”]+)” \\((\\w+)\\)", ENGLISH[f"note.{rule}"])
+    assert named
+    assert named[1] == ENGLISH[f"key.{named[2]}"]
+    assert f"“{ENGLISH['columns.title']}”" in ENGLISH[f"note.{rule}"]
+
+
 def test_one_is_told_from_many():
     t = messages("en")
     assert t.count("file.rows", 1) == "1 row"

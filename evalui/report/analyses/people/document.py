@@ -6,7 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from evalui.messages import localized
 from evalui.report.analyses.arena.document import kappa
 from evalui.report.analyses.arena.figures import Standing
-from evalui.report.analyses.arena.narrative import join_sentences, judge_name, standings_title
+from evalui.report.analyses.arena.narrative import (
+    join_names,
+    join_sentences,
+    judge_name,
+    standings_title,
+)
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
 from evalui.report.numbers import count, fixed, format_range, format_value
@@ -22,7 +27,7 @@ _QUESTION_LENGTH = 80
 def people_blocks(
     people: Sequence[PeopleFigures], language: Language, *, rule_based: frozenset[str]
 ) -> Iterator[Block]:
-    """Each dataset that people voted on: a sentence, standings, agreement, win rates, quarrels.
+    """Each dataset that people voted on: sentence, standings, agreement, win rates, disagreements.
 
     The figures of a dataset stand together, those beside the panel first.
     """
@@ -78,7 +83,7 @@ def _notes(figures: PeopleFigures, language: Language) -> Iterator[str]:
     if figures.unmatched_votes:
         yield localized("people-strangers", language, k=count(figures.unmatched_votes))
     if unlike := [voter.name for voter in figures.voters if voter.outlier]:
-        yield localized("people-outliers", language, names=_series(unlike, language))
+        yield localized("people-outliers", language, names=join_names(unlike, language))
 
 
 # ---------------------------------------------------------------- standings
@@ -219,7 +224,7 @@ def _share(share: Interval | None) -> str:
 def _disagreements(
     first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: Language
 ) -> Iterator[Block]:
-    """Beside the panel where there is one: its judges' own quarrels are in the tables."""
+    """Beside the panel where there is one: its judges' own disagreements are in the tables."""
     judge, figures = next(iter(judges.items()), ("", first))
     # Those with most votes first, else as they were voted on.
     ordered = sorted(figures.disagreements, key=lambda one: -len(one.people))
@@ -257,7 +262,7 @@ def _disagreement_row(
             "of-model",
             language,
             model=_outcome_text(one.duel, outcome, language),
-            said=_series(persons, language),
+            said=join_names(persons, language),
         )
         for outcome, persons in who.items()
     )
@@ -278,7 +283,3 @@ def _outcome_text(duel: Duel, outcome: Outcome | None, language: Language) -> st
             return duel.model_b
         case _:
             return localized(f"people-{outcome}", language)
-
-
-def _series(names: Sequence[str], language: Language) -> str:
-    return ("、" if language == "zh" else ", ").join(names)

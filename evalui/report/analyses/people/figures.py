@@ -19,7 +19,7 @@ from evalui.scoring.arena.agreement import (
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import panel_verdicts
-from evalui.types import CellResult, Contestant, Duel, Outcome, Trial, Verdict
+from evalui.types import CellResult, Contestant, Duel, Outcome, Verdict
 
 Votes = Mapping[str, Sequence[Verdict]]  # those of people, by the name of the dataset
 NO_JUDGE = ""  # who judged, where only people did
@@ -254,15 +254,11 @@ def _unjudged(written: Sequence[CellResult]) -> Arena:
     """An arena without verdicts."""
     first = written[0]
     contestants = tuple(
-        Contestant(one.cell.model, {trial.sample_id: _turns(trial) for trial in one.trials})
+        Contestant(one.cell.model, {trial.sample_id: trial.answers for trial in one.trials})
         for one in written
     )
     cell = replace(first.cell, model=NO_JUDGE)
     return arena(CellResult(cell, first.samples, (), 0, contestants=contestants, orders="random"))
-
-
-def _turns(trial: Trial) -> tuple[str, ...]:
-    return trial.turns or (trial.reply or "",)
 
 
 def _by_person(cast: Iterable[Verdict]) -> dict[str, list[Verdict]]:

@@ -85,7 +85,7 @@ class DuelFilters:
 
 
 def judged_pairs_of(arena: Arena) -> tuple[JudgedPair, ...]:
-    """All meetings, questions in the order of the file, pairs in the order of the run."""
+    """All judged pairs, questions in the order of the file, pairs in the order of the run."""
     order = {name: place for place, name in enumerate(contestants(arena))}
     gathered: dict[Duel, list[tuple[Verdict, str | None]]] = {}
     for verdict in arena.verdicts:
@@ -118,7 +118,7 @@ def read_duel_filters(form: Form) -> DuelFilters:
 
 
 def filtered(arena: Arena, pairs: Sequence[JudgedPair], filters: DuelFilters) -> list[JudgedPair]:
-    """The meetings that every filter lets pass."""
+    """The judged pairs that every filter lets pass."""
     holds = _texts_containing(arena, filters.find.casefold())
     return [
         meeting

@@ -5,15 +5,14 @@ from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
-from evalui.scoring.choice.permutations import variant_label
-from evalui.types import LETTERS, Pattern, Sample, Trial, Variant
+from evalui.types import LETTERS, Sample, Trial, Variant
 from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.texts import closest_reference, diff_texts
 from evalui.ui.components.widgets import bar, marker, status
 from evalui.ui.tabs.compare.comparison import FIGURES, Comparison, PairComparison
 from evalui.ui.tabs.compare.selection import ComparedCell
 from evalui.ui.tabs.results.samples.open import marked
-from evalui.ui.tabs.results.samples.question import fixed_note, source_line
+from evalui.ui.tabs.results.samples.question import fixed_note, order_label, source_line
 
 _KINDS = {"right": "ok", "wrong": "bad", "unreadable": "na", "tied": "warn"}
 
@@ -73,7 +72,7 @@ def _order(
     pair: Sequence[ComparedCell],
     trials: Sequence[Trial | None],
 ) -> Html:
-    title = _title(t, pair[0].row.cell.pattern, variant, place)
+    title = order_label(t, pair[0].row.cell.pattern, variant, place)
     heads = [
         div(each.name_with_marker, _verdict(t, trial), cls="who")
         for each, trial in zip(pair, trials, strict=True)
@@ -89,14 +88,6 @@ def _order(
         div(*replies, cls="sides gap-s") if any(replies) else None,
         cls="variant",
     )
-
-
-def _title(t: Messages, pattern: Pattern, variant: Variant, place: int) -> str:
-    if variant.is_origin:
-        return t("order.origin")
-    if pattern == "circular":
-        return t("order.shifted", n=place)
-    return t("order.label", label=variant_label(variant))
 
 
 def _verdict(t: Messages, trial: Trial | None) -> Html:

@@ -305,42 +305,44 @@ class EvaluateTab:
     def _cost(self, form: Form) -> Html:
         t, away = self.t, self._remote_destinations(form)
         try:
-            draft = read_run_form(form)
-            if missing := self._missing(draft, form):
+            run_form = read_run_form(form)
+            if missing := self._missing(run_form, form):
                 return cost_card(t, (), problems=[t(missing)], warnings=away)
-            intent = self.service.plan(draft)
+            planned = self.service.plan(run_form)
         except EvaluiError as error:
             return cost_card(t, (), problems=[self.t.translate(error.sentence)], warnings=away)
         return cost_card(
             t,
             cost_rows(
-                t, intent.cost, ahead=self.service.queued_runs(), questions=_questions(intent)
+                t, planned.cost, ahead=self.service.queued_runs(), questions=_questions(planned)
             ),
-            problems=[] if _has_work(intent) else [t("cost.nothing")],
-            warnings=[*away, *self._warnings(intent)],
+            problems=[] if _has_work(planned) else [t("cost.nothing")],
+            warnings=[*away, *self._warnings(planned)],
         )
 
     def _remote_destinations(self, form: Form) -> list[str]:
         return remote_destinations(self.t, self.service.catalog(), form, self.service.settings)
 
-    def _missing(self, draft: RunForm, form: Form) -> str:
+    def _missing(self, run_form: RunForm, form: Form) -> str:
         """What the user has still to choose: the key of its sentence."""
-        if not draft.models and not draft.answers:
+        if not run_form.models and not run_form.answers:
             return "cost.no_model"
-        if not draft.modes:
+        if not run_form.modes:
             return "cost.no_mode"
         if "yes" in field_values(form, "judging"):
             if not field_values(form, "judges"):
                 return "cost.no_judge"
-            if len(draft.models) + len(draft.answers) < 2 and not is_single(
+            if len(run_form.models) + len(run_form.answers) < 2 and not is_single(
                 field_value(form, "rubric"), form
             ):
                 return "cost.one_contestant"
-        loaded = [self.service.load(upload, draft.layout_of(upload)) for upload in draft.uploads]
+        loaded = [
+            self.service.load(upload, run_form.layout_of(upload)) for upload in run_form.uploads
+        ]
         faulty = any(result.faults for result in loaded)
-        return "cost.faulty" if faulty and not draft.skip_faulty else ""
+        return "cost.faulty" if faulty and not run_form.skip_faulty else ""
 
-    def _warnings(self, intent: PlannedRun) -> list[str]:
+    def _warnings(self, planned: PlannedRun) -> list[str]:
         warnings = [
             self.t(
                 "cost.left_out",
@@ -348,12 +350,12 @@ class EvaluateTab:
                 mode=self.t(f"mode.{plan.cell.mode}"),
                 why=self.t.translate(plan.impossible),
             )
-            for plan in intent.plans
-            if plan.impossible and _fits(plan, intent)
+            for plan in planned.plans
+            if plan.impossible and _fits(plan, planned)
         ]
-        every_order = any(plan.pattern == "all_possible" for plan in intent.plans)
-        if every_order or intent.cost.requests > _MANY_REQUESTS:
-            warnings.append(self.t("cost.many", n=f"{intent.cost.requests:,}"))
+        every_order = any(plan.pattern == "all_possible" for plan in planned.plans)
+        if every_order or planned.cost.requests > _MANY_REQUESTS:
+            warnings.append(self.t("cost.many", n=f"{planned.cost.requests:,}"))
         return warnings
 
     def _started(self, run_id: str) -> Html:
@@ -370,14 +372,14 @@ def _referenced(datasets: Sequence[Dataset]) -> ReferenceCounts:
     return ReferenceCounts(len(samples), sum(not sample.references for sample in samples))
 
 
-def _fits(plan: CellPlan, intent: PlannedRun) -> bool:
+def _fits(plan: CellPlan, planned: PlannedRun) -> bool:
     """Whether the mode is meant for the file; open questions have no choices."""
-    return intent.loaded[plan.source].dataset.kind in MODES[plan.mode_name].kinds
+    return planned.loaded[plan.source].dataset.kind in MODES[plan.mode_name].kinds
 
 
-def _has_work(intent: PlannedRun) -> bool:
+def _has_work(planned: PlannedRun) -> bool:
     """Whether there is a request to send, or an answer to score."""
-    return any(plan.total and not plan.impossible for plan in intent.plans)
+    return any(plan.total and not plan.impossible for plan in planned.plans)
 
 
 def _language(datasets: Sequence[Dataset]) -> str:
@@ -386,9 +388,9 @@ def _language(datasets: Sequence[Dataset]) -> str:
     return "zh" if 2 * spoken.count("zh") >= len(spoken) else "en"
 
 
-def _questions(intent: PlannedRun) -> int:
+def _questions(planned: PlannedRun) -> int:
     """The questions of all datasets of a run, each counted once however many answer it."""
     counted: dict[str, int] = {}
-    for plan in intent.plans:
+    for plan in planned.plans:
         counted[plan.dataset_key] = max(plan.questions, counted.get(plan.dataset_key, 0))
     return sum(counted.values())

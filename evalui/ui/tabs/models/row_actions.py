@@ -95,7 +95,7 @@ def worker_label(t: Messages, worker: WorkerView) -> str:
 def state_column(t: Messages, model: ModelRow, context: RowContext) -> Html:
     """The state, when it was read, and the buttons."""
     return div(
-        div(*_status_lines(t, model, context), cls="model-state"),
+        div(*_status_lines(t, model, context)),
         div(*_actions(t, model, context), cls="acts"),
         cls="model-state",
     )

@@ -25,7 +25,9 @@ def question_card(
     right = sum(trial.correct is True for trial in trials)
     places = {entry.variant: place for place, entry in enumerate(prompts)}
     orders = [
-        _variant(t, trial, sample, _order(t, pattern, trial.variant, places.get(trial.variant, 0)))
+        _variant(
+            t, trial, sample, order_label(t, pattern, trial.variant, places.get(trial.variant, 0))
+        )
         for trial in trials
     ]
     summary = "ok" if right == len(trials) else "warn"
@@ -47,7 +49,7 @@ def question_card(
         else None,
         _explanation(t, sample),
         *(
-            _prompt(t, entry, _order(t, pattern, entry.variant, place), opened=place == 0)
+            _prompt(t, entry, order_label(t, pattern, entry.variant, place), opened=place == 0)
             for place, entry in enumerate(prompts)
         ),
         cls="detail",
@@ -61,6 +63,15 @@ def fixed_note(t: Messages, sample: Sample) -> Html | None:
         if sample.fixed_reason
         else None
     )
+
+
+def order_label(t: Messages, pattern: Pattern, variant: Variant, place: int) -> str:
+    """What an order of the options is called."""
+    if variant.is_origin:
+        return t("order.origin")
+    if pattern == "circular":
+        return t("order.shifted", n=place)
+    return t("order.label", label=variant_label(variant))
 
 
 def source_line(t: Messages, sample: Sample, address: str) -> Html:
@@ -82,15 +93,6 @@ def source_line(t: Messages, sample: Sample, address: str) -> Html:
 def _gold(sample: Sample) -> str:
     assert isinstance(sample.target, int), "multiple choice has an option as its target"
     return f"{LETTERS[sample.target]} · {sample.choices[sample.target]}"
-
-
-def _order(t: Messages, pattern: Pattern, variant: Variant, place: int) -> str:
-    """What an order of the options is called."""
-    if variant.is_origin:
-        return t("order.origin")
-    if pattern == "circular":
-        return t("order.shifted", n=place)
-    return t("order.label", label=variant_label(variant))
 
 
 def _variant(t: Messages, trial: Trial, sample: Sample, title: str) -> Html:

@@ -121,6 +121,14 @@ def test_a_missing_ability_is_marked_with_its_reason(tab: ModelsTab):
 
 
 @pytest.mark.usefixtures("far")
+def test_the_lines_of_a_state_are_not_spaced_as_its_buttons_are(tab: ModelsTab):
+    # The sheet spaces what stands in .model-state: all lines of the state, then the buttons.
+    markup = row(tab, "gpt")
+    assert '<div class="model-state"><div><span' in markup
+    assert markup.count("model-state") == 1
+
+
+@pytest.mark.usefixtures("far")
 def test_a_backend_tells_better_reasons(tab: ModelsTab):
     assert "No texts: it drops echo." in row(tab, "gpt")
 
