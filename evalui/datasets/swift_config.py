@@ -127,7 +127,8 @@ def reject_shared_files(chosen: EntryFiles, others: Iterable[EntryFiles]) -> Non
 def read_config(member: SourceFile) -> tuple[SwiftEntry, ...]:
     """The entries of a configuration; raises `DataError` if it is none."""
     try:
-        value: Any = json.loads(decode(member.data, member.name).text)
+        # Python refuses to read thousands of digits; no number here means anything.
+        value: Any = json.loads(decode(member.data, member.name).text, parse_int=float)
         half = has_lone_surrogate(value)
     except json.JSONDecodeError as error:
         raise DataError(

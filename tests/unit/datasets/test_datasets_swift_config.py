@@ -129,6 +129,7 @@ def test_a_link_does_not_lead_outside_either(tmp_path: Path) -> None:
         (json.dumps([ENTRY | {"name": "\ud800"}]), r"half of a \\u pair"),
         (json.dumps([QA]), r"expected one\.jsonl in eval_example/qa"),
         ("[" * 100_000, "nested too deeply"),
+        (f'{{"limit": {"9" * 5000}}}', "list"),
     ],
 )
 def test_a_bad_configuration_is_told(tmp_path: Path, text: str, reason: str) -> None:
