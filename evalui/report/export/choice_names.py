@@ -5,8 +5,9 @@ from the same ones or stand beside them.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.statistics import CellComparison, ComparisonSet, IncomparablePair
@@ -63,27 +64,25 @@ def public_biases(summary: Summary) -> list[PublicBias]:
 # ---------------------------------------------------------------- single trials and verdicts
 
 
-@dataclass(frozen=True, slots=True)
-class TrialOfCell:
-    """A trial with its question and its cell."""
+class TrialOfCell(NamedTuple):
+    """A trial with its question and its cell; made faster than a dataclass, once for each trial."""
 
-    result: CellResult
+    cell: Cell
+    sample: Sample
     trial: Trial
-
-    @property
-    def cell(self) -> Cell:
-        """The cell it is of."""
-        return self.result.cell
-
-    @property
-    def sample(self) -> Sample:
-        """Its question."""
-        return self.result.samples[self.trial.sample_id]
+    result: CellResult
 
     @property
     def rated_model(self) -> str:
         """Whose answer a judge of single answers was shown."""
         return self.result.contestants[self.trial.variant.permutation[0]].name
+
+
+def trials_of(result: CellResult) -> Iterator[TrialOfCell]:
+    """The trials of a cell with their questions."""
+    cell, samples = result.cell, result.samples
+    for trial in result.trials:
+        yield TrialOfCell(cell, samples[trial.sample_id], trial, result)
 
 
 def metadata(key: str) -> Property:

@@ -5,8 +5,7 @@ This module knows no dataclass but `Interval`; names stand in `choice_names` and
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
@@ -23,6 +22,7 @@ WINNERS: Mapping[Outcome, str] = {
 }
 
 _PLAIN = frozenset({type(None), bool, int, float, str})  # what JSON has as it is
+_SINGLE = _PLAIN | {Interval}  # what is converted as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class Entries:
 # same object's properties, a tuple a list of them.
 Source: TypeAlias = "str | Property | Entries | Fields | tuple[str | Property, ...]"
 Fields: TypeAlias = "Mapping[str, Source]"
+Reader: TypeAlias = Callable[[Any], JsonObject]  # of any kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,9 @@ class Encoder:
     """Publishes objects by `names`, the fields of each dataclass that may leave."""
 
     names: Mapping[type, Fields]
+    _encoders: dict[type, Callable[[Any], Any]] = field(
+        default_factory=dict[type, Callable[[Any], Any]], init=False, repr=False, compare=False
+    )
 
     def encode(self, value: Any) -> Any:
         """The value as JSON knows it.
@@ -77,68 +81,123 @@ class Encoder:
             TypeError: it holds a dataclass that has no public names.
         """
         kind = cast(type[object], type(value))  # of any kind
-        if kind in _PLAIN or isinstance(value, str | int | float):
+        if kind in _PLAIN:
             return value
-        if kind in self.names:
-            return self.fields(value, self.names[kind])
-        if isinstance(value, tuple | list):
-            several = cast(Sequence[Any], value)  # of any kind
-            return [each if type(each) in _PLAIN else self.encode(each) for each in several]
-        if isinstance(value, Mapping):
-            entries = cast(Mapping[Any, Any], value)  # of any kind
-            return {name: self.encode(each) for name, each in entries.items()}
-        raise TypeError(f"{kind.__name__} has no public names")
+        if kind not in self._encoders:
+            self._encoders[kind] = self._encoder_of(kind)
+        return self._encoders[kind](value)
 
     def fields(self, value: Any, fields: Fields) -> JsonObject:
         """The named properties of an object, in the order of their names."""
-        published: JsonObject = {}
-        for name, source in fields.items():
-            if isinstance(source, str):
-                one = _value_at(source, value)
-                # Most values are plain, and there may be a million trials.
-                one = one if type(one) in _PLAIN else self.encode(one)
-            else:
-                one = self._published(value, source)
-            if one is not None or not (isinstance(source, Property) and source.optional):
-                published[name] = one
-        return published
+        return self.reader(fields)(value)
 
-    def _published(self, value: Any, source: Source) -> Any:
+    def reader(self, fields: Fields) -> Reader:
+        """`fields` for many objects, of which there may be a million: paths are resolved once."""
+        encode, encoders = self.encode, self._encoders
+        at_paths: dict[str, Property] = {}
+        of_whole: dict[str, Callable[[Any], Any]] = {}
+        for name, source in fields.items():
+            one = Property(source) if isinstance(source, str) else source
+            if isinstance(one, Property) and one.path:
+                at_paths[name] = one
+            else:
+                of_whole[name] = self._publisher(one)
+        values = _values_at([one.path for one in at_paths.values()])
+        converted = [
+            (name, one.convert or _unchanged, one.absent)
+            for name, one in at_paths.items()
+            if one.convert or one.absent is not None
+        ]
+        whole = list(of_whole.items())
+        optional = [
+            name for name, one in fields.items() if isinstance(one, Property) and one.optional
+        ]
+        in_order = dict[str, Any].fromkeys(fields)
+
+        def read(value: Any) -> JsonObject:
+            published = in_order.copy()
+            published.update(zip(at_paths, values(value), strict=False))
+            for name, convert, absent in converted:
+                one = published[name]
+                published[name] = absent if one is None else convert(one)
+            for name, one in published.items():
+                kind = type(one)
+                if kind not in _PLAIN:  # few are not
+                    published[name] = encoders[kind](one) if kind in encoders else encode(one)
+            for name, publish in whole:
+                published[name] = publish(value)
+            for name in optional:
+                if published[name] is None:
+                    del published[name]
+            return published
+
+        return read
+
+    def _encoder_of(self, kind: type) -> Callable[[Any], Any]:
+        """How values of a kind are encoded."""
+        encode = self.encode
+        if issubclass(kind, str | int | float):
+            return _unchanged
+        if kind in self.names:
+            return self.reader(self.names[kind])
+        if issubclass(kind, tuple | list):
+            return lambda several: (
+                list(several) if _PLAIN.issuperset(map(type, several)) else [*map(encode, several)]
+            )
+        if issubclass(kind, Mapping):
+            return lambda entries: {name: encode(each) for name, each in entries.items()}
+        raise TypeError(f"{kind.__name__} has no public names")
+
+    def _publisher(self, source: Source) -> Callable[[Any], Any]:
+        """How a source is published for an object."""
         match source:
             case str():
-                return self.encode(_value_at(source, value))
+                return self._publisher(Property(source))
             case Property():
-                return self.encode(source.of(value))
+                return lambda value: self.encode(source.of(value))
             case tuple():
-                return [self._published(value, each) for each in source]
+                each_published = [self._publisher(each) for each in source]
+                return lambda value: [publish(value) for publish in each_published]
             case Entries():
-                return [
-                    self._key(source.keys, key) | self.fields(each, source.fields)
-                    for key, each in source.source.of(value).items()
+                keys, entries, read = source.keys, source.source, self.reader(source.fields)
+                return lambda value: [
+                    _key(keys, key) | read(each) for key, each in entries.of(value).items()
                 ]
             case _:
-                return self.fields(value, source)
-
-    def _key(self, names: Sequence[str], key: str | tuple[str, ...]) -> JsonObject:
-        return dict(zip(names, (key,) if isinstance(key, str) else key, strict=True))
+                return self.reader(source)
 
 
-@cache
-def _getter(path: str) -> Callable[[Any], Any]:
-    return attrgetter(path) if path else lambda value: value
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _key(names: Sequence[str], key: str | tuple[str, ...]) -> JsonObject:
+    return dict(zip(names, (key,) if isinstance(key, str) else key, strict=True))
+
+
+def _values_at(paths: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+    """What reads the values at all the paths, none of which is ""; None where a path meets None."""
+    if len(paths) < 2:  # of one path, `attrgetter` makes no tuple
+        return lambda value: [_value_at(path, value) for path in paths]
+    getter: Callable[[Any], tuple[Any, ...]] = attrgetter(*paths)
+
+    def values(value: Any) -> Sequence[Any]:
+        try:
+            return getter(value)
+        except AttributeError:
+            # A None on the way is rare; looking for it at each step of each trial takes longer.
+            return [_value_at(path, value) for path in paths]
+
+    return values
 
 
 def _value_at(path: str, value: Any) -> Any:
     """What a path leads to; None where it meets None."""
-    try:
-        return _getter(path)(value)
-    except AttributeError:
-        # A None on the way is rare; looking for it at each step of each trial takes longer.
-        for name in path.split("."):
-            if value is None:
-                return None
-            value = getattr(value, name)
-        return value
+    for name in path.split(".") if path else ():
+        if value is None:
+            return None
+        value = getattr(value, name)
+    return value
 
 
 def same(*names: str) -> dict[str, Source]:
@@ -228,12 +287,14 @@ def _each(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`convert` for one value, or for every one in a tuple or a mapping; None stays None."""
 
     def converted(value: Any) -> Any:
+        if type(value) in _SINGLE:
+            return None if value is None else convert(value)
         if isinstance(value, tuple):
             return [converted(each) for each in cast(tuple[Any, ...], value)]  # of any kind
         if isinstance(value, Mapping):
             entries = cast(Mapping[Any, Any], value)  # of any kind
             return {name: converted(each) for name, each in entries.items()}
-        return None if value is None else convert(value)
+        return convert(value)
 
     return converted
 

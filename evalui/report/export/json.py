@@ -15,13 +15,14 @@ from evalui.report.export.choice_names import (
     METRICS,
     ORDER,
     SIGNATURE,
-    TrialOfCell,
+    trials_of,
 )
 from evalui.report.export.encoder import (
     Encoder,
     Fields,
     JsonObject,
     Property,
+    Reader,
     pick,
     same,
     winner,
@@ -30,6 +31,8 @@ from evalui.report.export.encoder import (
 from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
 from evalui.types import LETTERS, CellResult, Trial
+
+ENCODER = Encoder({**CHOICE_NAMES, **OPEN_NAMES})
 
 _QUESTION: Fields = {
     **within("cell", CELL),
@@ -44,58 +47,69 @@ _QUESTION: Fields = {
     "order": ORDER,
 }
 _READINGS: Fields = {**within("trial", same("headline", "readings", "truncated")), **SIGNATURE}
-_REPLY: Fields = {**_QUESTION, "reply": "trial.reply", **_READINGS}
-_SCORES: Fields = {
-    **_QUESTION,
-    "scores": "trial.scores",
-    "merged_seams": "trial.merged_boundaries",
-    **_READINGS,
-}
-_PROBABILITIES: Fields = {
-    **_QUESTION,
-    # An empty tuple stands for no probability on any label.
-    "probabilities": Property(
-        "trial",
-        lambda trial: trial.probabilities or (0.0,) * len(trial.variant.permutation),
-    ),
-    "label_mass": "trial.mass",
-    "top_token": "trial.reply",
-    **_READINGS,
-}
-_ANSWER: Fields = {
-    **within("cell", CELL),
-    "id": "trial.sample_id",
-    "question": "sample.question",
-    "references": "sample.references",
-    "reply": "trial.reply",
-    "turns": "trial.turns",
-    "rule": "trial.reading.rule",
-    "figures": Property(
-        "trial.scores", lambda scores: {name: values[0] for name, values in scores.items()}
-    ),
-    "truncated": "trial.truncated",
-    **SIGNATURE,
-}
-_RATING: Fields = {
-    "dataset": "cell.dataset",
-    "judge": "cell.model",
-    "model": "rated_model",
-    "question": "trial.sample_id",
-    **MARKS,
-    "rule": "trial.reading.rule",
-    "reply": "trial.reply",
-    "injected": Property("trial.scores", lambda scores: any(scores.get("injected", ()))),
-    **SIGNATURE,
-}
+_REPLY = ENCODER.reader({**_QUESTION, "reply": "trial.reply", **_READINGS})
+_SCORES = ENCODER.reader(
+    {
+        **_QUESTION,
+        "scores": "trial.scores",
+        "merged_seams": "trial.merged_boundaries",
+        **_READINGS,
+    }
+)
+_PROBABILITIES = ENCODER.reader(
+    {
+        **_QUESTION,
+        # An empty tuple stands for no probability on any label.
+        "probabilities": Property(
+            "trial",
+            lambda trial: trial.probabilities or (0.0,) * len(trial.variant.permutation),
+        ),
+        "label_mass": "trial.mass",
+        "top_token": "trial.reply",
+        **_READINGS,
+    }
+)
+_ANSWER = ENCODER.reader(
+    {
+        **within("cell", CELL),
+        "id": "trial.sample_id",
+        "question": "sample.question",
+        "references": "sample.references",
+        "reply": "trial.reply",
+        "turns": "trial.turns",
+        "rule": "trial.reading.rule",
+        "figures": Property(
+            "trial.scores", lambda scores: {name: values[0] for name, values in scores.items()}
+        ),
+        "truncated": "trial.truncated",
+        **SIGNATURE,
+    }
+)
+_RATING = ENCODER.reader(
+    {
+        "dataset": "cell.dataset",
+        "judge": "cell.model",
+        "model": "rated_model",
+        "question": "trial.sample_id",
+        **MARKS,
+        "rule": "trial.reading.rule",
+        "reply": "trial.reply",
+        "injected": Property("trial.scores", lambda scores: any(scores.get("injected", ()))),
+        **SIGNATURE,
+    }
+)
 _BY: Fields = {"dataset": "dataset", "judge": "by"}
-_VERDICT: Fields = same("rule", "strength", "reply", "injected")
-_BATTLE: Fields = {
-    **same("model_a", "model_b"),
-    "winner": winner("outcome"),
-    "question": "question",
-}
-
-ENCODER = Encoder({**CHOICE_NAMES, **OPEN_NAMES})
+_DUEL = ENCODER.reader(DUEL)
+_VERDICT = ENCODER.reader(same("rule", "strength", "reply", "injected"))
+_BATTLE = ENCODER.reader(
+    {
+        **same("model_a", "model_b"),
+        "winner": winner("outcome"),
+        "question": "question",
+    }
+)
+_SIDES = ENCODER.reader(pick(DUEL, "model_a", "model_b", "winner"))
+_VOTE = ENCODER.reader(pick(DUEL, "question") | {"by": "rater", "comment": "reply"})
 
 
 def encode(value: Any) -> Any:
@@ -125,18 +139,17 @@ def cell_object(summary: Summary) -> JsonObject:
 
 def trial_objects(result: CellResult) -> Iterator[JsonObject]:
     """The trials of a cell, one object each, in the form that `evalui score choices` reads."""
-    for trial in result.trials:
-        yield ENCODER.fields(TrialOfCell(result, trial), _trial_fields(trial))
+    return (_reader(of.trial)(of) for of in trials_of(result))
 
 
 def answer_objects(result: CellResult) -> Iterator[JsonObject]:
     """The answers of a cell, one object each, in the form in which answers are read again."""
-    return (ENCODER.fields(TrialOfCell(result, trial), _ANSWER) for trial in result.trials)
+    return map(_ANSWER, trials_of(result))
 
 
 def rating_objects(result: CellResult) -> Iterator[JsonObject]:
     """What a judge gave single answers, one object each; an unreadable mark is null."""
-    return (ENCODER.fields(TrialOfCell(result, trial), _RATING) for trial in result.trials)
+    return map(_RATING, trials_of(result))
 
 
 def duel_objects(arena: Arena) -> Iterator[JsonObject]:
@@ -144,9 +157,9 @@ def duel_objects(arena: Arena) -> Iterator[JsonObject]:
     by = ENCODER.fields(arena, _BY)
     for verdict in arena.verdicts:
         yield {
-            **ENCODER.fields(verdict, DUEL),
+            **_DUEL(verdict),
             **by,
-            **ENCODER.fields(verdict, _VERDICT),
+            **_VERDICT(verdict),
             "signature": arena.signature,
         }
 
@@ -154,24 +167,18 @@ def duel_objects(arena: Arena) -> Iterator[JsonObject]:
 def battle_objects(arena: Arena) -> Iterator[JsonObject]:
     """The rows that count, in the form that `evalui score battles` reads."""
     by = ENCODER.fields(arena, _BY)
-    return (ENCODER.fields(battle, _BATTLE) | by for battle in arena.battles)
+    return (_BATTLE(battle) | by for battle in arena.battles)
 
 
 def vote_objects(votes: Votes) -> Iterator[JsonObject]:
     """The readable votes as battles that name their dataset, one object each."""
-    sides = pick(DUEL, "model_a", "model_b", "winner")
-    words = pick(DUEL, "question") | {"by": "rater", "comment": "reply"}
     for dataset, cast in votes.items():
         for vote in cast:
             if vote.outcome is not None:
-                yield {
-                    **ENCODER.fields(vote, sides),
-                    "dataset": dataset,
-                    **ENCODER.fields(vote, words),
-                }
+                yield {**_SIDES(vote), "dataset": dataset, **_VOTE(vote)}
 
 
-def _trial_fields(trial: Trial) -> Fields:
+def _reader(trial: Trial) -> Reader:
     """What the model gave: a reply, or probabilities by slot, or a score per option."""
     if trial.scores:
         return _SCORES

@@ -96,11 +96,13 @@ _RELIABILITY: Fields = {
     **{f"lead{end}": _lead(place) for place, end in enumerate(("", "_low", "_high"))},
     "error": "error",
 }
-_VERDICT: Fields = {
-    "id": "duel.sample_id",
-    **pick(DUEL, "model_a", "model_b", "winner"),
-    **same("strength", "rule", "injected", "reply"),
-}
+_VERDICT = ENCODER.reader(
+    {
+        "id": "duel.sample_id",
+        **pick(DUEL, "model_a", "model_b", "winner"),
+        **same("strength", "rule", "injected", "reply"),
+    }
+)
 _VOTER: Fields = {"shared": "n", **interval("as_most_others", "agreement"), **VOTER_TEST}
 _POWERED: Fields = {
     **POWERED_COUNTS,
@@ -202,7 +204,7 @@ def verdicts(arenas: Sequence[Arena]) -> pd.DataFrame:
     """A row per showing with the judge's words; the winner of an unreadable one is empty."""
     return _by_arena(
         [arena for arena in arenas if arena.by != PANEL_NAME],
-        lambda arena: (ENCODER.fields(verdict, _VERDICT) for verdict in arena.verdicts),
+        lambda arena: map(_VERDICT, arena.verdicts),
     )
 
 

@@ -5,6 +5,7 @@ in per cent.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import cast
 
 import pandas as pd
@@ -24,11 +25,13 @@ from evalui.report.export.choice_names import (
     TrialOfCell,
     metadata,
     public_biases,
+    trials_of,
 )
 from evalui.report.export.encoder import (
     Fields,
     JsonObject,
     Property,
+    Reader,
     bounds,
     interval,
     length,
@@ -75,47 +78,53 @@ _PAIR: Fields = {
     "signature": "first.signature",
     "signature_second": "second.signature",
 }
-_TRIAL: Fields = {
-    **_CELL,
-    "id": "trial.sample_id",
-    "subject": "sample.subject",
-    "file": metadata("file"),
-    "line": metadata("line"),
-    "order": ORDER,
-    "question": "sample.question",
-    "options": OPTIONS,
-    "answer": letter("trial.target"),
-    "choice": letter("trial.choice"),
-    "correct": "trial.correct",
-    "credit": "trial.reading.credit",
-    "tied": "trial.reading.tied",
-    "rule": "trial.reading.rule",
-    "reply": "trial.reply",
-    "label_mass": "trial.mass",
-    "truncated": "trial.truncated",
-    "merged_seams": "trial.merged_boundaries",
-}
+_TRIAL = ENCODER.reader(
+    {
+        **_CELL,
+        "id": "trial.sample_id",
+        "subject": "sample.subject",
+        "file": metadata("file"),
+        "line": metadata("line"),
+        "order": ORDER,
+        "question": "sample.question",
+        "options": OPTIONS,
+        "answer": letter("trial.target"),
+        "choice": letter("trial.choice"),
+        "correct": "trial.correct",
+        "credit": "trial.reading.credit",
+        "tied": "trial.reading.tied",
+        "rule": "trial.reading.rule",
+        "reply": "trial.reply",
+        "label_mass": "trial.mass",
+        "truncated": "trial.truncated",
+        "merged_seams": "trial.merged_boundaries",
+    }
+)
 
-_RATING: Fields = {
-    "dataset": "cell.dataset",
-    "judge": "cell.model",
-    "model": "rated_model",
-    "id": "trial.sample_id",
-    "question": "sample.question",
-    **MARKS,
-    "rule": "trial.reading.rule",
-    "reply": "trial.reply",
-    **SIGNATURE,
-}
-_REPLY: Fields = {
-    **within("cell", CELL),
-    **within("sample", same("id", "subject")),
-    **{name: metadata(name) for name in ("language", "capability", "file", "line")},
-    "question": Property("sample", lambda of: SEPARATOR.join((of.question, *of.follow_ups))),
-    "references": Property("sample.references", SEPARATOR.join),
-    "reply": Property("trial", lambda of: SEPARATOR.join(of.turns) or of.reply),
-    "rule": "trial.reading.rule",
-}
+_RATING = ENCODER.reader(
+    {
+        "dataset": "cell.dataset",
+        "judge": "cell.model",
+        "model": "rated_model",
+        "id": "trial.sample_id",
+        "question": "sample.question",
+        **MARKS,
+        "rule": "trial.reading.rule",
+        "reply": "trial.reply",
+        **SIGNATURE,
+    }
+)
+_REPLY = ENCODER.reader(
+    {
+        **within("cell", CELL),
+        **within("sample", same("id", "subject")),
+        **{name: metadata(name) for name in ("language", "capability", "file", "line")},
+        "question": Property("sample", lambda of: SEPARATOR.join((of.question, *of.follow_ups))),
+        "references": Property("sample.references", SEPARATOR.join),
+        "reply": Property("trial", lambda of: SEPARATOR.join(of.turns) or of.reply),
+        "rule": "trial.reading.rule",
+    }
+)
 
 
 def tables(summaries: Sequence[Summary], results: Sequence[CellResult]) -> dict[str, pd.DataFrame]:
@@ -203,29 +212,23 @@ def pairs(summaries: Sequence[Summary]) -> pd.DataFrame:
 
 def trials(results: Sequence[CellResult]) -> pd.DataFrame:
     """A row per trial with its question, what was shown, and what was read under each rule."""
-    return frame(
-        _trial_row(TrialOfCell(result, trial)) for result in results for trial in result.trials
-    )
+    return frame(_trial_row(of) for result in results for of in trials_of(result))
 
 
 def ratings(results: Sequence[CellResult]) -> pd.DataFrame:
     """A row per answer that a judge rated alone, the mark on the judge's own scale."""
-    return frame(
-        ENCODER.fields(TrialOfCell(result, trial), _RATING)
-        for result in rating_cells(results)
-        for trial in result.trials
-    )
+    return frame(_RATING(of) for result in rating_cells(results) for of in trials_of(result))
 
 
 def replies(results: Sequence[CellResult]) -> pd.DataFrame:
     """A row per written answer with its question, its references and its text figures."""
     return frame(
-        ENCODER.fields(TrialOfCell(result, trial), _REPLY)
-        | {name: 100 * values[0] for name, values in trial.scores.items()}
-        | {"truncated": trial.truncated, "signature": result.cell.signature}
+        _REPLY(of)
+        | {name: 100 * values[0] for name, values in of.trial.scores.items()}
+        | {"truncated": of.trial.truncated, "signature": of.cell.signature}
         for result in results
         if result.cell.mode == ANSWERS
-        for trial in result.trials
+        for of in trials_of(result)
     )
 
 
@@ -288,10 +291,14 @@ def _flatten(nested: JsonObject) -> TableRow:
 
 def _trial_row(of: TrialOfCell) -> TableRow:
     """One trial as a flat row; letters are slots as shown to the model."""
-    row = ENCODER.fields(of, _TRIAL)
+    row = _TRIAL(of)
     for name, reading in of.trial.readings.items():
-        columns: Fields = {f"{name}_choice": letter("choice"), f"{name}_rule": "rule"}
-        row |= ENCODER.fields(reading, columns)
+        row |= _reading_columns(name)(reading)
     shares = zip(LETTERS, of.trial.probabilities, strict=False)
     row |= {f"p_{slot}": share for slot, share in shares}
     return row | {"signature": of.cell.signature}
+
+
+@cache
+def _reading_columns(name: str) -> Reader:
+    return ENCODER.reader({f"{name}_choice": letter("choice"), f"{name}_rule": "rule"})
