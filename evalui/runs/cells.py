@@ -17,9 +17,9 @@ from evalui.types import Ability, Cell, Contestant, Dataset, Pattern, Sample, Va
 MAX_TRIALS = 1_000_000
 
 _LACKS: dict[Ability, str] = {
-    "next_token": sentence("error.lacks-next-token"),
-    "loglik": sentence("error.lacks-loglik"),
-    "generate": sentence("error.lacks-generate"),
+    "next_token": "error.lacks-next-token",
+    "loglik": "error.lacks-loglik",
+    "generate": "error.lacks-generate",
 }
 
 
@@ -123,10 +123,11 @@ def blocking_reason(dataset: Dataset, entry: ModelEntry, mode_spec: ModeSpec) ->
     if state.problem:
         return state.problem
     if mode_spec.ability not in state.abilities:
+        lacks = _LACKS[mode_spec.ability]
         return sentence(
             "error.cannot-do",
             model=entry.name,
-            why=state.missing_reasons.get(mode_spec.ability) or _LACKS[mode_spec.ability],
+            why=state.missing_reasons.get(mode_spec.ability) or sentence(lacks),
         )
     if isinstance(mode, ChoicesOnly) and traits_of(entry).needs_question:
         return sentence("error.needs-question", model=entry.name)

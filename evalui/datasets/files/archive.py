@@ -25,7 +25,6 @@ from evalui.messages import sentence
 _TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _WORKBOOK_SUFFIXES = (".xlsx",)
 _CONFIG_SUFFIXES = (".json",)
-_SUPPORTED_KINDS = sentence("error.kinds")
 _UTF8_NAME_FLAG = 0x800  # zip flag: the name is UTF-8
 _ENCRYPTED_FLAG = 0x1  # zip flag
 _MIN_BOMB_BYTES = 2**20  # bytes; below this no ratio is a bomb
@@ -94,7 +93,7 @@ def collect_files(paths: Sequence[Path], limits: Limits) -> CollectedFiles:
             )
     if not members:
         names = ", ".join(path.name for path in paths)
-        raise DataError("nothing-readable", files=names, kinds=_SUPPORTED_KINDS)
+        raise DataError("nothing-readable", files=names, kinds=sentence("error.kinds"))
     members.sort(key=lambda member: (member.name, member.path))
     return CollectedFiles(tuple(members), _ignored_files_notes(ignored))
 
@@ -134,7 +133,7 @@ def _read_path(path: Path, limits: Limits) -> Iterator[SourceFile]:
         elif path.suffix.lower() == ".xls":
             raise DataError("workbook-old", file=path.name)
         else:
-            raise DataError("unknown-kind", file=path.name, kinds=_SUPPORTED_KINDS)
+            raise DataError("unknown-kind", file=path.name, kinds=sentence("error.kinds"))
     except OSError as error:
         raise DataError("file-unreadable", file=path.name, reason=str(error.strerror)) from error
 

@@ -15,12 +15,12 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _MAGIC = (
-    (b"PK\x03\x04", sentence("error.magic-zip")),
-    (b"\xd0\xcf\x11\xe0", sentence("error.magic-office")),
-    (b"%PDF", sentence("error.magic-pdf")),
-    (b"\x1f\x8b", sentence("error.magic-gzip")),
-    (b"PAR1", sentence("error.magic-parquet")),
-    (b"SQLite format 3\x00", sentence("error.magic-sqlite")),
+    (b"PK\x03\x04", "error.magic-zip"),
+    (b"\xd0\xcf\x11\xe0", "error.magic-office"),
+    (b"%PDF", "error.magic-pdf"),
+    (b"\x1f\x8b", "error.magic-gzip"),
+    (b"PAR1", "error.magic-parquet"),
+    (b"SQLite format 3\x00", "error.magic-sqlite"),
 )
 _SNIFF_BYTES = (
     4096  # bytes in which UTF-16 without a mark is detected: the header's ASCII names are there
@@ -40,9 +40,9 @@ def decode(data: bytes, name: str) -> DecodedText:
     """The text of a file; raises `DataError` if it has none or cannot be read as text."""
     if not data:
         raise DataError("empty-file", file=name)
-    for magic, what in _MAGIC:
+    for magic, kind in _MAGIC:
         if data.startswith(magic):
-            raise DataError("not-text", file=name, what=what)
+            raise DataError("not-text", file=name, what=sentence(kind))
     decoded = _detect_and_decode(data)
     if decoded is None:
         raise DataError("unknown-encoding", file=name)

@@ -279,7 +279,9 @@ def _rates_heat_map(fought: Sequence[Battle], models: Sequence[str]) -> HeatMap:
         for row in models
     ]
     text = [[Label(plain="" if r is None else f"{100 * r:.0f}") for r in row] for row in rates]
-    rows, columns = _matrix_heads(models, named=False)
+    numbers = range(1, len(models) + 1)
+    rows = [Label(f"{n}. {shorten_name(name)}") for n, name in zip(numbers, models, strict=True)]
+    columns = [Label(str(n)) for n in numbers]
     layers = [Cells(rates, "share", text=text), _diagonal(len(models))]
     return HeatMap(rows, columns, layers, _SMALL_CELL, missing=_missing(rates))
 

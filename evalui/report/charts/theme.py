@@ -163,7 +163,7 @@ def wrap_text(text: str, max_width: float, *, size: float = 13) -> list[str]:
     """
     lines = [""]
     for piece in re.findall(
-        rf"{_WIDE.pattern}[，。；：、）”]?|\s+|[^\s\u2e80-\u9fff\uff00-\uff60]+", text
+        rf"{_WIDE.pattern}[，。；：、）”]?|[ \n]+|[^ \n\u2e80-\u9fff\uff00-\uff60]+", text
     ):
         if lines[-1] and text_width(lines[-1] + piece.rstrip(), size=size) > max_width:
             lines.append("")

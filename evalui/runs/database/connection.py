@@ -17,14 +17,14 @@ from evalui.runs.database.schema import MIGRATIONS, migrate
 BUSY_TIMEOUT_S = 10.0  # how long a writer waits for another process
 
 _SENTENCES = {
-    sqlite3.SQLITE_FULL: sentence("error.disk-full"),
-    sqlite3.SQLITE_IOERR: sentence("error.disk-broken"),
-    sqlite3.SQLITE_READONLY: sentence("error.store-read-only"),
-    sqlite3.SQLITE_CANTOPEN: sentence("error.store-closed"),
-    sqlite3.SQLITE_PERM: sentence("error.store-forbidden"),
-    sqlite3.SQLITE_BUSY: sentence("error.store-locked", n=BUSY_TIMEOUT_S),
-    sqlite3.SQLITE_CORRUPT: sentence("error.store-damaged"),
-    sqlite3.SQLITE_NOTADB: sentence("error.store-foreign"),
+    sqlite3.SQLITE_FULL: "error.disk-full",
+    sqlite3.SQLITE_IOERR: "error.disk-broken",
+    sqlite3.SQLITE_READONLY: "error.store-read-only",
+    sqlite3.SQLITE_CANTOPEN: "error.store-closed",
+    sqlite3.SQLITE_PERM: "error.store-forbidden",
+    sqlite3.SQLITE_BUSY: "error.store-locked",
+    sqlite3.SQLITE_CORRUPT: "error.store-damaged",
+    sqlite3.SQLITE_NOTADB: "error.store-foreign",
 }
 
 
@@ -101,9 +101,10 @@ class Database:
             yield
         except sqlite3.Error as error:
             # The low byte is the primary code. Whatever is not listed is our own mistake.
-            what = _SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-            if what is None:
+            key = _SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+            if key is None:
                 raise
+            what = sentence(key, n=BUSY_TIMEOUT_S)
             raise StoreError("store", what=what, file=str(self.path), reason=str(error)) from error
 
 

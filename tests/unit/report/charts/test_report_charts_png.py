@@ -107,7 +107,7 @@ def test_win_rates_are_those_of_the_row_against_the_column(texts):
     shown = texts()
     heads = [text for text in shown if text in ("Overall", "Chinese", "English", "n = 12", "n = 6")]
     assert heads == ["Overall", "Chinese", "English", "n = 12", "n = 6", "n = 6"]
-    names = ("strong 1", "middle 2", "weak 3")
+    names = ("1. strong", "2. middle", "3. weak")
     rows = [shown[shown.index(name) :][1:7] for name in names]
     assert rows == [["100", "100"] * 3, ["0", "100"] * 3, ["0", "0"] * 3]
 
