@@ -13,7 +13,7 @@ from evalui.settings import ASSETS
 from evalui.types import Trial
 
 ON_A_CLUSTER = Path(__file__).with_name("cluster_examples.py")
-QUESTIONS = 60
+QUESTIONS = 120
 
 
 @pytest.mark.timeout(400)
