@@ -10,6 +10,7 @@ from evalui.runs.database.codec import decode_left_out, decode_sentence
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import LOCAL, CellRow, RunRow, WorkerRow
 from evalui.runs.signature import with_fingerprint
+from evalui.runs.spec import ModeSpec
 from evalui.types import Cell, LeftOut
 
 _RUNS_SQL = """
@@ -115,3 +116,8 @@ def _cell_row(row: Row) -> CellRow:
     plain = [name for name in CellRow.__slots__ if name not in ("run_id", "cell", "error")]
     values = {name: row[name] for name in plain}
     return CellRow(run_id=row["run"], cell=cell, error=decode_sentence(row["error"]), **values)
+
+
+def is_recorded(row: CellRow) -> bool:
+    """Whether the answers of a cell were supplied with the run, and not requested from a model."""
+    return ModeSpec.model_validate_json(row.plan).recorded

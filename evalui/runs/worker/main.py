@@ -28,9 +28,8 @@ from evalui.runs.database import queue
 from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease, RunRow
-from evalui.runs.database.runs import read_cells
+from evalui.runs.database.runs import is_recorded, read_cells
 from evalui.runs.database.throughput import store_loading_time
-from evalui.runs.spec import ModeSpec
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
 from evalui.runs.worker.devices import device_of
@@ -175,7 +174,7 @@ class Worker:
     def _do_cells(self, run: RunRow) -> None:
         waiting = [row for row in read_cells(self._database, run.id) if row.state == "waiting"]
         # A judge may have the name of a contestant whose answers were supplied.
-        groups = groupby(waiting, key=lambda row: (row.cell.model, _is_recorded(row)))
+        groups = groupby(waiting, key=lambda row: (row.cell.model, is_recorded(row)))
         for (_, recorded), rows in groups:
             cells = list(rows)
             if recorded:
@@ -353,10 +352,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
     job.run(model, dataset)
-
-
-def _is_recorded(row: CellRow) -> bool:
-    return ModeSpec.model_validate_json(row.plan).recorded
 
 
 def _error_text(error: Exception) -> str:

@@ -346,7 +346,7 @@ def _fit(
         gradient = (points - battles * won).sum(axis=2)
         hessian = -battles * won * (1 - won) + ridge
         hessian[:, diagonal] -= (hessian - ridge).sum(axis=2)
-        step = _solve_rows(hessian, gradient)
+        step = solve_rows(hessian, gradient)
         max_change: NDArray[np.float64] = np.ptp(step, axis=1, keepdims=True)
         rated += step * np.log1p(max_change) / np.where(max_change == 0, 1, max_change)
         if max_change.max() < _TOLERANCE:
@@ -355,8 +355,8 @@ def _fit(
     return rated
 
 
-def _solve_rows(matrices: NDArray[np.float64], sides: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The solutions of one system of equations per row."""
+def solve_rows(matrices: NDArray[np.float64], sides: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The solutions of one system of equations per row; shapes (n, k, k) and (n, k) -> (n, k)."""
     return np.asarray(np.linalg.solve(matrices, sides[:, :, None])[:, :, 0], dtype=np.float64)
 
 

@@ -18,6 +18,7 @@ from evalui.scoring.arena.bradley_terry import (
     Rating,
     connectivity,
     is_strongly_connected,
+    solve_rows,
     with_intervals,
 )
 from evalui.scoring.arena.elo import INITIAL_RATING, POINTS_PER_LOG_ODDS
@@ -182,7 +183,7 @@ def _fit(
         hessian[:, first, second] = hessian[:, second, first] = (
             weights * won * (1 - won)
         ) @ products
-        step = _solve_rows(hessian + ridge, gradient)
+        step = solve_rows(hessian + ridge, gradient)
         max_change = np.abs(step @ design.rows.T).max(axis=1, keepdims=True)
         parameters += step * np.log1p(max_change) / np.where(max_change == 0, 1, max_change)
         if max_change.max() < _TOLERANCE:
@@ -197,11 +198,6 @@ def _expected_points(
     from scipy.special import expit
 
     return np.asarray(expit(parameters @ design.rows.T), dtype=np.float64)
-
-
-def _solve_rows(matrices: NDArray[np.float64], sides: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The solutions of one system of equations per row."""
-    return np.asarray(np.linalg.solve(matrices, sides[:, :, None])[:, :, 0], dtype=np.float64)
 
 
 def _bootstrap(

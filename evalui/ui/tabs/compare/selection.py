@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from evalui.errors import UnknownRun
 from evalui.messages import Messages
 from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.spec import JUDGE, OPEN, ModeSpec
+from evalui.runs.database.runs import is_recorded, read_cells, read_runs
+from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.statistics import paired_tests
 from evalui.ui.components.format import format_time
 from evalui.ui.components.html import Html, div, el, join, span
@@ -120,7 +120,7 @@ def incompatibilities(one: CellRow, other: CellRow) -> tuple[str, ...]:
     """
     named = paired_tests.incompatibilities(one.cell, other.cell)
     parts = named.split(", ") if named else []
-    if one.cell.mode == other.cell.mode == OPEN and (_is_recorded(one) or _is_recorded(other)):
+    if one.cell.mode == other.cell.mode == OPEN and (is_recorded(one) or is_recorded(other)):
         parts = [part for part in parts if part not in ("prompt", "shots")]
     return tuple(parts)
 
@@ -165,10 +165,6 @@ def describe_differences(t: Messages, differences: Sequence[str]) -> str:
     """What two cells differ in, in words; another dataset or mode is enough."""
     first = [part for part in differences if part in ("dataset", "mode")][:1]
     return t("list.comma").join(t(f"compare.part.{part}") for part in first or differences)
-
-
-def _is_recorded(row: CellRow) -> bool:
-    return ModeSpec.model_validate_json(row.plan).recorded
 
 
 def _names(chosen: Sequence[tuple[RunRow, CellRow]]) -> dict[int, str]:
