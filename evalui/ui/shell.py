@@ -11,11 +11,11 @@ from starlette.datastructures import QueryParams
 
 from evalui.errors import EvaluiError
 from evalui.messages import messages
+from evalui.report.html import Html, div, el, join, span
 from evalui.settings import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
-from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import LOGO
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService

@@ -121,7 +121,7 @@ class Encoder:
                 one = published[name]
                 published[name] = absent if one is None else convert(one)
             for name, one in published.items():
-                kind = type(one)
+                kind: type[Any] = type(one)
                 if kind not in _PLAIN:  # few are not
                     published[name] = encoders[kind](one) if kind in encoders else encode(one)
             for name, publish in whole:

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 
 from evalui.datasets.health import LengthStatistics
 from evalui.messages import Messages
+from evalui.report.html import Html, div, el, join
+from evalui.report.html import span as inline
 from evalui.report.numbers import format_range, format_value
 from evalui.types import Fault, Interval
-from evalui.ui.components.html import Html, div, el, join
-from evalui.ui.components.html import span as inline
 
 _UNBROKEN = re.compile(r"“[^”]*”|\d{1,3}(?:,\d{3})+")
 

@@ -10,8 +10,8 @@ from typing import Any, Self, cast
 import gradio as gr
 from gradio.blocks import Block
 
+from evalui.report.html import Html
 from evalui.ui.components.form import Form
-from evalui.ui.components.html import Html
 
 # How every listener of the page is wired: at once, without a spinner, and no public endpoint.
 QUIET: Mapping[str, Any] = {

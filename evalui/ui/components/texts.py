@@ -22,9 +22,9 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from evalui.report.html import Html, el
 from evalui.text_tokenizers import tokenize_zh
 from evalui.text_tokenizers.han import contains_han
-from evalui.ui.components.html import Html, el
 
 _MAX_LENGTH = 20_000  # characters that are read as Markdown; what follows is shown as it is
 _MAX_HEADING_LEVEL = 6

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from evalui.messages import Messages
+from evalui.report.html import Attribute, Child, Html, div, el, join, span
+from evalui.report.icons import status, status_icon
 from evalui.types import RunState
-from evalui.ui.components.html import Attribute, Child, Html, div, el, join, span
 
 NOTE_KINDS: Mapping[str, str] = {"bad": "bad", "warn": "warn", "info": "na"}
 RUN_STATE_KINDS: Mapping[RunState, str] = {
@@ -14,35 +15,6 @@ RUN_STATE_KINDS: Mapping[RunState, str] = {
     "failed": "bad",
     "cancelled": "warn",
 }
-_STATUS_ICON = {"ok": "ok", "warn": "warn", "bad": "bad", "na": "none", "go": "running"}
-_PATHS = {
-    "ok": '<path d="M3 8.5l3.2 3.2L13 5" fill="none" stroke="currentColor" stroke-width="2"/>',
-    "warn": (
-        '<path d="M8 2L15 14H1z" fill="none" stroke="currentColor" stroke-width="1.6" '
-        'stroke-linejoin="round"/><path d="M8 6v4M8 11.2v1.4" stroke="currentColor" '
-        'stroke-width="1.6"/>'
-    ),
-    "bad": (
-        '<path d="M5 1.5h6L14.5 5v6L11 14.5H5L1.5 11V5z" fill="currentColor"/>'
-        '<path d="M5.5 5.5l5 5m0-5l-5 5" stroke="var(--surface)" stroke-width="1.6"/>'
-    ),
-    "none": '<path d="M3 8h10" stroke="currentColor" stroke-width="2"/>',
-    "running": (
-        '<circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="2" '
-        'stroke-dasharray="26 9"/>'
-    ),
-}
-# In the order of the models of a run, as on the charts; baselines are always the grey diamond.
-_SHAPES = (
-    '<circle cx="7" cy="7" r="5.5"/>',
-    '<rect x="2" y="2" width="10" height="10"/>',
-    '<path d="M7 1l6 11H1z"/>',
-    '<path d="M7 1l6 4.4-2.3 7.1H3.3L1 5.4z"/>',
-    '<path d="M7 .5l1.9 4.1 4.5.5-3.4 3 1 4.4L7 10.3l-4 2.2 1-4.4-3.4-3 4.5-.5z"/>',
-    '<path d="M3.9 1.6h6.2L13.2 7l-3.1 5.4H3.9L.8 7z"/>',
-)
-_DIAMOND = '<path d="M7 1l6 6l-6 6l-6 -6z"/>'
-
 LOGO = Html(
     '<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">'
     '<path d="M2 5.5h9M2 14.5h16" stroke="var(--line-strong)" stroke-width="2"/>'
@@ -77,12 +49,7 @@ def page_head(title: str, below: Child, *beside: Child) -> Html:
 
 def note(kind: str, *children: Child) -> Html:
     """A sentence that must be seen; `kind` is ok, warn, bad or na."""
-    return div(icon(_STATUS_ICON[kind]), div(*children), cls=f"note {kind}", role="note")
-
-
-def status(kind: str, word: Child) -> Html:
-    """A state: its colour always comes with its icon and word."""
-    return span(icon(_STATUS_ICON[kind]), word, cls=f"st {kind}")
+    return div(status_icon(kind), div(*children), cls=f"note {kind}", role="note")
 
 
 def run_state(t: Messages, state: RunState) -> Html:
@@ -171,27 +138,6 @@ def signature_line(signature: str) -> Html:
 
 def _head(head: Child, *, right: bool) -> Html:
     return el("th", head, scope="col", cls="r" if right else None)
-
-
-def icon(name: str) -> Html:
-    """A 16-pixel status icon: ok, warn, bad, none or running."""
-    frame = 'width="16" height="16" viewBox="0 0 16 16" aria-hidden="true"'
-    return Html(f"<svg {frame}>{_PATHS[name]}</svg>")
-
-
-def marker(place: int, *, baseline: bool = False) -> Html:
-    """The shape and colour of the model at `place` (from 0) in its run."""
-    # Beyond six models the same colours come with other shapes.
-    turned = place + place // len(_SHAPES)
-    shape = _DIAMOND if baseline else _SHAPES[turned % len(_SHAPES)]
-    number = 0 if baseline else place % len(_SHAPES) + 1
-    drawn = Html(f'<g fill="var(--d{number})">{shape}</g>')
-    return el("svg", drawn, cls="marker", width=14, height=14, aria_hidden="true")
-
-
-def model_name(name: str, place: int, baseline: bool) -> Html:
-    """A model with its marker, the same everywhere in a run."""
-    return span(marker(place, baseline=baseline), name, cls="mk")
 
 
 def paged_list(

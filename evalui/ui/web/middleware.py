@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evalui.errors import EvaluiError, StoreError, UnknownRun
 from evalui.messages import LANGUAGES, Messages, messages
-from evalui.ui.components.html import Html, el, join
+from evalui.report.html import Html, el, join
 from evalui.ui.web.address import cookie_of, is_same
 
 # Gradio needs inline scripts and eval; nothing may be fetched from, or sent to, another host.

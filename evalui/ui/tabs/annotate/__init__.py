@@ -6,6 +6,7 @@ import gradio as gr
 
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
+from evalui.report.html import Child, Html, div, el, join
 from evalui.runs.database.records import LOCAL, RunRow
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.votes import (
@@ -22,7 +23,6 @@ from evalui.runs.spec import OPEN
 from evalui.ui.components.form import ClientStateError, Form
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action, html_fragment, on_action
-from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.widgets import note, page_head, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import result as annotate_result

@@ -7,12 +7,12 @@ assets/js/annotate.js. No name of a model is in this markup: who stands where is
 from collections.abc import Sequence
 
 from evalui.messages import Messages
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database.ballots import Ballot
 from evalui.runs.database.records import LOCAL
 from evalui.runs.database.votes import VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.format import duration
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.texts import math_files, render_markdown
 from evalui.ui.components.widgets import bar, button, card, note, page_head
 

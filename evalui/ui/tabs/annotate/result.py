@@ -15,6 +15,8 @@ from evalui.report.analyses.people.figures import (
     people_figures,
     voted_arenas,
 )
+from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.icons import marker
 from evalui.report.imports.battles import read_votes
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
@@ -25,8 +27,7 @@ from evalui.scoring.arena.battles import BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts, panel_verdicts
 from evalui.types import Interval, Outcome, Verdict
 from evalui.ui.components.format import share
-from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.widgets import definitions, marker, note, page_head, status, table, titled
+from evalui.ui.components.widgets import definitions, note, page_head, status, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.duel import short_id
 from evalui.ui.tabs.arena.standings import collapsible_card, percent_of, points, rating_with_range

@@ -8,13 +8,14 @@ from urllib.parse import urlencode
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.people.figures import human_arenas
+from evalui.report.html import Html, div, el, join
+from evalui.report.icons import model_name
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.votes import read_votes
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.scoring.arena.agreement import RaterAgreement
-from evalui.ui.components.html import Html, div, el, join
-from evalui.ui.components.widgets import model_name, signature_line
+from evalui.ui.components.widgets import signature_line
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
 

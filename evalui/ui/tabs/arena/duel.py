@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.scoring.arena.categories import capabilities
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Message, Outcome, Sample, Verdict
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import short_id
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import card, definitions, note, status
 from evalui.ui.tabs.arena.arena_view import ArenaView, contestants, copy_link
 

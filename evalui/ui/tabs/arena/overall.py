@@ -16,6 +16,8 @@ from evalui.report.analyses.arena.narrative import (
 from evalui.report.analyses.judge import consistency_level, judge_notes, order_consistency
 from evalui.report.analyses.overview.warnings import Level, ReportNote
 from evalui.report.charts.arena import elo_chart, win_matrix
+from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.icons import icon
 from evalui.report.numbers import format_range as spread
 from evalui.report.numbers import format_value
 from evalui.scoring.arena.agreement import RaterAgreement
@@ -23,8 +25,7 @@ from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import html_fragment, skip_all
-from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.widgets import NOTE_KINDS, card, definitions, icon, note, status, titled
+from evalui.ui.components.widgets import NOTE_KINDS, card, definitions, note, status, titled
 from evalui.ui.tabs.arena.arena_view import ArenaView, chart_head, signature_footer, waiting_key
 from evalui.ui.tabs.arena.standings import pairs, ratings, standings
 

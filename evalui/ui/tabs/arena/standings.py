@@ -10,6 +10,7 @@ from evalui.report.analyses.arena.categories import Grouping, question_groups
 from evalui.report.analyses.arena.figures import Arena, Standing
 from evalui.report.analyses.arena.narrative import groups_subtitle, groups_title, order_note
 from evalui.report.charts.arena import capability_chart
+from evalui.report.html import Child, Html, div, el, span
 from evalui.report.numbers import fixed, format_value
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.arena.battles import BattleTally
@@ -18,7 +19,6 @@ from evalui.scoring.arena.categories import CategoryTable
 from evalui.ui.components.form import Form
 from evalui.ui.components.format import rank_range
 from evalui.ui.components.fragment import SKIP, html_fragment
-from evalui.ui.components.html import Child, Html, div, el, span
 from evalui.ui.components.widgets import card, table, titled
 from evalui.ui.tabs.arena.arena_view import ArenaView, chart_head, signature_footer, waiting_key
 

@@ -5,10 +5,11 @@ from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
+from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.icons import marker
 from evalui.types import LETTERS, Sample, Trial, Variant
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.texts import closest_reference, diff_texts
-from evalui.ui.components.widgets import bar, marker, status
+from evalui.ui.components.widgets import bar, status
 from evalui.ui.tabs.compare.comparison import FIGURES, Comparison, PairComparison
 from evalui.ui.tabs.compare.selection import ComparedCell
 from evalui.ui.tabs.results.samples.open import marked

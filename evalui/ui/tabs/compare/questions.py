@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
+from evalui.report.html import Html, div, el, join, span
 from evalui.types import Sample
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import short_id
-from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import card, field, note, page_buttons, select
 from evalui.ui.tabs.compare.comparison import Comparison, PairComparison, split_by_winner
 from evalui.ui.tabs.compare.question import outcome, side_by_side

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from evalui.errors import UnknownRun
 from evalui.messages import Messages
+from evalui.report.html import Html, div, el, join, span
+from evalui.report.icons import model_name
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import is_recorded, read_cells, read_runs
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.statistics import paired_tests
 from evalui.ui.components.format import format_time
-from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.widgets import card, field, model_name
+from evalui.ui.components.widgets import card, field
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 

@@ -19,8 +19,8 @@ from evalui.report.analyses.statistics import (
 from evalui.report.charts.answers import text_figures_chart
 from evalui.report.charts.calibration import difference_chart, difference_subtitle
 from evalui.report.charts.theme import COLOURS, NEUTRAL
+from evalui.report.html import Child, Html, div, el, join
 from evalui.report.numbers import count, p_value
-from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.widgets import link_button, note, table, titled
 from evalui.ui.tabs.compare.comparison import (
     Comparison,

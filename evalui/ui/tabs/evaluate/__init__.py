@@ -16,11 +16,11 @@ from evalui.models.catalog import ModelState
 from evalui.models.endpoint.http.addresses import external_hosts
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
+from evalui.report.html import Html, div, el, join
 from evalui.runs.cells import CellPlan
 from evalui.types import Dataset, DatasetKind
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
-from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import note, page_head
 from evalui.ui.services.run_form import (
     RunForm,

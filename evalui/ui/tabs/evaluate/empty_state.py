@@ -1,7 +1,7 @@
 """The Evaluate page before there is a file: where to drop one, and what can be read."""
 
 from evalui.messages import Messages
-from evalui.ui.components.html import Html, div, el, join
+from evalui.report.html import Html, div, el, join
 from evalui.ui.components.widgets import UPLOAD, button, card, page_head, titled
 
 _FORMATS = ("choice", "arc", "pair", "qa", "subjective", "config")

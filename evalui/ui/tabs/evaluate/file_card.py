@@ -8,12 +8,12 @@ from evalui.datasets.health import ChoiceHealth
 from evalui.datasets.questions.choice import ANSWER_KEYS
 from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, equal_letters
 from evalui.messages import Messages
+from evalui.report.html import Child, Html, div, el, join
+from evalui.report.html import span as inline
 from evalui.report.numbers import format_range, format_value, percent
 from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text, length_range, size
-from evalui.ui.components.html import Child, Html, div, el, join
-from evalui.ui.components.html import span as inline
 from evalui.ui.components.widgets import (
     bar,
     button,

@@ -8,8 +8,8 @@ from evalui.models.base import traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS, Rubric
+from evalui.report.html import Html, div, el, join
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import chips, field, note, select, titled
 from evalui.ui.services.run_form import CONFLICTS, CUSTOM, JUDGE_TOKENS, ORDERS, PAIRS
 from evalui.ui.tabs.evaluate.model_choice import remote_hosts_of

@@ -8,6 +8,7 @@ from evalui.models.catalog import ModelState, base_of
 from evalui.models.endpoint.http.addresses import external_hosts, shown_host
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template
+from evalui.report.html import Html, div, el, join
 from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
 from evalui.runs.spec import JUDGE, ModeSpec
@@ -15,7 +16,6 @@ from evalui.settings import Settings
 from evalui.types import Ability, DatasetKind
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import duration, format_large_count
-from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import button, chips, definitions, field, note, select, titled
 from evalui.ui.services.run_form import CUSTOM, OPEN_TOKENS, PATTERNS, SPELLINGS, TOKENS
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from evalui.datasets.health import OpenHealth
 from evalui.messages import Messages
+from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.html import span as inline
 from evalui.types import Fault, Sample
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text, length_range
-from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.html import span as inline
 from evalui.ui.components.widgets import (
     UPLOAD,
     bar,

@@ -8,11 +8,11 @@ from evalui.messages import Messages
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.memory_estimate import Footprint
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import dollars
 from evalui.runs.worker.model_tests import CHOICE_SAMPLE, OPEN_SAMPLE, AbilityTest, ModelTestRow
 from evalui.types import Ability
 from evalui.ui.components.format import amount, duration, format_time
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import chips, note, status, titled
 from evalui.ui.tabs.evaluate.model_choice import ABILITIES
 from evalui.ui.tabs.models.row_actions import ModelRow, RowContext, problem_note, state_column

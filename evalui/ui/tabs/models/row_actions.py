@@ -13,10 +13,10 @@ from evalui.models.catalog import ModelState
 from evalui.models.local import DTYPES
 from evalui.models.memory_estimate import Footprint
 from evalui.models.user_catalog import ModelSource, NewModelForm
+from evalui.report.html import Child, Html, div, el, join
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
-from evalui.ui.components.html import Child, Html, div, el, join
 from evalui.ui.components.widgets import button, field, link_button, note, select, status, titled
 from evalui.ui.services.models_service import ModelStatus, WorkerView
 

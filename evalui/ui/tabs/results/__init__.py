@@ -9,12 +9,12 @@ from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
 from evalui.report.compile import preview
 from evalui.report.export.files import FORMATS
+from evalui.report.html import Html, div, el, join
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import QUIET, SKIP, html_fragment, skip_all
-from evalui.ui.components.html import Html, div, el, join
 from evalui.ui.components.widgets import (
     blind_voting_page,
     card,

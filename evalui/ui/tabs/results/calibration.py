@@ -10,13 +10,13 @@ from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.calibration import reliability, reliability_subtitle, reliability_title
 from evalui.report.charts.theme import series_styles
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import count, fixed, percent
 from evalui.scoring.calibration import Calibration, LabelMass
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import value_with_range
 from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
     card,
     definitions,

@@ -10,14 +10,15 @@ from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import CHOICES_ONLY, CHOICES_ONLY_RULE, notes
 from evalui.report.analyses.statistics import format_points, format_points_range
+from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.icons import model_name
 from evalui.report.numbers import percent
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.statistics.paired_tests import PairedTTest, paired_t_test
 from evalui.types import Sample
 from evalui.ui.components.format import value_with_range
 from evalui.ui.components.fragment import html_fragment
-from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.widgets import card, model_name, note, status, table, titled
+from evalui.ui.components.widgets import card, note, status, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.file_card import health_card
 from evalui.ui.tabs.results.run_view import RunView, model_places

@@ -9,12 +9,12 @@ from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import with_question
 from evalui.report.analyses.statistics import ComparisonSet, comparisons
 from evalui.report.compile import Report
+from evalui.report.html import Html
+from evalui.report.icons import model_name
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import Language
-from evalui.ui.components.html import Html
-from evalui.ui.components.widgets import model_name
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 

@@ -11,6 +11,7 @@ import gradio as gr
 
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database import queue
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_runs
@@ -19,7 +20,6 @@ from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_wai
 from evalui.ui.components.form import dump_client_state, load_client_state
 from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
     RUN_STATE_KINDS,
     bar,

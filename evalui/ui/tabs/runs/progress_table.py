@@ -5,14 +5,15 @@ from datetime import datetime
 
 from evalui.messages import Messages
 from evalui.proportions import wilson_interval
+from evalui.report.html import Html, div, el, join, span
+from evalui.report.icons import model_name
 from evalui.report.numbers import dollars, percent
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.usage import ModelWait, TokenCost, total_cost
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import CellState
 from evalui.ui.components.format import duration, format_large_count, format_time, share
-from evalui.ui.components.html import Html, div, el, join, span
-from evalui.ui.components.widgets import bar, model_name, note, status, table
+from evalui.ui.components.widgets import bar, note, status, table
 from evalui.ui.services.run_labels import mode_label
 
 _KINDS: dict[CellState, str] = {

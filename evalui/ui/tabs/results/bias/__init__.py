@@ -17,11 +17,11 @@ from evalui.report.analyses.position_bias import (
 from evalui.report.charts.answers import confusion, recall
 from evalui.report.charts.bias import agreement_map, soft_recall
 from evalui.report.charts.theme import series_styles
+from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
 from evalui.ui.components.format import unbroken_numbers
 from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
-from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import card, field, note, select, signature_line, table
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.bias.heat_maps import BiasHeatMaps

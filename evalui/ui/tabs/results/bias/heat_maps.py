@@ -11,13 +11,13 @@ import gradio as gr
 from evalui.messages import Messages, localized
 from evalui.report.analyses.overview.summary import GroupKind, Summary
 from evalui.report.charts.bias import GapRow, PriorRow, gap_map, gap_rows, prior_map, prior_rows
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import count, format_value, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.types import LETTERS, Interval
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import button, field, link_button, note, select, table
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.bias.tables import (

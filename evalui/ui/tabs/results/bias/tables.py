@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from evalui.messages import Messages
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.position_bias import ckld_text
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import count, fixed, format_value, p_value, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.cautions import HIDDEN_BELOW
@@ -18,7 +19,6 @@ from evalui.scoring.position_bias.significance import StatisticalTest
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, CellResult, Interval, Sample, Trial
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import button, definitions, link_button, table
 
 _LISTED = 50  # questions; the rest is counted

@@ -17,6 +17,9 @@ from evalui.report.analyses.open_answers.document import rating_titles
 from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.charts.answers import before_after, text_figures_chart
+from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.html import span as inline
+from evalui.report.icons import model_name
 from evalui.report.numbers import fixed, format_figure, format_value, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.choice.answer_format import ReadingMetrics
@@ -24,9 +27,7 @@ from evalui.scoring.metrics import Metric, is_added, metrics_in
 from evalui.types import Cell, CellResult, Interval
 from evalui.ui.components.format import share
 from evalui.ui.components.fragment import Action, html_fragment, on_action
-from evalui.ui.components.html import Child, Html, div, el, join, span
-from evalui.ui.components.html import span as inline
-from evalui.ui.components.widgets import card, model_name, note, signature_line, table, titled
+from evalui.ui.components.widgets import card, note, signature_line, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.overview.figures import (
     all_notes,

@@ -23,12 +23,12 @@ from evalui.report.analyses.statistics import (
     rank_text,
     refusal_sentence,
 )
+from evalui.report.html import Html, div, el, join, span
 from evalui.report.numbers import count, fixed, format_value
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Cell, Interval
 from evalui.ui.components.format import tile, unbroken_numbers
-from evalui.ui.components.html import Html, div, el, join, span
 from evalui.ui.components.widgets import NOTE_KINDS, card, note, status
 from evalui.ui.tabs.results.run_view import RunView
 

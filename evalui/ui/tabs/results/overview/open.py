@@ -24,13 +24,14 @@ from evalui.report.analyses.open_answers.figures import (
     recall_reason,
 )
 from evalui.report.analyses.overview.warnings import ReportNote
+from evalui.report.html import Child, Html, div, el, join
+from evalui.report.html import span as inline
+from evalui.report.icons import model_name
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value
 from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.types import Cell, CellResult, Interval
 from evalui.ui.components.format import tile
-from evalui.ui.components.html import Child, Html, div, el, join
-from evalui.ui.components.html import span as inline
-from evalui.ui.components.widgets import card, model_name, signature_line, table, titled
+from evalui.ui.components.widgets import card, signature_line, table, titled
 from evalui.ui.tabs.results.overview.figures import note_line
 
 # The columns of the strip by the figure that leads: what readers need first, then those that

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from evalui.messages import Messages
+from evalui.report.html import Html, div, el, span
 from evalui.runs.database.question_pages import (
     has_question,
     read_facets,
@@ -21,7 +22,6 @@ from evalui.types import LETTERS
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import short_id
 from evalui.ui.components.fragment import Action, html_fragment, on_action
-from evalui.ui.components.html import Html, div, el, span
 from evalui.ui.components.widgets import card, field, paged_list, select
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.run_view import RunView

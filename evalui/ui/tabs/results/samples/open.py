@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.open_answers.figures import ANSWERS, MAIN
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database.question_pages import SentPrompt
 from evalui.runs.database.records import CellRow
 from evalui.runs.spec import ModeSpec
@@ -13,7 +14,6 @@ from evalui.scoring.text_metrics import BLEUS, ROUGES
 from evalui.types import CellResult, Generate, Sample, Trial
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import short_id
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.texts import DiffSegment, closest_reference, diff_texts
 from evalui.ui.components.widgets import card, field, note, paged_list, select, status, table
 from evalui.ui.tabs.results.samples.question import format_prompt, source_line

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from evalui.messages import Messages
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database.question_pages import SentPrompt
 from evalui.runs.database.records import QuestionDetail
 from evalui.scoring.choice.permutations import variant_label
 from evalui.types import LETTERS, Generate, Loglik, Pattern, Prompt, Request, Sample, Trial, Variant
 from evalui.ui.components.format import short_id
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import bar, card, note, status, table
 
 

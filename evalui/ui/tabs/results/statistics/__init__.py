@@ -29,6 +29,7 @@ from evalui.report.charts.calibration import (
     sample_size_chart,
 )
 from evalui.report.charts.theme import series_styles
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import count, fixed, p_column, p_value, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.statistics.paired_tests import (
@@ -39,7 +40,6 @@ from evalui.types import Cell, Language
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import rank_range, value_with_range
 from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
-from evalui.ui.components.html import Child, Html, div, el, join, span
 from evalui.ui.components.widgets import (
     card,
     field,

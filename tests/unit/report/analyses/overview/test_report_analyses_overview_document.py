@@ -9,7 +9,7 @@ from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias import bias_level_sentence, cell_summary
 from evalui.report.analyses.statistics import comparison_method, comparison_sentences, comparisons
 from evalui.report.blocks import Heading, Picture, ReportTable
-from evalui.report.render import as_markdown
+from evalui.report.render.page import as_markdown
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from evalui.report.blocks import Picture, ReportTable
 from evalui.report.charts.bias import prior_rows
 from evalui.report.export.choice_names import PublicBias
 from evalui.report.export.json import encode
-from evalui.report.render import as_markdown
+from evalui.report.render.page import as_markdown
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.types import Cell, Interval
 

@@ -3,7 +3,7 @@
 import pytest
 from ui_examples import HOSTILE
 
-from evalui.ui.components.html import Html, div, el, join
+from evalui.report.html import Html, div, el, join
 
 
 def test_text_is_escaped_in_an_element():
