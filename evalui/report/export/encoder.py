@@ -120,10 +120,9 @@ class Encoder:
             for name, convert, absent in converted:
                 one = published[name]
                 published[name] = absent if one is None else convert(one)
-            for name, one in published.items():
-                kind: type[Any] = type(one)
+            for name, kind in zip(published, map(type, published.values()), strict=True):
                 if kind not in _PLAIN:  # few are not
-                    published[name] = encoders[kind](one) if kind in encoders else encode(one)
+                    published[name] = encoders.get(kind, encode)(published[name])
             for name, publish in whole:
                 published[name] = publish(value)
             for name in optional:
