@@ -26,6 +26,7 @@ _SHEETS = (
     "css/annotate.css",
     "css/compare.css",
     "css/models.css",
+    "css/blocks.css",
     "css/gradio.css",
     "css/shell.css",
 )
