@@ -19,6 +19,7 @@ from evalui.ui.shell import Page, sections
 _SHEETS = (
     "css/tokens.css",
     "css/parts.css",
+    "css/blocks.css",
     "css/pages.css",
     "css/open.css",
     "css/statistics.css",
@@ -26,7 +27,6 @@ _SHEETS = (
     "css/annotate.css",
     "css/compare.css",
     "css/models.css",
-    "css/blocks.css",
     "css/gradio.css",
     "css/shell.css",
 )

@@ -19,13 +19,21 @@ from starlette.types import ASGIApp
 from evalui import __version__
 from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError, StoreError
-from evalui.messages import LANGUAGES, Messages, language_of, messages, sentence
+from evalui.messages import (
+    LANGUAGES,
+    Messages,
+    language_of,
+    messages,
+    preferred_language,
+    sentence,
+)
 from evalui.report.export.files import FORMATS, vote_lines
 from evalui.report.export.spreadsheets import escape_formula
 from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.runs import read_revision, read_runs
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
+from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.service import AppService
@@ -43,6 +51,8 @@ from evalui.ui.web.middleware import (
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
+_LANGUAGE = "evalui-language"  # the cookie of the language that was chosen
+_KEPT_S = 365 * 24 * 3600
 _MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
 
@@ -118,7 +128,9 @@ def _page(shell: AppShell) -> "Route":
     def page(request: Request) -> Response:
         shown = shell.page(read_form(request.query_params.multi_items()))
         status = status_of(shown.problem) if shown.problem else 200
-        return HTMLResponse(document(shown, shell.language), status)
+        return HTMLResponse(
+            document(shown, shell.language), status, headers={"Cache-Control": "no-cache"}
+        )
 
     return page
 
@@ -126,7 +138,8 @@ def _page(shell: AppShell) -> "Route":
 def add_routes(app: FastAPI, service: AppService) -> None:
     """Add the routes; each is a few lines over `service`, and its errors are answered in words."""
     app.get("/")(_home(service))
-    app.get("/r/{run_id}")(_permalink)
+    app.get("/r/{run_id}")(_permalink(service))
+    app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     app.get("/faults/{upload}.csv")(_faults(service))
     app.get("/export/{run_id}.{extension}")(_export(service))
@@ -140,15 +153,48 @@ Route = Callable[..., object]
 
 def _home(service: AppService) -> Route:
     def home(request: Request) -> Response:
-        query = dict(request.query_params)
-        language = language_of(query.pop("lang", None), service.settings.language)
-        return RedirectResponse(f"{language}/" + (f"?{urlencode(query)}" if query else ""))
+        parameters = request.query_params.multi_items()
+        chosen = request.query_params.get("lang", "")
+        rest = [(name, value) for name, value in parameters if name != "lang"]
+        answer = RedirectResponse(_address(_language(request, service), rest))
+        if chosen in LANGUAGES:
+            path = request.scope.get("root_path") or "/"
+            answer.set_cookie(_LANGUAGE, chosen, max_age=_KEPT_S, path=path, samesite="lax")
+        return answer
 
     return home
 
 
-def _permalink(run_id: str) -> Response:
-    return RedirectResponse(f"../?run={quote(run_id, safe='')}")
+def _permalink(service: AppService) -> Route:
+    def permalink(run_id: str, request: Request) -> Response:
+        """The run: its results, or its progress while it goes on."""
+        query = [("run", run_id), *request.query_params.multi_items()]
+        return RedirectResponse("../" + _address(_language(request, service), query))
+
+    return permalink
+
+
+def _question_link(service: AppService) -> Route:
+    def question_link(run_id: str, question: str, request: Request) -> Response:
+        """One question of a run; further parameters are those of the Samples page."""
+        place = [("run", run_id), ("tab", "results"), ("sub", "samples"), ("q", question)]
+        query = [*place, *request.query_params.multi_items()]
+        back = "../" * (3 + question.count("/"))
+        return RedirectResponse(back + _address(_language(request, service), query))
+
+    return question_link
+
+
+def _address(language: Language, query: Sequence[tuple[str, str]]) -> str:
+    return f"{language}/" + (f"?{urlencode(query)}" if query else "")
+
+
+def _language(request: Request, service: AppService) -> Language:
+    """The language chosen now or before, else what the browser prefers, else the server's."""
+    chosen = request.query_params.get("lang") or request.cookies.get(_LANGUAGE)
+    if chosen not in LANGUAGES:
+        chosen = preferred_language(request.headers.get("accept-language", ""))
+    return language_of(chosen, service.settings.language)
 
 
 def _upload(service: AppService) -> Route:
