@@ -6,6 +6,7 @@ Importing Gradio takes seconds, so the pages are served before; whatever of a pa
 import asyncio
 import inspect
 import os
+import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from functools import partial
@@ -24,6 +25,7 @@ from evalui.ui.web.events import Listeners, listeners_of, translate_errors
 if TYPE_CHECKING:
     import gradio as gr
 
+_PATIENCE_S = 1.0  # for a first page, after which Gradio is imported before there is one
 _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 
 
@@ -36,9 +38,15 @@ class Attachment:
         self.listeners: dict[str, Listeners] = {}
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
+        # Two threads that import at once take turns, so the first page would take twice as long.
+        self._first_page = threading.Event()
+
+    def page_sent(self) -> None:
+        """Let the import begin; to be called from any thread."""
+        self._first_page.set()
 
     def start(self, shells: Sequence[AppShell]) -> None:
-        """Import Gradio beside the answers to first pages, then mount a page for each language."""
+        """Import Gradio after the first page, then mount a page for each language."""
         self._task = asyncio.create_task(self._attach(shells))
 
     async def wait(self) -> None:
@@ -57,9 +65,13 @@ class Attachment:
         await self._stack.aclose()
 
     async def _attach(self, shells: Sequence[AppShell]) -> None:
-        await asyncio.to_thread(import_gradio, self.folder)
+        await asyncio.to_thread(self._import)
         for shell in shells:
             await self._mount(shell)
+
+    def _import(self) -> None:
+        self._first_page.wait(_PATIENCE_S)
+        import_gradio(self.folder)
 
     async def _mount(self, shell: AppShell) -> None:
         import gradio as gr

@@ -101,7 +101,8 @@ def create_app(settings: Settings) -> ASGIApp:
     add_routes(app, service)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
-    _add_pages(app, shells)
+    for shell in shells:
+        app.get(f"/{shell.language}/")(_page(shell, sent=attachment.page_sent))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
@@ -119,18 +120,13 @@ def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
 
 
-def _add_pages(app: FastAPI, shells: Sequence[AppShell]) -> None:
-    for shell in shells:
-        app.get(f"/{shell.language}/")(_page(shell))
-
-
-def _page(shell: AppShell) -> "Route":
+def _page(shell: AppShell, *, sent: Callable[[], None]) -> "Route":
     def page(request: Request) -> Response:
         shown = shell.page(read_form(request.query_params.multi_items()))
         status = status_of(shown.problem) if shown.problem else 200
-        return HTMLResponse(
-            document(shown, shell.language), status, headers={"Cache-Control": "no-cache"}
-        )
+        whole = document(shown, shell.language)
+        sent()
+        return HTMLResponse(whole, status, headers={"Cache-Control": "no-cache"})
 
     return page
 
