@@ -23,7 +23,7 @@ from evalui.ui.components.widgets import (
 )
 from evalui.ui.services.run_labels import run_label, settings_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results import present, report
+from evalui.ui.tabs.results import overview, present, report
 from evalui.ui.tabs.results.run_view import RunView
 
 VIEWS = ("overview", "samples", "bias", "statistics", "report")
@@ -56,6 +56,7 @@ class ResultsTab:
         self.outputs: list[Any] = []
         self.views: Mapping[str, SubView] = {
             **present.views(service, t),
+            "overview": overview,
             "report": report,
         }
 

@@ -15,7 +15,6 @@ from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.bias import BiasView
 from evalui.ui.tabs.results.calibration import CalibrationView
 from evalui.ui.tabs.results.health import HealthView
-from evalui.ui.tabs.results.overview import OverviewView
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import SamplesView
 from evalui.ui.tabs.results.statistics import StatisticsView
@@ -44,10 +43,9 @@ class PresentView:
 
 def views(service: AppService, t: Messages) -> dict[str, PresentView]:
     """The views that are still laid out with components."""
-    overview, health = OverviewView(service, t), HealthView(service, t)
+    health = HealthView(service, t)
     samples = SamplesView(service, t)
     return {
-        "overview": PresentView(lambda run, _: overview.show(run)),
         "samples": PresentView(samples.show, samples.answer),
         "bias": PresentView(BiasView(service, t).show),
         "statistics": PresentView(StatisticsView(service, t).show),

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.analyses.open_answers.figures import AnswerSummary
+from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import with_question
 from evalui.report.analyses.statistics import ComparisonSet, comparisons
@@ -78,9 +78,14 @@ class RunView:
         """The cells in which questions are answered: all but those of judges."""
         return [cell for cell in self.cells if cell.cell.mode != JUDGE]
 
+    @cached_property
+    def places(self) -> Places:
+        """Where links of the run's blocks lead."""
+        return Places(self.run.id, {cell.cell: cell.id for cell in self.cells})
+
     def address(self, sub: str, **more: str) -> str:
         """The address of a view of this run, with what decides what it shows."""
-        return "?" + urlencode({"run": self.run.id, "tab": "results", "sub": sub} | more)
+        return self.places.view(sub, **more)
 
     def label(self, cell: CellRow) -> str:
         """What the pickers call a cell: model, dataset if there are several, mode."""
