@@ -33,6 +33,7 @@ _SHEETS = (
     "css/parts.css",
     "css/pages.css",
     "css/open.css",
+    "css/samples.css",
     "css/statistics.css",
     "css/arena.css",
     "css/annotate.css",
@@ -40,7 +41,7 @@ _SHEETS = (
     "css/models.css",
     "css/gradio.css",
 )
-_SCRIPTS = ("js/wire.js", "js/cells.js", "js/annotate.js")
+_SCRIPTS = ("js/wire.js", "js/cells.js", "js/samples.js", "js/annotate.js")
 _ICON = "icons/evalui.svg"
 _FONTS = ("system-ui", "Segoe UI", "Roboto", "Arial", "Noto Sans CJK SC", "sans-serif")
 
