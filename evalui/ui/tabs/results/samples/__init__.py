@@ -72,7 +72,7 @@ class SamplesView:
     def render(self, run: RunView, form: Form) -> Html:
         """Filters, list and question as the address in `form` names them."""
         given = read_address(run.run.id, form)
-        row = run.cell(given.cell)
+        row = _shown_cell(run, given.cell)
         address, models = given.to(cell=str(row.id)), self._models(run, row)
         listed = self._reader.question_list(row, address, models)
         return div(
@@ -86,7 +86,13 @@ class SamplesView:
             self._phone_head(address, listed),
             self._filters(run, row, address),
             div(
-                question_list(self.t, address, listed, listed_models(models, row.id)),
+                question_list(
+                    self.t,
+                    address,
+                    listed,
+                    listed_models(models, row.id),
+                    subjects=len(self._reader.facets(row).subjects) > 1,
+                ),
                 self._opened(run, row, address, models, listed),
                 cls="reader",
             ),
@@ -168,6 +174,14 @@ class SamplesView:
             _step(address, listed.following, following, "j"),
             cls="phone-steps",
         )
+
+
+def _shown_cell(run: RunView, cell_id: str) -> CellRow:
+    """The cell of an address, else the first with answers, of a real model if there is one."""
+    if not cell_id:
+        real = [c for c in run.answering_cells if c.done and c.cell.model not in run.baselines]
+        cell_id = str(real[0].id) if real else ""
+    return run.cell(cell_id)
 
 
 def _step(address: SamplesAddress, question: str, words: str, key: str) -> Html | None:

@@ -49,11 +49,21 @@ class QuestionList:
 
 
 def question_list(
-    t: Messages, address: SamplesAddress, listed: QuestionList, models: Sequence[AnsweringModel]
+    t: Messages,
+    address: SamplesAddress,
+    listed: QuestionList,
+    models: Sequence[AnsweringModel],
+    *,
+    subjects: bool,
 ) -> Html:
-    """The count, the questions, what else there is, and what the marks mean."""
-    written = models[0].is_written
-    items = [_item(t, address, row, listed.opened, models) for row in listed.rows]
+    """The count, the questions, what else there is, and what the marks mean.
+
+    `subjects` are named if there are several.
+    """
+    items = [
+        _item(t, address, row, models, current=row.place == listed.opened, subject=subjects)
+        for row in listed.rows
+    ]
     return div(
         div(
             el("h2", t("samples.count", n=f"{listed.n:,}", total=f"{listed.total:,}")),
@@ -67,7 +77,7 @@ def question_list(
         _before(t, address, listed),
         el("ul", *items, cls="questions") if items else None,
         _more(t, address, listed),
-        _legend(t, models, written=written) if items else None,
+        _legend(t, models) if items else None,
         cls="col-l",
     )
 
@@ -114,13 +124,14 @@ def _item(
     t: Messages,
     address: SamplesAddress,
     row: ListedQuestion,
-    opened: int | None,
     models: Sequence[AnsweringModel],
+    *,
+    current: bool,
+    subject: bool,
 ) -> Html:
     sample = row.sample
-    about = " · ".join(
-        part for part in (sample.subject, sample.metadata.get("capability", "")) if part
-    )
+    words = (sample.subject if subject else "", sample.metadata.get("capability", ""))
+    about = " · ".join(word for word in words if word)
     link = el(
         "a",
         span(sample.question, cls="q"),
@@ -132,7 +143,7 @@ def _item(
             cls="f",
         ),
         href=address.to(question=sample.id).href,
-        aria_current="true" if row.place == opened else None,
+        aria_current="true" if current else None,
     )
     return el("li", link)
 
@@ -182,9 +193,9 @@ def _rows(wanted: int) -> int:
     return min(wanted, MAX_ROWS)
 
 
-def _legend(t: Messages, models: Sequence[AnsweringModel], *, written: bool) -> Html:
+def _legend(t: Messages, models: Sequence[AnsweringModel]) -> Html:
     names = [span(model.name_with_marker, cls="nw") for model in models]
-    signs = t("samples.open_legend") if written else _signs(t)
+    signs = t("samples.open_legend") if models[0].is_written else _signs(t)
     return div(div(signs), div(join(*names, separator=" ")), cls="meta legend-l")
 
 

@@ -147,10 +147,13 @@ def other_rules_cell(t: Messages, each: OptionColumn) -> Html | None:
     trial = each.trial
     if trial is None:
         return None
+    by_result: dict[str, list[str]] = {}
+    for name, reading in trial.readings.items():
+        if reading.choice != trial.choice:
+            by_result.setdefault(_picked(t, trial, reading), []).append(t(f"reading.{name}"))
     lines = [
-        div(t(f"reading.{name}"), " ", el("b", _picked(t, trial, reading)), cls="meta")
-        for name, reading in trial.readings.items()
-        if name != trial.headline and reading.choice != trial.choice
+        div(t("list.comma").join(rules), " ", el("b", result), cls="meta")
+        for result, rules in by_result.items()
     ]
     return join(*lines) if lines else None
 

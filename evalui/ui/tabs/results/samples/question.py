@@ -136,7 +136,7 @@ def model_picker(opened_models: Sequence[AnsweringModel], chosen: AnsweringModel
     """The model that is looked at, with its marker; the others are a click away."""
     names = {str(model.row.id): model.name for model in opened_models}
     sign = span(chosen.name_with_marker, cls="sign", aria_hidden="true")
-    return el("label", sign, select("cell", names, str(chosen.row.id)), cls="inp model")
+    return el("label", sign, select("cell", names, str(chosen.row.id)), cls="inp answerer")
 
 
 def switch(links: Sequence[tuple[str, str]], chosen: int) -> Html:
