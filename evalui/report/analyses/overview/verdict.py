@@ -110,7 +110,9 @@ def mode_word(label: str, mode: str, language: Language) -> str:
 
 
 def _unfinished(cells: Sequence[Summary], language: Language) -> Headline:
-    done, total = (sum(numbers) for numbers in zip(*((s.done, s.total) for s in cells), strict=True))
+    done, total = (
+        sum(numbers) for numbers in zip(*((s.done, s.total) for s in cells), strict=True)
+    )
     text = localized("verdict.unfinished", language, done=count(done), total=count(total))
     return Headline(text, localized("support.so-far", language) if done else "")
 
