@@ -1,4 +1,4 @@
-"""Charts of position bias: content or position, priors by position, gaps by subject, soft recall.
+"""Charts of position bias: content or position, priors by position, gaps by subject.
 
 A cell's keys tell which questions it counts, so that a page can open them.
 """
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-import plotly.graph_objects as go
-
 from evalui.messages import localized
 from evalui.proportions import wilson_interval
 from evalui.report.analyses.overview.narrative import (
@@ -18,25 +16,18 @@ from evalui.report.analyses.overview.narrative import (
 )
 from evalui.report.analyses.overview.summary import GroupKind, SubjectGroup, Summary
 from evalui.report.charts.kinds import (
-    Bar,
-    Bars,
     Cells,
     HeatMap,
     Label,
-    chance_level,
     coloured_and_grey,
     name_labels,
-    share_axis,
 )
-from evalui.report.charts.plotly import draw_plotly
 from evalui.report.charts.theme import (
-    COLOURS,
     MIN_QUESTIONS,
     Scale,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.position_bias.consistency import Consistency
-from evalui.scoring.position_bias.pride import PrideEstimate
 from evalui.scoring.statistics.paired_tests import benjamini_hochberg
 from evalui.types import LETTERS, Interval, Language
 
@@ -146,7 +137,7 @@ def _mean_gap(row: GapRow) -> float:
     return fmean(gap.value for gap in row.gaps if gap)
 
 
-def agreement_map(consistency: Consistency, language: Language) -> go.Figure:
+def agreement_map(consistency: Consistency, language: Language) -> HeatMap:
     """How often the same option by how often the same slot: bottom right goes by content.
 
     The keys of a cell are [times the same slot, times the same option].
@@ -167,7 +158,7 @@ def agreement_map(consistency: Consistency, language: Language) -> go.Figure:
         localized(key, language).replace("<br>", "\n")
         for key in ("agree-locked", "agree-by-content")
     )
-    chart = HeatMap(
+    return HeatMap(
         labels,
         labels,
         [cells],
@@ -178,10 +169,9 @@ def agreement_map(consistency: Consistency, language: Language) -> go.Figure:
         counted=True,
         beside=[(size - 1, locked), (0, by_content)],
     )
-    return draw_plotly(chart)
 
 
-def prior_map(rows: Sequence[PriorRow], language: Language) -> go.Figure:
+def prior_map(rows: Sequence[PriorRow], language: Language) -> HeatMap:
     """The shares of the slots of each row against the fair one; all rows have as many slots.
 
     The keys of a cell are [the row's key, slot].
@@ -206,13 +196,12 @@ def prior_map(rows: Sequence[PriorRow], language: Language) -> go.Figure:
         for scale, shares, labels in coloured_and_grey(values, text, few, "surplus")
     ]
     foot = localized("fair-at", language, value=percent(fair))
-    chart = HeatMap(
+    return HeatMap(
         name_labels(r.name for r in rows), name_labels(LETTERS[:size]), layers, _ROW, foot=foot
     )
-    return draw_plotly(chart)
 
 
-def gap_map(columns: Sequence[str], rows: Sequence[GapRow], language: Language) -> go.Figure:
+def gap_map(columns: Sequence[str], rows: Sequence[GapRow], language: Language) -> HeatMap:
     """Points lost to another order, by subject and model; a star where the rest loses less or more.
 
     Cells of few questions are grey and give their value in the hover only. The keys of a cell are
@@ -233,42 +222,13 @@ def gap_map(columns: Sequence[str], rows: Sequence[GapRow], language: Language) 
         )
         for scale in _GAP_SCALES
     ]
-    chart = HeatMap(
+    return HeatMap(
         name_labels(row.name for row in rows),
         name_labels(columns),
         layers,
         _ROW if len(rows) <= _PRINTED else _SMALL_ROW,
         printed=len(columns) <= 2 * _PRINTED,
     )
-    return draw_plotly(chart)
-
-
-def soft_recall(prior: PrideEstimate, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
-    """The mean probability of the right option by where it stands: recall that few questions give.
-
-    The hover gives the mean probability of the slot whatever stands there.
-    """
-    size = len(prior.prior)
-    bars = [
-        Bar(
-            x=slot,
-            value=100 * value,
-            label=Label(percent(value)),
-            hover=localized(
-                "soft-told",
-                language,
-                letter=LETTERS[slot],
-                value=percent(value),
-                mass=percent(prior.mean_probabilities[slot]),
-                n=count(prior.plain_accuracy.n),
-            ),
-            colour=colour,
-        )
-        for slot, value in enumerate(prior.soft_recalls)
-        if value is not None
-    ]
-    levels = [chance_level(1 / size, language)]
-    return draw_plotly(Bars(bars, share_axis(100), LETTERS[:size], levels))
 
 
 # ---------------------------------------------------------------- cells

@@ -119,7 +119,7 @@ def test_counted_rows_go_upwards():
 def test_the_cells_of_picks_carry_their_keys_and_their_words():
     table = summarise(cell_result(fond, model="fond")).main_bias
     assert table is not None
-    drawing = _drawing(picks_heat_map(table.position, "zh", COLOURS[0]))
+    drawing = _drawing(picks_heat_map(table.position, "zh"))
     keys = [g.get("data-key") for g in drawing.iter("g") if g.get("data-key")]
     size = table.n_options
     assert {"0,0", f"{size - 1},{size - 1}", "0,unreadable"} <= set(keys)
