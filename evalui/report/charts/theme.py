@@ -94,13 +94,16 @@ DARK = Theme("#1A1D20", "#ECEDEE", "#949BA1", "#30353A")
 
 def series_styles(models: Sequence[str], baselines: Collection[str] = ()) -> dict[str, SeriesStyle]:
     """A colour and a shape per model, in the order of the run; scripted ones are grey diamonds."""
-    drawn: dict[str, SeriesStyle] = {}
     real = [model for model in dict.fromkeys(models) if model not in baselines]
-    for place, model in enumerate(real):
-        # After six the shapes move on by one against the colours: the pair stays unique.
-        shape = (place + place // len(COLOURS)) % len(SYMBOLS)
-        drawn[model] = SeriesStyle(COLOURS[place % len(COLOURS)], SYMBOLS[shape])
+    drawn = {model: series_style(place) for place, model in enumerate(real)}
     return drawn | dict.fromkeys(baselines, SeriesStyle(NEUTRAL, "diamond"))
+
+
+def series_style(place: int) -> SeriesStyle:
+    """Colour and shape of the model at `place` (from 0) in its run."""
+    # After six the shapes move on by one against the colours: the pair stays unique.
+    shape = (place + place // len(COLOURS)) % len(SYMBOLS)
+    return SeriesStyle(COLOURS[place % len(COLOURS)], SYMBOLS[shape])
 
 
 def shorten_name(name: str) -> str:
