@@ -13,7 +13,7 @@ from evalui.report.analyses.overview.narrative import (
 )
 from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.overview.warnings import notes
-from evalui.report.analyses.position_bias import (
+from evalui.report.analyses.position_bias.findings import (
     Finding,
     bias_level_sentence,
     cell_summary,

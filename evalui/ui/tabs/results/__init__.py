@@ -1,5 +1,6 @@
 """The Results tab: one run, at its own address, in seven views."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import QUIET, SKIP, html_fragment, skip_all
+from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, skip_all
 from evalui.ui.components.widgets import (
     blind_voting_page,
     card,
@@ -27,8 +28,8 @@ from evalui.ui.components.widgets import (
 from evalui.ui.services.run_labels import LIVE_STATES, mode_label, run_label, settings_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.bias import BiasView
-from evalui.ui.tabs.results.calibration import CalibrationView
-from evalui.ui.tabs.results.health import HealthView
+from evalui.ui.tabs.results.calibration import render_calibration
+from evalui.ui.tabs.results.health import render_health
 from evalui.ui.tabs.results.overview import OverviewView
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import SamplesView
@@ -56,6 +57,37 @@ class _View(Protocol):
     def build(self, run_id: gr.Textbox) -> None: ...
 
 
+class _Fragment:
+    """A view that is rendered whole from the form and the address."""
+
+    def __init__(
+        self,
+        service: AppService,
+        t: Messages,
+        name: str,
+        render: Callable[[RunView, Form], Html],
+    ) -> None:
+        self.service = service
+        self.t = t
+        self.name = name
+        self.render = render
+        self.outputs: list[Any] = []
+
+    def build(self, run_id: gr.Textbox) -> None:
+        """Lay out the one pane."""
+        pane = html_fragment(f"{self.name}-pane")
+        self.outputs = [pane]
+        on_action(pane, self.changed, inputs=[run_id], outputs=self.outputs)
+
+    def show(self, run_id: str, form: Form) -> tuple[Html]:
+        """The view of a run."""
+        return (self.render(RunView(self.service, self.t, run_id), form),)
+
+    def changed(self, run_id: str, act: Action) -> Html:
+        """The view after another choice in its form."""
+        return self.show(run_id, act.form)[0]
+
+
 class ResultsTab:
     """The tab in one language; the browser keeps which run is shown."""
 
@@ -63,10 +95,15 @@ class ResultsTab:
         self.service = service
         self.t = t
         self.overview = OverviewView(service, t)
-        self.bias = BiasView(service, t)
+        self.bias = _Fragment(service, t, "bias", BiasView(service, t).render)
         self.statistics = StatisticsView(service, t)
-        self.calibration = CalibrationView(service, t)
-        self.health = HealthView(service, t)
+        self.calibration = _Fragment(
+            service,
+            t,
+            "calibration",
+            lambda view, form: render_calibration(t, view, form, sub="calibration"),
+        )
+        self.health = _Fragment(service, t, "health", lambda view, _: render_health(t, view))
         self.samples = SamplesView(service, t)
         self.report = ReportView(service, t)
         self.outputs: list[Any] = []
@@ -187,10 +224,12 @@ class ResultsTab:
         plain = {"overview": self.overview, "report": self.report}
         if name in plain:
             return plain[name].show(run_id)
-        charts = {"bias": self.bias, "statistics": self.statistics, "calibration": self.calibration}
-        if name in charts:
-            return charts[name].show(run_id, form)
-        return (self.samples.show(run_id, form) if name == "samples" else self.health.show(run_id),)
+        if name == "statistics":
+            return self.statistics.show(run_id, form)
+        if name == "samples":
+            return (self.samples.show(run_id, form),)
+        fragments = {"bias": self.bias, "calibration": self.calibration, "health": self.health}
+        return fragments[name].show(run_id, form)
 
     def _unfinished(self, run: RunRow) -> Html | None:
         if run.state not in LIVE_STATES:

@@ -15,7 +15,11 @@ from evalui.report.analyses.overview.narrative import (
 )
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import BIASED, ReportNote, banner, notes
-from evalui.report.analyses.position_bias import bias_level_details, bias_level_text, picks_text
+from evalui.report.analyses.position_bias.findings import (
+    bias_level_details,
+    bias_level_text,
+    picks_text,
+)
 from evalui.report.analyses.statistics import (
     ComparisonSet,
     comparison_method,

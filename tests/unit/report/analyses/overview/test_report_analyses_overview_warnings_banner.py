@@ -9,7 +9,7 @@ from bias_examples import cell_result, fond, right, with_probabilities
 from evalui.report.analyses.overview.document import choice_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.overview.warnings import BIASED, banner
-from evalui.report.analyses.position_bias import (
+from evalui.report.analyses.position_bias.findings import (
     bias_level_details,
     bias_level_sentence,
     bias_level_text,

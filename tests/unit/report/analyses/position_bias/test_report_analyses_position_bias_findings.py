@@ -5,7 +5,7 @@ import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.position_bias import (
+from evalui.report.analyses.position_bias.findings import (
     bias_level_details,
     bias_level_sentence,
     bias_level_text,
