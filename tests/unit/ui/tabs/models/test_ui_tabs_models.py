@@ -27,8 +27,9 @@ from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.settings import ASSETS
 from evalui.types import Ability
+from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, Action
+from evalui.ui.components.fragment import Action
 from evalui.ui.services import models_service
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
