@@ -15,7 +15,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.settings import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
+from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action
 from evalui.ui.components.widgets import LOGO
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
@@ -68,6 +68,43 @@ class Tab(Protocol):
         ...
 
 
+class FragmentView(Protocol):
+    """A tab that is rendered whole."""
+
+    def render(self, form: Form) -> Html:
+        """What an address shows."""
+        ...
+
+    def act(self, action: Action) -> Html | None:
+        """The tab after what a user did; None leaves it as it is."""
+        ...
+
+
+class FragmentTab:
+    """A tab that is one fragment, among tabs of several components."""
+
+    def __init__(self, name: str, view: FragmentView) -> None:
+        self.name = name
+        self.view = view
+        self.outputs: list[Any] = []
+
+    def build(self) -> None:
+        """Lay out the fragment."""
+        with gr.Column(elem_classes="page"):
+            whole = html_fragment(f"{self.name}-pane")
+        self.outputs = [whole]
+        on_action(whole, self.answer, outputs=self.outputs)
+
+    def answer(self, act: Action) -> Any:
+        """The fragment after what a user did in it."""
+        shown = self.view.act(act)
+        return SKIP if shown is None else shown
+
+    def open(self) -> Html:
+        """The fragment when the tab is pressed."""
+        return self.view.render({"tab": self.name})
+
+
 class AppShell:
     """One language of the application."""
 
@@ -75,12 +112,12 @@ class AppShell:
         self.service = service
         self.t = messages(language)
         self.evaluate = EvaluateTab(service, self.t)
-        self.runs = RunsTab(service, self.t)
+        self.runs = FragmentTab("runs", RunsTab(service, self.t))
         self.results = ResultsTab(service, self.t)
         self.arena = ArenaTab(service, self.t)
         self.annotate = AnnotateTab(service, self.t)
         self.compare = CompareTab(service, self.t)
-        self.models = ModelsTab(service, self.t)
+        self.models = FragmentTab("models", ModelsTab(service, self.t))
         self.tabs: Mapping[str, Tab] = {
             "evaluate": self.evaluate,
             "runs": self.runs,
@@ -103,11 +140,10 @@ class AppShell:
                 for name, tab in self.tabs.items():
                     with gr.Tab(t(f"tab.{name}"), id=name, elem_id=f"tab-{name}") as frames[name]:
                         tab.build()
-            pane, chosen, *state = self.runs.outputs
-            frames["runs"].select(self.runs.open, [chosen], [pane, *state], **QUIET)
+            for fragment in (self.runs, self.models):
+                frames[fragment.name].select(fragment.open, None, fragment.outputs, **QUIET)
             compared = self.compare
             frames["compare"].select(compared.open, compared.inputs, compared.outputs, **QUIET)
-            frames["models"].select(self.models.open, None, self.models.outputs, **QUIET)
             outputs = [part for tab in self.tabs.values() for part in tab.outputs]
             demo.load(self.enter, None, [tabs, *outputs], **QUIET)
         return demo
@@ -120,14 +156,11 @@ class AppShell:
         # An annotator is shown no names, not even on the tabs beside.
         votes = form.get("tab") == "annotate"
         visible_run = "" if votes else run_id
-        pane, *state = self.runs.blind_voting_outputs() if votes else self.runs.open(visible_run)
         selected = self._tab(form, run_id)
         return (
             gr.Tabs(selected=selected),
             *((SKIP, SKIP) if votes else self.evaluate.enter(again, query.getlist("models"))),
-            pane,
-            visible_run,
-            *state,
+            SKIP if votes else self.runs.view.render(form),
             *(
                 self.results.blind_voting_outputs()
                 if votes
@@ -140,7 +173,7 @@ class AppShell:
                 if votes
                 else self.compare.enter(visible_run, form)
             ),
-            *self.models.enter(form),
+            self.models.view.render(form) if form.get("tab") == "models" else SKIP,
         )
 
     def top_bar(self) -> Html:

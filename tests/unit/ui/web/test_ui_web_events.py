@@ -241,7 +241,7 @@ def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a secret of the server")
 
-    monkeypatch.setattr("evalui.ui.tabs.runs.RunsTab.show", broken)
+    monkeypatch.setattr("evalui.ui.tabs.runs.RunsTab.render", broken)
     answer = site.send(event(site, "open", ""))
     assert answer.status_code == 500
     assert "secret" not in answer.text
