@@ -29,9 +29,10 @@ _TOO_MUCH = 1_000_000_000  # no number option means anything from here on
 class Endpoint:
     """A model at one or several servers, all of which must serve the same weights.
 
-    `model` is its name there, `key` its API key now, "" if none is wanted. `concurrency` and `requests_per_minute` (0: no limit) hold for
-    each server. `max_length`, in tokens, is 0 if the catalog does not state it. A request fails
-    after `timeout_s` seconds without a byte, and after `total_timeout_s` in any case.
+    `model` is its name there, `key` its API key now, "" if none is wanted. `concurrency` and
+    `requests_per_minute` (0: no limit) hold for each server. `max_length`, in tokens, is 0 if the
+    catalog does not state it. A request fails after `timeout_s` seconds without a byte, and after
+    `total_timeout_s` in any case.
     """
 
     model: str
