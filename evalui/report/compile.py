@@ -17,7 +17,7 @@ from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture
-from evalui.report.render.page import as_markdown
+from evalui.report.render.markdown import as_markdown
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
 _EMPTY_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})

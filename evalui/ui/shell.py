@@ -31,6 +31,7 @@ _CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 _SHEETS = (
     "css/tokens.css",
     "css/parts.css",
+    "css/blocks.css",
     "css/pages.css",
     "css/open.css",
     "css/statistics.css",

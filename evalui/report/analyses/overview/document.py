@@ -31,7 +31,16 @@ from evalui.report.analyses.statistics import (
     format_points_range,
     rank_text,
 )
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Bullets,
+    Heading,
+    Paragraph,
+    Picture,
+    Table,
+    text_table,
+)
 from evalui.report.charts.answers import before_after_png, heat_map_png, picture_problem
 from evalui.report.charts.theme import Theme, series_styles
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, p_column
@@ -112,7 +121,7 @@ def _heat_map(
 
 def _figures(
     summaries: Sequence[Summary], comparisons_made: Sequence[ComparisonSet], language: Language
-) -> ReportTable:
+) -> Table:
     before, after = _split_at_bias(metrics_in("report"))
     heads = (
         *_column_heads(("model", "dataset", "mode"), language),
@@ -132,7 +141,7 @@ def _figures(
         )
         for summary in summaries
     )
-    return ReportTable(heads, rows)
+    return text_table(heads, rows)
 
 
 def metric_head(metric: Metric, language: Language) -> str:
@@ -184,7 +193,7 @@ def _pairs(
         yield _pair_table(comparison, language)
 
 
-def _pair_table(comparison: ComparisonSet, language: Language) -> ReportTable:
+def _pair_table(comparison: ComparisonSet, language: Language) -> Table:
     keys = ("first", "second", "points", "p", "mcnemar", "least", "n")
     rows = tuple(
         (
@@ -204,7 +213,7 @@ def _pair_table(comparison: ComparisonSet, language: Language) -> ReportTable:
         )
         for pair in comparison.pairs
     )
-    return ReportTable(_column_heads(keys, language, "pair-head"), rows)
+    return text_table(_column_heads(keys, language, "pair-head"), rows)
 
 
 def _cell(summary: Summary, language: Language) -> Iterator[Block]:
@@ -222,27 +231,27 @@ def _cell(summary: Summary, language: Language) -> Iterator[Block]:
         yield _tests(findings(summary, bias, language), language)
 
 
-def _tests(tests: Sequence[Finding], language: Language) -> ReportTable:
+def _tests(tests: Sequence[Finding], language: Language) -> Table:
     rows = tuple((each.question, each.finding, each.how, each.p or NONE) for each in tests)
-    return ReportTable(
+    return text_table(
         _column_heads(("question", "finding", "how", "p"), language, "test-head"), rows
     )
 
 
-def _readings(summary: Summary, language: Language) -> ReportTable:
+def _readings(summary: Summary, language: Language) -> Table:
     rows = tuple(
         (name, _share(reading.accuracy), _share(readable_share(reading.unreadable)))
         for name, reading in summary.readings.items()
     )
-    return ReportTable(_column_heads(("rule", "accuracy", "readable"), language), rows)
+    return text_table(_column_heads(("rule", "accuracy", "readable"), language), rows)
 
 
-def _groups(groups: Sequence[SubjectGroup], language: Language) -> ReportTable:
+def _groups(groups: Sequence[SubjectGroup], language: Language) -> Table:
     rows = tuple(
         (group_name(group, language), count(group.n), _share(group.accuracy), _mean(group))
         for group in groups
     )
-    return ReportTable(_column_heads(("subject", "n", "by-question", "by-subject"), language), rows)
+    return text_table(_column_heads(("subject", "n", "by-question", "by-subject"), language), rows)
 
 
 def _column_heads(keys: Sequence[str], language: Language, kind: str = "head") -> tuple[str, ...]:
