@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.icons import CHEVRON, status_icon
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.ui.components.format import amount
 from evalui.ui.components.widgets import bar, note, status, table
 from evalui.ui.services.models_service import ClusterSettings, Hardware, WorkerView
-from evalui.ui.tabs.models.chevron import CHEVRON
 
 _IN_WORKER_PROCESS = (
     "endpoint",
@@ -17,13 +17,13 @@ _IN_WORKER_PROCESS = (
 )  # what a worker is at in its own process, whatever the engine
 
 
-def devices_card(
+def server_card(
     t: Messages,
     hardware: Hardware,
     workers: Sequence[WorkerView],
     cluster: ClusterSettings | None = None,
 ) -> Html:
-    """Memory at the left, workers at the right; above them the cluster, if models run on one."""
+    """One line that unfolds to memory and workers, and to the cluster, if models run on one."""
     memories = [
         _memory(t, t("device.memory"), hardware.machine),
         *(
@@ -31,8 +31,7 @@ def devices_card(
             for number, gpu in enumerate(hardware.gpus)
         ),
     ]
-    return titled(
-        t("device.title"),
+    inside = div(
         _cluster(t, cluster) if cluster else None,
         div(
             div(
@@ -43,15 +42,25 @@ def devices_card(
             div(_workers(t, workers, cluster), cls="f2"),
             cls="row devices",
         ),
-        aside=_summary(t, workers),
+        cls="in",
     )
+    finding = span(_finding(t, hardware, workers), cls="finding")
+    line = el("summary", CHEVRON, el("b", t("device.title")), finding)
+    # Without a worker nothing will ever start, which nobody must have to look for.
+    return div(el("details", line, inside, open=not workers), cls="disc")
 
 
-def _summary(t: Messages, workers: Sequence[WorkerView]) -> str:
+def _finding(t: Messages, hardware: Hardware, workers: Sequence[WorkerView]) -> Child:
     if not workers:
-        return ""
+        return join(span(status_icon("warn"), cls="warn"), t("device.none"))
     busy = sum(worker.row.is_busy for worker in workers)
-    return t("device.busy", busy=busy, idle=len(workers) - busy)
+    memory = hardware.gpus[0] if hardware.gpus else hardware.machine
+    parts = [
+        t.count("device.gpus", len(hardware.gpus)) if hardware.gpus else "",
+        t("device.used", used=amount(memory.used), total=amount(memory.total)),
+        t("device.busy", busy=busy, idle=len(workers) - busy),
+    ]
+    return " · ".join(part for part in parts if part)
 
 
 def _cluster(t: Messages, cluster: ClusterSettings) -> Html:
