@@ -172,7 +172,10 @@ class ModelForm:
 
     def _chat(self) -> Html:
         words = {"": self.t("set.chat_no"), "yes": self.t("set.chat_yes")}
-        return field(self.t("set.chat"), select("add_chat", words, self._value("chat")))
+        # Most endpoints serve conversations, most of them nothing else.
+        usual = "yes" if self.place == "endpoint" else ""
+        chosen = self._value("chat") if "add_chat" in self.form else usual
+        return field(self.t("set.chat"), select("add_chat", words, chosen))
 
     def _text(
         self,
