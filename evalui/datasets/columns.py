@@ -26,14 +26,18 @@ _FIELDS: Mapping[str, str] = {
 }
 _NAMES: Mapping[str, frozenset[str]] = {
     "question": frozenset(
-        ("question", "query", "prompt", "input", "stem", "problem", "text", "q")
-        + ("题目", "问题", "题干", "试题", "提问")
+        (
+            *("question", "query", "prompt", "input", "stem", "problem", "text", "q"),
+            *("题目", "问题", "题干", "试题", "提问"),
+        )
     ),
     "options": frozenset(("choices", "options", "candidates", "endings", "选项")),
     "answer": frozenset(
-        ("answer", "answerkey", "label", "target", "gold", "correct", "key", "solution", "response")
-        + ("reference", "reference_answer", "correct_answer", "correct_option", "right answer")
-        + ("答案", "正确答案", "标准答案", "参考答案", "回答")
+        (
+            *("answer", "answerkey", "label", "target", "gold", "correct", "key", "solution"),
+            *("response", "reference", "reference_answer", "correct_answer", "correct_option"),
+            *("答案", "正确答案", "标准答案", "参考答案", "回答"),
+        )
     ),
     "subject": frozenset(("subject", "topic", "category", "task", "学科", "科目", "类别", "主题")),
     "id": frozenset(("id", "no", "nr", "number", "index", "qid", "question_id", "序号", "编号")),
@@ -157,6 +161,11 @@ def _guess_options(table: ColumnTable, roles: list[str]) -> None:
     """The free columns beside one another after the question, if an answer fits them."""
     if "question" not in roles or {"A", "options"} & set(roles):
         return
+    for place, role in enumerate(roles):
+        cells = table.cells(place)
+        if not role and cells and all(read_options(cell) for cell in cells):
+            roles[place] = "options"
+            return
     start = roles.index("question") + 1
     run: list[int] = []
     for place in range(start, len(roles)):

@@ -38,6 +38,7 @@ _SHEETS = (
     "css/annotate.css",
     "css/compare.css",
     "css/models.css",
+    "css/evaluate.css",
     "css/gradio.css",
 )
 _SCRIPTS = ("js/wire.js", "js/cells.js", "js/annotate.js")
@@ -124,7 +125,7 @@ class AppShell:
         selected = self._tab(form, run_id)
         return (
             gr.Tabs(selected=selected),
-            *((SKIP, SKIP) if votes else self.evaluate.enter(again, query.getlist("models"))),
+            *((SKIP,) if votes else self.evaluate.enter(again, query.getlist("models"))),
             pane,
             visible_run,
             *state,

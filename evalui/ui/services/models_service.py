@@ -65,10 +65,21 @@ class Hardware:
         """Bytes free where the model would be loaded: the GPU of its number, 0 unless known."""
         if not self.takes_gpu(entry):
             return self.machine.free
+        gpu = self._gpu(entry)
+        return gpu.free if gpu else 0
+
+    def total(self, entry: ModelEntry) -> int:
+        """Bytes of the device where the model would be loaded, 0 unless known."""
+        if not self.takes_gpu(entry):
+            return self.machine.total
+        gpu = self._gpu(entry)
+        return gpu.total if gpu else 0
+
+    def _gpu(self, entry: ModelEntry) -> DeviceMemory | None:
         number = entry.device.partition(":")[2] or "0"
         seen = devices.visible_gpus(self.gpus)
         known = number.isdecimal() and int(number) < len(seen)
-        return seen[int(number)].free if known else 0
+        return seen[int(number)] if known else None
 
 
 @dataclass(frozen=True, slots=True)

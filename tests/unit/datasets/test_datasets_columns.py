@@ -49,7 +49,11 @@ def test_unknown_headers_are_guessed_and_read_as_corrected(tmp_path: Path) -> No
     assert load([path]).dataset.samples == ()
     columns = read_columns([path])
     assert columns is not None
-    assert (columns.file, columns.n_rows, columns.headers[:2]) == ("exam.csv", 4, ("prompt", "opt1"))
+    assert (columns.file, columns.n_rows, columns.headers[:2]) == (
+        "exam.csv",
+        4,
+        ("prompt", "opt1"),
+    )
     guess = guess_columns(columns)
     named = {role: name for name, role in zip(columns.headers, guess.roles, strict=True) if role}
     assert named == ROLES
@@ -75,7 +79,10 @@ def test_values_decide_where_headers_say_nothing() -> None:
 
 
 def test_chinese_headers_are_known() -> None:
-    text = "序号,题干,选项1,选项2,正确答案,学科\n1,法国的首都？,巴黎,罗马,A,地理\n2,意大利的首都？,巴黎,罗马,B,地理\n"
+    text = (
+        "序号,题干,选项1,选项2,正确答案,学科\n"
+        "1,法国的首都？,巴黎,罗马,A,地理\n2,意大利的首都？,巴黎,罗马,B,地理\n"
+    )
     assert guessed(text) == {
         "id": "序号",
         "question": "题干",
