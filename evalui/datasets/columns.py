@@ -207,8 +207,8 @@ def _option_texts(
     row: Sequence[str], options: Sequence[int], listed: int | None
 ) -> tuple[str, ...]:
     if listed is not None:
-        found = read_options(row[listed])
-        return found.texts if found else ()
+        listed_options = read_options(row[listed])
+        return listed_options.texts if listed_options else ()
     return tuple(text for place in options if (text := row[place].strip()))
 
 

@@ -12,7 +12,6 @@ from evalui.errors import EvaluiError, ModelError, UnknownName
 from evalui.messages import Sentence, sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry, ProbeStatus, traits_of
 from evalui.models.local import weights
-from evalui.settings import ASSETS
 from evalui.types import Ability
 
 if TYPE_CHECKING:
@@ -108,11 +107,6 @@ def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | No
     same = [each for each in entries if each.path == entry.path and not each.adapter]
     alike = [each for each in same if (each.backend, each.dtype) == (entry.backend, entry.dtype)]
     return next(iter(alike or same), None)
-
-
-def is_demo(entry: ModelEntry) -> bool:
-    """Whether the entry is one of the tiny models that come with evalui."""
-    return bool(entry.path) and Path(entry.path).is_relative_to(ASSETS / "models")
 
 
 def describe(entry: ModelEntry) -> ModelState:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
@@ -31,7 +32,7 @@ from evalui.runs.database.throughput import throughputs
 from evalui.runs.worker import devices, model_tests
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.settings import Settings
+from evalui.settings import ASSETS, Settings
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
@@ -91,6 +92,11 @@ class ClusterSettings:
 
     address: str
     cores: int
+
+
+def is_demo(entry: ModelEntry) -> bool:
+    """Whether the entry is one of the tiny models that come with evalui."""
+    return bool(entry.path) and Path(entry.path).is_relative_to(ASSETS / "models")
 
 
 class ModelsService:

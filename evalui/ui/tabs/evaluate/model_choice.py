@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry, traits_of
-from evalui.models.catalog import ModelState, base_of, is_demo
+from evalui.models.catalog import ModelState, base_of
 from evalui.models.endpoint.http.addresses import external_hosts, shown_host
 from evalui.models.memory_estimate import Footprint
 from evalui.report.html import Child, Html, div, el, join, span
@@ -14,7 +14,7 @@ from evalui.settings import Settings
 from evalui.types import Ability
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import amount
-from evalui.ui.services.models_service import Hardware, ModelsService
+from evalui.ui.services.models_service import Hardware, ModelsService, is_demo
 from evalui.ui.tabs.evaluate.rows import choice_row, fold, group_head, list_card
 
 ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")

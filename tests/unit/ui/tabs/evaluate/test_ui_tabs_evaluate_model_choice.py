@@ -8,6 +8,7 @@ import pytest
 from ui_open_examples import MODELS, open_desk, open_form, subjective
 
 from evalui.messages import messages
+from evalui.models.catalog import ModelState
 from evalui.ui.components.form import Form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
@@ -35,14 +36,14 @@ def desk(tmp_path: Path) -> AppService:
 
 
 def _page(desk: AppService, form: Form, language: str = "en") -> str:
-    return EvaluateTab(desk, messages(language)).show(form)
+    return EvaluateTab(desk, messages(language)).render(form)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_what_is_answered_here_stays_here(desk: AppService, language: str):
     page = _page(desk, open_form(desk, models=["perfect", "near-chat"]), language)
     assert _STAYS[language] in page
-    assert messages(language)("away.to", hosts="127.0.0.1") not in page
+    assert "· 127.0.0.1" not in page
 
 
 @pytest.mark.parametrize(
@@ -56,11 +57,9 @@ def test_an_endpoint_elsewhere_is_named_with_its_host(
     desk: AppService, language: str, sentence: str
 ):
     page = _page(desk, open_form(desk, models=["perfect", "remote-chat"]), language)
-    head, _, rest = page.partition("</h1>")
-    # Below the title, and once more above the Start button.
-    assert sentence in rest.partition("<section")[0]
-    assert sentence in rest[rest.rindex('class="card cost"') :]
-    assert _STAYS[language] not in head + rest
+    start = page[page.rindex('class="card cost"') :]
+    assert sentence in start.partition('data-do="start"')[0]  # above the button
+    assert _STAYS[language] not in page
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,7 @@ def test_an_endpoint_elsewhere_is_named_with_its_host(
     [
         (
             "en",
-            "remote-chat, the judge, sends the questions and answers to another server "
+            "remote-chat, the judge, sends questions and answers to another server "
             "(api.example.org).",
         ),
         ("zh", "评委 remote-chat 会把题目和回答发送到其他服务器（api.example.org）。"),
@@ -81,9 +80,14 @@ def test_a_judge_elsewhere_is_sent_the_answers_too(desk: AppService, language: s
     assert _STAYS[language] in _page(desk, off, language)
 
 
-def test_a_model_at_choice_says_where_it_would_send_the_questions(desk: AppService):
+def test_a_model_at_choice_says_where_it_would_send_the_questions(
+    desk: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(desk.models, "states", lambda: _reachable(desk))
     page = _page(desk, open_form(desk))
-    assert page.count("sends the questions to api.example.org") == 1
+    row = page.partition('value="remote-chat"')[2].partition("</label>")[0]
+    assert "endpoint" in row
+    assert "api.example.org" in row
     assert _STAYS["en"] in page
 
 
@@ -104,6 +108,14 @@ def test_the_empty_page_promises_nothing_that_a_choice_could_break(desk: AppServ
     assert ("unless you choose" if language == "en" else "除非选用") in page
 
 
+def _reachable(desk: AppService) -> list[ModelState]:
+    """The models as if every endpoint answered."""
+    return [
+        replace(state, problem="", abilities=frozenset({"generate"}))
+        for state in AppService(desk.settings, desk.database).states()
+    ]
+
+
 _ELSEWHERE = """
 [remote-chat]
 backend = "openai"
@@ -116,9 +128,8 @@ def test_nothing_is_sent_elsewhere_unless_a_person_chooses_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     desk = open_desk(tmp_path, _ELSEWHERE)
-    (away,) = desk.states()
-    ready = replace(away, problem="", abilities=frozenset({"generate"}))
-    monkeypatch.setattr(desk, "states", lambda: [ready])
+    ready = _reachable(desk)
+    monkeypatch.setattr(desk.models, "states", lambda: ready)
     upload = desk.store_upload([("talk.jsonl", subjective())])
     page = _page(desk, {"uploads": [upload]})
     assert _STAYS["en"] in page
