@@ -105,7 +105,7 @@ def confusion(table: PositionTable, language: Language, *, colour: str = COLOURS
     `colour` is the model's, for the picks above chance. Rows of few questions are grey. The
     keys of a cell are [gold slot, picked slot], or "unreadable" or "tied" for the latter.
     """
-    return draw_plotly(_picks_heat_map(table, language, colour))
+    return draw_plotly(picks_heat_map(table, language, colour))
 
 
 def heat_map_png(
@@ -118,7 +118,7 @@ def heat_map_png(
 ) -> bytes:
     """What `confusion` shows, as a picture."""
     title = title or picks_title(table, language)
-    drawn = _picks_heat_map(table, language, colour)
+    drawn = picks_heat_map(table, language, colour)
     return draw_png(drawn, theme, title=title, subtitle=picks_subtitle(table, language))
 
 
@@ -261,7 +261,8 @@ def _slot_share(slot: int, share: Interval) -> str:
     return f"{LETTERS[slot]}: {format_value(share)} % ({format_range(share)})"
 
 
-def _picks_heat_map(table: PositionTable, language: Language, colour: str) -> HeatMap:
+def picks_heat_map(table: PositionTable, language: Language, colour: str) -> HeatMap:
+    """What `confusion` and `heat_map_png` draw."""
     size = table.n_options
     outcomes = {"unreadable": table.unreadable}
     if any(table.tied):

@@ -4,10 +4,6 @@ The browser's form is the whole truth: nothing about it is kept on the server be
 """
 
 from collections.abc import Sequence
-from typing import Any, cast
-
-import gradio as gr
-from starlette.datastructures import QueryParams
 
 from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError
@@ -15,7 +11,7 @@ from evalui.messages import Messages
 from evalui.report.html import Html, div, el
 from evalui.types import Dataset
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
+from evalui.ui.components.fragment import Action, go
 from evalui.ui.components.widgets import note, page_head
 from evalui.ui.services.run_form import (
     answer_name_field,
@@ -49,31 +45,6 @@ class EvaluateTab:
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
         self.t = t
-        self.outputs: list[Any] = []
-
-    # What the shell of one pane for each tab needs.
-
-    def build(self) -> gr.HTML:
-        """Lay out the tab; the empty page is there before any script has run."""
-        with gr.Column(elem_classes="page"):
-            pane = html_fragment("evaluate-pane", self.render({}))
-        self.outputs = [pane]
-        on_action(pane, self.clicked, outputs=self.outputs)
-        return pane
-
-    def enter(self, again: str, models: Sequence[str]) -> tuple[Any]:
-        """The output for an address: a run to repeat, or models chosen; else as it is."""
-        if again or models:
-            return (self.render({"again": again, "models": list(models)}),)
-        return (SKIP,)
-
-    def clicked(self, action: Action, request: gr.Request) -> Html:
-        """The output after a click or a changed field."""
-        query = cast(QueryParams, request.query_params)
-        models = {"models": query.getlist("models")} if query.getlist("models") else {}
-        return self.act(action.with_form(models | action.form)) or SKIP  # pyright: ignore[reportReturnType] # Gradio's word for "as it is"
-
-    # The tab.
 
     def render(self, form: Form) -> Html:
         """The page of a form: the empty one without files, else checks, choices and cost."""
@@ -85,15 +56,16 @@ class EvaluateTab:
                 return self._empty(form, self.t.translate(error.sentence))
         return self._page(form)
 
-    def act(self, action: Action) -> Html | None:
+    def act(self, action: Action) -> Html:
         """The tab after a click or a changed field."""
         try:
             if action.do == "sample":
-                return _go(self.service.start_sample(), "results")
+                return _overview(self.service.start_sample())
             if action.do == "open_sample":
-                return _go(self.service.start_open_sample(), "results")
+                return _overview(self.service.start_open_sample())
             if action.do == "start":
-                return _go(self.service.start(read_run_form(action.form)), "runs")
+                run_id = self.service.start(read_run_form(action.form))
+                return go(f"?run={run_id}&tab=runs")
             form = self._changed(action)
         except EvaluiError as error:
             return self._page(action.form, self.t.translate(error.sentence))
@@ -344,6 +316,6 @@ def _kept(form: Form) -> Html:
     return div(*fields, hidden=True)
 
 
-def _go(run_id: str, tab: str) -> Html:
-    """A link to a run that the script follows."""
-    return div(el("a", run_id, href=f"?run={run_id}&tab={tab}", data_go=True), hidden=True)
+def _overview(run_id: str) -> Html:
+    """The way to a run's figures, which fill while it runs."""
+    return go(f"?run={run_id}&tab=results")

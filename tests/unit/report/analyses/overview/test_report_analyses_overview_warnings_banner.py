@@ -19,11 +19,11 @@ from evalui.report.analyses.position_bias import (
     recall_subtitle_tested,
     recall_text,
 )
-from evalui.report.blocks import Picture, ReportTable
+from evalui.report.blocks import Picture, Table
 from evalui.report.charts.bias import prior_rows
 from evalui.report.export.choice_names import PublicBias
 from evalui.report.export.json import encode
-from evalui.report.render.page import as_markdown
+from evalui.report.render.markdown import as_markdown
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.types import Cell, Interval
 
@@ -159,7 +159,7 @@ def test_the_report_and_its_files_claim_none_either(muted, loud):
     assert text.count("Picks A 62 %") == text.count("clear bias") + 1 == 3
     pictures = [block for block in blocks if isinstance(block, Picture)]
     assert pictures[1].alt == LITTLE["en"]
-    table = next(block for block in blocks if isinstance(block, ReportTable))
+    table = next(block for block in blocks if isinstance(block, Table))
     assert table.rows[0][8] == LITTLE["en"]
     assert encode(PublicBias(muted.main_bias))["light"] == "mass"
 

@@ -1,19 +1,16 @@
 """From a file to a queued run, without a browser."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 
-import gradio as gr
 import pytest
-from starlette.datastructures import QueryParams
-from ui_examples import FAULTY, GOOD, HOSTILE, built
+from ui_examples import FAULTY, GOOD, HOSTILE
 
 from evalui.datasets.base import Layout
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, Action
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
@@ -242,10 +239,6 @@ def test_nothing_in_a_file_becomes_markup(tab: EvaluateTab, form_for: MakeForm):
     assert "<iframe" not in page
 
 
-def address(query: str) -> gr.Request:
-    return gr.Request(SimpleNamespace(query_params=QueryParams(query)))  # pyright: ignore[reportArgumentType]
-
-
 def chosen_models(page: str) -> list[str]:
     boxes = [part.partition(">")[0] for part in page.split('name="models"')[1:]]
     return [box.partition('value="')[2].partition('"')[0] for box in boxes if "checked" in box]
@@ -255,18 +248,18 @@ def test_the_models_of_an_address_are_chosen_until_the_form_has_some(
     tab: EvaluateTab, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("capitals.csv", GOOD.encode())])
-    query = "models=always-A&models=no-such-model"
-    page = tab.clicked(act("uploaded", upload=upload), address(query))
+    query: Form = {"models": ["always-A", "no-such-model"]}
+    page = tab.act(act("uploaded", query, upload=upload))
     assert chosen_models(page) == ["always-A"]
     assert "checked" in page.partition('name="modes" value="multiple_choice"')[2].partition(">")[0]
-    page = tab.clicked(act("uploaded", upload=upload), address(""))
+    page = tab.act(act("uploaded", upload=upload))
     assert chosen_models(page) == ["biased"]
 
 
-def test_models_chosen_by_hand_are_those_of_the_address_no_more(
+def test_no_model_is_chosen_for_a_person_who_chose_none(
     tab: EvaluateTab, act: MakeAct, form_for: MakeForm
 ):
-    page = tab.clicked(act("set", form_for(models=[])), address("models=always-A"))
+    page = tab.act(act("set", form_for(models=[])))
     assert chosen_models(page) == []
 
 
@@ -314,13 +307,3 @@ def test_every_format_has_an_example_that_is_read(desk: AppService, tab: Evaluat
         for part in desk.parts(upload):
             loaded = desk.load(part, Layout())
             assert (len(loaded.dataset.samples) > 1, loaded.faults) == (True, ())
-
-
-def test_the_tab_has_one_pane(tab: EvaluateTab):
-    def lay_out() -> None:
-        with gr.Blocks():
-            tab.build()
-
-    built(lay_out)
-    assert len(tab.outputs) == len(tab.enter("", [])) == 1
-    assert tab.enter("", []) == (SKIP,)

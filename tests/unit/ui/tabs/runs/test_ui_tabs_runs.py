@@ -227,7 +227,6 @@ def test_the_page_looks_again_after_each_tick(tab: RunsTab):
         ({"template": "plain-en.1"}, "prompt plain-en.1"),
         ({"chat": "no"}, "chat template off"),
         ({"max_tokens": "9"}, "replies up to 9 tokens"),
-        ({"columns": "answer=answer"}, "columns: answer"),
     ],
 )
 def test_runs_that_differ_in_one_setting_differ_in_the_list(
