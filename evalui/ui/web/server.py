@@ -36,6 +36,7 @@ from evalui.settings import ASSETS, Settings
 from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.services.run_form import read_layout
+from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.web.address import access_token, own_folder
@@ -145,6 +146,7 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     app.get("/faults/{upload}.csv")(_faults(service))
+    app.get("/examples/{name}")(_example(service))
     app.get("/export/{run_id}.{extension}")(_export(service))
     app.get("/votes/{run_id}.jsonl")(_votes(service))
     app.get("/healthz")(_health(service))
@@ -230,6 +232,18 @@ def _faults(service: AppService) -> Route:
         return _download(_sheet(t, loaded), "text/csv", f"faults-{loaded.dataset.name}.csv")
 
     return faults
+
+
+def _example(service: AppService) -> Route:
+    def example(name: str, request: Request) -> Response:
+        if name not in EXAMPLES:
+            message = sentence("error.no-example", name=name, known=", ".join(EXAMPLES))
+            return Response(
+                _text(request, service).translate(message), status_code=404, media_type="text/plain"
+            )
+        return _download(EXAMPLES[name](), "application/octet-stream", name)
+
+    return example
 
 
 def _export(service: AppService) -> Route:
