@@ -12,7 +12,7 @@ from evalui.report.analyses.arena.figures import Arena, arenas
 from evalui.report.analyses.cost import usage_blocks
 from evalui.report.analyses.open_answers.document import answers_blocks
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
-from evalui.report.analyses.overview.document import overview_blocks, left_out_blocks
+from evalui.report.analyses.overview.document import left_out_blocks, overview_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
