@@ -16,6 +16,7 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.export.formats import FORMATS
 from evalui.ui.services.run_form import read_layout
+from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
 
 Route = Callable[..., object]
@@ -24,6 +25,7 @@ Route = Callable[..., object]
 def add_downloads(app: FastAPI, service: AppService) -> None:
     """Add the routes; each is a few lines over `service`."""
     app.get("/faults/{upload}.csv")(_faults(service))
+    app.get("/examples/{name}")(_example(service))
     app.get("/export/{run_id}.{extension}")(_export(service))
     app.get("/votes/{run_id}.jsonl")(_votes(service))
 
@@ -44,6 +46,17 @@ def _faults(service: AppService) -> Route:
         return _download(_sheet(t, loaded), "text/csv", f"faults-{loaded.dataset.name}.csv")
 
     return faults
+
+
+def _example(service: AppService) -> Route:
+    def example(name: str, request: Request) -> Response:
+        if name not in EXAMPLES:
+            message = sentence("error.no-example", name=name, known=", ".join(EXAMPLES))
+            t = messages_of(request, service)
+            return Response(t.translate(message), status_code=404, media_type="text/plain")
+        return _download(EXAMPLES[name](), "application/octet-stream", name)
+
+    return example
 
 
 def _export(service: AppService) -> Route:
