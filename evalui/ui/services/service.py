@@ -14,7 +14,6 @@ from evalui.messages import messages
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
-from evalui.report.export.files import write
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
@@ -251,6 +250,8 @@ class AppService:
 
     def export(self, run_id: str, extension: str, language: Language) -> tuple[str, bytes]:
         """A run as a file of its own name."""
+        from evalui.report.export.files import write  # it imports pandas, which no page needs
+
         report = self.report(run_id, language)
         name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in report.name).strip()
         return f"{name or run_id}.{extension}", write(report, extension, language)
