@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
@@ -34,7 +35,7 @@ from evalui.runs.database.usage import waiting_models
 from evalui.runs.worker import devices, model_tests
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.settings import Settings
+from evalui.settings import ASSETS, Settings
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
@@ -68,10 +69,21 @@ class Hardware:
         """Bytes free where the model would be loaded: the GPU of its number, 0 unless known."""
         if not self.takes_gpu(entry):
             return self.machine.free
+        gpu = self._gpu(entry)
+        return gpu.free if gpu else 0
+
+    def total(self, entry: ModelEntry) -> int:
+        """Bytes of the device where the model would be loaded, 0 unless known."""
+        if not self.takes_gpu(entry):
+            return self.machine.total
+        gpu = self._gpu(entry)
+        return gpu.total if gpu else 0
+
+    def _gpu(self, entry: ModelEntry) -> DeviceMemory | None:
         number = entry.device.partition(":")[2] or "0"
         seen = devices.visible_gpus(self.gpus)
         known = number.isdecimal() and int(number) < len(seen)
-        return seen[int(number)].free if known else 0
+        return seen[int(number)] if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,11 @@ class ClusterSettings:
 
     address: str
     cores: int
+
+
+def is_demo(entry: ModelEntry) -> bool:
+    """Whether the entry is one of the tiny models that come with evalui."""
+    return bool(entry.path) and Path(entry.path).is_relative_to(ASSETS / "models")
 
 
 class ModelsService:

@@ -14,7 +14,6 @@ from ui_examples import HOSTILE, MODELS, poll_of
 
 from evalui.messages import messages
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry
-from evalui.models.catalog import ModelState
 from evalui.models.endpoint.backend import OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.endpoint.http.client import HttpServer, RetryableError
@@ -31,14 +30,11 @@ from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.settings import ASSETS
 from evalui.types import Ability
-from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services import models_service
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate import EvaluateTab
-from evalui.ui.tabs.evaluate.model_choice import models_card
 from evalui.ui.tabs.models import ModelsTab
 
 MakeAct = Callable[..., Action]
@@ -855,59 +851,6 @@ def test_a_row_has_one_state_and_no_tick_beside_out_of_reach(
 # Elsewhere
 
 
-def test_the_base_is_one_click_away_when_its_tuned_model_is_chosen():
-    states = {
-        "base": ModelEntry("base", "scripted", path="/m", options={"rule": "noisy"}),
-        "tuned": ModelEntry("tuned", "scripted", path="/m", adapter="/a"),
-    }
-    known = [ModelState(entry, frozenset({"generate"}), "") for entry in states.values()]
-    t = messages("en")
-    assert "and its base" not in models_card(t, known, {"models": ["base"]})
-    assert 'value="base" aria-label="and its base, base"' in models_card(
-        t, known, {"models": ["tuned"]}
-    )
-    both = models_card(t, known, {"models": ["tuned", "base"]})
-    assert "compared with its base, base" in both
-    assert 'aria-label="and its base' not in both
-
-
-def test_a_choice_tells_why_a_mode_is_skipped_in_the_backends_words():
-    entry = ModelEntry("far", "openai")
-    lacks = {"loglik": "it drops echo"}
-    known = ModelState(entry, frozenset({"next_token", "generate"}), "", lacks)  # type: ignore[arg-type]
-    form: Form = {"models": ["far"], "modes": ["cloze"]}
-    assert "Skips Cloze: it drops echo." in models_card(messages("en"), [known], form)
-    assert "endpoint" in models_card(messages("en"), [known], form)
-
-
-@pytest.mark.parametrize(("spellings", "skipped"), [("common", False), ("lm_eval", True)])
-def test_letters_as_lm_eval_scores_them_need_the_probability_of_a_text(
-    spellings: str, skipped: bool
-):
-    entry = ModelEntry("far", "openai")
-    lacks = {"loglik": "it drops echo"}
-    known = ModelState(entry, frozenset({"next_token"}), "", lacks)  # type: ignore[arg-type]
-    form: Form = {"models": ["far"], "modes": ["multiple_choice"], "spellings": spellings}
-    assert ("it drops echo" in models_card(messages("en"), [known], form)) == skipped
-
-
-def test_an_address_chooses_models_before_there_is_a_file(desk: AppService):
-    tab = EvaluateTab(desk, messages("en"))
-    assert "Chosen: biased, always-A." in tab.enter("", ["biased", "always-A", "nobody"])[0]
-    upload = desk.store_sample()
-    form: Form = {"uploads": [upload], "models": ["biased", "always-A"], "kinds": []}
-    chosen = tab.show(form)
-    assert 'value="biased" aria-label="biased" data-many checked' in chosen
-    assert (
-        'value="multiple_choice" aria-label="Multiple choice, letters" data-many checked' in chosen
-    )
-
-
-def test_an_address_with_models_stands_where_the_catalog_is_broken(desk: AppService):
-    desk.settings.models.write_text("[", encoding="utf-8")
-    assert EvaluateTab(desk, messages("en")).enter("", ["biased"])[0] == SKIP
-
-
 def test_who_may_add_models_finds_the_way_to_the_form(tab: ModelsTab, desk: AppService):
     way = 'href="?tab=models&amp;add=endpoint"'
     assert way in page(tab)
@@ -958,10 +901,3 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
     finish_model_test(desk.database, replace(trial, error="Nobody answers."))
     assert "Did not answer the last test" in row(tab, "gpt")
     assert "Answers" not in row(tab, "gpt")
-
-
-def test_baselines_stand_behind_the_models_that_were_added():
-    entries = (ModelEntry("rule", "scripted", baseline=True), ModelEntry("added", "openai"))
-    known = [ModelState(entry, frozenset({"generate"}), "") for entry in entries]
-    shown = models_card(messages("en"), known, {})
-    assert shown.index('value="added"') < shown.index('value="rule"')

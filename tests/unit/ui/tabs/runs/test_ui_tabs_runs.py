@@ -219,7 +219,6 @@ def test_a_deleted_run_leaves_the_address(tab: RunsTab, act: MakeAct, finished: 
         ({"template": "plain-en.1"}, "prompt plain-en.1"),
         ({"chat": "no"}, "chat template off"),
         ({"max_tokens": "9"}, "replies up to 9 tokens"),
-        ({"col_answer": "answer"}, "columns: answer"),
     ],
 )
 def test_runs_that_differ_in_one_setting_differ_in_the_list(
