@@ -5,8 +5,8 @@ links are those of the page, "?run=..."; files have no links.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from evalui.report.charts.kinds import Axis, Chart
@@ -237,7 +237,8 @@ class Notes:
 class ChartBlock:
     """A chart under its title; `file` names its picture among the files of a report.
 
-    `caption` says how to read it. `alt` is for who cannot see it, else the title is.
+    `caption` says how to read it. `alt` is for who cannot see it, else the title is. `links` are
+    the addresses of what cells and marks count, by their keys, "0,2".
     """
 
     file: str
@@ -245,6 +246,7 @@ class ChartBlock:
     chart: Chart
     caption: str = ""
     alt: str = ""
+    links: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from evalui.models.catalog import (
     probe_again,
     read_catalog,
     statuses,
+    without_answer,
 )
 from evalui.models.endpoint.http.addresses import is_loopback
 from evalui.models.memory_estimate import Footprint, footprint
@@ -21,6 +22,7 @@ from evalui.models.user_catalog import (
     NewModelForm,
     add_model,
     additions_path,
+    change_model,
     read_added,
     read_models,
     remove_model,
@@ -29,6 +31,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import WorkerRow, may_see
 from evalui.runs.database.runs import read_run, read_workers
 from evalui.runs.database.throughput import throughputs
+from evalui.runs.database.usage import waiting_models
 from evalui.runs.worker import devices, model_tests
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
@@ -113,23 +116,29 @@ class ModelsService:
 
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
-        entries = list(self.catalog().values())
-        known = statuses(entries, wait_s=_WAIT_S)
+        known = self._statuses(self.catalog(), _WAIT_S)
         return [
-            look.state or ModelState(entry, frozenset(), _QUERY_PENDING)
-            for entry, look in zip(entries, known, strict=True)
+            status.state or ModelState(entry, frozenset(), _QUERY_PENDING)
+            for entry, status in known
         ]
 
     def current_statuses(self) -> dict[str, ModelStatus]:
         """What is known of each model by name, at once."""
-        entries = self.catalog()
-        return dict(
-            zip(
-                entries,
-                statuses(list(entries.values()), wait_s=_STATUS_WAIT_S),
-                strict=True,
-            )
-        )
+        known = self._statuses(self.catalog(), _STATUS_WAIT_S)
+        return {entry.name: status for entry, status in known}
+
+    def _statuses(
+        self, catalog: Mapping[str, ModelEntry], wait_s: float
+    ) -> list[tuple[ModelEntry, ModelStatus]]:
+        """The one status of each model: as probed, unless a worker waits for its answers now."""
+        entries = list(catalog.values())
+        waits = waiting_models(self._database)
+        return [
+            (entry, without_answer(status, waits[entry.name].reason))
+            if entry.name in waits and traits_of(entry).remote
+            else (entry, status)
+            for entry, status in zip(entries, statuses(entries, wait_s=wait_s), strict=True)
+        ]
 
     def refresh(self, name: str) -> None:
         """Ask the model's endpoint now; raises `UnknownName` if there is none of that name."""
@@ -159,6 +168,18 @@ class ModelsService:
         """Add a model; raises `ModelError` if it is wrong or nobody may."""
         self._check_may_edit()
         return add_model(self._additions, wanted, catalog=self._settings.models)
+
+    def added_entry(self, name: str) -> ModelEntry:
+        """The added model of that name; raises `ModelError` if none was added under it."""
+        added = read_added(self._additions)
+        if name not in added:
+            raise ModelError("model-not-added", name=name)
+        return added[name]
+
+    def change(self, wanted: NewModelForm) -> ModelEntry:
+        """Change an added model; raises `ModelError` if it is wrong or nobody may."""
+        self._check_may_edit()
+        return change_model(self._additions, wanted)
 
     def remove(self, name: str) -> None:
         """Take an added model out again; raises `ModelError` if it was not added here."""

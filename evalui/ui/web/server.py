@@ -54,6 +54,7 @@ _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not fo
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
 _LANGUAGE = "evalui-language"  # the cookie of the language that was chosen
 _KEPT_S = 365 * 24 * 3600
+_BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
 _MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
 
@@ -102,8 +103,14 @@ def create_app(settings: Settings) -> ASGIApp:
     add_routes(app, service)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
+
+    def sent(tab: str) -> None:
+        attachment.page_sent()
+        if tab == _BEFORE_START:
+            workers.warm()
+
     for shell in shells:
-        app.get(f"/{shell.language}/")(_page(shell, sent=attachment.page_sent))
+        app.get(f"/{shell.language}/")(_page(shell, sent=sent))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
@@ -121,12 +128,12 @@ def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
 
 
-def _page(shell: AppShell, *, sent: Callable[[], None]) -> "Route":
+def _page(shell: AppShell, *, sent: Callable[[str], None]) -> "Route":
     def page(request: Request) -> Response:
         shown = shell.page(read_form(request.query_params.multi_items()))
         status = status_of(shown.problem) if shown.problem else 200
         whole = document(shown, shell.language)
-        sent()
+        sent(shown.tab)
         return HTMLResponse(whole, status, headers={"Cache-Control": "no-cache"})
 
     return page

@@ -219,9 +219,7 @@ def _verdict(t: Messages, choice: ColumnChoice, loaded: LoadResult | None) -> Ht
     rows, total = len(loaded.dataset.samples), f"{loaded.n_rows:,}"
     if not rows:
         why = loaded.faults[0] if loaded.faults else None
-        reason = why and t.language == "en" and f": {why.actual}"
-        return join(
-            status("bad", t("mapping.no_rows", total=total)), span(reason or "", cls="meta")
-        )
+        reason = f": {why.actual}" if why and t.language == "en" else ""
+        return join(status("bad", t("mapping.no_rows", total=total)), span(reason, cls="meta"))
     kind = "ok" if rows == loaded.n_rows else "warn"
     return status(kind, t("mapping.readable", n=f"{rows:,}", total=total))

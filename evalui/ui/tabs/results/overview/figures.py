@@ -6,7 +6,7 @@ from evalui.messages import Messages
 from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import ReportNote
-from evalui.report.analyses.position_bias import picks_text
+from evalui.report.analyses.position_bias.findings import picks_text
 from evalui.report.html import Html, el
 from evalui.report.numbers import count
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
