@@ -5,7 +5,7 @@ from collections.abc import Callable
 import gradio as gr
 import pytest
 from ui_choice_examples import MANY
-from ui_examples import GOOD, HOSTILE, built
+from ui_examples import HOSTILE, built
 
 from evalui.messages import messages
 from evalui.runs.database import queue
@@ -114,58 +114,6 @@ def test_every_figure_carries_its_signature(tab: ResultsTab, desk: AppService, f
         assert signature.replace("|", " · ") in below
 
 
-@pytest.mark.parametrize(
-    ("fields", "shown"),
-    [
-        ({}, 4),
-        ({"outcome": "wrong"}, 3),
-        ({"outcome": "right"}, 1),
-        ({"outcome": "order_sensitive"}, 4),
-        ({"outcome": "unreadable"}, 0),
-        ({"find": "norway"}, 1),
-        ({"gold": "3", "picked": "0"}, 4),
-        ({"picked": "1"}, 0),
-        ({"outcome": "nonsense", "gold": "x"}, 4),
-    ],
-)
-def test_filters_are_applied_by_the_store(
-    tab: ResultsTab, finished: Finished, fields: dict[str, str], shown: int
-):
-    page = tab.samples.show(finished(models=["always-A"], modes=["multiple_choice"]), fields)
-    assert page.count("data-sample=") == shown
-
-
-def test_a_page_holds_a_hundred_questions(tab: ResultsTab, act: MakeAct, finished: Finished):
-    rows = "".join(f"n{n},Question {n}?,a,b,c,d,A\n" for n in range(120))
-    run_id = finished(GOOD + rows, models=["always-A"], modes=["multiple_choice"], pattern="origin")
-    first = tab.samples.show(run_id)
-    assert first.count("data-sample=") == 100
-    second = tab.samples.answer(run_id, act("page", {}, page="1"))
-    assert second.count("data-sample=") == 24
-    assert "101–124 shown" in second
-
-
-def test_a_question_shows_every_order_with_rule_and_prompt(tab: ResultsTab, finished: Finished):
-    run_id = finished(models=["always-A"], modes=["multiple_choice"])
-    page = tab.samples.show(run_id, {"sample": "capitals/2"})
-    assert "Right answer: B · Rome" in page
-    assert page.count('class="variant"') == 4
-    assert "Right in 1 of 4 orders." in page
-    assert "Question: Capital of Italy?\nA. Paris" in page
-
-
-def test_a_cloze_question_shows_every_normalisation(tab: ResultsTab, finished: Finished):
-    page = tab.samples.show(finished(models=["biased"], modes=["cloze"]))
-    for rule in (
-        "log-probability",
-        "minus unconditional",
-        "per token",
-        "per character",
-        "per byte",
-    ):
-        assert rule in page
-
-
 def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsTab, finished: Finished):
     cell = HOSTILE.replace('"', '""')
     row = f'"1{cell}","Which? {cell}","{cell}",b,c,d,B,"{cell}"'
@@ -187,31 +135,24 @@ def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsTab, finishe
         assert "<iframe" not in page
 
 
-def test_only_questions_with_the_right_answer_there_are_listed(tab: ResultsTab, finished: Finished):
-    run_id = finished(models=["always-A"], modes=["multiple_choice"], pattern="origin")
-    page = tab.samples.show(run_id, {"gold": "3"})
-    assert page.count("data-sample=") == 1
-    assert "Capital of Switzerland?" in page
-
-
 def test_a_view_is_filled_once_and_then_keeps_its_filters(tab: ResultsTab, finished: Finished):
     run_id = finished()
     _, filled, _, _, page = tab.open("samples", run_id, "")
-    assert "data-sample=" in page
+    assert 'class="questions"' in page
     assert tab.open("samples", run_id, filled) == (SKIP,) * 5
 
 
 @pytest.mark.parametrize(
     "asked",
-    [{"sample": "nope"}, {"page": "9" * 30}, {"find": "x" * 60_000}],
-    ids=["unknown question", "endless page", "endless pattern"],
+    [{"q": "nope"}, {"rows": "9" * 30}, {"order": "77"}, {"find": "x" * 60_000}],
+    ids=["unknown question", "endless list", "unknown order", "endless pattern"],
 )
 def test_an_address_that_asks_for_nonsense_still_shows_the_samples(
     tab: ResultsTab, finished: Finished, asked: dict[str, str]
 ):
     shown = tab.enter(finished(), {"sub": "samples"} | asked)
     outputs = dict(zip(map(id, tab.outputs), shown, strict=True))
-    assert "questions</h2>" in outputs[id(tab.samples.outputs[0])]
+    assert " of 4</h2>" in outputs[id(tab.samples.outputs[0])]
 
 
 def test_a_waiting_run_says_that_it_has_not_begun(
