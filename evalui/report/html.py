@@ -16,7 +16,7 @@ class Html(str):
 
 
 Child = Html | str | int | None
-Attribute = str | int | bool | None
+Attribute = str | float | bool | None
 
 
 def el(name: str, /, *children: Child, **attributes: Attribute) -> Html:

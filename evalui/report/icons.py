@@ -29,6 +29,10 @@ _SHAPES = (
     '<path d="M7 .5l1.9 4.1 4.5.5-3.4 3 1 4.4L7 10.3l-4 2.2 1-4.4-3.4-3 4.5-.5z"/>',
     '<path d="M3.9 1.6h6.2L13.2 7l-3.1 5.4H3.9L.8 7z"/>',
 )
+CHEVRON = Html(
+    '<svg class="chev" width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">'
+    '<path d="M4 2l4 4-4 4" fill="none" stroke="currentColor" stroke-width="2"/></svg>'
+)
 _DIAMOND = '<path d="M7 1l6 6l-6 6l-6 -6z"/>'
 
 
@@ -38,14 +42,24 @@ def icon(name: str) -> Html:
     return Html(f"<svg {frame}>{_PATHS[name]}</svg>")
 
 
-def marker(place: int, *, baseline: bool = False) -> Html:
+def series_number(place: int, *, baseline: bool = False) -> int:
+    """The number of a model's colour, --d1 to --d6 of the style sheet; 0 of a baseline."""
+    return 0 if baseline else place % len(_SHAPES) + 1
+
+
+def marker(place: int, *, baseline: bool = False, hollow: bool = False) -> Html:
     """The shape and colour of the model at `place` (from 0) in its run."""
     # Beyond six models the same colours come with other shapes.
     turned = place + place // len(_SHAPES)
     shape = _DIAMOND if baseline else _SHAPES[turned % len(_SHAPES)]
-    number = 0 if baseline else place % len(_SHAPES) + 1
-    drawn = Html(f'<g fill="var(--d{number})">{shape}</g>')
-    return el("svg", drawn, cls="marker", width=14, height=14, aria_hidden="true")
+    colour = f"var(--d{series_number(place, baseline=baseline)})"
+    look = f'fill="{colour}"'
+    if hollow:
+        look = f'fill="var(--surface)" stroke="{colour}" stroke-width="2"'
+    drawn = Html(f"<g {look}>{shape}</g>")
+    # A hollow one has its outline outside of its shape.
+    box = "-1 -1 16 16" if hollow else "0 0 14 14"
+    return el("svg", drawn, cls="marker", width=14, height=14, viewBox=box, aria_hidden="true")
 
 
 def model_name(name: str, place: int, baseline: bool) -> Html:

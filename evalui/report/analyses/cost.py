@@ -10,7 +10,7 @@ from typing import Any
 
 from evalui.messages import localized
 from evalui.models.base import ModelUsage
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
+from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table, text_table
 from evalui.report.numbers import count, dollars
 from evalui.types import Language
 
@@ -58,7 +58,7 @@ def _is_counted(expense: ModelUsage) -> bool:
     return bool(expense.read or expense.written)
 
 
-def _table(counted: Sequence[ModelUsage], language: Language) -> ReportTable:
+def _table(counted: Sequence[ModelUsage], language: Language) -> Table:
     keys = ("model", "requests", "read", "written", "prices", "dollars")
     rows: list[tuple[str, ...]] = [
         (
@@ -73,7 +73,7 @@ def _table(counted: Sequence[ModelUsage], language: Language) -> ReportTable:
     ]
     if len(rows) > 1:
         rows.append(_total_row(counted, language))
-    return ReportTable(tuple(localized(f"expense-{key}", language) for key in keys), tuple(rows))
+    return text_table(tuple(localized(f"expense-{key}", language) for key in keys), tuple(rows))
 
 
 def _total_row(counted: Sequence[ModelUsage], language: Language) -> tuple[str, ...]:

@@ -19,25 +19,28 @@ from evalui.report.charts.kinds import (
     SmallMultiples,
 )
 from evalui.report.charts.png_parts import (
-    BELOW,
     DPI,
     EDGE,
-    FOOT,
     ON_X,
     ON_Y,
-    PANEL_GAP,
-    PANEL_TITLE,
+    PAPER,
     POINT,
     WHISKER,
     PngCanvas,
-    Space,
     add_bars,
+    value_axis,
+)
+from evalui.report.charts.space import (
+    BELOW,
+    FOOT,
+    PANEL_GAP,
+    PANEL_TITLE,
+    Space,
     column_count,
     labels_width,
     panel_grid,
     panel_space,
     space_of,
-    value_axis,
 )
 from evalui.report.charts.theme import (
     BOLD,
@@ -71,7 +74,7 @@ def draw_png(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "")
 
 def picture(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") -> Any:
     """The chart under its title as a figure of matplotlib."""
-    space = space_of(chart)
+    space = space_of(chart, PAPER)
     width = max(_MIN_WIDE, 2 * EDGE + space.left + space.width + space.right)
     titles = wrap_text(title, width - 2 * EDGE, size=16)
     lines = wrap_text(subtitle, width - 2 * EDGE, size=12)
@@ -122,8 +125,8 @@ def _draw(
 def _small_multiples(sheet: PngCanvas, chart: SmallMultiples, corner: tuple[float, float]) -> None:
     if not chart.panels:
         return
-    one = panel_space(chart)
-    across, _ = panel_grid(chart, one)
+    one = panel_space(chart, PAPER)
+    across, _ = panel_grid(chart, one, PAPER)
     tall = PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP
     for place, panel in enumerate(chart.panels):
         row, column = divmod(place, across)
@@ -167,7 +170,7 @@ def _notes(sheet: PngCanvas, axes: Any, chart: HeatMap) -> None:
             axes, chart.column_title, (0.5, 1), within="axes fraction", shift=(0, 38), **faint
         )
     if chart.row_title:
-        pad = (labels_width(chart.rows) + 22) * POINT
+        pad = (labels_width(chart.rows, PAPER) + 22) * POINT
         axes.set_ylabel(chart.row_title, labelpad=pad, **sheet.font(chart.row_title, **faint))
     if chart.foot:
         look: dict[str, Any] = {"within": "axes fraction", "shift": (0, -16), "align": "left"}

@@ -1,37 +1,21 @@
-"""What several pictures have in common: the space they take, a sheet, axes of values, bars.
+"""What several pictures have in common: a sheet, axes of values, bars.
 
 Only matplotlib's object interface is used: pyplot and rcParams are shared by all threads of a
 server. Pixels are those of a page: 96 to the inch.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from typing import Any, Literal
 
-from evalui.report.charts.kinds import (
-    Axis,
-    Bars,
-    Chart,
-    HeatMap,
-    Intervals,
-    Label,
-    Lines,
-    SmallMultiples,
-)
-from evalui.report.charts.theme import BOLD, NEUTRAL, Theme, fonts_for, printable_text, text_width
+from evalui.report.charts.kinds import Axis, Bars, Label
+from evalui.report.charts.space import Paper
+from evalui.report.charts.theme import NEUTRAL, Theme, fonts_for, printable_text, text_width
 
 DPI = 150
 POINT = 0.75  # points of a pixel
 _INCH = 96  # pixels of an inch
 EDGE = 24  # pixels around everything
-_WIDE = 760  # pixels of a picture with an axis of values
-_MAX_WIDE = 1100  # pixels that small multiples may take side by side
-_HEAD, FOOT = 28, 28  # pixels of a line of labels above and below a plot
-_MIN_COLUMN = 44  # pixels of a heat map
-BELOW = 56  # pixels of bars below another chart, with their labels
-PANEL_TITLE, PANEL_GAP = 44, 28  # pixels above a panel, and between two
-_PANEL_WIDTH = 200  # pixels of a panel with an axis of values
-_MAX_PANELS_ACROSS = 3
+PAPER = Paper(wide=712, widest=1100, text_width=text_width)
 # Coordinates of a text beside a plot: a value of one axis, and the edge of the other.
 ON_X, ON_Y = ("data", "axes fraction"), ("axes fraction", "data")
 WHISKER: Mapping[str, Any] = {
@@ -41,98 +25,6 @@ WHISKER: Mapping[str, Any] = {
     "solid_capstyle": "butt",
     "clip_on": False,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Space:
-    """Pixels of a plot and of what stands around it."""
-
-    width: float
-    height: float
-    left: float = 0.0
-    top: float = 0.0
-    right: float = 0.0
-    bottom: float = 0.0
-
-
-def space_of(chart: Chart) -> Space:
-    """The space that a chart takes, for the fonts of this machine."""
-    match chart:
-        case HeatMap():
-            return _heat_map_space(chart)
-        case Intervals():
-            left = labels_width(chart.rows) + 16
-            height = chart.row_height * (max(1, len(chart.rows)) + 0.3)
-            return _value_space(left, height, 24 if chart.note or chart.legend else 8, chart.axis)
-        case Bars():
-            return _value_space(40, 200, 24, chart.axis, 96)
-        case Lines():
-            space = _value_space(40 + 20 * bool(chart.y.title), chart.height - 80, 8, chart.x, 48)
-            return replace(space, bottom=space.bottom + (BELOW + 16 if chart.below else 0))
-        case SmallMultiples():
-            return _panels_space(chart)
-
-
-def _value_space(left: float, height: float, top: float, axis: Axis, right: float = 24) -> Space:
-    bottom = FOOT + 20 * bool(axis.title)
-    return Space(_WIDE - 2 * EDGE - left - right, height, left, top, right, bottom)
-
-
-def _heat_map_space(chart: HeatMap) -> Space:
-    bottom = (BELOW + 8 if chart.below else 0) + (FOOT if chart.foot else 0)
-    return Space(
-        width=_column_width(chart) * column_count(chart),
-        height=chart.row_height * max(1, len(chart.rows)),
-        left=labels_width(chart.rows) + 12 + 30 * bool(chart.row_title),
-        top=_HEAD + 22 * bool(chart.column_title),
-        right=max((text_width(text) for _, text in chart.beside), default=0.0),
-        bottom=bottom,
-    )
-
-
-def column_count(chart: HeatMap) -> float:
-    """The width of all columns, with the gaps between them, in columns."""
-    return max(1, chart.places[-1] + 1 if chart.places else len(chart.columns))
-
-
-def _column_width(chart: HeatMap) -> float:
-    heads = labels_width(chart.columns) + 12
-    texts = [labels_width(row) for cells in chart.layers for row in cells.text]
-    return max(_MIN_COLUMN, heads, max(texts, default=0.0) + 32)
-
-
-def labels_width(labels: Sequence[Label]) -> float:
-    """The pixels of the widest label."""
-    wide = [max(BOLD * text_width(each.strong), text_width(each.plain)) for each in labels]
-    return max(wide, default=0.0)
-
-
-def _panels_space(chart: SmallMultiples) -> Space:
-    if not chart.panels:
-        return Space(0, 0)
-    one = panel_space(chart)
-    across, down = panel_grid(chart, one)
-    return Space(
-        width=across * (one.width + PANEL_GAP),
-        height=down * (PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP) - PANEL_GAP,
-        left=one.left,
-        bottom=FOOT if chart.foot else 0,
-    )
-
-
-def panel_space(chart: SmallMultiples) -> Space:
-    """The space of each panel: that of the widest one."""
-    spaces = [space_of(panel.chart) for panel in chart.panels]
-    if isinstance(chart.panels[0].chart, Intervals):
-        return replace(spaces[0], width=_PANEL_WIDTH, right=0)
-    return max(spaces, key=lambda space: space.width)
-
-
-def panel_grid(chart: SmallMultiples, one: Space) -> tuple[int, int]:
-    """How many panels stand side by side, and below each other."""
-    fitting = int((_MAX_WIDE - one.left) // (one.width + PANEL_GAP))
-    across = max(1, min(len(chart.panels), _MAX_PANELS_ACROSS, fitting))
-    return across, -(-len(chart.panels) // across)
 
 
 class PngCanvas:

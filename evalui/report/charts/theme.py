@@ -1,7 +1,7 @@
 """How charts look, once for the page and for pictures: colours, shapes, themes and fonts."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
@@ -64,6 +64,7 @@ _CHINESE = (
 )
 BOLD = 1.1  # of the width of a text, if it is bold
 _LATIN = "DejaVu Sans"  # comes with matplotlib
+_LATIN_WIDTH = 0.56  # of a Latin letter, as a part of the size
 _WIDE = re.compile(
     r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60]"
 )
@@ -93,13 +94,16 @@ DARK = Theme("#1A1D20", "#ECEDEE", "#949BA1", "#30353A")
 
 def series_styles(models: Sequence[str], baselines: Collection[str] = ()) -> dict[str, SeriesStyle]:
     """A colour and a shape per model, in the order of the run; scripted ones are grey diamonds."""
-    drawn: dict[str, SeriesStyle] = {}
     real = [model for model in dict.fromkeys(models) if model not in baselines]
-    for place, model in enumerate(real):
-        # After six the shapes move on by one against the colours: the pair stays unique.
-        shape = (place + place // len(COLOURS)) % len(SYMBOLS)
-        drawn[model] = SeriesStyle(COLOURS[place % len(COLOURS)], SYMBOLS[shape])
+    drawn = {model: series_style(place) for place, model in enumerate(real)}
     return drawn | dict.fromkeys(baselines, SeriesStyle(NEUTRAL, "diamond"))
+
+
+def series_style(place: int) -> SeriesStyle:
+    """Colour and shape of the model at `place` (from 0) in its run."""
+    # After six the shapes move on by one against the colours: the pair stays unique.
+    shape = (place + place // len(COLOURS)) % len(SYMBOLS)
+    return SeriesStyle(COLOURS[place % len(COLOURS)], SYMBOLS[shape])
 
 
 def shorten_name(name: str) -> str:
@@ -144,15 +148,25 @@ def printable_text(text: str) -> str:
 
 
 def text_width(text: str, *, size: float = 13) -> float:
-    """About how many pixels wide a text is."""
-    latin = 0.64 if font_families() == (_LATIN,) else 0.56
+    """About how many pixels wide a text is in a picture."""
+    return _width(text, size, 0.64 if font_families() == (_LATIN,) else _LATIN_WIDTH)
+
+
+def browser_text_width(text: str, *, size: float = 13) -> float:
+    """About how many pixels wide a text is on a page, in the fonts of its reader."""
+    return _width(text, size, _LATIN_WIDTH)
+
+
+def _width(text: str, size: float, latin: float) -> float:
     return size * sum(1.0 if _WIDE.match(letter) else latin for letter in text)
 
 
-def truncate_text(text: str, max_width: float) -> str:
+def truncate_text(
+    text: str, max_width: float, *, width: Callable[[str], float] = text_width
+) -> str:
     """As much of a bold text as fits into `max_width` pixels."""
     kept = text
-    while len(kept) > 1 and BOLD * text_width(kept) > max_width:
+    while len(kept) > 1 and BOLD * width(kept) > max_width:
         kept = kept.removesuffix("…")[:-1] + "…"
     return kept
 

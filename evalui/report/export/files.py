@@ -39,7 +39,8 @@ from evalui.report.export.json import (
 from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_bytes, xlsx_bytes
 from evalui.report.export.tables import frame, tables
-from evalui.report.render.page import as_page, pictures
+from evalui.report.render.page import as_page
+from evalui.report.render.pictures import pictures
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Language
 

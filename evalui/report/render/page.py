@@ -1,194 +1,234 @@
-"""The blocks of a report as Markdown, and as one page for itself.
+"""Blocks as HTML: a part of the screen, or one page for itself.
 
-The page has no script, loads nothing, is light or dark as its reader wishes, and can be printed.
+The page for itself has no script, loads nothing, is light or dark as its reader wishes, and can be
+printed; what is folded on the screen is open there, and links of the screen are plain text.
 """
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from html import escape
+from itertools import groupby
+from pathlib import Path
 
-from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture, ReportTable
+from evalui.report.blocks import (
+    Block,
+    Bullets,
+    Card,
+    ChartBlock,
+    Details,
+    Heading,
+    Headline,
+    Link,
+    Links,
+    Notes,
+    Paragraph,
+    Picture,
+    Table,
+)
+from evalui.report.charts.svg import draw_svg
 from evalui.report.charts.theme import DARK, LIGHT
+from evalui.report.html import Html, div, el, join, span
+from evalui.report.icons import CHEVRON, status_icon
+from evalui.report.render.tables import render_table
+from evalui.settings import ASSETS
 from evalui.types import Language
 
-# A cell that holds a figure, and so belongs to the right.
-_FIGURE = re.compile(r"[+−-]?(US\$ )?[\d.]|N/A$|–$|< 0")
-_WIDE_TABLE_COLUMNS = 7  # columns, above which a range may stand below its figure
+# The style sheets that the screen has too, then that of a page for itself.
+_SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/page.css")
 _DOTS_PER_PIXEL = 1.5625  # dots of a picture per pixel of a page
-_STYLE = """
-:root { color-scheme: light dark; --bg: #F6F6F3; --surface: #FFFFFF; --sunken: #F0F0EC;
-  --line: #E2E2DC; --strong: #8B8F8C; --ink: #1A1D1F; --ink-2: #4C5257; --ink-3: #666C71; }
-@media screen and (prefers-color-scheme: dark) { :root { --bg: #121416; --surface: #1A1D20;
-  --sunken: #22262A; --line: #30353A; --strong: #7B838A; --ink: #ECEDEE; --ink-2: #B9BFC4;
-  --ink-3: #949BA1; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--bg); color: var(--ink); font: 14px/20px -apple-system,
-  BlinkMacSystemFont, "Segoe UI", Inter, Roboto, "Helvetica Neue", Arial, "PingFang SC",
-  "Hiragino Sans GB", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif;
-  font-variant-numeric: tabular-nums; overflow-wrap: break-word; }
-main { max-width: 1080px; margin: 0 auto; padding: 32px 24px 48px; }
-h1 { font-size: 28px; line-height: 36px; font-weight: 600; margin: 0 0 24px; }
-h2 { font-size: 20px; line-height: 28px; font-weight: 600; margin: 48px 0 12px; padding-top: 16px;
-  border-top: 1px solid var(--line); }
-h3 { font-size: 16px; line-height: 24px; font-weight: 600; margin: 32px 0 8px; }
-h1, h2, h3 { break-after: avoid; }
-p { margin: 0 0 12px; color: var(--ink-2); max-width: 76ch; }
-p.lead { font-size: 18px; line-height: 26px; font-weight: 600; color: var(--ink); }
-ul { margin: 0 0 16px; padding-left: 20px; color: var(--ink-2); max-width: 76ch; }
-li { margin-bottom: 4px; }
-ul.signs { list-style: none; padding: 0; max-width: none; font: 11px/16px ui-monospace, "SF Mono",
-  Menlo, Consolas, "DejaVu Sans Mono", monospace; color: var(--ink-3); overflow-wrap: anywhere; }
-.table, figure { margin: 0 0 16px; overflow-x: auto; }
-.table { background: var(--surface); border: 1px solid var(--line); border-radius: 6px; }
-table { border-collapse: collapse; width: 100%; }
-th, td { padding: 8px 16px; text-align: left; vertical-align: top;
-  border-top: 1px solid var(--line); }
-thead th { font-size: 12px; line-height: 16px; color: var(--ink-2); font-weight: 600; border-top: 0;
-  border-bottom: 1px solid var(--strong); vertical-align: bottom; }
-tbody tr:first-child > * { border-top: 0; }
-tbody th { font-weight: 600; min-width: 8em; }
-.r { text-align: right; white-space: nowrap; }
-small { font-size: 12px; color: var(--ink-3); white-space: nowrap; }
-.wide .r { white-space: normal; }
-.wide td { min-width: 5.5em; } .wide td:not(.r) { min-width: 8em; }
-figure img { display: block; max-width: max(100%, 560px); height: auto;
-  border: 1px solid var(--line); border-radius: 6px; }
-@media (max-width: 640px) { main { padding: 16px 16px 32px; } h1 { font-size: 24px; }
-  th, td { padding: 8px 12px; } }
-@media print { body { background: none; font-size: 10pt; } main { max-width: none; padding: 0; }
-  .table, figure { overflow: visible; border: 0; } th, td { padding: 4px 8px; }
-  tr, figure, li { break-inside: avoid; } .r { white-space: normal; }
-  figure img { max-width: 100%; border: 0; } }
-"""
+
+ChartDrawing = Callable[[ChartBlock], Html]
 
 
-def as_markdown(blocks: Sequence[Block]) -> str:
-    """The blocks as a Markdown file."""
-    return "\n\n".join(text for block in blocks if (text := _block_markdown(block))) + "\n"
+def render_blocks(
+    blocks: Iterable[Block], *, chart: ChartDrawing | None = None, filed: bool = False
+) -> Html:
+    """The blocks below each other, sections that fold in one frame.
 
-
-def escaped(text: str) -> str:
-    """Foreign text that stays text in Markdown and in HTML, on one line."""
-    flat = re.sub(r"\s+", " ", text).strip()
-    marked = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", flat)
-    return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    `chart` draws a chart, as an SVG if it is not given. In a `filed` page nothing is folded, and
+    no link leads to the screen.
+    """
+    drawn = _Renderer(chart or (_filed_svg if filed else _svg), filed)
+    return drawn.blocks(blocks)
 
 
 def as_page(blocks: Sequence[Block], language: Language) -> bytes:
     """The blocks as one HTML file with its pictures inside."""
     title = next(block.text for block in blocks if isinstance(block, Heading))
     tongue = "zh-CN" if language == "zh" else "en"
-    body = "\n".join(filter(None, map(_element, blocks)))
     page = (
         f'<!doctype html>\n<html lang="{tongue}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         # The page loads nothing and runs nothing, whatever a model wrote.
         '<meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n"
+        f'<body>\n<main class="ev">\n{render_blocks(blocks, filed=True)}\n</main>\n'
+        "</body>\n</html>\n"
     )
     # A lone half of a surrogate pair, which a model may write, has no form in UTF-8.
     return page.encode(errors="backslashreplace")
 
 
-def pictures(blocks: Sequence[Block]) -> Iterator[tuple[str, bytes]]:
-    """The pictures for themselves as the Markdown names them, for light pages."""
-    return ((each.file, each.draw(LIGHT)) for each in blocks if isinstance(each, Picture))
+@cache
+def _style() -> str:
+    sheets = "\n".join((ASSETS / Path(name)).read_text(encoding="utf-8") for name in _SHEETS)
+    # The screen has a switch; a file follows what its reader's system prefers.
+    return re.sub(
+        r"^\.dark \{([^}]*)\}",
+        r"@media screen and (prefers-color-scheme: dark) { :root {\1} }",
+        sheets,
+        flags=re.MULTILINE,
+    )
 
 
-def _element(block: Block) -> str:
+def _svg(block: ChartBlock) -> Html:
+    return draw_svg(block.chart, title=block.alt or block.title, links=block.links)
+
+
+def _filed_svg(block: ChartBlock) -> Html:
+    return draw_svg(block.chart, title=block.alt or block.title)
+
+
+class _Renderer:
+    def __init__(self, chart: ChartDrawing, filed: bool) -> None:
+        self.chart = chart
+        self.filed = filed
+
+    def blocks(self, blocks: Iterable[Block]) -> Html:
+        runs = groupby(blocks, lambda block: isinstance(block, Details))
+        return join(
+            *(
+                el("section", *map(self.block, run), cls="disc")
+                if folded
+                else join(*map(self.block, run), separator="\n")
+                for folded, run in runs
+            ),
+            separator="\n",
+        )
+
+    def block(self, block: Block) -> Html:
+        match block:
+            case Headline():
+                return self._headline(block)
+            case Links():
+                return Html("") if self.filed else div(*map(_button, block.links), cls="acts")
+            case Notes():
+                return self._notes(block)
+            case Table():
+                return render_table(block, linked=not self.filed)
+            case ChartBlock():
+                return self._chart(block)
+            case Card():
+                return self._card(block)
+            case Details():
+                return self._details(block)
+            case _:
+                return _plain(block)
+
+    def _headline(self, block: Headline) -> Html:
+        # The title of a file stands above its verdict.
+        name = "h2" if self.filed else "h1"
+        lead = join(el("b", block.lead), " ") if block.lead else None
+        sign = span(status_icon(block.kind), cls=block.kind) if block.kind else None
+        support = el("p", sign, span(lead, block.support), cls="support")
+        supported = block.lead or block.support
+        return div(el(name, block.text), support if supported else None, cls="headline")
+
+    def _notes(self, block: Notes) -> Html:
+        lines = (
+            el(
+                "li",
+                status_icon(line.kind),
+                span(
+                    join(el("b", line.subject), " · ") if line.subject else None,
+                    line.text,
+                    join(" ", _link(line.link)) if line.link and not self.filed else None,
+                    cls="said",
+                ),
+                cls=line.kind,
+            )
+            for line in block.lines
+        )
+        return el("ul", *lines, cls="know")
+
+    def _chart(self, block: ChartBlock) -> Html:
+        head = el("h3", block.title) if block.title else None
+        caption = el("p", block.caption, cls="meta") if block.caption else None
+        return el("figure", head, caption, self.chart(block))
+
+    def _card(self, block: Card) -> Html:
+        title = el("h2", block.title) if block.title else None
+        aside = span(block.aside, cls="meta") if block.aside else None
+        return el(
+            "section",
+            div(title, aside, cls="card-h") if title or aside else None,
+            el("p", block.caption, cls="meta cap") if block.caption else None,
+            self.blocks(block.blocks),
+            cls="card",
+        )
+
+    def _details(self, block: Details) -> Html:
+        sign = span(status_icon(block.kind), cls=block.kind) if block.kind else None
+        return el(
+            "details",
+            el("summary", CHEVRON, el("b", block.name), span(sign, block.finding, cls="finding")),
+            div(self.blocks(block.blocks), cls="in"),
+            id=block.key or None,
+            open=block.open or self.filed,
+        )
+
+
+def _plain(block: Heading | Paragraph | Bullets | Picture) -> Html:
     match block:
         case Heading():
-            return f"<h{block.level}>{escape(block.text)}</h{block.level}>"
+            return el(f"h{block.level}", block.text)
         case Paragraph():
-            opening = '<p class="lead">' if block.strong else "<p>"
-            return f"{opening}{escape(block.text)}</p>" if block.text else ""
+            return _paragraph(block)
         case Bullets():
             return _bullets(block)
-        case ReportTable():
-            return _table(block)
         case Picture():
             return _picture(block)
 
 
-def _bullets(block: Bullets) -> str:
-    items = "".join(f"<li>{escape(text)}</li>" for text in block.texts)
-    opening = '<ul class="signs">' if block.signatures else "<ul>"
-    return f"{opening}{items}</ul>" if items else ""
+def _paragraph(block: Paragraph) -> Html:
+    if not block.text:
+        return Html("")
+    kind = "strong" if block.strong else "meta" if block.small else "dim"
+    return el("p", block.text, cls=kind)
 
 
-def _table(table: ReportTable) -> str:
-    right = [
-        bool(table.rows) and place > 0 and all(_FIGURE.match(row[place]) for row in table.rows)
-        for place in range(len(table.head))
-    ]
-    head = "".join(
-        f'<th scope="col"{_alignment(to_right)}>{escape(cell)}</th>'
-        for cell, to_right in zip(table.head, right, strict=True)
-    )
-    rows = "\n".join(_row(row, right) for row in table.rows)
-    kind = "table wide" if len(table.head) > _WIDE_TABLE_COLUMNS else "table"
-    return (
-        f'<div class="{kind}" tabindex="0"><table>\n<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody></table></div>"
+def _bullets(block: Bullets) -> Html:
+    if not block.texts:
+        return Html("")
+    kind = "signs" if block.signatures else "plain"
+    return el(
+        "ul",
+        *(el("li", text.replace("|", " · ") if block.signatures else text) for text in block.texts),
+        cls=kind,
     )
 
 
-def _row(row: Sequence[str], right: Sequence[bool]) -> str:
-    first = f'<th scope="row">{escape(row[0])}</th>'
-    rest = "".join(
-        f"<td{_alignment(to_right)}>{_with_range(cell)}</td>"
-        for cell, to_right in zip(row[1:], right[1:], strict=True)
+def _button(link: Link) -> Html:
+    current = "true" if link.current else None
+    return el(
+        "a", link.text, href=link.href, download=link.download, aria_current=current, cls="btn"
     )
-    return f"<tr>{first}{rest}</tr>"
 
 
-def _alignment(right: bool) -> str:
-    return ' class="r"' if right else ""
+def _link(link: Link) -> Html:
+    return el("a", link.text, href=link.href, download=link.download)
 
 
-def _with_range(cell: str) -> str:
-    """The cell with its range, "(60–72)", set small."""
-    safe = escape(cell)
-    return re.sub(r"([(（][+−\d.,]+ ?[–…] ?[+−\d.,-]+[)）].*)$", r"<small>\1</small>", safe)
-
-
-def _picture(picture: Picture) -> str:
+def _picture(picture: Picture) -> Html:
     light, dark = (picture.draw(theme) for theme in (LIGHT, DARK))
     wide = round(int.from_bytes(light[16:20]) / _DOTS_PER_PIXEL)  # where a PNG says its width
     source = f'<source srcset="{_inline(dark)}" media="screen and (prefers-color-scheme: dark)">'
     image = f'<img src="{_inline(light)}" width="{wide}" alt="{escape(picture.alt)}">'
-    return f'<figure tabindex="0"><picture>{source}{image}</picture></figure>'
+    return Html(f'<figure tabindex="0"><picture>{source}{image}</picture></figure>')
 
 
 def _inline(png: bytes) -> str:
     return f"data:image/png;base64,{b64encode(png).decode()}"
-
-
-# ---------------------------------------------------------------- Markdown
-
-
-def _block_markdown(block: Block) -> str:
-    match block:
-        case Heading():
-            return f"{'#' * block.level} {escaped(block.text)}"
-        case Paragraph():
-            return f"**{escaped(block.text)}**" if block.strong else escaped(block.text)
-        case Bullets():
-            form = _code_span if block.signatures else escaped
-            return "\n".join(f"- {form(text)}" for text in block.texts)
-        case ReportTable():
-            rule = "|" + " --- |" * len(block.head)
-            return "\n".join([_markdown_row(block.head), rule, *map(_markdown_row, block.rows)])
-        case Picture():
-            return f"![{escaped(block.alt)}]({block.file})"
-
-
-def _code_span(text: str) -> str:
-    return f"`{text.replace('`', '')}`"
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(map(escaped, cells))} |"

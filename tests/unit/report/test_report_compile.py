@@ -1,7 +1,7 @@
 import pytest
 
 from evalui.report.compile import compile_report, markdown
-from evalui.report.render.page import escaped
+from evalui.report.render.markdown import escaped
 
 
 @pytest.fixture

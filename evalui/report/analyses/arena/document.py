@@ -18,7 +18,16 @@ from evalui.report.analyses.arena.narrative import (
     standings_title,
 )
 from evalui.report.analyses.judge import judge_notes
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Picture, ReportTable
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Bullets,
+    Heading,
+    Paragraph,
+    Picture,
+    Table,
+    text_table,
+)
 from evalui.report.charts.arena import (
     elo_png,
     picture_problem,
@@ -126,7 +135,7 @@ def _dimensions(
     dimensions: Sequence[CategoryTable],
     head: str,
     printed: Callable[[BattleTally], str],
-) -> ReportTable:
+) -> Table:
     models = [standing.model for standing in arena.standings]
     rows = tuple(
         (
@@ -135,7 +144,7 @@ def _dimensions(
         )
         for dimension in dimensions
     )
-    return ReportTable((head, *models), rows)
+    return text_table((head, *models), rows)
 
 
 def _cell(dimension: CategoryTable, model: str, printed: Callable[[BattleTally], str]) -> str:
@@ -152,7 +161,7 @@ def _score(tally: BattleTally) -> str:
     return str(tally.score)
 
 
-def _ratings(arena: Arena, language: Language) -> ReportTable:
+def _ratings(arena: Arena, language: Language) -> Table:
     standings = arena.standings
     rows = (
         ("elo", [fixed(each.elo, 1) for each in standings]),
@@ -163,7 +172,7 @@ def _ratings(arena: Arena, language: Language) -> ReportTable:
         ("rank", [_ends(each.rank_low, each.rank_high) for each in standings]),
     )
     runs = count(arena.elo_orders)
-    return ReportTable(
+    return text_table(
         (localized("head-rating", language), *(each.model for each in standings)),
         tuple((localized(f"row-{key}", language, runs=runs), *cells) for key, cells in rows),
     )
@@ -187,10 +196,10 @@ def _ends(low: float | None, high: float | None) -> str:
 # ---------------------------------------------------------------- pairs and reliability
 
 
-def _pairs(arena: Arena, language: Language) -> ReportTable:
+def _pairs(arena: Arena, language: Language) -> Table:
     models = [standing.model for standing in arena.standings]
     met = [pair for pair in combinations(models, 2) if pair in arena.shares]
-    return ReportTable(
+    return text_table(
         tuple(localized(f"head-{head}", language) for head in ("pair", "share", "range", "n")),
         tuple(
             (
@@ -205,7 +214,7 @@ def _pairs(arena: Arena, language: Language) -> ReportTable:
     )
 
 
-def _reliability(arena: Arena, language: Language) -> ReportTable:
+def _reliability(arena: Arena, language: Language) -> Table:
     kept = arena.reliability
     panel = arena.by == PANEL_NAME
     shares = {
@@ -230,7 +239,7 @@ def _reliability(arena: Arena, language: Language) -> ReportTable:
     if panel and (agreed := arena.agreement):
         rows.append((localized("row-agree", language), _share_of_n(agreed.raw, language)))
         rows.append((localized("row-kappa", language), kappa(agreed)))
-    return ReportTable(
+    return text_table(
         (localized("head-measure", language), localized("head-value", language)), tuple(rows)
     )
 

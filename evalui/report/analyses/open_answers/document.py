@@ -21,8 +21,8 @@ from evalui.report.analyses.open_answers.figures import (
     rating_cells,
     recall_reason,
 )
-from evalui.report.analyses.overview.document import metric_notes
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
+from evalui.report.analyses.overview.every import metric_notes
+from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table, text_table
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
 from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.scoring.statistics.paired_tests import holm, paired_bootstrap
@@ -83,7 +83,7 @@ def _notes(
 
 def _counts(
     summaries: Sequence[AnswerSummary], language: Language, rule_based: frozenset[str]
-) -> ReportTable:
+) -> Table:
     keys = ("model", "n", "answers", "empty", "cut", "length")
     judges = dict.fromkeys(
         (one.judge, one.scale) for summary in summaries for one in summary.ratings
@@ -101,7 +101,7 @@ def _counts(
         )
         for summary in summaries
     )
-    return ReportTable(tuple(heads), rows)
+    return text_table(tuple(heads), rows)
 
 
 def _rating_cell(summary: AnswerSummary, judge: tuple[str, str]) -> str:
@@ -116,9 +116,7 @@ def _mean_with_range(rated: JudgeRating) -> str:
     return f"{fixed(mean.value, 2)} ({ends}), n = {count(rated.n)}"
 
 
-def _text_figures(
-    summaries: Sequence[AnswerSummary], first: str, language: Language
-) -> ReportTable:
+def _text_figures(summaries: Sequence[AnswerSummary], first: str, language: Language) -> Table:
     """All figures in SWIFT's order, but recall on top where it leads."""
     metrics = metrics_in("report", "texts")
     if first == RECALL:
@@ -133,7 +131,7 @@ def _text_figures(
     )
     counts = ("n", *(count(summary.compared) for summary in summaries))
     head = (localized("head-figure", language), *(summary.cell.model for summary in summaries))
-    return ReportTable(head, (counts, *rows))
+    return text_table(head, (counts, *rows))
 
 
 def _format_mean(metric: Metric, figure: Figure) -> str:
@@ -148,7 +146,7 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
     if not made:
         return
     yield Paragraph(localized("corpus-are", language))
-    yield ReportTable(
+    yield text_table(
         (localized("head-model", language), "BLEU", "chrF"),
         tuple((model, fixed(one.bleu, 1), fixed(one.chrf, 1)) for model, one in made),
     )
@@ -165,7 +163,7 @@ def _pairs(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iter
         return
     yield Paragraph(localized("pairs-are", language, metric=figure))
     heads = ("pair", "difference", "range", "p", "n")
-    yield ReportTable(
+    yield text_table(
         tuple(localized(f"head-{head}", language) for head in heads),
         tuple(
             (

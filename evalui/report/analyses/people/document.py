@@ -13,7 +13,7 @@ from evalui.report.analyses.arena.narrative import (
     standings_title,
 )
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, ReportTable
+from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table, text_table
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
@@ -101,7 +101,7 @@ def _standings(
     yield Heading(3, localized("people-standings", language))
     if judges:  # else it is the title of the part
         yield Paragraph(standings_title(first.human_arena, language))
-    yield ReportTable(
+    yield text_table(
         tuple(heads),
         tuple(
             (
@@ -148,7 +148,7 @@ def _agreement(
     heads = (localized(f"head-{key}", language) for key in ("raters", "same", "kappa", "shared"))
     rows = ((pair, _share(one.raw), kappa(one), count(one.n)) for pair, one in rated[:_LISTED])
     yield Heading(3, localized("people-agreement", language))
-    yield ReportTable(tuple(heads), tuple(rows))
+    yield text_table(tuple(heads), tuple(rows))
     if len(rated) > _LISTED:
         yield Paragraph(localized("people-more-raters", language, k=count(len(rated) - _LISTED)))
     yield Paragraph(localized("people-kappa", language))
@@ -197,11 +197,9 @@ def _prediction_powered(judges: Mapping[str, PeopleFigures], language: Language)
     yield Paragraph(localized("people-powered-about", language))
 
 
-def _rates(
-    rates: Mapping[tuple[str, str], PredictionPoweredRate], language: Language
-) -> ReportTable:
+def _rates(rates: Mapping[tuple[str, str], PredictionPoweredRate], language: Language) -> Table:
     keys = ("pair", "by-judge", "by-people", "by-both", "voted")
-    return ReportTable(
+    return text_table(
         tuple(localized(f"head-{key}", language) for key in keys),
         tuple(
             (
@@ -243,7 +241,7 @@ def _disagreements(
             (*row, _outcome_text(one.duel, one.judge, language))
             for row, one in zip(rows, ordered, strict=False)
         ]
-    yield ReportTable(tuple(heads), tuple(rows))
+    yield text_table(tuple(heads), tuple(rows))
     if len(ordered) > _LISTED:
         yield Paragraph(localized("people-parting-more", language, shown=_LISTED))
 

@@ -21,7 +21,7 @@ from evalui.report.analyses.statistics import (
     pair_sentence,
     rank_text,
 )
-from evalui.report.blocks import Bullets, Paragraph, ReportTable
+from evalui.report.blocks import Bullets, Paragraph, Table
 from evalui.report.charts.calibration import difference_chart, difference_subtitle
 from evalui.types import Language
 
@@ -106,7 +106,7 @@ def test_a_guesser_that_is_ahead_wins_nothing():
 def test_the_report_shows_no_least_difference_beside_a_win_and_no_p_of_guessers():
     for counts, wanted in ((KNOWING, (".034", "–")), (GUESSING, ("–", "–"))):
         blocks = list(choice_blocks(two(*counts), "en", baselines=()))
-        table = next(b for b in blocks if isinstance(b, ReportTable) and "McNemar mid-p" in b.head)
+        table = next(b for b in blocks if isinstance(b, Table) and "McNemar mid-p" in b.head)
         row = dict(zip(table.head, table.rows[0], strict=True))
         assert (row["p, corrected"], row["Usually missed below"]) == wanted
 

@@ -4,16 +4,13 @@ The address is the whole state: every filter, the opened question, and the way i
 """
 
 from collections.abc import Sequence
-from typing import Any
-
-import gradio as gr
 
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, span
 from evalui.runs.database.records import CellRow, QuestionFilter
 from evalui.runs.spec import OPEN
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action, html_fragment, on_action
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
@@ -46,22 +43,6 @@ class SamplesView:
         self.service = service
         self.t = t
         self._reader = QuestionReader(service.database, service.cache)
-        self.outputs: list[Any] = []
-
-    def build(self, run_id: gr.Textbox) -> None:
-        """Lay out the one pane."""
-        whole = html_fragment("samples-pane")
-        self.outputs = [whole]
-        on_action(whole, self.answer, inputs=[run_id], outputs=[whole])
-
-    def show(self, run_id: str, form: Form | None = None) -> Html:
-        """The view of a run by its id."""
-        return self.render(RunView(self.service, self.t, run_id), form or {})
-
-    def answer(self, run_id: str, action: Action) -> Html:
-        """The view of a run by its id after what a user did."""
-        run = RunView(self.service, self.t, run_id)
-        return self.act(run, action) or self.render(run, action.form)
 
     def act(self, run: RunView, action: Action) -> Html | None:
         """The view after a field was changed; None for anything else."""

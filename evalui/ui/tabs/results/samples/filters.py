@@ -78,7 +78,7 @@ def _of_choices(t: Messages, facets: Facets, wanted: QuestionFilter) -> tuple[Ht
 
 
 def _of_written(t: Messages, wanted: QuestionFilter) -> tuple[Html]:
-    words: dict[str, str] = {name: t(f"sort.{name}") for name in SORTS}
+    words = {str(name): t(f"sort.{name}") for name in SORTS}
     return (labelled(t("samples.sort"), select("sort", words, wanted.sort)),)
 
 

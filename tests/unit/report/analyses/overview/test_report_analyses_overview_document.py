@@ -6,10 +6,10 @@ from bias_examples import cell_result, fond, halting, right, with_probabilities
 from evalui.report.analyses.overview import document
 from evalui.report.analyses.overview.document import choice_blocks
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.position_bias import bias_level_sentence, cell_summary
+from evalui.report.analyses.position_bias.findings import bias_level_sentence, cell_summary
 from evalui.report.analyses.statistics import comparison_method, comparison_sentences, comparisons
-from evalui.report.blocks import Heading, Picture, ReportTable
-from evalui.report.render.page import as_markdown
+from evalui.report.blocks import Heading, Picture, Table
+from evalui.report.render.markdown import as_markdown
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_the_front_pages_sentences_stand_in_the_report(three, language: str):
 
 
 def test_every_cell_has_its_light_and_its_rank_in_the_table(three):
-    table = next(block for block in _blocks(three) if isinstance(block, ReportTable))
+    table = next(block for block in _blocks(three) if isinstance(block, Table))
     assert table.head[7:9] == ("Rank", "Position bias")
     assert [row[7] for row in table.rows] == ["Rank 1", "Rank 2", "Rank 3"]
     assert table.rows[2][8] == bias_level_sentence(three[2].main_bias, "en")
@@ -45,15 +45,13 @@ def test_every_cell_has_its_light_and_its_rank_in_the_table(three):
 
 def test_who_has_no_rank_is_told_why(three):
     blind = summarise(cell_result(lambda *_: 0, model="always-A"))
-    table = next(block for block in _blocks([*three, blind]) if isinstance(block, ReportTable))
+    table = next(block for block in _blocks([*three, blind]) if isinstance(block, Table))
     assert table.rows[3][7] == "– (no better than guessing)"
 
 
 def test_the_pairs_have_a_table_with_corrected_p_values(three):
     table = next(
-        block
-        for block in _blocks(three)
-        if isinstance(block, ReportTable) and "Higher" in block.head
+        block for block in _blocks(three) if isinstance(block, Table) and "Higher" in block.head
     )
     assert [row[:2] for row in table.rows] == [("sure", "less"), ("sure", "fond"), ("less", "fond")]
     assert {row[3] for row in table.rows} == {"< .001"}
@@ -66,7 +64,7 @@ def test_of_few_questions_the_table_of_pairs_has_no_p():
         for model, pick in (("a", right), ("b", fond))
     ]
     table = next(
-        block for block in _blocks(few) if isinstance(block, ReportTable) and "Higher" in block.head
+        block for block in _blocks(few) if isinstance(block, Table) and "Higher" in block.head
     )
     assert table.rows[0][3:5] == ("–", "–")
 
@@ -96,9 +94,7 @@ def test_one_model_has_no_pairs(three):
 
 def test_every_test_stands_in_words_with_its_p(three):
     tests = [
-        block
-        for block in _blocks(three)
-        if isinstance(block, ReportTable) and "Finding" in block.head
+        block for block in _blocks(three) if isinstance(block, Table) and "Finding" in block.head
     ]
     assert len(tests) == 3
     assert tests[2].rows[0][0] == "Do picks depend on position?"

@@ -12,7 +12,7 @@ from evalui.report.analyses.overview.warnings import with_question
 from evalui.report.blocks import Heading, Paragraph
 from evalui.report.compile import blocks, compile_report, first_sentence
 from evalui.report.export.files import write
-from evalui.report.render.page import as_markdown
+from evalui.report.render.markdown import as_markdown
 from evalui.types import Cell, Interval
 
 NOBODY = "No model beats guessing on these questions."

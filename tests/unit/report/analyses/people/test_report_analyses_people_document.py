@@ -9,7 +9,7 @@ from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.compile import Report, compile_report, markdown
 from evalui.report.export.files import write
-from evalui.report.render.page import as_markdown
+from evalui.report.render.markdown import as_markdown
 from evalui.types import Duel, Outcome, Verdict
 
 _HOSTILE = "eve<b>|`x`"

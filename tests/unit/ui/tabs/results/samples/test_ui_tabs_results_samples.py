@@ -9,13 +9,12 @@ from urllib.parse import parse_qs
 import pytest
 from ui_choice_examples import questions
 from ui_examples import GOOD, HOSTILE
+from ui_samples_examples import ShownSamples
 
-from evalui.messages import messages
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.samples import SamplesView
 
 Finished = Callable[..., str]
 MakeAct = Callable[..., Action]
@@ -23,8 +22,8 @@ LETTERS_ONLY = {"models": ["always-A"], "modes": ["multiple_choice"]}
 
 
 @pytest.fixture
-def samples(desk: AppService) -> SamplesView:
-    return SamplesView(desk, messages("en"))
+def samples(desk: AppService) -> ShownSamples:
+    return ShownSamples(desk)
 
 
 def listed(page: str) -> list[str]:
@@ -70,7 +69,7 @@ def text(page: str) -> str:
     ],
 )
 def test_the_list_holds_what_passes_the_filters(
-    samples: SamplesView, finished: Finished, fields: dict[str, str], shown: int
+    samples: ShownSamples, finished: Finished, fields: dict[str, str], shown: int
 ):
     page = samples.show(finished(**LETTERS_ONLY), fields)
     assert len(listed(page)) == shown
@@ -78,13 +77,13 @@ def test_the_list_holds_what_passes_the_filters(
 
 
 def test_only_questions_with_the_right_answer_there_are_listed(
-    samples: SamplesView, finished: Finished
+    samples: ShownSamples, finished: Finished
 ):
     page = samples.show(finished(**LETTERS_ONLY, pattern="origin"), {"gold": "3"})
     assert listed(page) == ["capitals/4"]
 
 
-def test_the_list_grows_by_fifty(samples: SamplesView, finished: Finished):
+def test_the_list_grows_by_fifty(samples: ShownSamples, finished: Finished):
     run_id = finished(questions(124), **LETTERS_ONLY, pattern="origin")
     first = samples.show(run_id)
     assert len(listed(first)) == 50
@@ -96,7 +95,7 @@ def test_the_list_grows_by_fifty(samples: SamplesView, finished: Finished):
 
 
 def test_a_question_far_down_is_listed_with_those_around_it(
-    samples: SamplesView, finished: Finished
+    samples: ShownSamples, finished: Finished
 ):
     run_id = finished(questions(124), **LETTERS_ONLY, pattern="origin")
     page = samples.show(run_id, {"q": "capitals/77"})
@@ -106,7 +105,7 @@ def test_a_question_far_down_is_listed_with_those_around_it(
     assert len(listed(samples.show(run_id, dict(link(page, "Show 24 more"))))) == 124
 
 
-def test_every_question_of_the_list_has_an_address(samples: SamplesView, finished: Finished):
+def test_every_question_of_the_list_has_an_address(samples: ShownSamples, finished: Finished):
     run_id = finished(**LETTERS_ONLY)
     page = samples.show(run_id, {"outcome": "wrong", "find": "capital"})
     assert link(page, '<span class="q">Capital of Italy?') == {
@@ -120,7 +119,7 @@ def test_every_question_of_the_list_has_an_address(samples: SamplesView, finishe
     }
 
 
-def test_j_and_k_lead_to_the_questions_beside_it(samples: SamplesView, finished: Finished):
+def test_j_and_k_lead_to_the_questions_beside_it(samples: ShownSamples, finished: Finished):
     run_id = finished(**LETTERS_ONLY)
     assert (key(samples.show(run_id), "k"), key(samples.show(run_id), "j")) == ("", "capitals/2")
     middle = samples.show(run_id, {"q": "capitals/3", "outcome": "wrong"})
@@ -130,7 +129,7 @@ def test_j_and_k_lead_to_the_questions_beside_it(samples: SamplesView, finished:
 
 
 def test_from_a_question_that_does_not_match_j_leads_to_the_first_that_does(
-    samples: SamplesView, finished: Finished
+    samples: ShownSamples, finished: Finished
 ):
     page = samples.show(finished(**LETTERS_ONLY), {"q": "capitals/1", "outcome": "wrong"})
     assert "Capital of France?" in page
@@ -138,7 +137,7 @@ def test_from_a_question_that_does_not_match_j_leads_to_the_first_that_does(
 
 
 def test_a_question_and_its_options_stand_whole_with_every_order(
-    samples: SamplesView, finished: Finished
+    samples: ShownSamples, finished: Finished
 ):
     page = samples.show(finished(**LETTERS_ONLY), {"q": "capitals/2"})
     assert "Capital of Italy?</p>" in page
@@ -156,7 +155,7 @@ def test_a_question_and_its_options_stand_whole_with_every_order(
 
 
 def test_a_cell_tells_the_letter_the_pick_and_the_probability(
-    samples: SamplesView, finished: Finished
+    samples: ShownSamples, finished: Finished
 ):
     page = samples.show(finished(**LETTERS_ONLY), {"q": "capitals/2"})
     rome = page.partition("B. Rome")[2].partition("</tr>")[0]
@@ -167,12 +166,12 @@ def test_a_cell_tells_the_letter_the_pick_and_the_probability(
     assert re.findall(r'class="n">(\d+)<', rome)[-1] == "87"
 
 
-def test_a_sentence_says_what_the_model_does(samples: SamplesView, finished: Finished):
+def test_a_sentence_says_what_the_model_does(samples: ShownSamples, finished: Finished):
     page = samples.show(finished(**LETTERS_ONLY), {"q": "capitals/2"})
     assert "Right in 1 of 4 orders; it takes position A in every order." in page
 
 
-def test_models_stand_beside_each_other(samples: SamplesView, finished: Finished):
+def test_models_stand_beside_each_other(samples: ShownSamples, finished: Finished):
     run_id = finished(modes=["multiple_choice"])
     page = samples.show(run_id, {"q": "capitals/1", "by": "models"})
     heads = re.findall(r'<th scope="col">.*?</th>', page)
@@ -184,7 +183,7 @@ def test_models_stand_beside_each_other(samples: SamplesView, finished: Finished
     assert '<option value="2" selected>Shifted 2</option>' in other
 
 
-def test_every_model_is_told_by_the_letters_of_the_file(samples: SamplesView, finished: Finished):
+def test_every_model_is_told_by_the_letters_of_the_file(samples: ShownSamples, finished: Finished):
     page = samples.show(finished(modes=["multiple_choice"]), {"q": "capitals/2"})
     table = page.partition("Every model on this question")[2].partition("</table>")[0]
     row = table.partition("always-A")[2].partition("</tr>")[0]
@@ -192,7 +191,7 @@ def test_every_model_is_told_by_the_letters_of_the_file(samples: SamplesView, fi
     assert taken == ["A", "D", "C", "B"]
 
 
-def test_the_link_of_a_model_keeps_the_question(samples: SamplesView, finished: Finished):
+def test_the_link_of_a_model_keeps_the_question(samples: ShownSamples, finished: Finished):
     page = samples.show(finished(modes=["multiple_choice"]), {"q": "capitals/2"})
     table = page.partition("Every model on this question")[2].partition("</table>")[0]
     cells = [query(href) for href in re.findall(r'<a href="([^"]+)"', table)]
@@ -203,7 +202,7 @@ def test_the_link_of_a_model_keeps_the_question(samples: SamplesView, finished: 
 
 
 def test_the_scored_question_is_visible_and_worked_examples_are_folded(
-    samples: SamplesView, desk: AppService, finished: Finished
+    samples: ShownSamples, desk: AppService, finished: Finished
 ):
     upload = desk.store_upload(
         [("capitals_val.csv", GOOD.encode()), ("capitals_dev.csv", EXAMPLES.encode())]
@@ -218,27 +217,27 @@ def test_the_scored_question_is_visible_and_worked_examples_are_folded(
     assert "Question: Capital of Italy?\nA. Paris" in prompt.partition("</details>")[2]
 
 
-def test_without_worked_examples_nothing_is_folded(samples: SamplesView, finished: Finished):
+def test_without_worked_examples_nothing_is_folded(samples: ShownSamples, finished: Finished):
     prompt = samples.show(finished(**LETTERS_ONLY), {"q": "capitals/2"}).partition("Prompt, as")[2]
     assert "<details" not in prompt
     assert "Question: Capital of Italy?\nA. Paris" in prompt
 
 
-def test_the_prompt_of_another_order_has_its_own_address(samples: SamplesView, finished: Finished):
+def test_the_prompt_of_another_order_has_its_own_address(samples: ShownSamples, finished: Finished):
     run_id = finished(**LETTERS_ONLY)
     page = samples.show(run_id, {"q": "capitals/2"})
     shifted = samples.show(run_id, dict(link(page, "Shifted 1")))
     assert "Capital of Italy?\nA. Bern" in shifted.partition("Prompt, as sent")[2]
 
 
-def test_without_probabilities_only_the_picks_are_shown(samples: SamplesView, finished: Finished):
+def test_without_probabilities_only_the_picks_are_shown(samples: ShownSamples, finished: Finished):
     page = samples.show(finished(models=["biased"], modes=["generation"]), {"q": "capitals/2"})
     assert "This model gives no probabilities; the table shows its picks only." in page
     assert 'class="pb"' not in page
     assert 'class="pc pick"' in page
 
 
-def test_a_cloze_question_shows_every_normalisation(samples: SamplesView, finished: Finished):
+def test_a_cloze_question_shows_every_normalisation(samples: ShownSamples, finished: Finished):
     page = samples.show(finished(models=["biased"], modes=["cloze"]))
     heads = re.findall(r'<th scope="col">([^<]*)</th>', page)
     assert heads[1:6] == [
@@ -251,7 +250,7 @@ def test_a_cloze_question_shows_every_normalisation(samples: SamplesView, finish
     assert "score of the option under the rule" in page
 
 
-def test_many_orders_stand_in_pages_of_columns(samples: SamplesView, finished: Finished):
+def test_many_orders_stand_in_pages_of_columns(samples: ShownSamples, finished: Finished):
     file = "id,question,A,B,C,D,E,answer\n1,Which?,a,b,c,d,e,A\n"
     run_id = finished(file, **LETTERS_ONLY, pattern="all_possible")
     page = samples.show(run_id)
@@ -263,7 +262,7 @@ def test_many_orders_stand_in_pages_of_columns(samples: SamplesView, finished: F
 
 
 def test_the_address_that_was_given_is_kept_without_what_is_as_usual(
-    samples: SamplesView, finished: Finished
+    samples: ShownSamples, finished: Finished
 ):
     run_id = finished(**LETTERS_ONLY)
     given = {"q": "capitals/2", "outcome": "wrong", "by": "orders", "rows": "50", "gold": ""}
@@ -279,7 +278,7 @@ def test_the_address_that_was_given_is_kept_without_what_is_as_usual(
 
 
 def test_the_copied_link_names_the_question_and_what_is_seen(
-    samples: SamplesView, finished: Finished
+    samples: ShownSamples, finished: Finished
 ):
     run_id = finished(**LETTERS_ONLY)
     page = samples.show(run_id, {"q": "capitals/2", "by": "models", "outcome": "wrong"})
@@ -288,14 +287,14 @@ def test_the_copied_link_names_the_question_and_what_is_seen(
 
 
 def test_addresses_of_earlier_versions_still_open_their_question(
-    samples: SamplesView, finished: Finished
+    samples: ShownSamples, finished: Finished
 ):
     page = samples.show(finished(**LETTERS_ONLY), {"sample": "capitals/3"})
     assert "Capital of Norway?</p>" in page
 
 
 def test_another_filter_shows_its_list_from_the_beginning(
-    samples: SamplesView, finished: Finished, act: MakeAct
+    samples: ShownSamples, finished: Finished, act: MakeAct
 ):
     run_id = finished(**LETTERS_ONLY)
     form = {"q": "capitals/1", "rows": "100", "outcome": "wrong"}
@@ -304,7 +303,7 @@ def test_another_filter_shows_its_list_from_the_beginning(
     assert "rows=" not in re.findall(r'data-address="([^"]+)"', page)[0]
 
 
-def test_another_model_keeps_the_question(samples: SamplesView, finished: Finished, act: MakeAct):
+def test_another_model_keeps_the_question(samples: ShownSamples, finished: Finished, act: MakeAct):
     run_id = finished(modes=["multiple_choice"])
     form = {"q": "capitals/3", "cell": "2", "outcome": "wrong"}
     page = samples.answer(run_id, act("set", form, name="cell"))
@@ -313,7 +312,7 @@ def test_another_model_keeps_the_question(samples: SamplesView, finished: Finish
 
 
 def test_another_mode_shows_the_same_model_without_the_filters_of_the_first(
-    samples: SamplesView, finished: Finished, act: MakeAct, desk: AppService
+    samples: ShownSamples, finished: Finished, act: MakeAct, desk: AppService
 ):
     run_id = finished(models=["biased", "always-A"], modes=["multiple_choice", "generation"])
     cells = {
@@ -331,12 +330,14 @@ def test_another_mode_shows_the_same_model_without_the_filters_of_the_first(
     assert "This model gives no probabilities" in page
 
 
-def test_what_a_real_model_answered_is_shown_first(samples: SamplesView, finished: Finished):
+def test_what_a_real_model_answered_is_shown_first(samples: ShownSamples, finished: Finished):
     page = samples.show(finished(models=["always-A", "biased"], modes=["multiple_choice"]))
     assert "Outcome of biased" in page
 
 
-def test_a_filter_that_nothing_passes_offers_to_clear_all(samples: SamplesView, finished: Finished):
+def test_a_filter_that_nothing_passes_offers_to_clear_all(
+    samples: ShownSamples, finished: Finished
+):
     run_id = finished(**LETTERS_ONLY)
     page = samples.show(run_id, {"find": "nowhere", "rows": "100"})
     assert "No question matches." in page
@@ -344,7 +345,7 @@ def test_a_filter_that_nothing_passes_offers_to_clear_all(samples: SamplesView, 
     assert len(listed(cleared)) == 4
 
 
-def test_an_unknown_question_is_reported(samples: SamplesView, finished: Finished):
+def test_an_unknown_question_is_reported(samples: ShownSamples, finished: Finished):
     run_id = finished(**LETTERS_ONLY)
     page = samples.show(run_id, {"q": "999"})
     assert "This run has no question 999." in page
@@ -352,13 +353,13 @@ def test_an_unknown_question_is_reported(samples: SamplesView, finished: Finishe
 
 
 def test_a_run_without_answers_says_so(
-    samples: SamplesView, desk: AppService, form_for: Callable[..., Any]
+    samples: ShownSamples, desk: AppService, form_for: Callable[..., Any]
 ):
     page = samples.show(desk.start(read_run_form(form_for())))
     assert "No answer yet." in page
 
 
-def test_options_that_cannot_move_are_shown_in_one_order(samples: SamplesView, finished: Finished):
+def test_options_that_cannot_move_are_shown_in_one_order(samples: ShownSamples, finished: Finished):
     file = "id,question,A,B,C,D,answer\n1,Which?,Paris,Rome,Oslo,Both A and B,A\n"
     page = samples.show(finished(file, **LETTERS_ONLY))
     assert "asked as written only" in page
@@ -366,7 +367,7 @@ def test_options_that_cannot_move_are_shown_in_one_order(samples: SamplesView, f
     assert "Shifted" not in page
 
 
-def test_nothing_in_questions_or_replies_becomes_markup(samples: SamplesView, finished: Finished):
+def test_nothing_in_questions_or_replies_becomes_markup(samples: ShownSamples, finished: Finished):
     cell = HOSTILE.replace('"', '""')
     row = f'"1{cell}","Which? {cell}","{cell}",b,c,d,B,"{cell}"'
     hostile = f"id,question,A,B,C,D,answer,explanation\n{row}\n"

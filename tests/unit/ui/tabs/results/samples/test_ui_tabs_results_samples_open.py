@@ -8,11 +8,10 @@ from urllib.parse import parse_qs
 
 import pytest
 from ui_open_examples import finish, given, lines, open_desk, open_form
+from ui_samples_examples import ShownSamples
 
-from evalui.messages import messages
 from evalui.runs.database.runs import read_cells
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.samples import SamplesView
 
 
 @pytest.fixture
@@ -21,8 +20,8 @@ def desk(tmp_path: Path) -> AppService:
 
 
 @pytest.fixture
-def samples(desk: AppService) -> SamplesView:
-    return SamplesView(desk, messages("en"))
+def samples(desk: AppService) -> ShownSamples:
+    return ShownSamples(desk)
 
 
 @pytest.fixture
@@ -60,19 +59,19 @@ def cell_of(desk: AppService, run_id: str, model: str) -> str:
     ],
 )
 def test_answers_can_be_filtered_and_sorted(
-    samples: SamplesView, brought: str, form: dict[str, Any], ids: list[str]
+    samples: ShownSamples, brought: str, form: dict[str, Any], ids: list[str]
 ):
     assert listed(samples.show(brought, form)) == ids
 
 
-def test_the_first_of_a_sorted_list_is_opened(samples: SamplesView, brought: str):
+def test_the_first_of_a_sorted_list_is_opened(samples: ShownSamples, brought: str):
     page = samples.show(brought, {"sort": "worst"})
     assert "Capital of Italy?</p>" in page
     assert "q=talk%2Fcn-3" in page.partition('data-hotkey="j"')[0].rpartition("<a ")[2]
 
 
 def test_a_line_of_the_list_has_the_figure_or_what_became_of_the_answer(
-    samples: SamplesView, brought: str
+    samples: ShownSamples, brought: str
 ):
     page = samples.show(brought)
     lines_ = page.partition('class="questions"')[2].partition("</ul>")[0].split("<li>")[1:]
@@ -80,7 +79,7 @@ def test_a_line_of_the_list_has_the_figure_or_what_became_of_the_answer(
     assert "ROUGE-L against the closest reference" in page
 
 
-def test_an_answer_stands_beside_its_reference(samples: SamplesView, brought: str):
+def test_an_answer_stands_beside_its_reference(samples: ShownSamples, brought: str):
     assert "<ins>首都是</ins>北京" in opened(samples.show(brought, {"q": "talk/cn-3"}))
     page = samples.show(brought, {"q": "talk/en-2"})
     assert "<del>Rome</del>" in page
@@ -89,7 +88,7 @@ def test_an_answer_stands_beside_its_reference(samples: SamplesView, brought: st
     assert "rouge-l" in page
 
 
-def test_the_answers_of_the_other_models_stand_below(samples: SamplesView, desk: AppService):
+def test_the_answers_of_the_other_models_stand_below(samples: ShownSamples, desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], judging=[]) | given(desk))
     page = samples.show(run_id, {"q": "talk/en-2", "cell": cell_of(desk, run_id, "perfect")})
     others = page.partition("The other answers")[2]
@@ -98,7 +97,7 @@ def test_the_answers_of_the_other_models_stand_below(samples: SamplesView, desk:
     assert f"cell={cell_of(desk, run_id, 'handmade')}&amp;q=talk%2Fen-2" in others
 
 
-def test_verdicts_lead_to_their_duels(samples: SamplesView, desk: AppService):
+def test_verdicts_lead_to_their_duels(samples: ShownSamples, desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"]) | given(desk))
     page = samples.show(run_id, {"q": "talk/en-2", "cell": cell_of(desk, run_id, "perfect")})
     verdicts = page.partition("<h2>Verdicts</h2>")[2].partition("</table>")[0]
@@ -113,12 +112,12 @@ def test_verdicts_lead_to_their_duels(samples: SamplesView, desk: AppService):
     }
 
 
-def test_marks_of_single_answers_are_no_duels(samples: SamplesView, desk: AppService):
+def test_marks_of_single_answers_are_no_duels(samples: ShownSamples, desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], rubric="score10-en.1"))
     assert "<h2>Verdicts</h2>" not in samples.show(run_id)
 
 
-def test_a_judge_is_not_offered_among_the_models(samples: SamplesView, desk: AppService):
+def test_a_judge_is_not_offered_among_the_models(samples: ShownSamples, desk: AppService):
     run_id = finish(desk, open_form(desk))
     page = samples.show(run_id, {"cell": cell_of(desk, run_id, "reference-judge")})
     picker = page.partition('name="cell"')[2].partition("</select>")[0]
@@ -127,7 +126,7 @@ def test_a_judge_is_not_offered_among_the_models(samples: SamplesView, desk: App
 
 
 def test_the_prompt_is_shown_as_sent_but_not_for_answers_brought_along(
-    samples: SamplesView, desk: AppService
+    samples: ShownSamples, desk: AppService
 ):
     run_id = finish(desk, open_form(desk, models=["perfect"], judging=[]) | given(desk))
     sent = samples.show(run_id, {"cell": cell_of(desk, run_id, "perfect")})
@@ -137,7 +136,7 @@ def test_the_prompt_is_shown_as_sent_but_not_for_answers_brought_along(
     assert "Answer:" not in handmade
 
 
-def test_an_empty_reply_is_marked_as_empty(samples: SamplesView, brought: str):
+def test_an_empty_reply_is_marked_as_empty(samples: ShownSamples, brought: str):
     page = samples.show(brought, {"q": "talk/en-4"})
     assert "The reply is empty." in page
     assert "The file has no reference for this question." in page
@@ -146,7 +145,7 @@ def test_an_empty_reply_is_marked_as_empty(samples: SamplesView, brought: str):
 CONVERSATION = [{"index": "1", "capability": "talk", "turns": ["Name a city.", "And its river?"]}]
 
 
-def test_a_conversation_is_shown_turn_by_turn(samples: SamplesView, desk: AppService):
+def test_a_conversation_is_shown_turn_by_turn(samples: ShownSamples, desk: AppService):
     upload = open_form(desk, lines(CONVERSATION))
     replies = lines([{"index": "1", "answer": ["Paris", "The Seine"]}])
     run_id = finish(desk, upload | {"models": [], "judging": []} | given(desk, replies))
@@ -157,7 +156,7 @@ def test_a_conversation_is_shown_turn_by_turn(samples: SamplesView, desk: AppSer
     assert places == sorted(places)
 
 
-def test_a_text_is_looked_for_in_every_turn(samples: SamplesView, desk: AppService):
+def test_a_text_is_looked_for_in_every_turn(samples: ShownSamples, desk: AppService):
     upload = open_form(desk, lines(CONVERSATION))
     replies = lines([{"index": "1", "answer": ["Paris", "The Seine"]}])
     run_id = finish(desk, upload | {"models": [], "judging": []} | given(desk, replies))

@@ -1,0 +1,392 @@
+"""Charts as SVG elements: they need no script, are as sharp on paper, and load nothing.
+
+The same geometry as that of pictures, in a box that scrolls where it is narrower than what can be
+read. A cell or mark whose questions have an address is a link to them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from types import MappingProxyType
+
+from evalui.report.charts.kinds import (
+    Bars,
+    Cells,
+    Chart,
+    HeatMap,
+    Intervals,
+    Line,
+    Lines,
+    Mark,
+    Series,
+    Side,
+    SmallMultiples,
+)
+from evalui.report.charts.space import (
+    BELOW,
+    FOOT,
+    PANEL_GAP,
+    PANEL_TITLE,
+    Paper,
+    Space,
+    block_width,
+    column_count,
+    labels_width,
+    panel_grid,
+    panel_space,
+    space_of,
+)
+from evalui.report.charts.svg_parts import (
+    DOTTED,
+    SURFACE,
+    Anchor,
+    PlotArea,
+    add_bars,
+    hovered,
+    inline,
+    legend,
+    legend_height,
+    line,
+    pixels,
+    range_line,
+    rectangle,
+    scale_colour,
+    shape,
+    stacked,
+    text,
+    upward,
+    value_axis,
+)
+from evalui.report.charts.theme import NEUTRAL, browser_text_width, truncate_text
+from evalui.report.html import Attribute, Html, div, el, join
+
+PAPER = Paper(wide=640, widest=900, text_width=browser_text_width)
+_EDGE = 8  # pixels around everything
+_CELL_GAP = 3  # pixels between two cells
+_BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
+_LEAST_SCALE, _MOST_SCALE = 0.9, 1.15  # letters of 13 pixels take 12 to 15
+_ANCHORS: Mapping[Side, Anchor] = {"left": "end", "center": "middle", "right": "start"}
+_NO_LINKS: Mapping[str, str] = MappingProxyType({})
+_DASHES = {"solid": None, "dash": "7 5", "dot": "2 4"}
+
+
+def draw_svg(chart: Chart, *, title: str = "", links: Mapping[str, str] = _NO_LINKS) -> Html:
+    """The chart in a box as wide as the page allows; `title` is what a screen reader says of it.
+
+    Without a title the chart is hidden from screen readers: the table beside it states the same.
+    `links` are addresses by the keys of cells and marks, "0,2".
+    """
+    space = _space(chart)
+    corner = (_EDGE + space.left, _EDGE + space.top)
+    width = 2 * _EDGE + space.left + space.width + space.right
+    height = 2 * _EDGE + space.top + space.height + space.bottom
+    drawing = el(
+        "svg",
+        *_draw(chart, space, corner, links=links),
+        viewBox=f"0 0 {pixels(width)} {pixels(height)}",
+        width="100%",
+        style=f"display:block;min-width:{_LEAST_SCALE * width:.0f}px;"
+        f"max-width:{_MOST_SCALE * width:.0f}px",
+        font_size=13,
+        fill="currentColor",
+        # An image has no parts, so links within would not be found.
+        role="group" if links else "img" if title else None,
+        aria_label=title or None,
+        aria_hidden=None if title or links else "true",
+    )
+    return div(drawing, cls="drawn", style="overflow-x:auto", tabindex=0)
+
+
+def _space(chart: Chart) -> Space:
+    """The space of the chart, with what stands right of it and above it in a browser's fonts."""
+    space = space_of(chart, PAPER)
+    match chart:
+        case HeatMap():
+            return replace(space, right=max(space.right, _below_width(chart, space)))
+        case Intervals() if chart.legend:
+            return replace(space, top=legend_height(chart.series, space.left + space.width))
+        case _:
+            return space
+
+
+def _below_width(chart: HeatMap, space: Space) -> float:
+    """The pixels that the texts of lines across the bars below need beyond the cells."""
+    if chart.below is None:
+        return 0.0
+    column = space.width / column_count(chart)
+    ends = [
+        ((level.x or 0) + 0.5) * column + 8 + block_width(level.text, PAPER)
+        for level in chart.below.levels
+    ]
+    return max([0.0, *(end - space.width for end in ends)])
+
+
+def _draw(
+    chart: Chart,
+    space: Space,
+    corner: tuple[float, float],
+    *,
+    named: bool = True,
+    links: Mapping[str, str] = _NO_LINKS,
+) -> Iterator[Html]:
+    """The chart with the upper left corner of its plot at `corner`; `named` rows have names."""
+    match chart:
+        case HeatMap():
+            yield from _heat_map(chart, space, corner, named=named, links=links)
+        case Intervals():
+            yield from _intervals(chart, space, corner, named=named, links=links)
+        case Bars():
+            ends = (-0.5, len(chart.slots) - 0.5)
+            area = PlotArea(*corner, space.width, space.height, ends, _ends(chart))
+            yield from value_axis(area, chart.axis, "y")
+            yield from add_bars(area, chart)
+            for x, slot in enumerate(chart.slots):
+                yield text(area.x(x), area.bottom + 14, slot, bold=True)
+        case Lines():
+            yield from _lines(chart, space, corner, links)
+        case SmallMultiples():
+            yield from _small_multiples(chart, corner, links)
+
+
+def _small_multiples(
+    chart: SmallMultiples, corner: tuple[float, float], links: Mapping[str, str]
+) -> Iterator[Html]:
+    if not chart.panels:
+        return
+    one = panel_space(chart, PAPER)
+    across, _ = panel_grid(chart, one, PAPER)
+    tall = PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP
+    for place, panel in enumerate(chart.panels):
+        row, column = divmod(place, across)
+        left = corner[0] + column * (one.width + PANEL_GAP)
+        top = corner[1] + row * tall
+        room = one.width + PANEL_GAP - 12
+        title = truncate_text(panel.title.strong, room, width=browser_text_width)
+        shown = stacked(replace(panel.title, strong=title), left, top + 18, anchor="start")
+        yield hovered(panel.title.strong, (), shown)
+        plot = (left, top + PANEL_TITLE + one.top)
+        yield from _draw(panel.chart, one, plot, named=column == 0, links=links)
+    if chart.foot:
+        rows = -(-len(chart.panels) // across)
+        yield text(_EDGE, corner[1] + rows * tall, chart.foot, anchor="start", size=12, faint=True)
+
+
+def _ends(chart: Bars) -> tuple[float, float]:
+    return chart.axis.low, chart.axis.high
+
+
+# ---------------------------------------------------------------- heat maps
+
+
+def _heat_map(
+    chart: HeatMap,
+    space: Space,
+    corner: tuple[float, float],
+    *,
+    named: bool,
+    links: Mapping[str, str],
+) -> Iterator[Html]:
+    size = max(1, len(chart.rows))
+    up = (-0.5, size - 0.5) if chart.counted else (size - 0.5, -0.5)
+    across = (-0.5, column_count(chart) - 0.5)
+    area = PlotArea(*corner, space.width, space.height, across, up)
+    for cells in chart.layers:
+        yield from _cells(area, chart, cells, links)
+    for row, column in chart.missing:
+        yield text(area.x(column), area.y(row), "–", faint=True)
+    if chart.diagonal:
+        for place in range(size):
+            yield _outline(area, chart, place)
+    for x, label in zip(chart.places or range(len(chart.columns)), chart.columns, strict=True):
+        yield stacked(label, area.x(x), area.top - 14)
+    for y, label in enumerate(chart.rows if named else ()):
+        yield stacked(label, area.left - 12, area.y(y), anchor="end")
+    yield from _notes(area, chart)
+    if chart.below:
+        below = PlotArea(
+            area.left, area.bottom + 8, area.width, BELOW - 24, across, _ends(chart.below)
+        )
+        yield from add_bars(below, chart.below)
+
+
+def _cells(
+    area: PlotArea, chart: HeatMap, cells: Cells, links: Mapping[str, str]
+) -> Iterator[Html]:
+    wide = area.x(1) - area.x(0) - _CELL_GAP
+    for y, values in enumerate(cells.values):
+        for x, value in enumerate(values):
+            if value is None:
+                continue
+            part = (value - cells.low) / (cells.high - cells.low)
+            colour, opacity = scale_colour(cells.scale, part)
+            at = (area.x(cells.left + x), area.y(y))
+            corner = (at[0] - wide / 2, at[1] - (chart.row_height - _CELL_GAP) / 2)
+            size = (wide, chart.row_height - _CELL_GAP)
+            yield hovered(
+                cells.hover[y][x] if cells.hover else "",
+                cells.keys[y][x] if cells.keys else (),
+                rectangle(*corner, *size, rx=2, fill=colour, fill_opacity=opacity),
+                stacked(cells.text[y][x], *at) if chart.printed and cells.text else Html(""),
+                links=links,
+            )
+
+
+def _outline(area: PlotArea, chart: HeatMap, place: int) -> Html:
+    wide = area.x(1) - area.x(0) - 1
+    high = chart.row_height - 1
+    corner = (area.x(place) - wide / 2, area.y(place) - high / 2)
+    return rectangle(*corner, wide, high, rx=2, fill="none", stroke=NEUTRAL, stroke_width=2)
+
+
+def _notes(area: PlotArea, chart: HeatMap) -> Iterator[Html]:
+    """The titles of the axes, and the notes beside and below the cells."""
+    if chart.column_title:
+        middle = (area.left + area.right) / 2
+        yield text(middle, area.top - 38, chart.column_title, size=12, faint=True)
+    if chart.row_title:
+        beside = area.left - labels_width(chart.rows, PAPER) - 28
+        yield upward(beside, (area.top + area.bottom) / 2, chart.row_title)
+    if chart.foot:
+        yield text(area.left, area.bottom + 16, chart.foot, anchor="start", size=12, faint=True)
+    for row, note in chart.beside:
+        yield text(area.right + 8, area.y(row), note, anchor="start", size=12, faint=True)
+
+
+# ---------------------------------------------------------------- intervals
+
+
+def _intervals(
+    chart: Intervals,
+    space: Space,
+    corner: tuple[float, float],
+    *,
+    named: bool,
+    links: Mapping[str, str],
+) -> Iterator[Html]:
+    ends = (chart.axis.low, chart.axis.high)
+    up = (max(1, len(chart.rows)) - 0.5, -0.8)
+    area = PlotArea(*corner, space.width, space.height, ends, up)
+    yield from value_axis(area, chart.axis, "x")
+    for row, low, high in chart.grey:
+        x, y = area.x(low), area.y(row - 0.5)
+        size = (area.x(high) - x, area.y(row + 0.5) - y)
+        yield rectangle(x, y, *size, fill=NEUTRAL, fill_opacity=0.25)
+    for rule in chart.rules:
+        rows = (-0.8, len(chart.rows) - 0.5)
+        top, bottom = rows if rule.row is None else (rule.row - 0.5, rule.row + 0.5)
+        x = area.x(rule.value)
+        look = DOTTED if rule.dotted else {"stroke": NEUTRAL}
+        yield line(x, area.y(top), x, area.y(bottom), **look)
+    for series in chart.series:
+        yield from _series(area, chart, series, links)
+    for y, label in enumerate(chart.rows if named else ()):
+        yield stacked(label, area.left - space.left, area.y(y), anchor="start")
+    if chart.legend:
+        left, top = corner[0] - space.left, corner[1] - space.top
+        yield from legend(chart.series, left, top, space.left + space.width)
+    if chart.note:
+        x, _, note = chart.note
+        yield text(area.x(x), area.top - 12, note, size=12, faint=True)
+
+
+def _series(
+    area: PlotArea, chart: Intervals, series: Series, links: Mapping[str, str]
+) -> Iterator[Html]:
+    """Ranges as bands with a line that joins their marks, or as lines with or without caps."""
+    colour, bands = series.style.colour, chart.ranges == "bands"
+    for mark in series.marks:
+        if mark.low is None or mark.high is None:
+            continue
+        ends, y = (area.x(mark.low), area.x(mark.high)), area.y(mark.y)
+        if bands:
+            look: dict[str, Attribute] = {"fill": colour, "fill_opacity": _BAND_OPACITY}
+            yield rectangle(ends[0], y - _BAND / 2, ends[1] - ends[0], _BAND, **look)
+        else:
+            yield range_line(ends, y, across=True, cap=chart.ranges == "whiskers", colour=colour)
+    for first, second in pairwise(series.marks) if bands else ():
+        ends, y = (area.x(first.value), area.x(second.value)), area.y(second.y)
+        yield line(ends[0], y, ends[1], y, stroke=colour, stroke_width=2)
+    for mark in series.marks:
+        yield _mark(area, chart, (series, mark), links)
+
+
+def _mark(
+    area: PlotArea, chart: Intervals, drawn: tuple[Series, Mark], links: Mapping[str, str]
+) -> Html:
+    series, mark = drawn
+    x, y, colour = area.x(mark.value), area.y(mark.y), series.style.colour
+    look: dict[str, Attribute] = (
+        {"fill": SURFACE, "stroke": colour, "stroke_width": 2} if mark.hollow else {"fill": colour}
+    )
+    aside = {"left": -4, "center": 0, "right": 4}[mark.side]
+    return hovered(
+        mark.hover,
+        mark.keys,
+        shape(series.style.symbol, x, y, chart.mark_size, **look),
+        inline(mark.label, x + aside, y - 8 - chart.mark_size * 0.7, anchor=_ANCHORS[mark.side]),
+        links=links,
+    )
+
+
+# ---------------------------------------------------------------- lines
+
+
+def _lines(
+    chart: Lines, space: Space, corner: tuple[float, float], links: Mapping[str, str]
+) -> Iterator[Html]:
+    across, up = (chart.x.low, chart.x.high), (chart.y.low, chart.y.high)
+    area = PlotArea(*corner, space.width, space.height, across, up, chart.x.logarithmic)
+    yield from value_axis(area, chart.x, "x")
+    yield from value_axis(area, chart.y, "y")
+    if chart.marked is not None:
+        x = area.x(chart.marked)
+        yield line(x, area.top, x, area.bottom, **DOTTED)
+    yield _joined(area, chart)
+    for each in chart.lines:
+        if each.dash == "points":
+            yield from _points(area, each, links)
+        for x, y, label in zip(each.x, each.y, each.labels, strict=False):
+            yield text(area.x(x) + 4, area.y(y) - 10, label, anchor="start", size=12)
+    if chart.note:
+        x, y, note = chart.note
+        yield text(area.x(x), area.y(y) + 8, note, anchor="start", size=12, faint=True)
+    if chart.below:
+        top = area.bottom + FOOT + 36
+        below = PlotArea(area.left, top, area.width, BELOW - 24, across, _ends(chart.below))
+        yield from add_bars(below, chart.below)
+
+
+def _joined(area: PlotArea, chart: Lines) -> Html:
+    """The lines, cut off at the edges of the plot, with what the mouse shows at their points."""
+    parts: list[Html] = []
+    for each in chart.lines:
+        at = [(area.x(x), area.y(y)) for x, y in zip(each.x, each.y, strict=True)]
+        if each.dash != "points":
+            points = " ".join(f"{pixels(x)},{pixels(y)}" for x, y in at)
+            look: dict[str, Attribute] = {"stroke_width": each.width}
+            look["stroke_dasharray"] = _DASHES[each.dash]
+            parts.append(el("polyline", points=points, fill="none", stroke=each.colours[0], **look))
+            parts += [
+                hovered(hover, (), el("circle", cx=pixels(x), cy=pixels(y), r=8, fill_opacity=0))
+                for (x, y), hover in zip(at, each.hover, strict=False)
+            ]
+    place = {"x": pixels(area.left), "y": pixels(area.top)}
+    size = {"width": pixels(area.width), "height": pixels(area.height)}
+    box = " ".join(map(pixels, (area.left, area.top, area.width, area.height)))
+    return el("svg", join(*parts), **place, **size, viewBox=box)
+
+
+def _points(area: PlotArea, points: Line, links: Mapping[str, str]) -> Iterator[Html]:
+    for place, (x, y) in enumerate(zip(points.x, points.y, strict=True)):
+        colour = points.colours[min(place, len(points.colours) - 1)]
+        at = (area.x(x), area.y(y))
+        low, high = points.ranges[place] if points.ranges else (y, y)
+        yield hovered(
+            points.hover[place] if points.hover else "",
+            points.keys[place] if points.keys else (),
+            range_line((area.y(low), area.y(high)), at[0], across=False)
+            if points.ranges
+            else Html(""),
+            el("circle", cx=pixels(at[0]), cy=pixels(at[1]), r=5, fill=colour),
+            links=links,
+        )

@@ -1,0 +1,105 @@
+"""Blocks as a Markdown file: what is folded on the page stands under its own heading."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from evalui.report.blocks import (
+    Block,
+    Bullets,
+    Card,
+    ChartBlock,
+    Details,
+    Heading,
+    Headline,
+    Links,
+    Notes,
+    Paragraph,
+    Picture,
+    Table,
+)
+from evalui.report.render.text import cell_text
+
+_LOWEST = 6  # levels of headings
+
+
+def as_markdown(blocks: Sequence[Block]) -> str:
+    """The blocks as a Markdown file."""
+    return "\n\n".join(filter(None, _parts(blocks, level=1))) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Foreign text that stays text in Markdown and in HTML, on one line."""
+    flat = re.sub(r"\s+", " ", text).strip()
+    marked = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", flat)
+    return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _parts(blocks: Iterable[Block], level: int) -> Iterator[str]:
+    """The texts of blocks that stand below a heading of `level`."""
+    for block in blocks:
+        match block:
+            case Heading():
+                level = block.level
+                yield _heading(level, block.text)
+            case Card():
+                yield _heading(level + 1, block.title) if block.title else ""
+                yield escaped(" ".join(filter(None, (block.caption, block.aside))))
+                yield from _parts(block.blocks, level + bool(block.title))
+            case Details():
+                yield _heading(level + 1, block.name)
+                yield escaped(block.finding)
+                yield from _parts(block.blocks, level + 1)
+            case Links():
+                pass  # they lead to pages
+            case _:
+                yield _text(block)
+
+
+def _text(
+    block: Headline | Paragraph | Bullets | Notes | Table | ChartBlock | Picture,
+) -> str:
+    match block:
+        case Headline():
+            support = escaped(" ".join(filter(None, (block.lead, block.support))))
+            return f"**{escaped(block.text)}**" + (f"\n\n{support}" if support else "")
+        case Paragraph():
+            return f"**{escaped(block.text)}**" if block.strong else escaped(block.text)
+        case Bullets():
+            form = _code_span if block.signatures else escaped
+            return "\n".join(f"- {form(text)}" for text in block.texts)
+        case Notes():
+            texts = (": ".join(filter(None, (line.subject, line.text))) for line in block.lines)
+            return "\n".join(f"- {escaped(text)}" for text in texts)
+        case Table():
+            return _table(block)
+        case Picture():
+            return f"![{escaped(block.alt)}]({block.file})"
+        case ChartBlock():
+            picture = f"![{escaped(block.alt or block.title)}]({block.file})"
+            return "\n\n".join(filter(None, (picture, escaped(block.caption))))
+
+
+def _table(table: Table) -> str:
+    # Marks on an axis repeat figures of other columns.
+    kept = [place for place, column in enumerate(table.columns) if column.axis is None]
+    heads = [_head(table.columns[place].group, table.columns[place].head) for place in kept]
+    rule = "|" + " --- |" * len(kept)
+    rows = [[cell_text(row[place]) for place in kept] for row in table.rows]
+    text = "\n".join([_row(heads), rule, *map(_row, rows)])
+    return f"![]({table.file})\n\n{text}" if table.file else text
+
+
+def _head(group: str, head: str) -> str:
+    return " · ".join(filter(None, (group, head)))
+
+
+def _heading(level: int, text: str) -> str:
+    return f"{'#' * min(level, _LOWEST)} {escaped(text)}"
+
+
+def _code_span(text: str) -> str:
+    return f"`{text.replace('`', '')}`"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(escaped, cells))} |"

@@ -1,0 +1,93 @@
+"""The pictures of a report as files, as its Markdown names them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from evalui.report.blocks import (
+    Block,
+    Card,
+    ChartBlock,
+    Details,
+    ModelCell,
+    Picture,
+    PlotCell,
+    Table,
+)
+from evalui.report.charts.kinds import Intervals, Label, Mark, Rule, Series
+from evalui.report.charts.png import draw_png
+from evalui.report.charts.theme import (
+    LIGHT,
+    NEUTRAL,
+    SeriesStyle,
+    series_style,
+    shorten_name,
+)
+
+_ROW = 58  # pixels of a model
+
+
+def pictures(blocks: Iterable[Block]) -> Iterator[tuple[str, bytes]]:
+    """Name and PNG of each chart and of each table with a plot, for light pages."""
+    for block, title, caption in _drawn(blocks):
+        match block:
+            case Picture():
+                yield block.file, block.draw(LIGHT)
+            case ChartBlock():
+                named = {"title": block.title, "subtitle": block.caption}
+                yield block.file, draw_png(block.chart, LIGHT, **named)
+            case Table():
+                chart = table_chart(block)
+                yield block.file, draw_png(chart, LIGHT, title=title, subtitle=caption)
+
+
+def _drawn(
+    blocks: Iterable[Block], title: str = "", caption: str = ""
+) -> Iterator[tuple[Picture | ChartBlock | Table, str, str]]:
+    """What is drawn, with title and caption of the card around it."""
+    for block in blocks:
+        match block:
+            case Card():
+                yield from _drawn(block.blocks, block.title or title, block.caption)
+            case Details():
+                yield from _drawn(block.blocks, block.name)
+            case Picture() | ChartBlock():
+                yield block, title, caption
+            case Table() if block.file:
+                yield block, title, caption
+            case _:
+                pass
+
+
+def table_chart(table: Table) -> Intervals:
+    """The marks of a table as a chart of their own; its rows are named by their models."""
+    place, column = next((at, one) for at, one in enumerate(table.columns) if one.axis)
+    assert column.axis is not None, "of the column just found"
+    rows = [(_name(row), row[place]) for row in table.rows]
+    drawn = [(at, cell) for at, (_, cell) in enumerate(rows) if isinstance(cell, PlotCell)]
+    note = (column.rule[0], -0.62, column.rule[1]) if column.rule else None
+    return Intervals(
+        rows=[Label(shorten_name(name)) for name, _ in rows],
+        series=[Series(_style(cell), _marks(at, cell)) for at, cell in drawn],
+        axis=replace(column.axis, title=""),
+        row_height=_ROW,
+        ranges="bands",
+        rules=[Rule(column.rule[0])] if column.rule else (),
+        note=note,
+    )
+
+
+def _name(row: Iterable[object]) -> str:
+    return next((cell.name for cell in row if isinstance(cell, ModelCell)), "")
+
+
+def _style(cell: PlotCell) -> SeriesStyle:
+    return SeriesStyle(NEUTRAL, "diamond") if cell.baseline else series_style(cell.place)
+
+
+def _marks(row: int, cell: PlotCell) -> list[Mark]:
+    """Hollow marks first, as they lie below."""
+    ordered = sorted(cell.marks, key=lambda mark: not mark.hollow)
+    return [
+        Mark(row, mark.value, mark.low, mark.high, cell.text, hollow=mark.hollow)
+        for mark in ordered
+    ]

@@ -1,0 +1,34 @@
+"""Cells of tables as plain text, for files that know no layout."""
+
+from evalui.report.blocks import (
+    NONE,
+    BarCell,
+    ModelCell,
+    PlotCell,
+    StateCell,
+    TableCell,
+    TextCell,
+    ValueCell,
+)
+
+
+def cell_text(cell: TableCell) -> str:
+    """What a cell says on one line: "58 % (51–64)", "Slight: picks A 28 %"."""
+    match cell:
+        case str():
+            return cell or NONE
+        case TextCell():
+            return _joined(cell.text, cell.below)
+        case ValueCell():
+            value = f"{cell.value} {cell.unit}".strip()
+            return _joined(f"{value} ({cell.range})" if cell.range else value, cell.below)
+        case ModelCell():
+            return _joined(cell.name, cell.below)
+        case StateCell():
+            return f"{cell.word}: {cell.below}" if cell.below else cell.word
+        case PlotCell() | BarCell():
+            return cell.text
+
+
+def _joined(text: str, below: str) -> str:
+    return f"{text} ({below})" if below else text

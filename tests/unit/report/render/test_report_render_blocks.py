@@ -1,0 +1,127 @@
+"""The same blocks on the screen, in a file, as Markdown, as JSON and as pictures."""
+
+import json
+
+import pytest
+
+from evalui.report.blocks import (
+    Bullets,
+    Card,
+    Column,
+    Details,
+    Heading,
+    Headline,
+    Link,
+    Links,
+    ModelCell,
+    NoteLine,
+    Notes,
+    Paragraph,
+    PlotCell,
+    PlotMark,
+    Table,
+    ValueCell,
+)
+from evalui.report.charts.kinds import Axis
+from evalui.report.render.json import as_json
+from evalui.report.render.markdown import as_markdown
+from evalui.report.render.page import render_blocks
+from evalui.report.render.pictures import pictures, table_chart
+
+_PLOT = Table(
+    (
+        Column("Model"),
+        Column("Picture", axis=Axis(0, 100, (0, 100), ("0", "100")), rule=(25, "guessing")),
+        Column("Accuracy", right=True),
+    ),
+    (
+        (
+            ModelCell("good|one", 2),
+            PlotCell((PlotMark(58, 51, 64), PlotMark(66, hollow=True)), 2),
+            ValueCell("58", "%", "51–64"),
+        ),
+    ),
+    lead=True,
+    file="accuracy.png",
+)
+BLOCKS = (
+    Heading(1, "Midterm"),
+    Headline("good wins.", "Cloze agrees.", lead="Fair judge.", kind="warn"),
+    Card((_PLOT,), title="Right answers", caption="n = 240."),
+    Details("sure", "How sure is this?", "Very.", (Paragraph("The gap is 30."),)),
+    Details(
+        "know",
+        "What to know (1)",
+        "29 unreadable.",
+        (Notes((NoteLine("warn", "29 unreadable.", "good", Link("Read them", "?q=1")),)),),
+        kind="warn",
+    ),
+    Links((Link("Export", "export"),)),
+    Bullets(("a|b",), signatures=True),
+)
+
+
+@pytest.fixture(scope="module")
+def screen():
+    return render_blocks(BLOCKS)
+
+
+@pytest.fixture(scope="module")
+def text():
+    return as_markdown(BLOCKS)
+
+
+def test_sections_that_fold_share_one_frame(screen):
+    assert screen.count('class="disc"') == 1
+    assert screen.count("<details") == 2
+    assert "<details open" not in screen
+
+
+def test_a_closed_section_says_its_finding(screen):
+    summary = screen.partition('<details id="sure">')[2].partition("</summary>")[0]
+    assert "How sure is this?" in summary
+    assert "Very." in summary
+
+
+def test_a_file_folds_nothing_and_links_nowhere():
+    page = render_blocks(BLOCKS, filed=True)
+    assert page.count("<details id=") == page.count(" open>") == 2
+    assert "<a" not in page
+
+
+def test_a_warning_has_its_icon(screen):
+    support = screen.partition('class="support"')[2].partition("</p>")[0]
+    assert '<span class="warn"><svg' in support
+    assert "<b>Fair judge.</b> Cloze agrees." in support
+
+
+def test_markdown_has_the_figures_without_the_marks(text):
+    assert "| Model | Accuracy |" in text
+    assert r"| good\|one | 58 % (51–64) |" in text
+    assert "![](accuracy.png)" in text
+
+
+def test_markdown_opens_what_is_folded(text):
+    assert "### How sure is this?\n\nVery.\n\nThe gap is 30." in text or (
+        "## How sure is this?\n\nVery.\n\nThe gap is 30." in text
+    )
+    assert "- good: 29 unreadable." in text
+
+
+def test_json_says_all_that_the_screen_says():
+    made = json.loads(json.dumps(as_json(BLOCKS)))
+    assert [block["type"] for block in made[:3]] == ["heading", "headline", "card"]
+    assert made[2]["blocks"][0]["rows"][0][2]["range"] == "51–64"
+
+
+def test_the_plot_of_a_table_is_a_chart_of_its_own():
+    chart = table_chart(_PLOT)
+    (series,) = chart.series
+    assert [(mark.value, mark.hollow) for mark in series.marks] == [(66, True), (58, False)]
+    assert [rule.value for rule in chart.rules] == [25]
+
+
+def test_pictures_are_named_as_in_markdown(text):
+    ((name, png),) = pictures(BLOCKS)
+    assert f"({name})" in text
+    assert png.startswith(b"\x89PNG")
