@@ -106,7 +106,8 @@ class Column:
 
     `axis` makes it a column of `PlotCell`s, with a dashed line at the value of `rule` under its
     text. `rank` is the column of ranks, `lead` the one that they rest on; `faint` ones are not
-    the ones to read; `width` is in pixels, 0 for as much as there is.
+    the ones to read; `width` is in pixels, 0 for as much as there is. `href` is the address of the
+    page with rows in the order of this column, `order` the one they have by it.
     """
 
     head: str
@@ -118,6 +119,8 @@ class Column:
     width: int = 0
     axis: Axis | None = None
     rule: tuple[float, str] | None = None
+    href: str = ""
+    order: Literal["ascending", "descending", ""] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +201,12 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of the page; `download` is one to a file."""
+    """A link of the page; `download` is one to a file, `current` one to what is shown."""
 
     text: str
     href: str
     download: bool = False
+    current: bool = False
 
 
 @dataclass(frozen=True, slots=True)

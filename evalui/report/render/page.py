@@ -208,7 +208,10 @@ def _bullets(block: Bullets) -> Html:
 
 
 def _button(link: Link) -> Html:
-    return el("a", link.text, href=link.href, download=link.download, cls="btn")
+    current = "true" if link.current else None
+    return el(
+        "a", link.text, href=link.href, download=link.download, aria_current=current, cls="btn"
+    )
 
 
 def _link(link: Link) -> Html:
