@@ -22,11 +22,13 @@ _SHEETS = (
     "css/blocks.css",
     "css/pages.css",
     "css/open.css",
+    "css/samples.css",
     "css/statistics.css",
     "css/arena.css",
     "css/annotate.css",
     "css/compare.css",
     "css/models.css",
+    "css/evaluate.css",
     "css/gradio.css",
     "css/shell.css",
 )
@@ -36,6 +38,7 @@ _SCRIPTS = (
     "js/wire.js",
     "js/page.js",
     "js/cells.js",
+    "js/samples.js",
     "js/annotate.js",
 )
 _ICON = "icons/evalui.svg"

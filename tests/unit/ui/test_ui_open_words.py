@@ -6,10 +6,11 @@ import pytest
 
 from evalui.messages import messages
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
+from evalui.runs.database.question_pages import SORTS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
 from evalui.ui.services.run_form import PAIRS
 from evalui.ui.tabs.results.overview.open import STRIPS
-from evalui.ui.tabs.results.samples.open import SORTS, STATES
+from evalui.ui.tabs.results.samples.open import STATES
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,8 @@ from evalui.ui.tabs.results.samples.open import SORTS, STATES
             for part in ("no", "good")
             for mode in ("question_answer", "judge")
         ),
-        *(f"columns.{name}{part}" for name in ("question", "reference") for part in ("", "_hint")),
+        "columns.sheet",
+        "columns.kind",
         *(f"open.{name}" for name in ("model", "judge", "rating", "rated", "unscored")),
         "mode.question_answer_recorded",
         "report.html",

@@ -10,9 +10,10 @@ from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
+from evalui.ui.components.component_tabs import html_fragment, on_action
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import Action, html_fragment, on_action
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import (
     blind_voting_page,
     note,
@@ -23,8 +24,10 @@ from evalui.ui.components.widgets import (
 )
 from evalui.ui.services.run_labels import run_label, settings_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results import bias, calibration, health, overview, present, report
+from evalui.ui.tabs.results import bias, calibration, health, overview, report
+from evalui.ui.tabs.results.present import rendered_views
 from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.tabs.results.samples import SamplesView
 
 VIEWS = ("overview", "samples", "bias", "statistics", "report")
 JUDGED_VIEWS = ("overview", "duels", "samples", "annotate", "report")  # of written answers alone
@@ -55,11 +58,12 @@ class ResultsTab:
         self.t = t
         self.outputs: list[Any] = []
         self.views: Mapping[str, SubView] = {
-            **present.views(service, t),
+            **rendered_views(service, t),
             "overview": overview,
             "bias": bias,
             "calibration": calibration,
             "health": health,
+            "samples": SamplesView(service, t),
             "report": report,
         }
 

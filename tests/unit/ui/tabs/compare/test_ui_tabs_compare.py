@@ -16,8 +16,9 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
+from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, Action
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare import CompareTab
