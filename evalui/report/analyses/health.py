@@ -80,7 +80,9 @@ def health_findings(health: ChoiceHealth, language: Language) -> tuple[Kind, tup
     ]
     if warnings:
         return "warn", tuple(warnings[:_MAX_FINDINGS])
-    letters = f"A–{LETTERS[len(health.letter_counts) - 1]}" if health.letter_counts else NONE
+    if health.letters_p is None:
+        return "ok", (localized("dataset.well_untested", language),)
+    letters = f"A–{LETTERS[len(health.letter_counts) - 1]}"
     return "ok", (localized("dataset.well", language, letters=letters),)
 
 
