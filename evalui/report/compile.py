@@ -9,6 +9,7 @@ from evalui.messages import localized
 from evalui.models.base import ModelUsage
 from evalui.report.analyses.arena.document import arena_blocks
 from evalui.report.analyses.arena.figures import Arena, arenas
+from evalui.report.analyses.calibration import calibration_blocks
 from evalui.report.analyses.cost import usage_blocks
 from evalui.report.analyses.open_answers.document import answers_blocks
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
@@ -16,6 +17,7 @@ from evalui.report.analyses.overview.document import left_out_blocks, overview_b
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
+from evalui.report.analyses.position_bias.document import bias_document
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph, Picture
 from evalui.report.render.markdown import as_markdown
 from evalui.types import CellResult, Language, LeftOut, Verdict
@@ -121,6 +123,8 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
             baselines=report.baselines,
             left_out=report.left_out,
         )
+        yield from bias_document(report.summaries, language, baselines=report.baselines)
+        yield from calibration_blocks(report.summaries, language, baselines=report.baselines)
     # A scripted judge is a rule, as a scripted model is a baseline.
     rules = report.baselines
     answered = answers_blocks(report.answers, report.results, language, rule_based=rules)

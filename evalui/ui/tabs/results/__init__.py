@@ -24,7 +24,7 @@ from evalui.ui.components.widgets import (
 )
 from evalui.ui.services.run_labels import run_label, settings_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results import overview, report
+from evalui.ui.tabs.results import bias, calibration, health, overview, report
 from evalui.ui.tabs.results.present import rendered_views
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import SamplesView
@@ -60,6 +60,9 @@ class ResultsTab:
         self.views: Mapping[str, SubView] = {
             **rendered_views(service, t),
             "overview": overview,
+            "bias": bias,
+            "calibration": calibration,
+            "health": health,
             "samples": SamplesView(service, t),
             "report": report,
         }

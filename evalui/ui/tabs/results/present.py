@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from evalui.messages import Messages
 from evalui.report.html import Html, div
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.bias import BiasView
-from evalui.ui.tabs.results.calibration import render_calibration
-from evalui.ui.tabs.results.health import render_health
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.statistics import StatisticsView
 
@@ -41,8 +37,5 @@ def rendered_views(service: AppService, t: Messages) -> Mapping[str, RenderedVie
         return div(*(part for part in parts if isinstance(part, Html)), cls="stack")
 
     return {
-        "bias": RenderedView(BiasView(service, t).render),
         "statistics": RenderedView(show_statistics),
-        "calibration": RenderedView(partial(render_calibration, t, sub="calibration")),
-        "health": RenderedView(lambda view, _: render_health(t, view)),
     }
