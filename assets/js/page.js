@@ -40,7 +40,7 @@
     });
     return sorted[0] === sorted[1];
   };
-  const stated = (part) => part.section.querySelector(":scope > [data-address]")?.dataset.address;
+  const stated = (part) => part.section.querySelector("[data-address]")?.dataset.address;
 
   // Writes what the tab shows into the address bar: a new entry of the history, or in its place.
   function write(part, how) {

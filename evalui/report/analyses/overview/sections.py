@@ -65,7 +65,7 @@ def section(
 
 def how_sure(standing: Standing, language: Language) -> tuple[str, list[Block]] | None:
     """How sure the verdict is, and every pair of the mode that ranks."""
-    finding = _how_sure(standing, language)
+    finding = sureness(standing, language)
     if not finding:
         return None
     comparison = standing.comparison
@@ -114,7 +114,8 @@ def _pairs_caption(standing: Standing, language: Language) -> Paragraph:
     return Paragraph(text + gap + localized("sure.all-tests", language), small=True)
 
 
-def _how_sure(standing: Standing, language: Language) -> str:
+def sureness(standing: Standing, language: Language) -> str:
+    """How sure the verdict is, in a sentence; "" while answers are to come."""
     answered = [s for s in standing.real if s.accuracy]
     if standing.unfinished or not answered:
         return ""

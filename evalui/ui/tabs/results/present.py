@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalui.messages import Messages
-from evalui.report.html import Html, div
+from evalui.report.html import Html
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
@@ -13,7 +13,6 @@ from evalui.ui.tabs.results.bias import BiasView
 from evalui.ui.tabs.results.calibration import render_calibration
 from evalui.ui.tabs.results.health import render_health
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.results.statistics import StatisticsView
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +33,8 @@ class RenderedView:
 
 def rendered_views(service: AppService, t: Messages) -> Mapping[str, RenderedView]:
     """The views by their names in the address."""
-    statistics = StatisticsView(service, t)
-
-    def show_statistics(view: RunView, form: Form) -> Html:
-        parts = statistics.show(view.run.id, form)
-        return div(*(part for part in parts if isinstance(part, Html)), cls="stack")
-
     return {
         "bias": RenderedView(BiasView(service, t).render),
-        "statistics": RenderedView(show_statistics),
         "calibration": RenderedView(partial(render_calibration, t, sub="calibration")),
         "health": RenderedView(lambda view, _: render_health(t, view)),
     }
