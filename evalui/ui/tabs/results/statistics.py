@@ -67,10 +67,9 @@ def render(view: RunView, form: Form) -> Html:
         return div(render_blocks(blocks), _calibration(view, form), render_blocks([signatures]))
     size = parse_whole_number(field_value(form, "size"))
     size = size if size in SIZES else planned_size(comparison)
-    named = {"baselines": view.baselines}
-    shown = list(view.with_question.values())
-    first = statistics_headline(shown, comparison, t.language, **named)
-    blocks = statistics_blocks(shown, comparison, t.language, **named, size=size)
+    shown, grey = list(view.with_question.values()), view.baselines
+    first = statistics_headline(shown, comparison, t.language, baselines=grey)
+    blocks = statistics_blocks(shown, comparison, t.language, baselines=grey, size=size)
     address = {"run": view.run.id, "tab": "results", "sub": "statistics"}
     chosen = {"compared": selection.key, "measure": comparison.measure, "size": str(size)}
     return div(
