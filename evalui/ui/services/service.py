@@ -10,7 +10,6 @@ from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.columns import ColumnTable
 from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.errors import FaultyRows, SpecError, UnknownRun
-from evalui.messages import messages
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
@@ -230,19 +229,10 @@ class AppService:
 
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
-        t, report = messages(language), self._report(run_id, self.run(run_id).revision)
+        report = self._report(run_id, self.run(run_id).revision)
         # Computed anew each time: prices may have changed since the figures were worked out.
         spent = usage.model_usages(self.database, run_id, self.catalog())
-        return replace(
-            report,
-            expenses=tuple(replace(each, why=t.translate(each.why)) for each in spent),
-            summaries=tuple(
-                replace(each, error=t.translate(each.error)) for each in report.summaries
-            ),
-            answers=tuple(replace(each, error=t.translate(each.error)) for each in report.answers),
-            arenas=tuple(replace(each, error=t.translate(each.error)) for each in report.arenas),
-            left_out=tuple(replace(each, why=t.translate(each.why)) for each in report.left_out),
-        )
+        return replace(report, expenses=tuple(spent)).in_language(language)
 
     def result(self, row: CellRow) -> CellResult:
         """One cell with all its trials; kept until its run changes."""
