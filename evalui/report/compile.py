@@ -7,16 +7,16 @@ from types import MappingProxyType
 from evalui import __version__
 from evalui.messages import localized
 from evalui.models.base import ModelUsage
-from evalui.report.analyses.arena.document import arena_blocks
 from evalui.report.analyses.arena.figures import Arena, arenas
-from evalui.report.analyses.cost import usage_blocks
-from evalui.report.analyses.open_answers.document import answers_blocks
+from evalui.report.analyses.cost import cost_blocks
+from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
+from evalui.report.analyses.open_run import OpenRun, open_blocks
 from evalui.report.analyses.overview.document import choice_blocks, left_out_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture
+from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph, Picture
 from evalui.report.render.markdown import as_markdown
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
@@ -44,6 +44,17 @@ class Report:
     votes: Votes = field(default_factory=lambda: _EMPTY_VOTES)
     expenses: tuple[ModelUsage, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def open_run(self) -> OpenRun:
+        """What its written answers come to."""
+        return OpenRun(self.answers, self.arenas, self.people, self.results)
+
+    def open_context(self, language: Language) -> OpenContext:
+        """How tables and charts of its written answers name the models."""
+        # A scripted judge is a rule, as a scripted model is a baseline.
+        models = self.open_run.models
+        return OpenContext(language, models, self.baselines, rules=self.baselines)
 
     @property
     def signatures(self) -> tuple[str, ...]:
@@ -103,8 +114,12 @@ def preview(report: Report, language: Language) -> str:
 
 def first_sentence(report: Report, language: Language) -> str:
     """What the report says before all else; "" of a run without any figures."""
-    report_blocks = blocks(report, language)
-    return next((b.text for b in report_blocks if isinstance(b, Paragraph) and b.strong), "")
+    said = (
+        block.text
+        for block in blocks(report, language)
+        if isinstance(block, Headline) or (isinstance(block, Paragraph) and block.strong)
+    )
+    return next(said, "")
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
@@ -112,17 +127,10 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     yield Heading(1, report.name or localized("report", language))
     if report.summaries or not (report.answers or report.arenas):
         yield from choice_blocks(report.summaries, language, baselines=report.baselines)
-    # A scripted judge is a rule, as a scripted model is a baseline.
-    rules = report.baselines
-    answered = answers_blocks(report.answers, report.results, language, rule_based=rules)
-    judged = arena_blocks(report.arenas, language, rule_based=rules)
-    # What a judge says of the answers comes before how their words agree with the references.
-    judged_first = any(arena.battles for arena in report.arenas)
-    for part in (judged, answered) if judged_first else (answered, judged):
-        yield from part
-    yield from people_blocks(report.people, language, rule_based=rules)
+    yield from open_blocks(report.open_run, report.open_context(language))
+    yield from people_blocks(report.people, language, rule_based=report.baselines)
     yield from left_out_blocks(report.left_out, language)
-    yield from usage_blocks(report.expenses, language)
+    yield from cost_blocks(report.expenses, language)
     yield Heading(2, localized("made", language))
     yield Bullets(report.signatures, signatures=True)
     yield Paragraph(localized("by-evalui", language, version=__version__))

@@ -49,6 +49,12 @@ def standings_title(arena: Arena, language: Language) -> str:
     )
 
 
+def is_ranked(arena: Arena) -> bool:
+    """Whether the standings are more than a list: enough questions, and finite ratings."""
+    finite = arena.connection is not None and arena.connection.has_finite_ratings
+    return bool(arena.standings) and arena.questions >= _FEW_QUESTIONS and finite
+
+
 def standings_subtitle(
     arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
 ) -> str:
@@ -258,6 +264,24 @@ def metric_name(figure: str, language: Language) -> str:
 def is_significant(pair: AnswerPair) -> bool:
     """Whether the test of a pair says that one is ahead; the one place that decides it."""
     return pair.p < _LEVEL
+
+
+def answer_pair_sentence(pair: AnswerPair, language: Language) -> str:
+    """Who is ahead and by how much, if the test shows it; else that no difference is shown."""
+    if not is_significant(pair):
+        fields = {"first": pair.first, "second": pair.second, "n": count(pair.n)}
+        return localized("answers-level", language, **fields)
+    first, second = (pair.first, pair.second) if pair.value > 0 else (pair.second, pair.first)
+    low, high = (pair.low, pair.high) if pair.value > 0 else (-pair.high, -pair.low)
+    return localized(
+        "answers-beat",
+        language,
+        first=first,
+        second=second,
+        points=format_fraction(abs(pair.value)),
+        figure=metric_name(pair.figure, language),
+        span=f"{format_fraction(low)}–{format_fraction(high)}",
+    )
 
 
 def _significantly_worse(best: str, figure: str, pairs: Sequence[AnswerPair]) -> frozenset[str]:
