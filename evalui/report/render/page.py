@@ -7,7 +7,7 @@ printed; what is folded on the screen is open there, and links of the screen are
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import cache
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -27,7 +27,7 @@ from evalui.report.blocks import (
     Picture,
     Table,
 )
-from evalui.report.charts.png import draw_png
+from evalui.report.charts.svg import draw_svg
 from evalui.report.charts.theme import DARK, LIGHT
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import CHEVRON, status_icon
@@ -47,10 +47,10 @@ def render_blocks(
 ) -> Html:
     """The blocks below each other, sections that fold in one frame.
 
-    `chart` draws a chart, as a picture if it is not given. In a `filed` page nothing is folded, and
+    `chart` draws a chart, as an SVG if it is not given. In a `filed` page nothing is folded, and
     no link leads to the screen.
     """
-    drawn = _Renderer(chart or _png, filed)
+    drawn = _Renderer(chart or _svg, filed)
     return drawn.blocks(blocks)
 
 
@@ -84,8 +84,8 @@ def _style() -> str:
     )
 
 
-def _png(block: ChartBlock) -> Html:
-    return _picture(Picture(block.file, block.alt or block.title, partial(draw_png, block.chart)))
+def _svg(block: ChartBlock) -> Html:
+    return draw_svg(block.chart, title=block.alt or block.title)
 
 
 class _Renderer:
