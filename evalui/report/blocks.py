@@ -231,7 +231,7 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class ChartBlock:
-    """A chart under its title; `file` names its picture among the files of a report.
+    """A chart under its title; `file` names its picture among the files of a report, "" if none.
 
     `caption` says how to read it. `alt` is for who cannot see it, else the title is.
     """

@@ -15,7 +15,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.settings import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
+from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action
 from evalui.ui.components.widgets import LOGO
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
@@ -69,6 +69,43 @@ class Tab(Protocol):
         ...
 
 
+class FragmentView(Protocol):
+    """A tab that is rendered whole."""
+
+    def render(self, form: Form) -> Html:
+        """What an address shows."""
+        ...
+
+    def act(self, action: Action) -> Html | None:
+        """The tab after what a user did; None leaves it as it is."""
+        ...
+
+
+class FragmentTab:
+    """A tab that is one fragment, among tabs of several components."""
+
+    def __init__(self, name: str, view: FragmentView) -> None:
+        self.name = name
+        self.view = view
+        self.outputs: list[Any] = []
+
+    def build(self) -> None:
+        """Lay out the fragment."""
+        with gr.Column(elem_classes="page"):
+            whole = html_fragment(f"{self.name}-pane")
+        self.outputs = [whole]
+        on_action(whole, self.answer, outputs=self.outputs)
+
+    def answer(self, act: Action) -> Any:
+        """The fragment after what a user did in it."""
+        shown = self.view.act(act)
+        return SKIP if shown is None else shown
+
+    def open(self) -> Html:
+        """The fragment when the tab is pressed."""
+        return self.view.render({"tab": self.name})
+
+
 class AppShell:
     """One language of the application."""
 
@@ -78,7 +115,7 @@ class AppShell:
         self.evaluate = EvaluateTab(service, self.t)
         self.runs = RunsTab(service, self.t)
         self.results = ResultsTab(service, self.t)
-        self.arena = ArenaTab(service, self.t)
+        self.arena = FragmentTab("arena", ArenaTab(service, self.t))
         self.annotate = AnnotateTab(service, self.t)
         self.compare = CompareTab(service, self.t)
         self.models = ModelsTab(service, self.t)
@@ -134,7 +171,7 @@ class AppShell:
                 if votes
                 else self.results.enter(visible_run, form)
             ),
-            *self.arena.enter(visible_run, form),
+            self.arena.view.render(form | {"run": visible_run}),
             *self.annotate.enter(run_id, form),
             *(
                 self.compare.blind_voting_outputs()

@@ -78,7 +78,9 @@ def _raters(arena: Arena, language: Language) -> tuple[str, str, Kind | None]:
     """Who judged where no order effect is known: a panel, people, or a judge in one order."""
     if arena.by not in (PANEL_NAME, PEOPLE):
         return "", localized("one-order-said", language) if arena.verdicts else "", "na"
-    lead = localized(f"{arena.by}-lead", language, k=len(arena.judges), n=count(len(arena.verdicts)))
+    lead = localized(
+        f"{arena.by}-lead", language, k=len(arena.judges), n=count(len(arena.verdicts))
+    )
     agreed = arena.agreement
     if agreed is None:
         return lead, "", None
@@ -92,7 +94,9 @@ def trust_finding(arena: Arena, people: RaterAgreement | None, language: Languag
         agreed = arena.agreement
         if agreed is None:
             return localized("trust-alone", language)
-        return localized("trust-raters", language, value=format_value(agreed.raw), n=count(agreed.n))
+        return localized(
+            "trust-raters", language, value=format_value(agreed.raw), n=count(agreed.n)
+        )
     flips = arena.reliability.flip_rate
     said = localized("trust-one-order", language)
     if flips:
@@ -236,4 +240,3 @@ def _share_note(
     if "{n}" in messages(language).by_key[rule]:
         fields["n"] = count(share.n)
     return ReportNote(level, rule, localized(rule, language, **fields))
-

@@ -105,7 +105,7 @@ def part_blocks(
     elif part.rated:
         yield from _rated(part.rated, answers, results, context, suffix)
     elif answers:
-        file = f"answers{suffix}.png" if context.drawn else ""
+        file = context.file(f"answers{suffix}.png")
         yield from text_blocks(answers, results, context, file=file)
 
 
@@ -117,7 +117,7 @@ def _rated(
     suffix: str,
 ) -> Iterator[Block]:
     language = context.language
-    yield from rated_blocks(rated, context, file=f"marks{suffix}.png" if context.drawn else "")
+    yield from rated_blocks(rated, context, file=context.file(f"marks{suffix}.png"))
     measured = any(summary.means for summary in answers)
     pairs = compare_answers(results, ranking_metric(answers).figure) if measured else ()
     if measured:
@@ -137,7 +137,7 @@ def open_blocks(run: OpenRun, context: OpenContext) -> Iterator[Block]:
     language = context.language
     problem = picture_problem(run.arenas, language)
     if problem:
-        context = context.without_charts()
+        context = context.without_pictures()
     for place, part in enumerate(open_parts(run), start=1):
         key = "judged-part" if part.judge else "answers-part"
         if part.arena:

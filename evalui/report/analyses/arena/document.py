@@ -62,7 +62,7 @@ def judged_blocks(
     verdict = arena_verdict(arena, language)
     yield judged_headline(arena, verdict, language, rule_based=context.rules)
     if arena.standings:
-        yield standings_card(arena, context, f"elo{suffix}.png" if context.drawn else "")
+        yield standings_card(arena, context, context.file(f"elo{suffix}.png"))
     measured = any(summary.means for summary in answers)
     pairs = compare_answers(results, ranking_metric(answers).figure) if measured else ()
     if measured:
@@ -98,7 +98,7 @@ def _trust(arena: Arena, people: RaterAgreement | None, context: OpenContext) ->
 def _standing_details(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Details]:
     language = context.language
     chart = ChartBlock(
-        f"win_matrix{suffix}.png",
+        context.file(f"win_matrix{suffix}.png"),
         matrix_title(arena, language),
         win_matrix(arena, language),
         matrix_subtitle(arena, language),
@@ -107,7 +107,7 @@ def _standing_details(arena: Arena, context: OpenContext, suffix: str) -> Iterat
         "who-beats-whom",
         localized("matrix", language),
         duels_finding(arena, language),
-        (*((chart,) if context.drawn else ()), pair_table(arena, context)),
+        (chart, pair_table(arena, context)),
     )
     if finding := groups_finding(arena, language):
         yield Details(
@@ -135,10 +135,10 @@ def _groups(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Block]:
         "capability": f"by_capa{suffix}.png",
         "language": f"by_lang{suffix}.png",
     }
-    for grouping, file in files.items() if context.drawn else ():
+    for grouping, file in files.items():
         if battles_by_group(arena, grouping):
             yield ChartBlock(
-                file,
+                context.file(file),
                 localized(f"rates-{grouping}", language),
                 rates_chart(arena, grouping, language),
                 rates_note(arena, grouping, language),

@@ -12,7 +12,7 @@ from evalui.report.analyses.open_answers.figures import (
     ranking_metric,
 )
 from evalui.report.analyses.overview.warnings import ReportNote
-from evalui.report.numbers import count, fixed
+from evalui.report.numbers import count, fixed, signed
 from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
@@ -280,7 +280,7 @@ def answer_pair_sentence(pair: AnswerPair, language: Language) -> str:
         second=second,
         points=format_fraction(abs(pair.value)),
         figure=metric_name(pair.figure, language),
-        span=f"{format_fraction(low)}–{format_fraction(high)}",
+        span=f"{signed(low, 2)}–{signed(high, 2)}",
     )
 
 

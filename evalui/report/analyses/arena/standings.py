@@ -130,4 +130,3 @@ def rating_ticks(ends: Sequence[float]) -> list[int]:
     high = max((INITIAL_RATING + _LEAST_REACH, *ends))
     step = next((step for step in _STEPS if (high - low) / step < _TICKS), _STEPS[-1])
     return list(range(step * floor(low / step), step * ceil(high / step) + 1, step))
-

@@ -45,16 +45,12 @@ def pair_table(arena: Arena, context: OpenContext) -> Table:
     heads = ("row", "against", "share", "range", "n", "won", "tied", "lost")
     models = [standing.model for standing in arena.standings]
     rows = [
-        _pair_row(arena, pair, context)
-        for pair in combinations(models, 2)
-        if pair in arena.shares
+        _pair_row(arena, pair, context) for pair in combinations(models, 2) if pair in arena.shares
     ]
     return text_table([localized(f"pair-{head}", language) for head in heads], rows)
 
 
-def _pair_row(
-    arena: Arena, pair: tuple[str, str], context: OpenContext
-) -> tuple[TableCell, ...]:
+def _pair_row(arena: Arena, pair: tuple[str, str], context: OpenContext) -> tuple[TableCell, ...]:
     share = arena.shares[pair]
     run = [one.name for one in arena.contestants]
     key = "|".join(sorted(pair, key=lambda name: run.index(name) if name in run else 0))

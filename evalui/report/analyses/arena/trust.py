@@ -71,7 +71,9 @@ def _trust_table(arena: Arena, people: RaterAgreement | None, language: Language
     if kept.unreferenced:
         rows.append(_count_row("row-no-reference", kept.unreferenced, kept.n, None, language))
     rows.append(
-        _count_row("row-injected", kept.injected, kept.n, "warn" if kept.injected else "ok", language)
+        _count_row(
+            "row-injected", kept.injected, kept.n, "warn" if kept.injected else "ok", language
+        )
     )
     return text_table([localized(f"head-{key}", language) for key in _HEADS], rows)
 
@@ -125,4 +127,9 @@ def _share_row(
 def _count_row(
     key: str, k: int, n: int, kind: Kind | None, language: Language
 ) -> tuple[TableCell, ...]:
-    return (localized(key, language), StateCell(kind, count(k)) if kind else count(k), NONE, count(n))
+    return (
+        localized(key, language),
+        StateCell(kind, count(k)) if kind else count(k),
+        NONE,
+        count(n),
+    )

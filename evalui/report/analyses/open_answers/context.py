@@ -15,7 +15,7 @@ class OpenContext:
 
     `models` decide marker and colour of a model in every table and chart; `baselines` take no
     place. `rules` are judges that follow a rule. `duels` gives the address of the list of duels
-    for filters; files have none. `drawn`: there are charts.
+    for filters; files have none. `pictures`: charts become files.
     """
 
     language: Language
@@ -23,7 +23,7 @@ class OpenContext:
     baselines: Collection[str] = ()
     rules: frozenset[str] = frozenset()
     duels: DuelAddress | None = None
-    drawn: bool = True
+    pictures: bool = True
 
     def place(self, name: str) -> int:
         """The place of a model among those of the run that are no baselines, from 0."""
@@ -38,6 +38,10 @@ class OpenContext:
         """A link to the duels that pass the filters; None in a file."""
         return Link(text, self.duels(**filters)) if self.duels else None
 
-    def without_charts(self) -> "OpenContext":
-        """The same where no chart can be drawn."""
-        return replace(self, drawn=False)
+    def without_pictures(self) -> "OpenContext":
+        """The same where no picture can be drawn."""
+        return replace(self, pictures=False)
+
+    def file(self, name: str) -> str:
+        """The name of a chart's picture; "" where none can be drawn."""
+        return name if self.pictures else ""

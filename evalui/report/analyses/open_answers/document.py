@@ -179,9 +179,7 @@ def _referenced(summaries: Sequence[AnswerSummary], language: Language) -> str:
     return localized("referenced", language, k=count(k), n=count(n))
 
 
-def _plain_table(
-    summaries: Sequence[AnswerSummary], first: str, context: OpenContext
-) -> Table:
+def _plain_table(summaries: Sequence[AnswerSummary], first: str, context: OpenContext) -> Table:
     names = _columns_of(summaries, first)
     columns = (
         Column(localized("lead-model", context.language)),
@@ -362,9 +360,7 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
     yield Bullets(tuple(signs), signatures=True)
 
 
-def _pair_blocks(
-    pairs: Sequence[AnswerPair], figure: str, language: Language
-) -> Iterator[Block]:
+def _pair_blocks(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iterator[Block]:
     yield Paragraph(localized("pairs-are", language, metric=metric_name(figure, language)))
     heads = ("pair", "finding", "difference", "range", "p", "n")
     yield text_table(

@@ -23,6 +23,9 @@ _DUEL_FILTERS: Mapping[str, str] = {
     "no-reference": "unreferenced",
     "injected": "injected",
 }
+# What the headline says already is not said again on the folded section.
+_SAID_ABOVE = frozenset({"fair", "unsteady", "rule-judge"})
+_ORDER: Sequence[Kind] = [_KINDS[level] for level in LEVELS]
 _SENTENCE = re.compile(r".+?(?:[.:](?=\s)|[。；]|$)", re.DOTALL)
 
 
@@ -31,18 +34,23 @@ def know_details(
 ) -> Iterator[Details]:
     """Every note on the judge and on the answers, the most serious first; nothing without any."""
     language = context.language
-    lines = [_judge_line(note, context) for note in judged] + _answer_lines(answers, context)
-    if not lines:
+    said = [_judge_line(note, context) for note in judged if note.rule in _SAID_ABOVE]
+    lines = [_judge_line(note, context) for note in judged if note.rule not in _SAID_ABOVE]
+    lines += _answer_lines(answers, context)
+    if not said and not lines:
         return
-    kinds = [_KINDS[level] for level in LEVELS]
-    lines.sort(key=lambda line: kinds.index(line.kind))
+    first = min(lines or said, key=_seriousness)
     yield Details(
         "what-to-know",
-        localized("know", language, n=count(len(lines))),
-        _first_sentence(lines[0], language),
-        (Notes(tuple(lines)),),
-        kind=lines[0].kind if lines[0].kind == "bad" else None,
+        localized("know", language, n=count(len(said) + len(lines))),
+        _first_sentence(first, language),
+        (Notes(tuple(sorted([*said, *lines], key=_seriousness))),),
+        kind=first.kind if first.kind == "bad" else None,
     )
+
+
+def _seriousness(line: NoteLine) -> int:
+    return _ORDER.index(line.kind)
 
 
 def _judge_line(note: ReportNote, context: OpenContext) -> NoteLine:

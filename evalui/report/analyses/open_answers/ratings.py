@@ -62,9 +62,7 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
     return localized(key, language, judge=judge, model=best, **ends)
 
 
-def rated_blocks(
-    result: CellResult, context: OpenContext, *, file: str
-) -> Iterator[Block]:
+def rated_blocks(result: CellResult, context: OpenContext, *, file: str) -> Iterator[Block]:
     """The verdict of one judge of single answers, and the table of its marks."""
     language = context.language
     title = rating_title(result, language, rule_based=context.rules)

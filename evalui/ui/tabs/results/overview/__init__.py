@@ -10,25 +10,21 @@ from typing import Any
 import gradio as gr
 
 from evalui.messages import Messages, localized
-from evalui.report.analyses.arena.figures import Arena
-from evalui.report.analyses.arena.narrative import battles_by, standings_title
-from evalui.report.analyses.judge import judge_notes, order_consistency
-from evalui.report.analyses.open_answers.document import rating_titles
 from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.report.analyses.overview.summary import SubjectGroup, Summary
-from evalui.report.charts.answers import before_after, text_figures_chart
+from evalui.report.charts.answers import before_after
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.html import span as inline
 from evalui.report.icons import model_name
 from evalui.report.numbers import fixed, format_figure, format_value, percent
 from evalui.report.numbers import format_range as spread
 from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.scoring.metrics import Metric, is_added, metrics_in
-from evalui.types import Cell, CellResult, Interval
+from evalui.types import Cell, Interval
 from evalui.ui.components.format import share
 from evalui.ui.components.fragment import Action, html_fragment, on_action
-from evalui.ui.components.widgets import card, note, signature_line, table, titled
+from evalui.ui.components.widgets import note, signature_line, table, titled
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview
 from evalui.ui.tabs.results.overview.figures import (
     all_notes,
     cell_names,
@@ -37,7 +33,6 @@ from evalui.ui.tabs.results.overview.figures import (
     overview_top,
     pairs,
 )
-from evalui.ui.tabs.results.overview.open import by_dataset, open_below, open_chart_title, open_top
 from evalui.ui.tabs.results.run_view import RunView, model_places
 
 
@@ -60,12 +55,7 @@ class OverviewView:
                 beside = html_fragment("overview-pairs")
         last = html_fragment("overview-below")
         answers = html_fragment("overview-answers")
-        with gr.Column(elem_classes="chart-card", visible=False) as second:
-            second_title = html_fragment("overview-text")
-            second_plot = gr.Plot(show_label=False, container=False)
-        answers_last = html_fragment("overview-all")
-        written = [answers, second, second_title, second_plot, answers_last]
-        self.outputs = [first, frame, title, plot, *written, beside, last]
+        self.outputs = [first, frame, title, plot, answers, beside, last]
         on_action(last, self.sorted, inputs=[run_id], outputs=[last])
 
     def show(self, run_id: str) -> tuple[Any, ...]:
@@ -74,7 +64,7 @@ class OverviewView:
         written = self._written(view)
         if not view.has_choices:
             empty = (left_out_note(t, view) or Html(""), gr.Row(visible=False), Html(""), None)
-            return *empty, *written, Html(""), Html("")
+            return *empty, written, Html(""), Html("")
         summaries = list(view.with_question.values())
         answered = any(summary.accuracy for summary in summaries)
         chart = before_after(summaries, t.language, baselines=view.baselines) if answered else None
@@ -83,35 +73,16 @@ class OverviewView:
             gr.Row(visible=answered),
             chart_title(t, summaries, view.baselines),
             chart,
-            *written,
+            written,
             pairs(t, view),
             overview_tables(t, list(view.summaries.values()), view.baselines, sort=""),
         )
 
-    def _written(self, view: RunView) -> tuple[Any, ...]:
-        """The panes of written answers; a chart where one dataset has references."""
-        t, answers, baselines = self.t, view.answers, view.baselines
-        if not answers:
-            return Html(""), gr.Column(visible=False), Html(""), None, Html("")
-        rules, arenas = self.service.scripted(), view.report.arenas
-        drawn = len(by_dataset(answers)) == 1 and any(summary.means for summary in answers)
-        return (
-            join(
-                judging_summary(t, view.run.id, arenas, rule_based=rules),
-                rating_summary(t, view.report.results, rule_based=rules),
-                open_top(
-                    t,
-                    answers,
-                    view.report.results,
-                    baselines=baselines,
-                    alone=not view.has_choices,
-                ),
-            ),
-            gr.Column(visible=drawn),
-            open_chart_title(t, answers),
-            text_figures_chart(answers, t.language, baselines=baselines) if drawn else None,
-            open_below(t, answers, baselines=baselines, rule_based=rules),
-        )
+    def _written(self, view: RunView) -> Html:
+        """The part of the run's written answers that comes first."""
+        if not view.answers:
+            return Html("")
+        return open_overview(OpenRunView(self.service, self.t, view.run.id, {}))
 
     def sorted(self, run_id: str, act: Action) -> Any:
         """The table of all figures in another order."""
@@ -314,76 +285,3 @@ def _value(s: Summary, metric: Metric) -> float:
     figure = s.figures.get(metric.name)
     value = figure.value if isinstance(figure, Interval) else figure
     return -math.inf if value is None else value
-
-
-def rating_summary(
-    t: Messages, results: Sequence[CellResult], *, rule_based: frozenset[str]
-) -> Html | None:
-    """The ratings of each judge of single answers, dataset by dataset; None without ratings."""
-    datasets = dict.fromkeys(result.cell.dataset for result in results)
-    cards = [
-        card(
-            el("h2", dataset, cls="meta") if len(datasets) > 1 else None,
-            *(el("h2", title) for title in titles),
-        )
-        for dataset in datasets
-        if (
-            titles := rating_titles(
-                [result for result in results if result.cell.dataset == dataset],
-                t.language,
-                rule_based=rule_based,
-            )
-        )
-    ]
-    return div(*cards, cls="stack first") if cards else None
-
-
-def judging_summary(
-    t: Messages, run_id: str, arenas: Sequence[Arena], *, rule_based: frozenset[str]
-) -> Html | None:
-    """For each dataset the sentence on top of its arena, and the gravest thing to know of it.
-
-    None without a verdict; a panel stands for its judges.
-    """
-    if not any(arena.done for arena in arenas):
-        return None
-    first: dict[str, int] = {}
-    for place, arena in enumerate(arenas):
-        if arena.battles:
-            first.setdefault(arena.dataset, place)
-    several = len({arena.dataset for arena in arenas}) > 1
-    cards = [
-        card(
-            el("h2", arenas[place].dataset, cls="meta") if several else None,
-            el("h2", standings_title(arenas[place], t.language)),
-            *_about(t, arenas[place], rule_based),
-            arena_link(t, run_id, place),
-        )
-        for place in first.values()
-    ]
-    return div(*(cards or [arena_link(t, run_id, 0)]), cls="stack first")
-
-
-def arena_link(t: Messages, run_id: str, place: int) -> Html:
-    """The way to the arena of that place, with every verdict of a judge."""
-    address = f"?run={run_id}&tab=arena&arena={place}"
-    return div(
-        inline(t("open.judged"), cls="dim"),
-        " ",
-        el("a", t("open.arena"), href=address, cls="btn"),
-        cls="arena-link gap",
-    )
-
-
-def _about(t: Messages, arena: Arena, rule_based: frozenset[str]) -> list[Child]:
-    """Who judged, and one thing to know: a warning, else how steady the judge is."""
-    lines: list[Child] = [
-        el("p", battles_by(arena, t.language, rule_based=rule_based), cls="meta gap-s")
-    ]
-    notes = [n for n in judge_notes(arena, t.language, rule_based=rule_based) if n.level != "info"]
-    steady = order_consistency(arena, t.language)
-    if notes:
-        lines.append(div(note(notes[0].level, notes[0].text), cls="gap-s"))
-    elif steady:
-        lines.append(el("p", join(el("b", steady.headline), " ", steady.explanation), cls="gap-s"))
-    return lines
