@@ -66,7 +66,8 @@ def _support(
         return lead, said, "warn"
     lost = arena.reliability.unreadable
     if lost and lost.value > _HALF:
-        said = localized("unreadable-said", language, value=format_value(lost), n=count(lost.n))
+        key = "no-majority-said" if arena.by == PANEL_NAME else "unreadable-said"
+        said = localized(key, language, value=format_value(lost), n=count(lost.n))
         return "", said, "warn"
     steady = order_consistency(arena, language)
     if steady:
@@ -88,7 +89,13 @@ def _raters(arena: Arena, language: Language) -> tuple[str, str, Kind | None]:
     return lead, localized("raters-agree", language, **fields), None
 
 
-def trust_finding(arena: Arena, people: RaterAgreement | None, language: Language) -> str:
+def trust_finding(
+    arena: Arena,
+    people: RaterAgreement | None,
+    language: Language,
+    *,
+    rule_based: frozenset[str] = _NO_RULES,
+) -> str:
     """How far the judge can be trusted, in a line: its flips, and its agreement with people."""
     if arena.by in (PANEL_NAME, PEOPLE):
         agreed = arena.agreement
@@ -101,6 +108,7 @@ def trust_finding(arena: Arena, people: RaterAgreement | None, language: Languag
     said = localized("trust-one-order", language)
     if flips:
         key = "trust-none" if not flips.value else f"trust-{consistency_level(flips)}"
+        key = "trust-rule" if arena.by in rule_based else key
         said = localized(key, language, value=format_value(flips))
     if people:
         fields = {"value": format_value(people.raw), "n": count(people.n)}

@@ -90,7 +90,7 @@ def _trust(arena: Arena, people: RaterAgreement | None, context: OpenContext) ->
     return Details(
         "trust",
         localized("votes-trust" if arena.by == PEOPLE else "judge-trust", language),
-        trust_finding(arena, people, language),
+        trust_finding(arena, people, language, rule_based=context.rules),
         tuple(trust_blocks(arena, people, language)),
     )
 

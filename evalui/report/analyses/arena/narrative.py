@@ -249,9 +249,8 @@ def text_title(
             "closest-equal", language, names=join_names_shortened(list(equal), language), **fields
         )
     if len(level) > 1:
-        ends = {"low": format_fraction(min(level.values())), "high": format_fraction(best)}
         names = join_names_shortened(sorted(level, key=lambda name: -level[name]), language)
-        return localized("closest-level", language, names=names, **ends, **fields)
+        return localized("closest-level", language, names=names)
     key = "closest-recall" if figure == RECALL else "closest"
     return localized(key, language, model=model, span=format_interval(mean), **fields)
 

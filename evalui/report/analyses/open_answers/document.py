@@ -8,6 +8,7 @@ from evalui.report.analyses.arena.narrative import (
     format_fraction,
     format_interval,
     is_significant,
+    join_sentences,
     judge_name,
     metric_name,
     text_title,
@@ -129,7 +130,8 @@ def text_card(
     shown = [summary for summary in summaries if summary.state != "impossible"]
     if lead:
         table = _lead_table(shown, pairs, leading.figure, context, file)
-        title = localized("text-lead", language, metric=metric_name(leading.figure, language))
+        metric = localized(f"text-head-{leading.figure}", language)
+        title = localized("text-lead", language, metric=metric)
         return Card((table,), title=title, caption=_caption(shown, language))
     reason = recall_reason(leading, language)
     return Card(
@@ -167,7 +169,9 @@ def text_figures(
 
 
 def _caption(summaries: Sequence[AnswerSummary], language: Language) -> str:
-    return localized("text-caption", language, said=_referenced(summaries, language))
+    said = _referenced(summaries, language)
+    whole = localized("sentence", language, said=said) if said else ""
+    return join_sentences([localized("text-caption", language), whole], language)
 
 
 def _referenced(summaries: Sequence[AnswerSummary], language: Language) -> str:
@@ -271,7 +275,7 @@ def _figure_columns(
         head = localized(f"text-head-{name}", language)
         leads = name == first
         faint = name in _FAINT[first]
-        yield Column(head, right=not wide, lead=leads, faint=faint, width=112 if wide else 0)
+        yield Column(head, right=not wide, lead=leads, faint=faint, width=128 if wide else 0)
     yield Column(localized("text-head-length", language), right=True, width=96 if wide else 0)
 
 

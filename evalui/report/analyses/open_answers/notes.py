@@ -26,7 +26,9 @@ _DUEL_FILTERS: Mapping[str, str] = {
 # What the headline says already is not said again on the folded section.
 _SAID_ABOVE = frozenset({"fair", "unsteady", "rule-judge"})
 _ORDER: Sequence[Kind] = [_KINDS[level] for level in LEVELS]
-_SENTENCE = re.compile(r".+?(?:[.:](?=\s)|[。；]|$)", re.DOTALL)
+_SENTENCE = re.compile(r".+?(?:\.(?=\s)|。|$)", re.DOTALL)
+_BEFORE_COLON = re.compile(r"[^:：]+")
+_MAX_WORDS = 13  # of a sentence beside a folded section, beyond which its figures are left out
 
 
 def know_details(
@@ -81,7 +83,9 @@ def _answer_lines(answers: Sequence[AnswerSummary], context: OpenContext) -> lis
 
 def _first_sentence(line: NoteLine, language: Language) -> str:
     found = _SENTENCE.match(line.text)
-    first = (found[0] if found else line.text).strip().rstrip("；:")
+    first = found[0] if found else line.text
+    if len(first.split()) > _MAX_WORDS and (name := _BEFORE_COLON.match(first)):
+        first = name[0]
     if not line.subject:
         return first
     return localized("of-model", language, model=line.subject, said=first)

@@ -149,7 +149,8 @@ def _verdicts(t: Messages, arena: Arena) -> str:
 def open_overview(view: OpenRunView) -> Html:
     """The part that is shown: its verdict, its tables and what folds below, and its signature."""
     blocks = part_blocks(view.open_run, view.part, view.context)
-    return div(part_switch(view, "overview"), render_blocks(blocks), _signatures(view))
+    shown = render_blocks(blocks)
+    return div(part_switch(view, "overview"), shown, _signatures(view), cls="stack")
 
 
 def part_switch(view: OpenRunView, sub: str) -> Html | None:
