@@ -16,7 +16,7 @@ from evalui.report.analyses.overview.document import choice_blocks, left_out_blo
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph, Picture
+from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
@@ -108,8 +108,8 @@ def markdown(report: Report, language: Language) -> str:
 
 def preview(report: Report, language: Language) -> str:
     """The report as Markdown for a page that has no pictures beside it."""
-    kept = (block for block in blocks(report, language) if not isinstance(block, Picture))
-    return as_markdown(tuple(kept))
+    parts = markdown(report, language).split("\n\n")
+    return "\n\n".join(part for part in parts if not part.startswith("!["))
 
 
 def first_sentence(report: Report, language: Language) -> str:

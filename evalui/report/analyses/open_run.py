@@ -76,10 +76,9 @@ class OpenPart:
 
 def open_parts(run: OpenRun, arenas: Sequence[Arena] | None = None) -> tuple[OpenPart, ...]:
     """The parts in the order of the run, a panel before its judges; `arenas` if not the run's."""
-    datasets = dict.fromkeys(
-        one.cell.dataset for one in run.results if one.cell.mode in (ANSWERS, JUDGE)
-    )
     shown = run.arenas if arenas is None else arenas
+    written = (one.cell.dataset for one in run.results if one.cell.mode in (ANSWERS, JUDGE))
+    datasets = dict.fromkeys((*written, *(one.dataset for one in shown)))
     rated = rating_cells(run.results)
     parts: list[OpenPart] = []
     for dataset in datasets:

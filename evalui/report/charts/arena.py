@@ -14,7 +14,7 @@ from evalui.report.analyses.arena.categories import (
     largest_groups,
 )
 from evalui.report.analyses.arena.figures import Arena
-from evalui.report.analyses.arena.narrative import dimension_name, join_sentences
+from evalui.report.analyses.arena.narrative import battles_by, dimension_name, join_sentences
 from evalui.report.charts.kinds import Cells, Grid, HeatMap, Label, Panel, SmallMultiples
 from evalui.report.charts.theme import drawing_problem, shorten_name
 from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value
@@ -54,10 +54,17 @@ def rates_chart(arena: Arena, grouping: Grouping, language: Language) -> SmallMu
     )
 
 
-def rates_note(arena: Arena, grouping: Grouping, language: Language) -> str:
-    """How to read the win rates, and how many groups are left out."""
+def rates_note(
+    arena: Arena,
+    grouping: Grouping,
+    language: Language,
+    *,
+    rule_based: frozenset[str] = frozenset(),
+) -> str:
+    """How to read the win rates, who judged, and how many groups are left out."""
     left = len(battles_by_group(arena, grouping)) - len(_drawn_groups(arena, grouping))
-    said = [localized("rates-about", language)]
+    judged = battles_by(arena, language, rule_based=rule_based)
+    said = [localized("rates-about", language), judged]
     if left:
         said.append(localized("groups-left-out", language, shown=count(MAX_GROUPS), k=count(left)))
     return join_sentences(said, language)

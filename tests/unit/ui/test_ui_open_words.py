@@ -3,12 +3,12 @@
 from typing import get_args
 
 import pytest
+from evalui.ui.tabs.results.overview.open import STRIPS
 
 from evalui.messages import messages
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
 from evalui.ui.services.run_form import PAIRS
-from evalui.ui.tabs.results.overview.open import STRIPS
 from evalui.ui.tabs.results.samples.open import SORTS, STATES
 
 

@@ -51,14 +51,14 @@ def not_bad_shares(arena: Arena) -> dict[str, Interval]:
 
     Ranges are over questions.
     """
-    good: dict[str, dict[str, list[float]]] = {one.model: {} for one in arena.standings}
+    good: dict[str, dict[str, list[float]]] = {}
     for number, battle in enumerate(arena.battles):
         # A battle that names no question is one of its own.
         question = str(number) if battle.question is None else battle.question
         for side in (battle, battle.mirrored):
             found = float(side.outcome in ("a", "tie"))
-            good[side.model_a].setdefault(question, []).append(found)
-    return {model: _point_share(list(of.values())) for model, of in good.items() if of}
+            good.setdefault(side.model_a, {}).setdefault(question, []).append(found)
+    return {model: _point_share(list(of.values())) for model, of in good.items()}
 
 
 def battles_by_group(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]]:

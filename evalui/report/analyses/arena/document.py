@@ -101,7 +101,7 @@ def _standing_details(arena: Arena, context: OpenContext, suffix: str) -> Iterat
         context.file(f"win_matrix{suffix}.png"),
         matrix_title(arena, language),
         win_matrix(arena, language),
-        matrix_subtitle(arena, language),
+        matrix_subtitle(arena, language, rule_based=context.rules),
     )
     yield Details(
         "who-beats-whom",
@@ -129,8 +129,7 @@ def _groups(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Block]:
             yield Paragraph(title, strong=True)
         yield table
     yield Paragraph(localized("groups-about", language, few=MIN_GROUP_QUESTIONS), small=True)
-    if left := groups_left_out(arena, language):
-        yield Paragraph(left, small=True)
+    yield from groups_left_out(len(question_groups(arena)), language)
     files: Mapping[Grouping, str] = {
         "capability": f"by_capa{suffix}.png",
         "language": f"by_lang{suffix}.png",
@@ -141,7 +140,7 @@ def _groups(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Block]:
                 context.file(file),
                 localized(f"rates-{grouping}", language),
                 rates_chart(arena, grouping, language),
-                rates_note(arena, grouping, language),
+                rates_note(arena, grouping, language, rule_based=context.rules),
             )
 
 

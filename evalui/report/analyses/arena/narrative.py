@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.arena.categories import MIN_GROUP_QUESTIONS, Grouping, QuestionGroup
+from evalui.report.analyses.arena.categories import Grouping, QuestionGroup
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.open_answers.figures import (
     RECALL,
@@ -53,21 +53,6 @@ def is_ranked(arena: Arena) -> bool:
     """Whether the standings are more than a list: enough questions, and finite ratings."""
     finite = arena.connection is not None and arena.connection.has_finite_ratings
     return bool(arena.standings) and arena.questions >= _FEW_QUESTIONS and finite
-
-
-def standings_subtitle(
-    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
-) -> str:
-    """How to read the chart of ratings: battles, judge and questions."""
-    if not arena.standings:
-        return ""
-    sentences = [
-        localized("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))
-    ]
-    sentences.append(localized(f"ordered-{arena.headline}", language))
-    return join_sentences(
-        [*sentences, battles_by(arena, language, rule_based=rule_based)], language
-    )
 
 
 def order_note(arena: Arena, language: Language) -> str:
@@ -139,9 +124,12 @@ def matrix_title(arena: Arena, language: Language) -> str:
     return localized("matrix", language)
 
 
-def matrix_subtitle(arena: Arena, language: Language) -> str:
-    """How to read the win matrix."""
-    return localized("matrix-about", language, n=count(arena.questions))
+def matrix_subtitle(
+    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
+) -> str:
+    """How to read the win matrix, and who judged."""
+    about = localized("matrix-about", language, n=count(arena.questions))
+    return join_sentences([about, battles_by(arena, language, rule_based=rule_based)], language)
 
 
 def join_names_shortened(models: Sequence[str], language: Language) -> str:
@@ -192,14 +180,6 @@ def groups_title(
             "panels-split", language, names=join_names_shortened(first, language), **fields
         )
     return localized("panels-most", language, model=first[0], **fields)
-
-
-def groups_subtitle(
-    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
-) -> str:
-    """How to read the panels."""
-    about = localized("panels-about", language, few=MIN_GROUP_QUESTIONS)
-    return join_sentences([about, battles_by(arena, language, rule_based=rule_based)], language)
 
 
 def dimension_name(name: str, language: Language) -> str:

@@ -7,6 +7,7 @@ from evalui.messages import localized
 from evalui.report.analyses.arena.categories import not_bad_shares
 from evalui.report.analyses.arena.figures import Arena, Standing
 from evalui.report.analyses.arena.findings import rank_band, standings_finding
+from evalui.report.analyses.arena.narrative import judged_by
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.blocks import (
     NONE,
@@ -33,14 +34,18 @@ def standings_card(arena: Arena, context: OpenContext, file: str) -> Card:
     return Card(
         (_table(arena, context, file),),
         title=standings_finding(arena, context.language),
-        caption=_caption(arena, context.language),
+        caption=_caption(arena, context),
     )
 
 
-def _caption(arena: Arena, language: Language) -> str:
-    key = f"lead-about-{arena.headline}"
-    fields = {"battles": count(len(arena.battles)), "n": count(arena.questions)}
-    return localized(key, language, start=count(round(INITIAL_RATING)), **fields)
+def _caption(arena: Arena, context: OpenContext) -> str:
+    fields = {
+        "battles": count(len(arena.battles)),
+        "judge": judged_by(arena, context.language, rule_based=context.rules),
+        "start": count(round(INITIAL_RATING)),
+        "n": count(arena.questions),
+    }
+    return localized(f"lead-about-{arena.headline}", context.language, **fields)
 
 
 def _table(arena: Arena, context: OpenContext, file: str) -> Table:

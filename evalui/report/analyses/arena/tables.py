@@ -112,12 +112,11 @@ def _share_cell(share: Interval | None, *, faint: bool) -> TableCell:
     return ValueCell(format_value(share), "%", format_range(share), strong=not faint)
 
 
-def groups_left_out(arena: Arena, language: Language) -> str:
-    """That of many capabilities the most frequent are shown; "" if all are."""
-    left = len(question_groups(arena)) - MAX_GROUPS
-    if left <= 0:
-        return ""
-    return localized("groups-left-out", language, shown=count(MAX_GROUPS), k=count(left))
+def groups_left_out(groups: int, language: Language) -> Iterator[Paragraph]:
+    """That of many groups of questions the most frequent are shown; nothing if all are."""
+    if groups > MAX_GROUPS:
+        fields = {"shown": count(MAX_GROUPS), "k": count(groups - MAX_GROUPS)}
+        yield Paragraph(localized("groups-left-out", language, **fields), small=True)
 
 
 # ---------------------------------------------------------------- OpenCompass's tables
@@ -128,6 +127,8 @@ def figure_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
     language, dimensions = context.language, _printed_dimensions(arena)
     yield _dimensions(arena, dimensions, localized("head-stats", language), _shares)
     yield Paragraph(localized("basic-about", language), small=True)
+    named = sum(dimension.kind == "capability" for dimension in arena.dimensions)
+    yield from groups_left_out(named, language)
     yield _dimensions(arena, dimensions, localized("head-score", language), _score)
     yield Paragraph(localized("scores-about", language), small=True)
     yield _rating_table(arena, context)

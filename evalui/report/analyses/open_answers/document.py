@@ -1,4 +1,4 @@
-"""Written answers against their references: the table that leads or comes second, and all figures."""
+"""Written answers against their references: the table that leads or is second, all figures."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The written answers of a run as its pages need them: parts, addresses, and the switch of parts."""
+"""The written answers of a run as its pages need them: parts, addresses, and their switch."""
 
 from collections.abc import Sequence
 from functools import cached_property, partial

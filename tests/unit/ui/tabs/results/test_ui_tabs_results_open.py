@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from evalui.ui.tabs.results.overview.open import pair_sentence
 from ui_examples import GOOD, HOSTILE, built
 from ui_open_examples import (
     ANSWERS,
@@ -26,7 +27,6 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import ResultsTab
-from evalui.ui.tabs.results.overview.open import pair_sentence
 from evalui.ui.tabs.runs.progress_table import progress_table
 
 MakeAct = Callable[..., Action]
