@@ -229,9 +229,9 @@ def test_arenas_without_a_finite_rating_can_be_drawn():
     assert all(_size(_picture(swept(), file)) for file in _FILES)
 
 
-def test_names_with_dollars_and_unknown_signs_are_drawn_as_they_are(three):
-    odd = replace(three.standings[0], model="$\\frac{$ \U0001f600\n名")
-    assert _size(_picture(replace(three, standings=(odd, *three.standings[1:])), "elo.png"))
+def test_names_with_dollars_and_unknown_signs_are_drawn_as_they_are():
+    odd = judged({"$\\frac{$ \U0001f600\n名": 1100.0, "plain": 1000.0}, n=12)
+    assert _size(_picture(odd, "elo.png"))
 
 
 # ---------------------------------------------------------------- multiple choice
