@@ -12,7 +12,7 @@ from evalui.report.analyses.cost import cost_blocks
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
 from evalui.report.analyses.open_run import OpenRun, open_blocks
-from evalui.report.analyses.overview.document import choice_blocks, left_out_blocks
+from evalui.report.analyses.overview.document import left_out_blocks, overview_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
@@ -126,7 +126,12 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     """The whole report: figures of choices, of judges, of texts, what lacks, cost, signatures."""
     yield Heading(1, report.name or localized("report", language))
     if report.summaries or not (report.answers or report.arenas):
-        yield from choice_blocks(report.summaries, language, baselines=report.baselines)
+        yield from overview_blocks(
+            report.summaries,
+            language,
+            baselines=report.baselines,
+            left_out=report.left_out,
+        )
     yield from open_blocks(report.open_run, report.open_context(language))
     yield from people_blocks(report.people, language, rule_based=report.baselines)
     yield from left_out_blocks(report.left_out, language)

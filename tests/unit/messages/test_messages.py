@@ -132,7 +132,6 @@ def test_foreign_braces_are_left_alone():
         *(f"orders.{name}{part}" for name in get_args(Pattern) for part in ("", "_about")),
         *(f"state.{name}" for name in get_args(CellState)),
         *(f"runstate.{name}" for name in get_args(RunState)),
-        *(f"results.{name}" for name in get_args(RunState)),
         *(f"outcome.{name or 'all'}" for name in get_args(OutcomeFilter)),
         *(f"kind.{name}" for name in get_args(DatasetKind)),
         *(f"language.{name}" for name in get_args(Language)),
@@ -152,7 +151,7 @@ def test_a_note_on_the_answer_key_names_it_as_the_page_and_as_the_command_do(rul
     named = re.search("“([^”]+)” \\((\\w+)\\)", ENGLISH[f"note.{rule}"])
     assert named
     assert named[1] == ENGLISH[f"key.{named[2]}"]
-    assert f"“{ENGLISH['columns.title']}”" in ENGLISH[f"note.{rule}"]
+    assert f"“{ENGLISH['file.columns']}”" in ENGLISH[f"note.{rule}"]
 
 
 def test_one_is_told_from_many():

@@ -3,13 +3,13 @@
 from typing import get_args
 
 import pytest
-from evalui.ui.tabs.results.overview.open import STRIPS
 
 from evalui.messages import messages
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
+from evalui.runs.database.question_pages import SORTS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
 from evalui.ui.services.run_form import PAIRS
-from evalui.ui.tabs.results.samples.open import SORTS, STATES
+from evalui.ui.tabs.results.samples.open import STATES
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,13 @@ from evalui.ui.tabs.results.samples.open import SORTS, STATES
         *(f"judge.{name}" for name in ("instruction", "closing")),
         *(f"answer.{name}" for name in STATES),
         *(f"sort.{name}" for name in SORTS),
-        *(f"figure.{name}" for strip in STRIPS.values() for name in strip),
         *(
             f"runs.{part}_{mode}"
             for part in ("no", "good")
             for mode in ("question_answer", "judge")
         ),
-        *(f"columns.{name}{part}" for name in ("question", "reference") for part in ("", "_hint")),
-        *(f"open.{name}" for name in ("model", "judge", "rating", "rated", "unscored")),
+        "columns.sheet",
+        "columns.kind",
         "mode.question_answer_recorded",
         "report.html",
         "report.html_about",

@@ -26,7 +26,7 @@ from evalui.report.analyses.open_answers.figures import (
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ranks import rank_bands
 from evalui.report.analyses.open_answers.ratings import rating_cell
-from evalui.report.analyses.overview.document import metric_notes
+from evalui.report.analyses.overview.every import metric_notes
 from evalui.report.blocks import (
     NONE,
     Block,

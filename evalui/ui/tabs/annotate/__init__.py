@@ -20,9 +20,10 @@ from evalui.runs.database.votes import (
     undo_vote,
 )
 from evalui.runs.spec import OPEN
+from evalui.ui.components.component_tabs import html_fragment, on_action
 from evalui.ui.components.form import ClientStateError, Form
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import Action, html_fragment, on_action
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import note, page_head, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import result as annotate_result

@@ -42,7 +42,8 @@ class ArenaTab:
         if run is None or not has_duels(self.service, run.id):
             return no_arena_page(self.service, t, run=run)
         view = OpenRunView(self.service, t, run.id, form, tab="arena", duels=True)
-        return self._page(view, form)
+        # Votes on what the run does not have are no duels.
+        return self._page(view, form) if view.offered else no_arena_page(self.service, t, run=run)
 
     def act(self, action: Action) -> Html | None:
         """The tab after a filter or a poll; None if a poll finds what it left."""
@@ -84,7 +85,7 @@ def _ways(view: OpenRunView, sub: str) -> list[Html]:
         for name in SUBS
     )
     results = el("a", t("arena.results"), href=f"?run={view.run.id}&tab=results", cls="btn")
-    return [el("nav", *views, cls="switch", aria_label=t("arena.plain")), results]
+    return [el("nav", *views, cls="sub", aria_label=t("arena.plain")), results]
 
 
 def no_arena_page(

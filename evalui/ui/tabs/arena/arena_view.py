@@ -7,9 +7,11 @@ from urllib.parse import urlencode
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judged_by
+from evalui.report.analyses.cost import cost_blocks
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import OpenPart, OpenRun, open_parts, part_blocks
 from evalui.report.analyses.people.figures import human_arenas
+from evalui.report.blocks import Block, Bullets
 from evalui.report.compile import Report
 from evalui.report.html import Html, div, el
 from evalui.report.render.page import render_blocks
@@ -18,7 +20,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.votes import read_votes
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.widgets import signature_line
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
 
@@ -147,10 +148,18 @@ def _verdicts(t: Messages, arena: Arena) -> str:
 
 
 def open_overview(view: OpenRunView) -> Html:
-    """The part that is shown: its verdict, its tables and what folds below, and its signature."""
-    blocks = part_blocks(view.open_run, view.part, view.context)
-    shown = render_blocks(blocks)
-    return div(part_switch(view, "overview"), shown, _signatures(view), cls="stack")
+    """The part that is shown, below the switch of parts."""
+    shown = div(render_blocks(shown_blocks(view)), cls="blocks")
+    return div(part_switch(view, "overview"), shown)
+
+
+def shown_blocks(view: OpenRunView) -> tuple[Block, ...]:
+    """The part that is shown: its verdict, its tables and what folds below, cost, signatures."""
+    return (
+        *part_blocks(view.open_run, view.part, view.context),
+        *cost_blocks(view.report.expenses, view.t.language),
+        Bullets(_signatures(view), signatures=True),
+    )
 
 
 def part_switch(view: OpenRunView, sub: str) -> Html | None:
@@ -166,7 +175,7 @@ def part_switch(view: OpenRunView, sub: str) -> Html | None:
         )
         for place in view.offered
     )
-    return el("nav", *links, cls="switch", aria_label=view.t("arena.judge"))
+    return el("nav", *links, cls="sub", aria_label=view.t("arena.judge"))
 
 
 def _part_label(view: OpenRunView, part: OpenPart) -> str:
@@ -175,10 +184,10 @@ def _part_label(view: OpenRunView, part: OpenPart) -> str:
     return " · ".join(filter(None, (part.dataset if len(datasets) > 1 else "", judge)))
 
 
-def _signatures(view: OpenRunView) -> Html:
+def _signatures(view: OpenRunView) -> tuple[str, ...]:
     part = view.part
     if part.arena:
-        return signature_line(part.arena.signature)
+        return (part.arena.signature.replace("|", " · "),)
     cells = [one.cell for one in view.open_run.answers if one.cell.dataset == part.dataset]
     cells += [part.rated.cell] if part.rated else []
-    return div(*(signature_line(cell.signature) for cell in cells))
+    return tuple(cell.signature.replace("|", " · ") for cell in cells)

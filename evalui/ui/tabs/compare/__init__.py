@@ -13,8 +13,9 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el
 from evalui.report.icons import model_name
+from evalui.ui.components.component_tabs import SKIP, html_fragment, on_action, skip_all
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action, skip_all
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import (
     blind_voting_page,
     card,

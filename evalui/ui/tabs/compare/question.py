@@ -204,7 +204,7 @@ def _link(t: Messages, contender: ComparedCell, sample: Sample) -> Html:
         "tab": "results",
         "sub": "samples",
         "cell": contender.id,
-        "sample": sample.id,
+        "q": sample.id,
     }
     words = t("compare.question.prompt_link", name=contender.name)
     return el("a", words, href=f"?{urlencode(address)}")
