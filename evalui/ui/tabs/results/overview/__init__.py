@@ -13,8 +13,9 @@ from evalui.ui.tabs.results.run_view import RunView
 
 
 def render(view: RunView, form: Form) -> Html:
-    """The overview of a run. Of written answers the part that the address names; `mode` is the one that ranks, `all` shows every model, `sort` orders
-    the table of every figure.
+    """The overview of a run, of written answers the part that the address names.
+
+    `mode` is the one that ranks, `all` shows every model, `sort` orders the table of every figure.
     """
     if not view.has_choices:
         written = OpenRunView(view.service, view.t, view.run.id, form)

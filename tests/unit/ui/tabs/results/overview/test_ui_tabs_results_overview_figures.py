@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from evalui.ui.tabs.arena.standings import pairs
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS
 
@@ -11,7 +12,6 @@ from evalui.messages import messages
 from evalui.report.analyses.arena.narrative import join_names_shortened
 from evalui.types import Language
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.arena.standings import pairs
 from evalui.ui.tabs.results.overview.figures import overview_top
 from evalui.ui.tabs.results.run_view import RunView
 
