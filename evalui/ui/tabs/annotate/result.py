@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from evalui.errors import DataError
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import Arena, Standing
+from evalui.report.analyses.arena.standings import rating_range, rating_text
 from evalui.report.analyses.people.figures import (
     Disagreement,
     PeopleFigures,
@@ -18,19 +19,27 @@ from evalui.report.analyses.people.figures import (
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.icons import marker
 from evalui.report.imports.battles import read_votes
+from evalui.report.numbers import fixed
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.votes import add_imported_votes, read_verdicts
 from evalui.runs.spec import OPEN
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement, cohen_kappa
 from evalui.scoring.arena.battles import BattleTally, tallies
+from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.verdicts import battles_from_verdicts, panel_verdicts
 from evalui.types import Interval, Outcome, Verdict
-from evalui.ui.components.format import share
-from evalui.ui.components.widgets import definitions, note, page_head, status, table, titled
+from evalui.ui.components.format import share, short_id
+from evalui.ui.components.widgets import (
+    definitions,
+    folded,
+    note,
+    page_head,
+    status,
+    table,
+    titled,
+)
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.arena.duel import short_id
-from evalui.ui.tabs.arena.standings import collapsible_card, percent_of, points, rating_with_range
 
 _LISTED = 10  # disagreements that need no unfolding
 _LINES = 6  # of agreement
@@ -172,7 +181,7 @@ def _own_standings(view: PeopleView, verdicts: Sequence[Verdict], voter: str) ->
 
 
 def _tally(view: PeopleView, name: str, tally: BattleTally) -> list[Child]:
-    rate = f"{percent_of(2 * tally.win + tally.tie, 2 * tally.n)} %"
+    rate = f"{fixed(100 * tally.win_rate, 0)} %"
     return [view.model(name), tally.win, tally.both_good, tally.both_bad, tally.lose, el("b", rate)]
 
 
@@ -225,9 +234,7 @@ def agreement(view: PeopleView) -> Html:
     return titled(
         t("annotate.agreement_title"),
         definitions(pairs[:_LINES]),
-        collapsible_card(t("annotate.more", n=len(pairs) - _LINES), rest)
-        if len(pairs) > _LINES
-        else None,
+        folded(t("annotate.more", n=len(pairs) - _LINES), rest) if len(pairs) > _LINES else None,
         el("p", t("annotate.kappa_about"), cls="meta gap-s"),
     )
 
@@ -301,7 +308,7 @@ def voters(view: PeopleView) -> Html | None:
     return titled(
         t("annotate.voters"),
         outliers if unlike else None,
-        collapsible_card(t("annotate.each"), table(heads, [_voter(t, one) for one in rows])),
+        folded(t("annotate.each"), table(heads, [_voter(t, one) for one in rows])),
     )
 
 
@@ -310,21 +317,27 @@ def _more_rows(
 ) -> Html | None:
     rows = [_disagreement(view, one)[: len(heads)] for one in rest[_LISTED:]]
     return (
-        collapsible_card(t.count("annotate.more", len(rows)), table(heads, rows, cls="parting"))
+        folded(t.count("annotate.more", len(rows)), table(heads, rows, cls="parting"))
         if rows
         else None
     )
 
 
 def _standing(view: PeopleView, human: Standing, judge: Standing | None) -> list[Child]:
-    t = view.t
     return [
         view.model(human.model),
-        el("b", points(human.elo)),
-        rating_with_range(t, human.rating),
-        points(judge.elo) if judge else "–",
-        rating_with_range(t, judge.rating) if judge else "–",
+        el("b", rating_text(human.elo)),
+        _rating(human.rating),
+        rating_text(judge.elo) if judge else "–",
+        _rating(judge.rating) if judge else "–",
     ]
+
+
+def _rating(rating: Rating | None) -> Child:
+    if rating is None:
+        return "–"
+    ends = span(rating_range(rating.low, rating.high), cls="meta ends")
+    return span(el("b", rating_text(rating.value)), " ", ends, cls="nw")
 
 
 def _agreement_text(t: Messages, rater_agreement: RaterAgreement) -> Html:

@@ -6,6 +6,7 @@ from itertools import combinations
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
+from evalui.report.analyses.arena.narrative import answer_pair_sentence
 from evalui.report.analyses.open_answers.figures import (
     MAIN,
     RECALL,
@@ -28,7 +29,6 @@ from evalui.runs.spec import OPEN
 from evalui.types import Cell, CellResult, Sample, Trial
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare.selection import ComparedCell, incompatibilities
-from evalui.ui.tabs.results.overview.open import pair_sentence as answers_sentence
 
 # What written answers are compared by, and the text figure that it is.
 FIGURES = {"rouge": MAIN, "recall": RECALL}
@@ -134,7 +134,7 @@ def pair_comparison_sentence(t: Messages, versus: PairComparison) -> str:
     """The result of one pair as a sentence, without a full stop."""
     if isinstance(versus.result, CellComparison):
         return pair_sentence(versus.result, t.language)
-    return answers_sentence(t, versus.result).rstrip("." + "。")
+    return answer_pair_sentence(versus.result, t.language).rstrip("." + "。")
 
 
 def split_by_winner(

@@ -13,10 +13,11 @@ from evalui.report.analyses.statistics import comparisons
 from evalui.report.charts.theme import COLOURS, series_styles
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.compare.table import pairs_table
 from evalui.ui.tabs.results.overview import overview_tables
 from evalui.ui.tabs.results.overview.figures import overview_top
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.results.statistics import StatisticsView, pairs_table, power_chart, power_table
+from evalui.ui.tabs.results.statistics import StatisticsView, power_chart, power_table
 
 MakeAct = Callable[..., Action]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
