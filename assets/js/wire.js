@@ -14,8 +14,14 @@
 
   const root = new URL("../../", document.currentScript.src).pathname;
 
+  // The address of the page, with every named field of the tab over it.
   function fields(pane) {
     const form = {};
+    const query = new URLSearchParams(location.search);
+    for (const name of new Set(query.keys())) {
+      const values = query.getAll(name);
+      form[name] = values.length > 1 ? values : values[0];
+    }
     const scope = pane.closest("[role=tabpanel].tabitem") ?? document;
     for (const field of scope.querySelectorAll("[name]:enabled")) {
       const many = field.dataset.many !== undefined;
@@ -87,6 +93,11 @@
       const live = pane.querySelector("[data-live]");
       const tab = document.getElementById("tab-runs-button");
       if (live && tab) tab.dataset.live = live.dataset.live;
+      const address = pane.querySelector("[data-address]")?.dataset.address;
+      if (address && pane.closest("[role=tabpanel]")?.offsetParent) {
+        const url = new URL(`?${address}`, location.href);
+        if (url.search !== location.search) history.replaceState(history.state, "", url);
+      }
       const next = pane.querySelector("a[data-go]");
       if (next) location.href = next.href;
       shown();

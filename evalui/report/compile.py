@@ -14,7 +14,7 @@ from evalui.report.analyses.open_answers.document import answers_blocks
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
 from evalui.report.analyses.overview.document import choice_blocks, left_out_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
-from evalui.report.analyses.people.document import people_blocks
+from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture
 from evalui.report.render.markdown import as_markdown

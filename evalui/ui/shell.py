@@ -15,7 +15,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.settings import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import QUIET, SKIP, html_fragment
+from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action
 from evalui.ui.components.widgets import LOGO
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
@@ -69,6 +69,43 @@ class Tab(Protocol):
         ...
 
 
+class FragmentView(Protocol):
+    """A tab that is rendered whole."""
+
+    def render(self, form: Form) -> Html:
+        """What an address shows."""
+        ...
+
+    def act(self, action: Action) -> Html | None:
+        """The tab after what a user did; None leaves it as it is."""
+        ...
+
+
+class FragmentTab:
+    """A tab that is one fragment, among tabs of several components."""
+
+    def __init__(self, name: str, view: FragmentView) -> None:
+        self.name = name
+        self.view = view
+        self.outputs: list[Any] = []
+
+    def build(self) -> None:
+        """Lay out the fragment."""
+        with gr.Column(elem_classes="page"):
+            whole = html_fragment(f"{self.name}-pane")
+        self.outputs = [whole]
+        on_action(whole, self.answer, outputs=self.outputs)
+
+    def answer(self, act: Action) -> Any:
+        """The fragment after what a user did in it."""
+        shown = self.view.act(act)
+        return SKIP if shown is None else shown
+
+    def open(self) -> Html:
+        """The fragment when the tab is pressed."""
+        return self.view.render({"tab": self.name})
+
+
 class AppShell:
     """One language of the application."""
 
@@ -79,8 +116,8 @@ class AppShell:
         self.runs = RunsTab(service, self.t)
         self.results = ResultsTab(service, self.t)
         self.arena = ArenaTab(service, self.t)
-        self.annotate = AnnotateTab(service, self.t)
-        self.compare = CompareTab(service, self.t)
+        self.annotate = FragmentTab("annotate", AnnotateTab(service, self.t))
+        self.compare = FragmentTab("compare", CompareTab(service, self.t))
         self.models = ModelsTab(service, self.t)
         self.tabs: Mapping[str, Tab] = {
             "evaluate": self.evaluate,
@@ -106,8 +143,8 @@ class AppShell:
                         tab.build()
             pane, chosen, *state = self.runs.outputs
             frames["runs"].select(self.runs.open, [chosen], [pane, *state], **QUIET)
-            compared = self.compare
-            frames["compare"].select(compared.open, compared.inputs, compared.outputs, **QUIET)
+            for fragment in (self.annotate, self.compare):
+                frames[fragment.name].select(fragment.open, None, fragment.outputs, **QUIET)
             frames["models"].select(self.models.open, None, self.models.outputs, **QUIET)
             outputs = [part for tab in self.tabs.values() for part in tab.outputs]
             demo.load(self.enter, None, [tabs, *outputs], **QUIET)
@@ -135,12 +172,8 @@ class AppShell:
                 else self.results.enter(visible_run, form)
             ),
             *self.arena.enter(visible_run, form),
-            *self.annotate.enter(run_id, form),
-            *(
-                self.compare.blind_voting_outputs()
-                if votes
-                else self.compare.enter(visible_run, form)
-            ),
+            self.annotate.view.render(form) if votes else SKIP,
+            self.compare.view.render(form) if form.get("tab") == "compare" else SKIP,
             *self.models.enter(form),
         )
 

@@ -73,11 +73,10 @@ def create_app(settings: Settings) -> ASGIApp:
     """
     own_folder(settings.data_dir)
     _prepare_gradio(settings.data_dir / "gradio")
-    database = Database(settings.database)
+    database = Database(settings.database, read_only=settings.read_only)
     service = AppService(settings, database)
-    workers = WorkerSupervisor(
-        database, settings.models, count=settings.workers, threads=settings.threads
-    )
+    count = 0 if settings.read_only else settings.workers
+    workers = WorkerSupervisor(database, settings.models, count=count, threads=settings.threads)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:

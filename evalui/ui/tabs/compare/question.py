@@ -5,28 +5,39 @@ from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
+from evalui.report.analyses.comparison.figures import (
+    FIGURES,
+    Comparison,
+    Contender,
+    PairComparison,
+)
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.icons import marker
+from evalui.report.icons import marker, model_name
 from evalui.types import LETTERS, Sample, Trial, Variant
 from evalui.ui.components.texts import closest_reference, diff_texts
 from evalui.ui.components.widgets import bar, status
-from evalui.ui.tabs.compare.comparison import FIGURES, Comparison, PairComparison
-from evalui.ui.tabs.compare.selection import ComparedCell
+from evalui.ui.tabs.compare.query import CompareQuery
 from evalui.ui.tabs.results.samples.open import marked
 from evalui.ui.tabs.results.samples.question import fixed_note, order_label, source_line
 
 _KINDS = {"right": "ok", "wrong": "bad", "unreadable": "na", "tied": "warn"}
 
 
-def side_by_side(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
+def side_by_side(
+    t: Messages,
+    compared: Comparison,
+    pair: PairComparison,
+    sample: Sample,
+    query: CompareQuery,
+) -> Html:
     """One question with everything both answered."""
-    address = compared.address(pair=versus.key, question=sample.id)
-    body = _written(t, compared, versus, sample) if compared.written else None
+    address = f"?{query.with_question(sample.id).address}"
+    body = _written(t, compared, pair, sample) if compared.written else None
     return div(
         div(source_line(t, sample, address), cls="source"),
         el("p", sample.question, cls="question"),
-        body or _orders(t, compared, versus, sample),
-        div(*(_link(t, each, sample) for each in (versus.first, versus.second)), cls="links gap-s"),
+        body or _orders(t, compared, pair, sample),
+        div(*(_link(t, each, sample) for each in (pair.first, pair.second)), cls="links gap-s"),
         cls="compare-detail",
     )
 
@@ -40,13 +51,14 @@ def outcome(trial: Trial) -> str:
     return "right" if trial.reading.credit == 1 else "wrong"
 
 
-def _orders(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
+def _orders(t: Messages, compared: Comparison, pair: PairComparison, sample: Sample) -> Html:
     """Each order of the options once, with what both chose."""
-    pair = (versus.first, versus.second)
+    both = (pair.first, pair.second)
     by_variant = [
         {trial.variant: trial for trial in compared.trials[each.id].get(sample.id, ())}
-        for each in pair
+        for each in both
     ]
+    pattern = compared.results[0].cell.pattern
     variants = list(dict.fromkeys([*by_variant[0], *by_variant[1]]))
     assert isinstance(sample.target, int), "multiple choice has an option as its target"
     gold = f"{LETTERS[sample.target]} · {sample.choices[sample.target]}"
@@ -56,7 +68,12 @@ def _orders(t: Messages, compared: Comparison, versus: PairComparison, sample: S
         div(
             *(
                 _order(
-                    t, sample, variant, place, pair, [trials.get(variant) for trials in by_variant]
+                    t,
+                    sample,
+                    variant,
+                    order_label(t, pattern, variant, place),
+                    both,
+                    [trials.get(variant) for trials in by_variant],
                 )
                 for place, variant in enumerate(variants)
             ),
@@ -69,17 +86,16 @@ def _order(
     t: Messages,
     sample: Sample,
     variant: Variant,
-    place: int,
-    pair: Sequence[ComparedCell],
+    title: str,
+    both: Sequence[Contender],
     trials: Sequence[Trial | None],
 ) -> Html:
-    title = order_label(t, pair[0].row.cell.pattern, variant, place)
     heads = [
-        div(each.name_with_marker, _verdict(t, trial), cls="who")
-        for each, trial in zip(pair, trials, strict=True)
+        div(_named(each), _verdict(t, trial), cls="who")
+        for each, trial in zip(both, trials, strict=True)
     ]
     choices = [
-        _choice(t, sample, variant, slot, pair, trials) for slot in range(len(variant.permutation))
+        _choice(t, sample, variant, slot, both, trials) for slot in range(len(variant.permutation))
     ]
     replies = [_reply(t, trial) for trial in trials]
     return div(
@@ -103,13 +119,13 @@ def _choice(
     sample: Sample,
     variant: Variant,
     slot: int,
-    pair: Sequence[ComparedCell],
+    both: Sequence[Contender],
     trials: Sequence[Trial | None],
 ) -> Html:
     option = variant.permutation[slot]
     text = sample.choices[option]
     gold = option == sample.target
-    shares = [_share(t, each, trial, slot) for each, trial in zip(pair, trials, strict=True)]
+    shares = [_share(t, each, trial, slot) for each, trial in zip(both, trials, strict=True)]
     return div(
         span(LETTERS[slot]),
         span(text, title=text),
@@ -118,7 +134,7 @@ def _choice(
     )
 
 
-def _share(t: Messages, contender: ComparedCell, trial: Trial | None, slot: int) -> Html:
+def _share(t: Messages, contender: Contender, trial: Trial | None, slot: int) -> Html:
     """The probability of one option, and the model's marker if it is the pick."""
     if trial is None:
         return span()
@@ -135,7 +151,7 @@ def _share(t: Messages, contender: ComparedCell, trial: Trial | None, slot: int)
     )
 
 
-def _pick_marker(t: Messages, contender: ComparedCell) -> Html:
+def _pick_marker(t: Messages, contender: Contender) -> Html:
     drawn = marker(contender.place, baseline=contender.baseline)
     return join(drawn, span(t("compare.question.picks", name=contender.name), cls="hidden"))
 
@@ -150,22 +166,22 @@ def _reply(t: Messages, trial: Trial | None) -> Html:
     )
 
 
-def _written(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
+def _written(t: Messages, compared: Comparison, pair: PairComparison, sample: Sample) -> Html:
     """The reference once, and both answers below it with what the reference does not contain."""
-    pair = (versus.first, versus.second)
-    texts = [_answer(compared, each, sample) for each in pair]
+    both = (pair.first, pair.second)
+    texts = [_answer(compared, each, sample) for each in both]
     references = [div(el("b", t("answer.reference")), _text(text)) for text in sample.references]
     answers = [
         div(
             div(
-                each.name_with_marker,
+                _named(each),
                 span(_closeness(t, compared, each, sample), cls="meta"),
                 cls="who",
             ),
             _marked_answer(t, sample.references, text),
             cls="side",
         )
-        for each, text in zip(pair, texts, strict=True)
+        for each, text in zip(both, texts, strict=True)
     ]
     return join(
         *references,
@@ -174,12 +190,12 @@ def _written(t: Messages, compared: Comparison, versus: PairComparison, sample: 
     )
 
 
-def _answer(compared: Comparison, contender: ComparedCell, sample: Sample) -> str:
+def _answer(compared: Comparison, contender: Contender, sample: Sample) -> str:
     trials = compared.trials[contender.id].get(sample.id, ())
     return "\n\n".join(trials[0].turns or (trials[0].reply or "",)) if trials else ""
 
 
-def _closeness(t: Messages, compared: Comparison, contender: ComparedCell, sample: Sample) -> str:
+def _closeness(t: Messages, compared: Comparison, contender: Contender, sample: Sample) -> str:
     value = compared.values[contender.id].get(sample.id)
     name = t(f"figure.{FIGURES[compared.measure]}")
     return f"{name} {format_fraction(value)}" if value is not None else ""
@@ -198,9 +214,9 @@ def _text(text: str) -> Html:
     return el("p", text, cls="text")
 
 
-def _link(t: Messages, contender: ComparedCell, sample: Sample) -> Html:
+def _link(t: Messages, contender: Contender, sample: Sample) -> Html:
     address = {
-        "run": contender.run.id,
+        "run": contender.run,
         "tab": "results",
         "sub": "samples",
         "cell": contender.id,
@@ -208,3 +224,7 @@ def _link(t: Messages, contender: ComparedCell, sample: Sample) -> Html:
     }
     words = t("compare.question.prompt_link", name=contender.name)
     return el("a", words, href=f"?{urlencode(address)}")
+
+
+def _named(contender: Contender) -> Html:
+    return model_name(contender.name, contender.place, contender.baseline)

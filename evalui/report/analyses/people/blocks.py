@@ -1,0 +1,403 @@
+"""What people's votes say, as blocks for the screen and the report: alone and beside the judges."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil, floor
+from typing import Literal
+
+from evalui.messages import localized
+from evalui.report.analyses.arena.document import kappa
+from evalui.report.analyses.arena.figures import Standing
+from evalui.report.analyses.arena.narrative import (
+    join_names,
+    judge_name,
+    standings_title,
+)
+from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Bullets,
+    Card,
+    Column,
+    Details,
+    Heading,
+    ModelCell,
+    Paragraph,
+    PlotCell,
+    PlotMark,
+    Table,
+    TableCell,
+    ValueCell,
+    text_table,
+)
+from evalui.report.charts.kinds import Axis
+from evalui.report.numbers import count, fixed, format_range, format_value
+from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
+from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
+from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.types import Duel, Interval, Language, Outcome
+
+_LISTED = 20  # rows of a long table; the exported tables have all
+_QUESTION_LENGTH = 80
+_START = 1000.0  # the rating of a model that has met nobody
+_TICK = 100  # points between two ticks
+_MOST_TICKS = 8
+
+_Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its name
+
+
+def people_blocks(
+    people: Sequence[PeopleFigures], language: Language, *, rule_based: frozenset[str]
+) -> Iterator[Block]:
+    """Each dataset that people voted on: sentence, standings, and what folds below them.
+
+    The figures of a dataset stand together, those beside the panel first.
+    """
+    datasets = dict.fromkeys(figures.judged.dataset for figures in people)
+    for place, dataset in enumerate(datasets, 1):
+        own = [figures for figures in people if figures.judged.dataset == dataset]
+        named = {
+            _judge(figures, language, rule_based): figures for figures in own if figures.has_judge
+        }
+        yield Heading(2, localized("people-part", language, dataset=dataset))
+        yield _standings(own[0], named, language, rule_based)
+        ending = f"-{place}" if place > 1 else ""
+        folded = (
+            *_agreement(own[0], named, language),
+            *_prediction_powered(named, language),
+            *_disagreements(own[0], named, language),
+            *_voters(own[0], language),
+        )
+        for name, title, finding, blocks in folded:
+            yield Details(f"{name}{ending}", title, finding, blocks)
+
+
+def contestant_cells(figures: PeopleFigures, rule_based: frozenset[str]) -> Mapping[str, ModelCell]:
+    """The contestants with their markers, by name; scripts are grey and take no colour."""
+    names = [one.name for one in figures.judged.contestants]
+    models = [name for name in names if name not in rule_based]
+    return {
+        name: ModelCell(name, models.index(name) if name in models else 0, name in rule_based)
+        for name in names
+    }
+
+
+# A section that folds: its key, its name, its finding, and what is in it.
+_Section = tuple[str, str, str, tuple[Block, ...]]
+
+
+def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str]) -> str:
+    if figures.judged.by == PANEL_NAME:
+        return localized("people-the-panel", language)
+    return judge_name(figures.judged.by, language, rule_based=rule_based)
+
+
+def _title(first: PeopleFigures, judges: _Judges, language: Language) -> str:
+    for judge, figures in judges.items():
+        if agreed := figures.agreement:
+            fields = {
+                "value": format_value(agreed.raw),
+                "span": format_range(agreed.raw),
+                "n": count(agreed.n),
+            }
+            return localized("people-agree", language, judge=judge, **fields)
+    assert first.human_arena is not None, "there are votes"
+    return standings_title(first.human_arena, language)
+
+
+def _counts(figures: PeopleFigures, language: Language) -> str:
+    assert figures.human_arena is not None, "there are votes"
+    fields = {
+        "votes": count(figures.votes),
+        "people": count(figures.people),
+        "pairs": count(len({vote.duel for vote in figures.human_arena.verdicts})),
+    }
+    return localized("people-counts", language, **fields)
+
+
+# ---------------------------------------------------------------- standings
+
+
+def _standings(
+    first: PeopleFigures, judges: _Judges, language: Language, rule_based: frozenset[str]
+) -> Card:
+    assert first.human_arena is not None, "there are votes"
+    notes = [localized("people-marks", language)] if judges else []
+    if first.unmatched_votes:
+        fields = {"k": count(first.unmatched_votes)}
+        notes.append(localized("people-strangers", language, **fields))
+    if judges:  # else it is the title of the part
+        notes.append(f"{standings_title(first.human_arena, language)}.")
+    return Card(
+        (
+            _standings_table(first, judges, language, rule_based),
+            Bullets(tuple(notes)),
+        ),
+        title=_title(first, judges, language),
+        caption=_counts(first, language),
+    )
+
+
+def _standings_table(
+    first: PeopleFigures, judges: _Judges, language: Language, rule_based: frozenset[str]
+) -> Table:
+    assert first.human_arena is not None, "there are votes"
+    standings = first.human_arena.standings
+    beside = [_by_model(figures.judged.standings) for figures in judges.values()]
+    head = {key: localized(f"head-{key}", language) for key in ("model", "people-elo", "counts")}
+    columns = (
+        Column(head["model"], width=200),
+        Column("", axis=_axis([*standings, *(one for own in beside for one in own.values())])),
+        Column(head["people-elo"], right=True, lead=True, width=128),
+        *(
+            Column(localized("head-judge-elo", language, judge=judge), right=True, width=128)
+            for judge in judges
+        ),
+        Column(head["counts"], right=True, width=128),
+        Column(localized("head-points", language), right=True, width=80),
+    )
+    cells = contestant_cells(first, rule_based)
+    rows = (
+        _standing_row(one, [own.get(one.model) for own in beside], cells[one.model])
+        for one in standings
+    )
+    return Table(columns, tuple(rows), lead=True)
+
+
+def _standing_row(
+    one: Standing, judged: Sequence[Standing | None], model: ModelCell
+) -> tuple[TableCell, ...]:
+    marks = [_elo_mark(one), *(_elo_mark(other, hollow=True) for other in judged[:1] if other)]
+    return (
+        model,
+        PlotCell(tuple(marks), model.place, model.baseline, f"{one.elo:.0f}"),
+        _elo(one, size="lead"),
+        *(_elo(other) for other in judged),
+        _tally_text(one),
+        str(one.tally.score),
+    )
+
+
+def _elo_mark(one: Standing, *, hollow: bool = False) -> PlotMark:
+    return PlotMark(one.elo, one.elo_low, one.elo_high, hollow=hollow)
+
+
+def _axis(standings: Iterable[Standing]) -> Axis:
+    """Ratings in hundreds, as far as any range goes."""
+    ends = [
+        end for one in standings for end in (one.elo, one.elo_low, one.elo_high) if end is not None
+    ]
+    low = _TICK * floor(min(ends, default=_START) / _TICK)
+    high = _TICK * max(ceil(max(ends, default=_START) / _TICK), low // _TICK + 1)
+    step = _TICK * ceil((high - low) / _TICK / _MOST_TICKS)
+    ticks = range(low, high + 1, step)
+    return Axis(low, high, ticks, [count(tick) for tick in ticks])
+
+
+def _by_model(standings: Sequence[Standing]) -> dict[str, Standing]:
+    return {standing.model: standing for standing in standings}
+
+
+def _tally_text(standing: Standing) -> str:
+    tally = standing.tally
+    return " / ".join(map(count, (tally.win, tally.tie, tally.lose, tally.not_bad)))
+
+
+def _elo(standing: Standing | None, size: Literal["lead", "large"] = "large") -> TableCell:
+    if standing is None:
+        return NONE
+    ends = ""
+    if standing.elo_low is not None and standing.elo_high is not None:
+        ends = f"{fixed(standing.elo_low, 0)}–{fixed(standing.elo_high, 0)}"
+    return ValueCell(fixed(standing.elo, 0), range=ends, size=size)
+
+
+# ---------------------------------------------------------------- agreement
+
+
+def _agreement(first: PeopleFigures, judges: _Judges, language: Language) -> Iterator[_Section]:
+    rated = [*_with_judges(judges, language), *_inter_annotator(first, language)]
+    if not rated:
+        return
+    heads = (localized(f"head-{key}", language) for key in ("raters", "same", "kappa", "shared"))
+    rows = ((pair, _share(one.raw), kappa(one), count(one.n)) for pair, one in rated[:_LISTED])
+    more = ""
+    if len(rated) > _LISTED:
+        more = localized("people-more-raters", language, k=count(len(rated) - _LISTED))
+    pair, one = rated[-1] if len(judges) < len(rated) and judges else rated[0]
+    fields = {"pair": pair, "value": _share(one.raw), "n": count(one.n)}
+    yield (
+        "agreement",
+        localized("people-agreement", language),
+        localized("people-agreement-is", language, **fields),
+        (
+            text_table(tuple(heads), tuple(rows)),
+            Paragraph(more),
+            Paragraph(localized("people-kappa", language), small=True),
+        ),
+    )
+
+
+def _with_judges(
+    judges: Mapping[str, PeopleFigures], language: Language
+) -> Iterator[tuple[str, RaterAgreement]]:
+    majority = localized("people-majority", language)
+    for judge, figures in judges.items():
+        if figures.agreement:
+            yield localized("people-two", language, first=judge, second=majority), figures.agreement
+    for judge, figures in judges.items():
+        # One person is the majority.
+        if figures.people > 1:
+            for person, agreement in figures.by_person.items():
+                yield localized("people-two", language, first=judge, second=person), agreement
+
+
+def _inter_annotator(
+    figures: PeopleFigures, language: Language
+) -> Iterator[tuple[str, RaterAgreement]]:
+    for (first, second), agreement in figures.between_people.items():
+        yield localized("people-two", language, first=first, second=second), agreement
+
+
+# ---------------------------------------------------------------- win rates
+
+
+def _prediction_powered(judges: _Judges, language: Language) -> Iterator[_Section]:
+    voted = {
+        judge: rates
+        for judge, figures in judges.items()
+        if (
+            rates := {pair: rate for pair, rate in figures.prediction_powered.items() if rate.human}
+        )
+    }
+    if not voted:
+        return
+    sentences = [_powered_sentence(judge, rates, language) for judge, rates in voted.items()]
+    tables = [_rates(rates, language) for rates in voted.values()]
+    named = (map(Paragraph, sentences), tables) if len(voted) > 1 else (tables,)
+    about = Paragraph(localized("people-powered-about", language), small=True)
+    yield (
+        "powered",
+        localized("people-powered", language),
+        sentences[0],
+        (*(block for together in zip(*named, strict=True) for block in together), about),
+    )
+
+
+def _powered_sentence(
+    judge: str, rates: Mapping[tuple[str, str], PredictionPoweredRate], language: Language
+) -> str:
+    n = sum(rate.human.n for rate in rates.values() if rate.human)
+    fields = {"n": count(n), "total": count(sum(rate.judge.n for rate in rates.values()))}
+    return localized("people-powered-is", language, judge=judge, **fields)
+
+
+def _rates(rates: Mapping[tuple[str, str], PredictionPoweredRate], language: Language) -> Table:
+    keys = ("pair", "by-judge", "by-people", "by-both", "voted")
+    return text_table(
+        tuple(localized(f"head-{key}", language) for key in keys),
+        tuple(
+            (
+                localized("first-against", language, first=first, second=second),
+                *(_share(share) for share in (rate.judge, rate.human, rate.combined)),
+                f"{count(rate.human.n if rate.human else 0)} / {count(rate.judge.n)}",
+            )
+            for (first, second), rate in rates.items()
+        ),
+    )
+
+
+def _share(share: Interval | None) -> str:
+    return f"{format_value(share)} ({format_range(share)})" if share else NONE
+
+
+# ---------------------------------------------------------------- where opinions part
+
+
+def _disagreements(first: PeopleFigures, judges: _Judges, language: Language) -> Iterator[_Section]:
+    """Beside the panel where there is one: its judges' own disagreements are in the tables."""
+    judge, figures = next(iter(judges.items()), ("", first))
+    # Those with most votes first, else as they were voted on.
+    ordered = sorted(figures.disagreements, key=lambda one: -len(one.people))
+    if not ordered:
+        return
+    fields = {"judge": judge, "n": count(len(ordered))} if judge else {"n": count(len(ordered))}
+    heads = [localized(f"head-{key}", language) for key in ("question", "pair", "people")]
+    rows = [_disagreement_row(one, figures, language) for one in ordered[:_LISTED]]
+    if judge:
+        heads.append(localized("head-judge", language))
+        rows = [
+            (*row, _outcome_text(one.duel, one.judge, language))
+            for row, one in zip(rows, ordered, strict=False)
+        ]
+    more = ""
+    if len(ordered) > _LISTED:
+        more = localized("people-parting-more", language, shown=_LISTED)
+    yield (
+        "parting",
+        localized("people-parting", language),
+        localized("people-parting-of" if judge else "people-parting-alone", language, **fields),
+        (text_table(tuple(heads), tuple(rows)), Paragraph(more)),
+    )
+
+
+def _voters(figures: PeopleFigures, language: Language) -> Iterator[_Section]:
+    """Each voter beside the others; those who differ most are named first."""
+    if len(figures.voters) < 2:
+        return
+    unlike = [voter.name for voter in figures.voters if voter.outlier]
+    finding = localized("people-alike", language, n=count(len(figures.voters)))
+    if unlike:
+        names = join_names(unlike, language)
+        finding = localized("people-outliers", language, names=names)
+    heads = (localized(f"head-{key}", language) for key in ("voter", "as-others", "others"))
+    rows = [_voter_row(one) for one in figures.voters]
+    yield (
+        "voters",
+        localized("people-voters", language),
+        finding,
+        (text_table(tuple(heads), rows),),
+    )
+
+
+def _voter_row(one: VoterAgreement) -> tuple[str, ...]:
+    others = NONE if one.others_agreement is None else f"{100 * one.others_agreement:.0f}"
+    return (one.name, _share(one.agreement), others)
+
+
+def _disagreement_row(
+    one: Disagreement, figures: PeopleFigures, language: Language
+) -> tuple[str, ...]:
+    question = figures.judged.samples[one.duel.sample_id].question
+    cut = "…" if len(question) > _QUESTION_LENGTH else ""
+    pair = localized("first-against", language, first=one.duel.model_a, second=one.duel.model_b)
+    who: dict[Outcome, list[str]] = defaultdict(list)
+    for person, outcome in one.people.items():
+        who[outcome].append(person)
+    outcomes = (
+        localized(
+            "of-model",
+            language,
+            model=_outcome_text(one.duel, outcome, language),
+            said=join_names(persons, language),
+        )
+        for outcome, persons in who.items()
+    )
+    return (
+        f"{one.duel.sample_id} · {question[:_QUESTION_LENGTH]}{cut}",
+        pair,
+        ("；" if language == "zh" else "; ").join(outcomes),
+    )
+
+
+def _outcome_text(duel: Duel, outcome: Outcome | None, language: Language) -> str:
+    match outcome:
+        case None:
+            return NONE
+        case "a":
+            return duel.model_a
+        case "b":
+            return duel.model_b
+        case _:
+            return localized(f"people-{outcome}", language)
