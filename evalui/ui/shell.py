@@ -101,9 +101,9 @@ class FragmentTab:
         shown = self.view.act(act)
         return SKIP if shown is None else shown
 
-    def open(self) -> Html:
-        """The fragment when the tab is pressed."""
-        return self.view.render({"tab": self.name})
+    def open(self, shown: str) -> Any:
+        """The fragment when the tab is pressed; what is there already stays."""
+        return SKIP if shown else self.view.render({"tab": self.name})
 
 
 class AppShell:
@@ -144,7 +144,8 @@ class AppShell:
             pane, chosen, *state = self.runs.outputs
             frames["runs"].select(self.runs.open, [chosen], [pane, *state], **QUIET)
             for fragment in (self.annotate, self.compare):
-                frames[fragment.name].select(fragment.open, None, fragment.outputs, **QUIET)
+                select = frames[fragment.name].select
+                select(fragment.open, fragment.outputs, fragment.outputs, **QUIET)
             frames["models"].select(self.models.open, None, self.models.outputs, **QUIET)
             outputs = [part for tab in self.tabs.values() for part in tab.outputs]
             demo.load(self.enter, None, [tabs, *outputs], **QUIET)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
+from statistics import fmean
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
@@ -14,6 +15,7 @@ from evalui.report.analyses.comparison.figures import (
 )
 from evalui.report.analyses.comparison.findings import (
     difference_text,
+    marks_title,
     parting,
     range_text,
     support,
@@ -74,11 +76,14 @@ def comparison_blocks(
     return (
         head,
         Card(
-            (_marks(t, compared, compared.rows[:_DRAWN], address),), caption=_caption(t, compared)
+            (_marks(t, compared, compared.rows[:_DRAWN], address),),
+            marks_title(t, compared),
+            _caption(t, compared),
         ),
         *_more_rows(t, compared, address),
         Details("sure", t("compare.sure.title"), sureness(t, compared), _tests(t, compared)),
         _parting(t, compared, chosen),
+        *_each_alone(t, compared),
         *_known(t, notes),
     )
 
@@ -291,6 +296,36 @@ def _contingency(
         ),
     ]
     return text_table(heads, rows)
+
+
+def _each_alone(t: Messages, compared: Comparison) -> Iterator[Details]:
+    """The figure of each model by itself; of two it stands beside their difference."""
+    if len(compared.pairs) < 2:
+        return
+    means = {each: fmean(compared.values[each.id].values()) for each in compared.contenders}
+    ranked = sorted(means, key=lambda each: -means[each])
+    figures = {
+        each: format_fraction(mean) if compared.written else f"{fixed(100 * mean, 0)} %"
+        for each, mean in means.items()
+    }
+    finding = t(
+        "compare.alone_finding",
+        best=ranked[0].name,
+        high=figures[ranked[0]],
+        last=ranked[-1].name,
+        low=figures[ranked[-1]],
+    )
+    heads = [
+        t("compare.head.model"),
+        t("compare.head.run"),
+        t(f"compare.measure_short.{compared.measure}"),
+        t("compare.table.n"),
+    ]
+    rows = [
+        (_model(each), each.run_name, figures[each], count(len(compared.values[each.id])))
+        for each in ranked
+    ]
+    yield Details("alone", t("compare.alone"), finding, (text_table(heads, rows),))
 
 
 def _known(t: Messages, notes: Sequence[str]) -> Iterator[Details]:

@@ -47,6 +47,16 @@ def support(t: Messages, compared: Comparison) -> str:
     return _support_of_two(t, next(iter(compared.pairs))) if compared.pairs else ""
 
 
+def marks_title(t: Messages, compared: Comparison) -> str:
+    """What the marks show together, in a line."""
+    won = [each for each in compared.rows if _won(each) and each.difference > 0]
+    if len(compared.pairs) > 1 or not won or len(compared.rows) < 2:
+        return t(f"compare.card.{'pairs' if len(compared.pairs) > 1 else 'measures'}")
+    k, n = count(len(won)), count(len(compared.rows))
+    key = "all" if len(won) == len(compared.rows) else "some"
+    return t(f"compare.card.{key}", first=won[0].first.name, k=k, n=n)
+
+
 def sureness(t: Messages, compared: Comparison) -> str:
     """How far the verdict can be trusted, in a line."""
     pairs = compared.pairs

@@ -10,7 +10,7 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
-from evalui.report.html import Html, div, el, join, span
+from evalui.report.html import Html, div, el, span
 from evalui.report.icons import CHEVRON, model_name
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import Form, field_value, field_values
@@ -131,13 +131,12 @@ class CompareTab:
             id="choose",
             open=choice.open,
         )
-        signatures = dict.fromkeys(each.row.cell.signature for each in able)
         return div(
             self._run_line(query, able, compared),
             render_blocks(blocks),
             question_list_card(t, compared, pair, query) if pair else None,
             el("section", others, cls="disc"),
-            *map(signature_line, signatures),
+            *map(signature_line, _signatures([each.row.cell.signature for each in able])),
             cls="compare",
             data_address=query.address,
         )
@@ -147,6 +146,7 @@ class CompareTab:
     ) -> Html:
         """What is compared by which measure, and its address to copy."""
         t, first = self.t, able[0].row
+        runs = {each.contender.run: each.contender.run_name for each in able}
         facts = t(
             "compare.facts", questions=f"{len(compared.samples):,}", mode=mode_label(t, first)
         )
@@ -160,12 +160,13 @@ class CompareTab:
             data_copy=f"?{query.address}",
             data_done=t("compare.copied"),
         )
-        names = join(*(_contender(each.contender) for each in able), separator=" ")
+        several = len(runs) > 1
         return div(
             el("b", first.cell.dataset),
             span(facts, cls="meta"),
-            span(names, cls="compare-who"),
-            span(chosen if len(words) > 1 else None, copy, cls="acts"),
+            None if several else _run_link(able[0].contender),
+            span(*(_contender(each.contender, several) for each in able), cls="compare-who"),
+            div(div(chosen, cls="field") if len(words) > 1 else None, copy, cls="acts"),
             cls="runline",
         )
 
@@ -198,7 +199,19 @@ class CompareTab:
         )
 
 
-def _contender(contender: Contender) -> Html:
-    """A model with the run it is from, which tells two cells of one model apart."""
-    link = el("a", contender.run_name, href=f"?run={contender.run}&tab=results", cls="meta")
-    return span(model_name(contender.name, contender.place, contender.baseline), " ", link)
+def _contender(contender: Contender, several: bool) -> Html:
+    """A model, of several runs with its own, which tells two cells of one model apart."""
+    name = model_name(contender.name, contender.place, contender.baseline)
+    return span(name, _run_link(contender) if several else None)
+
+
+def _run_link(contender: Contender) -> Html:
+    return el("a", contender.run_name, href=f"?run={contender.run}&tab=results", cls="meta")
+
+
+def _signatures(signatures: Sequence[str]) -> list[str]:
+    """One signature for all, with each of the parts that differ; several if they have other parts."""
+    parts = [signature.split("|") for signature in signatures]
+    if len({len(each) for each in parts}) > 1:
+        return [*dict.fromkeys(signatures)]
+    return ["|".join(" + ".join(dict.fromkeys(same)) for same in zip(*parts, strict=True))]
