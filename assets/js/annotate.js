@@ -10,7 +10,7 @@
   let later = ""; // a key pressed meanwhile
 
   const room = () => {
-    const found = document.querySelector("#annotate-pane .ballot");
+    const found = document.querySelector("#tab-annotate > .ballot");
     return found?.offsetParent ? found : null;
   };
 

@@ -1,29 +1,23 @@
-// The one script of the page: turns real buttons and form fields inside a pane into events for the
-// server. A pane is a gr.HTML whose value the server renders; this file computes nothing.
+// Turns real buttons and form fields into actions of the tab they stand in; computes nothing.
 //
 //   <button data-do="stop" data-run="k3f">      -> act {do: "stop", run: "k3f", form: {...}}
 //   <input name="models" value="demo-late">     -> act {do: "set",  form: {models: [...], ...}}
 //
-// `form` holds every named field of the page's tab, so that two quick clicks cannot lose each other.
+// `form` holds the parameters of the address and every named field of the tab, which win; so two
+// quick clicks cannot lose each other.
 (() => {
-  // Gradio sets the document's language to that of the browser; ours is that of the page.
-  const language = document.documentElement.lang;
-  new MutationObserver(() => {
-    if (document.documentElement.lang !== language) document.documentElement.lang = language;
-  }).observe(document.documentElement, { attributeFilter: ["lang"] });
-
+  const TYPING_MS = 250; // after the last key in a field of search
   const root = new URL("../../", document.currentScript.src).pathname;
+  const language = document.documentElement.lang;
 
-  // The address of the page, with every named field of the tab over it.
-  function fields(pane) {
+  function fields(scope, address = "") {
     const form = {};
-    const query = new URLSearchParams(location.search);
-    for (const name of new Set(query.keys())) {
-      const values = query.getAll(name);
-      form[name] = values.length > 1 ? values : values[0];
+    for (const [name, value] of new URLSearchParams(address)) {
+      form[name] = name in form ? [form[name], value].flat() : value;
     }
-    const scope = pane.closest("[role=tabpanel].tabitem") ?? document;
-    for (const field of scope.querySelectorAll("[name]:enabled")) {
+    const found = [...scope.querySelectorAll("[name]:enabled")];
+    for (const field of found) delete form[field.name];
+    for (const field of found) {
       const many = field.dataset.many !== undefined;
       if (many) form[field.name] ??= [];
       if ((field.type === "checkbox" || field.type === "radio") && !field.checked) continue;
@@ -31,6 +25,12 @@
       else form[field.name] = field.value;
     }
     return form;
+  }
+
+  // A tab of ours, or a pane that Gradio draws, which has an `act` of its own.
+  function actor(target) {
+    for (let node = target; node; node = node.parentElement) if (node.act) return node;
+    return null;
   }
 
   function files(transfer) {
@@ -79,8 +79,73 @@
     request.send(body);
   }
 
-  // Gradio touches only what differs from the last value, so what was unfolded must be kept here.
-  function follow(pane, watch) {
+  document.addEventListener("click", (event) => {
+    const pane = actor(event.target);
+    if (!pane) return;
+    const button = event.target.closest("[data-do]");
+    if (button?.matches("button")) {
+      pane.act({ ...button.dataset });
+      // What was asked for once must not be asked for twice; the answer redraws the button.
+      if (button.dataset.once !== undefined) button.disabled = true;
+    }
+    const copy = event.target.closest("[data-copy]");
+    if (copy) {
+      navigator.clipboard?.writeText(new URL(copy.dataset.copy, document.baseURI).href);
+      copy.textContent = copy.dataset.done;
+    }
+    const tab = event.target.closest("[data-tab]");
+    if (tab?.matches("button")) document.getElementById(`${tab.dataset.tab}-link`)?.click();
+    const place = event.target.closest("[data-scroll]");
+    if (place) document.getElementById(place.dataset.scroll)?.querySelector("input")?.focus();
+  });
+  document.addEventListener("change", ({ target: field }) => {
+    const pane = actor(field);
+    if (!pane) return;
+    if (field.type === "file") {
+      send(field.closest(".drop"), [...field.files], pane.act);
+      field.value = "";
+    } else if (field.name && !settled(field)) pane.act({ do: "set", name: field.name });
+  });
+  // A field of search is answered while it is typed in; its change at the end says nothing new.
+  function settled(field) {
+    clearTimeout(field.typing);
+    const same = field.type === "search" && field.sent === field.value;
+    field.sent = field.value;
+    return same;
+  }
+  document.addEventListener("input", ({ target: field }) => {
+    const pane = actor(field);
+    if (!pane || field.type !== "search" || !field.name) return;
+    clearTimeout(field.typing);
+    field.typing = setTimeout(() => {
+      if (!settled(field)) pane.act({ do: "set", name: field.name });
+    }, TYPING_MS);
+  });
+  document.addEventListener("keydown", (event) => {
+    const item = actor(event.target) && event.target.closest(".list li");
+    const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    const next = item && step && item[step]?.querySelector("button, a");
+    if (next) {
+      event.preventDefault();
+      next.focus();
+      next.click();
+    }
+  });
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    document.addEventListener(kind, (event) => {
+      const pane = actor(event.target);
+      const drop = pane && event.target.closest(".drop");
+      if (!drop) return;
+      event.preventDefault();
+      drop.classList.toggle("over", kind === "dragover");
+      if (kind === "drop") files(event.dataTransfer).then((chosen) => send(drop, chosen, pane.act));
+    });
+  }
+
+  // A pane that Gradio draws, in a tab that is laid out with its components. Gradio touches only
+  // what differs from the last value, so what was unfolded must be kept here.
+  let ordered = false;
+  function wire(pane, trigger, watch) {
     const shown = () => pane.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     const unfolded = new Set();
     pane.addEventListener(
@@ -90,92 +155,17 @@
     );
     watch("value", () => {
       for (const details of unfolded) details.open = true;
-      const live = pane.querySelector("[data-live]");
-      const tab = document.getElementById("tab-runs-button");
-      if (live && tab) tab.dataset.live = live.dataset.live;
-      const address = pane.querySelector("[data-address]")?.dataset.address;
-      if (address && pane.closest("[role=tabpanel]")?.offsetParent) {
-        const url = new URL(`?${address}`, location.href);
-        if (url.search !== location.search) history.replaceState(history.state, "", url);
-      }
       const next = pane.querySelector("a[data-go]");
       if (next) location.href = next.href;
       shown();
     });
+    // Gradio's own sheets came after ours.
+    if (!ordered) document.head.append(...document.querySelectorAll("link[href*='/static/css/']"));
+    ordered = true;
+    const scope = pane.closest("[id^=old-]") ?? document;
+    pane.act = (data) => trigger("act", { ...data, form: fields(scope) });
     queueMicrotask(shown); // when the rest is wired
   }
 
-  function wire(pane, trigger, watch) {
-    follow(pane, watch);
-    const act = (data) => trigger("act", { ...data, form: fields(pane) });
-    pane.addEventListener("click", (event) => {
-      const button = event.target.closest("[data-do]");
-      if (button?.matches("button")) {
-        act({ ...button.dataset });
-        // What was asked for once must not be asked for twice; the answer redraws the button.
-        if (button.dataset.once !== undefined) button.disabled = true;
-      }
-      const copy = event.target.closest("[data-copy]");
-      if (copy) {
-        navigator.clipboard?.writeText(new URL(copy.dataset.copy, document.baseURI).href);
-        copy.textContent = copy.dataset.done;
-      }
-      const tab = event.target.closest("[data-tab]");
-      if (tab) document.getElementById(`${tab.dataset.tab}-button`)?.click();
-      const place = event.target.closest("[data-scroll]");
-      if (place) document.getElementById(place.dataset.scroll)?.querySelector("input")?.focus();
-    });
-    pane.addEventListener("change", (event) => {
-      const field = event.target;
-      if (field.type === "file") {
-        const drop = field.closest(".drop");
-        send(drop, [...field.files], act);
-        field.value = "";
-      } else if (field.name) act({ do: "set", name: field.name });
-    });
-    pane.addEventListener("keydown", (event) => {
-      const item = event.target.closest(".list li");
-      const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
-      const next = item && step && item[step]?.querySelector("button");
-      if (next) {
-        event.preventDefault();
-        next.focus();
-        next.click();
-      }
-    });
-    for (const kind of ["dragover", "dragleave", "drop"]) {
-      pane.addEventListener(kind, (event) => {
-        const drop = event.target.closest(".drop");
-        if (!drop) return;
-        event.preventDefault();
-        drop.classList.toggle("over", kind === "dragover");
-        if (kind === "drop") files(event.dataTransfer).then((chosen) => send(drop, chosen, act));
-      });
-    }
-  }
-
-  // A theme chosen once stays: Gradio reads it from the address only.
-  const here = new URL(location.href);
-  const asked = here.searchParams.get("__theme");
-  const kept = localStorage.getItem("evalui.theme");
-  if (asked) localStorage.setItem("evalui.theme", asked);
-  else if (kept) {
-    here.searchParams.set("__theme", kept);
-    history.replaceState(null, "", here);
-  }
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-param]");
-    if (!link) return;
-    // Language and theme change one thing and keep the rest of the address.
-    event.preventDefault();
-    const target = new URL(location.href);
-    target.pathname = link.dataset.path ? root + link.dataset.path : target.pathname;
-    if (link.dataset.param) {
-      const dark = document.body.classList.contains("dark");
-      target.searchParams.set(link.dataset.param, link.dataset.value ?? (dark ? "light" : "dark"));
-    }
-    location.href = target.href;
-  });
-
-  window.evalui = { wire };
+  Object.assign(window.evalui, { wire, fields, root });
 })();

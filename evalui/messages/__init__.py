@@ -140,6 +140,26 @@ def language_of(requested: str | None, default: str) -> Language:
     return known.get(requested) or known.get(default) or "en"
 
 
+def preferred_language(accepted: str) -> Language | None:
+    """Our language that a browser prefers, by its Accept-Language; None if it takes neither.
+
+    >>> preferred_language("fr, zh-CN;q=0.8, en;q=0.5")
+    'zh'
+    """
+    wishes: list[tuple[float, str]] = []
+    for part in accepted.split(","):
+        tag, _, parameter = part.partition(";")
+        weight = parameter.strip().removeprefix("q=")
+        try:
+            quality = float(weight) if weight else 1.0
+        except ValueError:
+            continue
+        wishes.append((quality, tag.strip().lower().partition("-")[0]))
+    known: dict[str, Language] = {language: language for language in LANGUAGES}
+    wanted = [tag for quality, tag in sorted(wishes, key=lambda each: -each[0]) if quality > 0]
+    return next((known[tag] for tag in wanted if tag in known), None)
+
+
 def _flat(prefix: str, tree: dict[str, Any]) -> list[tuple[str, str]]:
     leaves: list[tuple[str, str]] = []
     for key, value in tree.items():

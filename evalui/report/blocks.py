@@ -5,8 +5,8 @@ links are those of the page, "?run=..."; files have no links.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from evalui.report.charts.kinds import Axis, Chart
@@ -110,7 +110,8 @@ class Column:
 
     `axis` makes it a column of `PlotCell`s, with a dashed line at the value of `rule` under its
     text. `rank` is the column of ranks, `lead` the one that they rest on; `faint` ones are not
-    the ones to read; `width` is in pixels, 0 for as much as there is.
+    the ones to read; `width` is in pixels, 0 for as much as there is. `href` is the address of the
+    page with rows in the order of this column, `order` the one they have by it.
     """
 
     head: str
@@ -122,6 +123,8 @@ class Column:
     width: int = 0
     axis: Axis | None = None
     rule: tuple[float, str] | None = None
+    href: str = ""
+    order: Literal["ascending", "descending", ""] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +205,12 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of the page; `download` is one to a file."""
+    """A link of the page; `download` is one to a file, `current` one to what is shown."""
 
     text: str
     href: str
     download: bool = False
+    current: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +241,8 @@ class Notes:
 class ChartBlock:
     """A chart under its title; `file` names its picture among the files of a report.
 
-    `caption` says how to read it. `alt` is for who cannot see it, else the title is.
+    `caption` says how to read it. `alt` is for who cannot see it, else the title is. `links` are
+    the addresses of what cells and marks count, by their keys, "0,2".
     """
 
     file: str
@@ -245,6 +250,7 @@ class ChartBlock:
     chart: Chart
     caption: str = ""
     alt: str = ""
+    links: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from evalui.report.analyses.arena.figures import Arena, arenas
 from evalui.report.analyses.cost import usage_blocks
 from evalui.report.analyses.open_answers.document import answers_blocks
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
-from evalui.report.analyses.overview.document import choice_blocks, left_out_blocks
+from evalui.report.analyses.overview.document import left_out_blocks, overview_blocks
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.report.blocks import Block, Bullets, Heading, Paragraph, Picture
+from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph, Picture
 from evalui.report.render.markdown import as_markdown
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
@@ -103,15 +103,24 @@ def preview(report: Report, language: Language) -> str:
 
 def first_sentence(report: Report, language: Language) -> str:
     """What the report says before all else; "" of a run without any figures."""
-    report_blocks = blocks(report, language)
-    return next((b.text for b in report_blocks if isinstance(b, Paragraph) and b.strong), "")
+    said = (
+        block.text
+        for block in blocks(report, language)
+        if isinstance(block, Headline) or (isinstance(block, Paragraph) and block.strong)
+    )
+    return next(said, "")
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
     """The whole report: figures of choices, of judges, of texts, what lacks, cost, signatures."""
     yield Heading(1, report.name or localized("report", language))
     if report.summaries or not (report.answers or report.arenas):
-        yield from choice_blocks(report.summaries, language, baselines=report.baselines)
+        yield from overview_blocks(
+            report.summaries,
+            language,
+            baselines=report.baselines,
+            left_out=report.left_out,
+        )
     # A scripted judge is a rule, as a scripted model is a baseline.
     rules = report.baselines
     answered = answers_blocks(report.answers, report.results, language, rule_based=rules)

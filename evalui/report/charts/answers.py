@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from statistics import fmean
 
 import plotly.graph_objects as go
 
@@ -32,7 +31,6 @@ from evalui.report.charts.kinds import (
     Rule,
     Series,
     Side,
-    chance_level,
     coloured_and_grey,
     name_labels,
     share_axis,
@@ -99,15 +97,6 @@ def before_after_png(
     )
 
 
-def confusion(table: PositionTable, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
-    """Gold position by picked position, each row as shares, and all picks against chance below.
-
-    `colour` is the model's, for the picks above chance. Rows of few questions are grey. The
-    keys of a cell are [gold slot, picked slot], or "unreadable" or "tied" for the latter.
-    """
-    return draw_plotly(picks_heat_map(table, language, colour))
-
-
 def heat_map_png(
     table: PositionTable,
     language: Language,
@@ -116,35 +105,10 @@ def heat_map_png(
     colour: str = COLOURS[0],
     theme: Theme = LIGHT,
 ) -> bytes:
-    """What `confusion` shows, as a picture."""
+    """What `picks_heat_map` describes, as a picture."""
     title = title or picks_title(table, language)
-    drawn = picks_heat_map(table, language, colour)
+    drawn = picks_heat_map(table, language, colour=colour)
     return draw_png(drawn, theme, title=title, subtitle=picks_subtitle(table, language))
-
-
-def recall(table: PositionTable, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
-    """How often the right answer is picked where it stands, with ranges, mean and chance."""
-    known = [(slot, share) for slot, share in enumerate(table.recalls) if share]
-    levels = [chance_level(table.chance, language)]
-    if known:
-        mean = fmean(share.value for _, share in known)
-        if abs(mean - table.chance) > _MIN_LEVEL_DISTANCE:
-            text = localized("mean", language, value=percent(round(mean, 2)))
-            levels.insert(0, Level(100 * mean, text))
-    bars = [
-        Bar(
-            x=slot,
-            value=100 * share.value,
-            label=Label(format_value(share)),
-            hover=f"{_slot_share(slot, share)}, n = {share.n}",
-            colour=colour,
-            low=100 * share.low,
-            high=100 * share.high,
-        )
-        for slot, share in known
-    ]
-    axis = share_axis(share_limit([share.high for _, share in known]))
-    return draw_plotly(Bars(bars, axis, LETTERS[: table.n_options], levels))
 
 
 def text_figures_chart(
@@ -261,8 +225,14 @@ def _slot_share(slot: int, share: Interval) -> str:
     return f"{LETTERS[slot]}: {format_value(share)} % ({format_range(share)})"
 
 
-def picks_heat_map(table: PositionTable, language: Language, colour: str) -> HeatMap:
-    """What `confusion` and `heat_map_png` draw."""
+def picks_heat_map(
+    table: PositionTable, language: Language, *, colour: str = COLOURS[0]
+) -> HeatMap:
+    """Gold position by picked position, each row as shares, and all picks against chance below.
+
+    `colour` is the model's, for the picks above chance. Rows of few questions are grey. The
+    keys of a cell are [gold slot, picked slot], or "unreadable" or "tied" for the latter.
+    """
     size = table.n_options
     outcomes = {"unreadable": table.unreadable}
     if any(table.tied):

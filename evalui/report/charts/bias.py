@@ -1,152 +1,37 @@
-"""Charts of position bias: content or position, priors by position, gaps by subject, soft recall.
+"""Charts of position bias: content or position, priors by position, gaps by subject.
 
 A cell's keys tell which questions it counts, so that a page can open them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean
-from typing import Literal
-
-import plotly.graph_objects as go
+from collections.abc import Sequence
 
 from evalui.messages import localized
 from evalui.proportions import wilson_interval
-from evalui.report.analyses.overview.narrative import (
-    group_name,
-    names,
-)
-from evalui.report.analyses.overview.summary import GroupKind, SubjectGroup, Summary
+from evalui.report.analyses.position_bias.figures import GapRow, PriorRow
 from evalui.report.charts.kinds import (
-    Bar,
-    Bars,
     Cells,
     HeatMap,
     Label,
-    chance_level,
     coloured_and_grey,
     name_labels,
-    share_axis,
 )
-from evalui.report.charts.plotly import draw_plotly
 from evalui.report.charts.theme import (
-    COLOURS,
     MIN_QUESTIONS,
     Scale,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.position_bias.consistency import Consistency
-from evalui.scoring.position_bias.pride import PrideEstimate
-from evalui.scoring.statistics.paired_tests import benjamini_hochberg
 from evalui.types import LETTERS, Interval, Language
 
 _LEVEL = 0.05  # of false findings among the stars
 _FULL_COLOUR_RANGE = 0.25  # from the fair share, or of the questions: what gets the full colour
-_ROW, _SMALL_ROW, _ORDERS_ROW = 46, 30, 12  # pixels
+_ROW, _SMALL_ROW, _ORDERS_ROW = 46, 30, 16  # pixels
 _PRINTED = 6  # orders, or columns, up to which a cell has room for its number
 
 _GAP_SCALES: tuple[Scale, ...] = ("loss", "grey")
 
-Origin = Literal["prior", "picks"]
 
-
-@dataclass(frozen=True, slots=True)
-class PriorRow:
-    """What one cell of a run prefers: a share per slot with its range.
-
-    `origin` "prior" is PriDe's estimate from probabilities, "picks" the share of readable answers
-    in that slot. `key` tells which cell it is.
-    """
-
-    name: str
-    key: str
-    origin: Origin
-    shares: tuple[Interval, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GapRow:
-    """A subject or category: the share of questions right only as written, for each column.
-
-    `significant` says which of them differ from the rest of that model's questions after
-    correction.
-    """
-
-    name: str
-    key: str
-    gaps: tuple[Interval | None, ...]
-    significant: tuple[bool, ...]
-
-
-def prior_rows(summaries: Sequence[Summary], n_options: int, language: Language) -> list[PriorRow]:
-    """A row for each cell that has questions with so many options, in the order of the run.
-
-    One whose letters hold too little probability to speak of a bias has none.
-
-    PriDe's prior where there are probabilities, with the range of a bootstrap over questions,
-    else the share of readable answers.
-    """
-    called = names(summaries, language)
-    rows: list[PriorRow] = []
-    for place, summary in enumerate(summaries):
-        bias = summary.bias_of(n_options)
-        if bias is None or bias.level == "mass":
-            continue
-        priors, picks = summary.priors.get(n_options), bias.position.shares
-        shares = priors or tuple(share for share in picks if share)
-        if len(shares) == n_options:
-            name = " · ".join(filter(None, called[summary.cell]))
-            rows.append(PriorRow(name, str(place), "prior" if priors else "picks", tuple(shares)))
-    return rows
-
-
-def gap_rows(
-    summaries: Sequence[Summary], kind: GroupKind, language: Language
-) -> tuple[list[str], list[GapRow]]:
-    """The columns (cells with subjects) and rows of a gap map, the greatest mean gap first.
-
-    `kind` "category" is for a first look, "subject" on demand. A row's key is the group's name.
-    """
-    shown = [summary for summary in summaries if summary.groups and summary.order_sensitivity]
-    called = names(summaries, language)
-    groups = {
-        (group.name, place): group
-        for place, summary in enumerate(shown)
-        for group in summary.groups
-        if group.kind == kind and group.gap
-    }
-    starred = _significant_cells(groups)
-    rows = [
-        GapRow(
-            name=next(group_name(g, language) for (key, _), g in groups.items() if key == name),
-            key=name,
-            gaps=tuple(
-                g.gap if (g := groups.get((name, at))) else None for at in range(len(shown))
-            ),
-            significant=tuple((name, at) in starred for at in range(len(shown))),
-        )
-        for name in dict.fromkeys(name for name, _ in groups)
-    ]
-    columns = [" · ".join(filter(None, called[summary.cell])) for summary in shown]
-    return columns, sorted(rows, key=lambda row: -_mean_gap(row))
-
-
-def _significant_cells(groups: Mapping[tuple[str, int], SubjectGroup]) -> set[tuple[str, int]]:
-    """The cells of enough questions that are unlike the rest, corrected for all of them."""
-    tested = [
-        (key, group.gap_p)
-        for key, group in groups.items()
-        if group.gap_p is not None and group.gap and group.gap.n >= MIN_QUESTIONS
-    ]
-    adjusted = benjamini_hochberg([p for _, p in tested])
-    return {key for (key, _), p in zip(tested, adjusted, strict=True) if p < _LEVEL}
-
-
-def _mean_gap(row: GapRow) -> float:
-    return fmean(gap.value for gap in row.gaps if gap)
-
-
-def agreement_map(consistency: Consistency, language: Language) -> go.Figure:
+def agreement_map(consistency: Consistency, language: Language) -> HeatMap:
     """How often the same option by how often the same slot: bottom right goes by content.
 
     The keys of a cell are [times the same slot, times the same option].
@@ -155,7 +40,10 @@ def agreement_map(consistency: Consistency, language: Language) -> go.Figure:
     numbers = range(1, size + 1)
     printed = size <= _PRINTED
     cells = Cells(
-        values=[[number / consistency.n for number in row] for row in consistency.grid],
+        # Without numbers in its cells the map shows only those with questions.
+        values=[
+            [k / consistency.n if k or printed else None for k in row] for row in consistency.grid
+        ],
         scale="share" if consistency.n >= MIN_QUESTIONS else "grey",
         high=max(_FULL_COLOUR_RANGE, max(map(max, consistency.grid)) / consistency.n),
         text=[[Label(plain=count(k) if k else "·") for k in row] for row in consistency.grid],
@@ -167,7 +55,7 @@ def agreement_map(consistency: Consistency, language: Language) -> go.Figure:
         localized(key, language).replace("<br>", "\n")
         for key in ("agree-locked", "agree-by-content")
     )
-    chart = HeatMap(
+    return HeatMap(
         labels,
         labels,
         [cells],
@@ -178,10 +66,9 @@ def agreement_map(consistency: Consistency, language: Language) -> go.Figure:
         counted=True,
         beside=[(size - 1, locked), (0, by_content)],
     )
-    return draw_plotly(chart)
 
 
-def prior_map(rows: Sequence[PriorRow], language: Language) -> go.Figure:
+def prior_map(rows: Sequence[PriorRow], language: Language) -> HeatMap:
     """The shares of the slots of each row against the fair one; all rows have as many slots.
 
     The keys of a cell are [the row's key, slot].
@@ -206,13 +93,12 @@ def prior_map(rows: Sequence[PriorRow], language: Language) -> go.Figure:
         for scale, shares, labels in coloured_and_grey(values, text, few, "surplus")
     ]
     foot = localized("fair-at", language, value=percent(fair))
-    chart = HeatMap(
+    return HeatMap(
         name_labels(r.name for r in rows), name_labels(LETTERS[:size]), layers, _ROW, foot=foot
     )
-    return draw_plotly(chart)
 
 
-def gap_map(columns: Sequence[str], rows: Sequence[GapRow], language: Language) -> go.Figure:
+def gap_map(columns: Sequence[str], rows: Sequence[GapRow], language: Language) -> HeatMap:
     """Points lost to another order, by subject and model; a star where the rest loses less or more.
 
     Cells of few questions are grey and give their value in the hover only. The keys of a cell are
@@ -233,42 +119,13 @@ def gap_map(columns: Sequence[str], rows: Sequence[GapRow], language: Language) 
         )
         for scale in _GAP_SCALES
     ]
-    chart = HeatMap(
+    return HeatMap(
         name_labels(row.name for row in rows),
         name_labels(columns),
         layers,
         _ROW if len(rows) <= _PRINTED else _SMALL_ROW,
         printed=len(columns) <= 2 * _PRINTED,
     )
-    return draw_plotly(chart)
-
-
-def soft_recall(prior: PrideEstimate, language: Language, *, colour: str = COLOURS[0]) -> go.Figure:
-    """The mean probability of the right option by where it stands: recall that few questions give.
-
-    The hover gives the mean probability of the slot whatever stands there.
-    """
-    size = len(prior.prior)
-    bars = [
-        Bar(
-            x=slot,
-            value=100 * value,
-            label=Label(percent(value)),
-            hover=localized(
-                "soft-told",
-                language,
-                letter=LETTERS[slot],
-                value=percent(value),
-                mass=percent(prior.mean_probabilities[slot]),
-                n=count(prior.plain_accuracy.n),
-            ),
-            colour=colour,
-        )
-        for slot, value in enumerate(prior.soft_recalls)
-        if value is not None
-    ]
-    levels = [chance_level(1 / size, language)]
-    return draw_plotly(Bars(bars, share_axis(100), LETTERS[:size], levels))
 
 
 # ---------------------------------------------------------------- cells

@@ -39,9 +39,7 @@ _ROW = 56  # pixels of a difference
 _STEPS = (5, 10, 20, 50)  # points between two ticks, of which there are at most 9
 
 
-def reliability(
-    calibration: Calibration, language: Language, *, colour: str = COLOURS[0]
-) -> go.Figure:
+def reliability(calibration: Calibration, language: Language, *, colour: str = COLOURS[0]) -> Lines:
     """How often the model is right by how sure it is, with ranges, and how many questions below.
 
     Bins of few questions are grey. The keys of a point are [low, high] of its bin.
@@ -61,7 +59,7 @@ def reliability(
         keys=[(each.low, each.high) for each, _, _ in known],
     )
     even = Line(x=[0, 100], y=[0, 100], colours=[NEUTRAL], dash="dot", width=1)
-    chart = Lines(
+    return Lines(
         [even, bins],
         share_axis(100, localized("reliable-sure", language)),
         share_axis(100, localized("reliable-right", language)),
@@ -69,7 +67,6 @@ def reliability(
         note=(2, 100, localized("reliable-line", language)),
         below=_counts([(each, right.n) for each, right, _ in known], language),
     )
-    return draw_plotly(chart)
 
 
 def reliability_title(calibration: Calibration, model: str, language: Language) -> str:

@@ -1,12 +1,13 @@
 """Charts as SVG elements: they need no script, are as sharp on paper, and load nothing.
 
 The same geometry as that of pictures, in a box that scrolls where it is narrower than what can be
-read. Cells and marks carry their keys as data-key, "0,2", for the page's script.
+read. A cell or mark whose questions have an address is a link to them.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
 
 from evalui.report.charts.kinds import (
     Bars,
@@ -43,6 +44,8 @@ from evalui.report.charts.svg_parts import (
     add_bars,
     hovered,
     inline,
+    legend,
+    legend_height,
     line,
     pixels,
     range_line,
@@ -54,23 +57,24 @@ from evalui.report.charts.svg_parts import (
     upward,
     value_axis,
 )
-from evalui.report.charts.theme import BOLD, NEUTRAL, browser_text_width, truncate_text
+from evalui.report.charts.theme import NEUTRAL, browser_text_width, truncate_text
 from evalui.report.html import Attribute, Html, div, el, join
 
 PAPER = Paper(wide=640, widest=900, text_width=browser_text_width)
 _EDGE = 8  # pixels around everything
 _CELL_GAP = 3  # pixels between two cells
 _BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
-_LEGEND_ROW = 22  # pixels of a row of names above intervals
 _LEAST_SCALE, _MOST_SCALE = 0.9, 1.15  # letters of 13 pixels take 12 to 15
 _ANCHORS: Mapping[Side, Anchor] = {"left": "end", "center": "middle", "right": "start"}
+_NO_LINKS: Mapping[str, str] = MappingProxyType({})
 _DASHES = {"solid": None, "dash": "7 5", "dot": "2 4"}
 
 
-def draw_svg(chart: Chart, *, title: str = "") -> Html:
+def draw_svg(chart: Chart, *, title: str = "", links: Mapping[str, str] = _NO_LINKS) -> Html:
     """The chart in a box as wide as the page allows; `title` is what a screen reader says of it.
 
     Without a title the chart is hidden from screen readers: the table beside it states the same.
+    `links` are addresses by the keys of cells and marks, "0,2".
     """
     space = _space(chart)
     corner = (_EDGE + space.left, _EDGE + space.top)
@@ -78,16 +82,17 @@ def draw_svg(chart: Chart, *, title: str = "") -> Html:
     height = 2 * _EDGE + space.top + space.height + space.bottom
     drawing = el(
         "svg",
-        *_draw(chart, space, corner),
+        *_draw(chart, space, corner, links=links),
         viewBox=f"0 0 {pixels(width)} {pixels(height)}",
         width="100%",
         style=f"display:block;min-width:{_LEAST_SCALE * width:.0f}px;"
         f"max-width:{_MOST_SCALE * width:.0f}px",
         font_size=13,
         fill="currentColor",
-        role="img" if title else None,
+        # An image has no parts, so links within would not be found.
+        role="group" if links else "img" if title else None,
         aria_label=title or None,
-        aria_hidden=None if title else "true",
+        aria_hidden=None if title or links else "true",
     )
     return div(drawing, cls="drawn", style="overflow-x:auto", tabindex=0)
 
@@ -98,8 +103,8 @@ def _space(chart: Chart) -> Space:
     match chart:
         case HeatMap():
             return replace(space, right=max(space.right, _below_width(chart, space)))
-        case Intervals():
-            return replace(space, top=_LEGEND_ROW * len(_legend_rows(chart, space)) or space.top)
+        case Intervals() if chart.legend:
+            return replace(space, top=legend_height(chart.series, space.left + space.width))
         case _:
             return space
 
@@ -117,14 +122,19 @@ def _below_width(chart: HeatMap, space: Space) -> float:
 
 
 def _draw(
-    chart: Chart, space: Space, corner: tuple[float, float], *, named: bool = True
+    chart: Chart,
+    space: Space,
+    corner: tuple[float, float],
+    *,
+    named: bool = True,
+    links: Mapping[str, str] = _NO_LINKS,
 ) -> Iterator[Html]:
     """The chart with the upper left corner of its plot at `corner`; `named` rows have names."""
     match chart:
         case HeatMap():
-            yield from _heat_map(chart, space, corner, named=named)
+            yield from _heat_map(chart, space, corner, named=named, links=links)
         case Intervals():
-            yield from _intervals(chart, space, corner, named=named)
+            yield from _intervals(chart, space, corner, named=named, links=links)
         case Bars():
             ends = (-0.5, len(chart.slots) - 0.5)
             area = PlotArea(*corner, space.width, space.height, ends, _ends(chart))
@@ -133,12 +143,14 @@ def _draw(
             for x, slot in enumerate(chart.slots):
                 yield text(area.x(x), area.bottom + 14, slot, bold=True)
         case Lines():
-            yield from _lines(chart, space, corner)
+            yield from _lines(chart, space, corner, links)
         case SmallMultiples():
-            yield from _small_multiples(chart, corner)
+            yield from _small_multiples(chart, corner, links)
 
 
-def _small_multiples(chart: SmallMultiples, corner: tuple[float, float]) -> Iterator[Html]:
+def _small_multiples(
+    chart: SmallMultiples, corner: tuple[float, float], links: Mapping[str, str]
+) -> Iterator[Html]:
     if not chart.panels:
         return
     one = panel_space(chart, PAPER)
@@ -153,7 +165,7 @@ def _small_multiples(chart: SmallMultiples, corner: tuple[float, float]) -> Iter
         shown = stacked(replace(panel.title, strong=title), left, top + 18, anchor="start")
         yield hovered(panel.title.strong, (), shown)
         plot = (left, top + PANEL_TITLE + one.top)
-        yield from _draw(panel.chart, one, plot, named=column == 0)
+        yield from _draw(panel.chart, one, plot, named=column == 0, links=links)
     if chart.foot:
         rows = -(-len(chart.panels) // across)
         yield text(_EDGE, corner[1] + rows * tall, chart.foot, anchor="start", size=12, faint=True)
@@ -167,14 +179,19 @@ def _ends(chart: Bars) -> tuple[float, float]:
 
 
 def _heat_map(
-    chart: HeatMap, space: Space, corner: tuple[float, float], *, named: bool
+    chart: HeatMap,
+    space: Space,
+    corner: tuple[float, float],
+    *,
+    named: bool,
+    links: Mapping[str, str],
 ) -> Iterator[Html]:
     size = max(1, len(chart.rows))
     up = (-0.5, size - 0.5) if chart.counted else (size - 0.5, -0.5)
     across = (-0.5, column_count(chart) - 0.5)
     area = PlotArea(*corner, space.width, space.height, across, up)
     for cells in chart.layers:
-        yield from _cells(area, chart, cells)
+        yield from _cells(area, chart, cells, links)
     for row, column in chart.missing:
         yield text(area.x(column), area.y(row), "–", faint=True)
     if chart.diagonal:
@@ -192,7 +209,9 @@ def _heat_map(
         yield from add_bars(below, chart.below)
 
 
-def _cells(area: PlotArea, chart: HeatMap, cells: Cells) -> Iterator[Html]:
+def _cells(
+    area: PlotArea, chart: HeatMap, cells: Cells, links: Mapping[str, str]
+) -> Iterator[Html]:
     wide = area.x(1) - area.x(0) - _CELL_GAP
     for y, values in enumerate(cells.values):
         for x, value in enumerate(values):
@@ -208,6 +227,7 @@ def _cells(area: PlotArea, chart: HeatMap, cells: Cells) -> Iterator[Html]:
                 cells.keys[y][x] if cells.keys else (),
                 rectangle(*corner, *size, rx=2, fill=colour, fill_opacity=opacity),
                 stacked(cells.text[y][x], *at) if chart.printed and cells.text else Html(""),
+                links=links,
             )
 
 
@@ -236,7 +256,12 @@ def _notes(area: PlotArea, chart: HeatMap) -> Iterator[Html]:
 
 
 def _intervals(
-    chart: Intervals, space: Space, corner: tuple[float, float], *, named: bool
+    chart: Intervals,
+    space: Space,
+    corner: tuple[float, float],
+    *,
+    named: bool,
+    links: Mapping[str, str],
 ) -> Iterator[Html]:
     ends = (chart.axis.low, chart.axis.high)
     up = (max(1, len(chart.rows)) - 0.5, -0.8)
@@ -253,16 +278,20 @@ def _intervals(
         look = DOTTED if rule.dotted else {"stroke": NEUTRAL}
         yield line(x, area.y(top), x, area.y(bottom), **look)
     for series in chart.series:
-        yield from _series(area, chart, series)
+        yield from _series(area, chart, series, links)
     for y, label in enumerate(chart.rows if named else ()):
         yield stacked(label, area.left - space.left, area.y(y), anchor="start")
-    yield from _legend(chart, space, corner)
+    if chart.legend:
+        left, top = corner[0] - space.left, corner[1] - space.top
+        yield from legend(chart.series, left, top, space.left + space.width)
     if chart.note:
         x, _, note = chart.note
         yield text(area.x(x), area.top - 12, note, size=12, faint=True)
 
 
-def _series(area: PlotArea, chart: Intervals, series: Series) -> Iterator[Html]:
+def _series(
+    area: PlotArea, chart: Intervals, series: Series, links: Mapping[str, str]
+) -> Iterator[Html]:
     """Ranges as bands with a line that joins their marks, or as lines with or without caps."""
     colour, bands = series.style.colour, chart.ranges == "bands"
     for mark in series.marks:
@@ -278,10 +307,13 @@ def _series(area: PlotArea, chart: Intervals, series: Series) -> Iterator[Html]:
         ends, y = (area.x(first.value), area.x(second.value)), area.y(second.y)
         yield line(ends[0], y, ends[1], y, stroke=colour, stroke_width=2)
     for mark in series.marks:
-        yield _mark(area, chart, series, mark)
+        yield _mark(area, chart, (series, mark), links)
 
 
-def _mark(area: PlotArea, chart: Intervals, series: Series, mark: Mark) -> Html:
+def _mark(
+    area: PlotArea, chart: Intervals, drawn: tuple[Series, Mark], links: Mapping[str, str]
+) -> Html:
+    series, mark = drawn
     x, y, colour = area.x(mark.value), area.y(mark.y), series.style.colour
     look: dict[str, Attribute] = (
         {"fill": SURFACE, "stroke": colour, "stroke_width": 2} if mark.hollow else {"fill": colour}
@@ -292,39 +324,16 @@ def _mark(area: PlotArea, chart: Intervals, series: Series, mark: Mark) -> Html:
         mark.keys,
         shape(series.style.symbol, x, y, chart.mark_size, **look),
         inline(mark.label, x + aside, y - 8 - chart.mark_size * 0.7, anchor=_ANCHORS[mark.side]),
+        links=links,
     )
-
-
-def _legend(chart: Intervals, space: Space, corner: tuple[float, float]) -> Iterator[Html]:
-    """The marks of the series with their names above the plot, in rows as wide as the chart."""
-    left, top = corner[0] - space.left, corner[1] - space.top + _LEGEND_ROW / 2
-    for place, row in enumerate(_legend_rows(chart, space)):
-        x, y = left + 6, top + _LEGEND_ROW * place
-        for series in row:
-            yield shape(series.style.symbol, x, y, 11, fill=series.style.colour)
-            yield text(x + 12, y, series.name, anchor="start")
-            x += _legend_width(series)
-
-
-def _legend_rows(chart: Intervals, space: Space) -> list[list[Series]]:
-    rows: list[list[Series]] = []
-    for series in chart.series if chart.legend else ():
-        row = [*rows[-1], series] if rows else [series]
-        if rows and sum(map(_legend_width, row)) <= space.left + space.width:
-            rows[-1] = row
-        else:
-            rows.append([series])
-    return rows
-
-
-def _legend_width(series: Series) -> float:
-    return 12 + BOLD * browser_text_width(series.name) + 24
 
 
 # ---------------------------------------------------------------- lines
 
 
-def _lines(chart: Lines, space: Space, corner: tuple[float, float]) -> Iterator[Html]:
+def _lines(
+    chart: Lines, space: Space, corner: tuple[float, float], links: Mapping[str, str]
+) -> Iterator[Html]:
     across, up = (chart.x.low, chart.x.high), (chart.y.low, chart.y.high)
     area = PlotArea(*corner, space.width, space.height, across, up, chart.x.logarithmic)
     yield from value_axis(area, chart.x, "x")
@@ -335,7 +344,7 @@ def _lines(chart: Lines, space: Space, corner: tuple[float, float]) -> Iterator[
     yield _joined(area, chart)
     for each in chart.lines:
         if each.dash == "points":
-            yield from _points(area, each)
+            yield from _points(area, each, links)
         for x, y, label in zip(each.x, each.y, each.labels, strict=False):
             yield text(area.x(x) + 4, area.y(y) - 10, label, anchor="start", size=12)
     if chart.note:
@@ -367,7 +376,7 @@ def _joined(area: PlotArea, chart: Lines) -> Html:
     return el("svg", join(*parts), **place, **size, viewBox=box)
 
 
-def _points(area: PlotArea, points: Line) -> Iterator[Html]:
+def _points(area: PlotArea, points: Line, links: Mapping[str, str]) -> Iterator[Html]:
     for place, (x, y) in enumerate(zip(points.x, points.y, strict=True)):
         colour = points.colours[min(place, len(points.colours) - 1)]
         at = (area.x(x), area.y(y))
@@ -379,4 +388,5 @@ def _points(area: PlotArea, points: Line) -> Iterator[Html]:
             if points.ranges
             else Html(""),
             el("circle", cx=pixels(at[0]), cy=pixels(at[1]), r=5, fill=colour),
+            links=links,
         )

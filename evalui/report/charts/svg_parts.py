@@ -6,10 +6,11 @@ Texts take the colour of the page around them, so that one drawing serves light 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, log10, pi, sin
+from types import MappingProxyType
 from typing import Literal
 
-from evalui.report.charts.kinds import Axis, Bars, Label
-from evalui.report.charts.theme import NEUTRAL, SCALES, Scale
+from evalui.report.charts.kinds import Axis, Bars, Label, Series
+from evalui.report.charts.theme import BOLD, NEUTRAL, SCALES, Scale, browser_text_width
 from evalui.report.html import Attribute, Html, el, join
 
 # A page without these variables, such as that of the file alone, shows the second colour.
@@ -18,6 +19,7 @@ SURFACE = "var(--surface, #fff)"
 DOTTED: Mapping[str, Attribute] = {"stroke": NEUTRAL, "stroke_dasharray": "2 3"}
 _LEVEL: Mapping[str, Attribute] = {"stroke": "currentColor", "stroke_dasharray": "2 3"}
 _LINE = 16  # pixels of a line of text
+_LEGEND_ROW = 22  # pixels of a row of names above intervals
 _CAP = 5  # pixels of half a cap at the end of a range
 # Corners as (radius of the mark, degrees from the top), of the shapes by Plotly's names.
 _CORNERS: Mapping[str, Sequence[tuple[float, float]]] = {
@@ -28,6 +30,8 @@ _CORNERS: Mapping[str, Sequence[tuple[float, float]]] = {
     "hexagon": [(1.1, 30 + 60 * each) for each in range(6)],
     "diamond": [(1.3, 90 * each) for each in range(4)],
 }
+
+_NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
 Anchor = Literal["start", "middle", "end"]
 
@@ -147,10 +151,15 @@ def shape(symbol: str, x: float, y: float, size: float, **look: Attribute) -> Ht
     return el("polygon", points=points, **look)
 
 
-def hovered(hover: str, keys: Sequence[object], *children: Html) -> Html:
-    """Elements with what the mouse shows over them, and which questions they count."""
-    key = ",".join(map(str, keys)) or None
-    return el("g", el("title", hover) if hover else None, *children, data_key=key)
+def hovered(
+    hover: str, keys: Sequence[object], *children: Html, links: Mapping[str, str] = _NO_LINKS
+) -> Html:
+    """Elements with what the mouse shows over them, as a link if their keys have an address."""
+    key = ",".join(map(str, keys))
+    title = el("title", hover) if hover else None
+    if key in links:
+        return el("a", title, *children, href=links[key], style="color:inherit")
+    return el("g", title, *children)
 
 
 def range_line(
@@ -219,3 +228,33 @@ def scale_colour(scale: Scale, part: float) -> tuple[str, float]:
     (start, first, faint), (end, second, strong) = stops[after - 1], stops[after]
     share = (at - start) / (end - start)
     return (first if share < 0.5 else second), round(faint + share * (strong - faint), 3)
+
+
+def legend(series: Sequence[Series], left: float, top: float, width: float) -> Iterator[Html]:
+    """The marks of series with their names, in rows of at most `width` pixels."""
+    for place, row in enumerate(_legend_rows(series, width)):
+        x, y = left + 6, top + _LEGEND_ROW * (place + 0.5)
+        for each in row:
+            yield shape(each.style.symbol, x, y, 11, fill=each.style.colour)
+            yield text(x + 12, y, each.name, anchor="start")
+            x += _legend_width(each)
+
+
+def legend_height(series: Sequence[Series], width: float) -> float:
+    """The pixels of `legend`."""
+    return _LEGEND_ROW * len(_legend_rows(series, width))
+
+
+def _legend_rows(series: Sequence[Series], width: float) -> list[list[Series]]:
+    rows: list[list[Series]] = []
+    for each in series:
+        row = [*rows[-1], each] if rows else [each]
+        if rows and sum(map(_legend_width, row)) <= width:
+            rows[-1] = row
+        else:
+            rows.append([each])
+    return rows
+
+
+def _legend_width(series: Series) -> float:
+    return 12 + BOLD * browser_text_width(series.name) + 24

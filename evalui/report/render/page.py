@@ -50,7 +50,7 @@ def render_blocks(
     `chart` draws a chart, as an SVG if it is not given. In a `filed` page nothing is folded, and
     no link leads to the screen.
     """
-    drawn = _Renderer(chart or _svg, filed)
+    drawn = _Renderer(chart or (_filed_svg if filed else _svg), filed)
     return drawn.blocks(blocks)
 
 
@@ -85,6 +85,10 @@ def _style() -> str:
 
 
 def _svg(block: ChartBlock) -> Html:
+    return draw_svg(block.chart, title=block.alt or block.title, links=block.links)
+
+
+def _filed_svg(block: ChartBlock) -> Html:
     return draw_svg(block.chart, title=block.alt or block.title)
 
 
@@ -204,7 +208,10 @@ def _bullets(block: Bullets) -> Html:
 
 
 def _button(link: Link) -> Html:
-    return el("a", link.text, href=link.href, download=link.download, cls="btn")
+    current = "true" if link.current else None
+    return el(
+        "a", link.text, href=link.href, download=link.download, aria_current=current, cls="btn"
+    )
 
 
 def _link(link: Link) -> Html:

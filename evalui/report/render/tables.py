@@ -37,7 +37,7 @@ def render_table(table: Table, *, linked: bool = True) -> Html:
     element = el(
         "table",
         el("colgroup", *(_width(column) for column in columns)) if table.lead else None,
-        el("thead", _groups(columns), el("tr", *map(_head, columns))),
+        el("thead", _groups(columns), el("tr", *(_head(each, linked=linked) for each in columns))),
         el("tbody", *body),
         _axis_row(columns),
         cls="lead" if table.lead else None,
@@ -60,11 +60,13 @@ def _groups(columns: Sequence[Column]) -> Html | None:
     return el("tr", *(el("th", group, colspan=span_) for group, span_ in runs), cls="grp")
 
 
-def _head(column: Column) -> Html:
+def _head(column: Column, *, linked: bool) -> Html:
     if column.axis:
         return el("th", span(column.head, cls="hidden"), _rule_label(column), cls="hplot")
     kinds = {"r": column.right, "lead-col": column.lead, "faint": column.faint}
-    return el("th", column.head, scope="col", cls=_classes(kinds))
+    shown = el("a", column.head, href=column.href) if column.href and linked else column.head
+    order = column.order or None
+    return el("th", shown, scope="col", aria_sort=order, cls=_classes(kinds))
 
 
 def _rule_label(column: Column) -> Html:

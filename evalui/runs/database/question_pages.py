@@ -1,205 +1,290 @@
-"""Pages of questions, filtered by the database: no more than a page is ever read."""
+"""Questions as a page lists and shows them: filtered by the database, which reads no more."""
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from sqlite3 import Row
+from typing import get_args
 
 from evalui.errors import StoreError
-from evalui.modes import MODES
-from evalui.runs.cells import mode_settings, trials_to_run
+from evalui.modes import MODES, ModeSettings
+from evalui.modes.prompts.templates import choose_template
+from evalui.runs.cells import mode_settings, permutes_options
 from evalui.runs.database.codec import decode_sample, decode_variant
 from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.records import (
     CellRow,
     Facets,
+    ListedQuestion,
     OutcomeFilter,
     QuestionDetail,
-    QuestionPage,
-    QuestionPageRow,
+    QuestionFilter,
+    QuestionSort,
+    TrialMark,
     TrialOutcome,
 )
-from evalui.runs.database.trials import VariantOrder, in_order, read_contestants
-from evalui.runs.spec import ModeSpec
-from evalui.types import Request, Variant
+from evalui.runs.database.trials import VariantOrder, contestant_cells, in_order
+from evalui.runs.spec import OPEN, ModeSpec
+from evalui.scoring.choice.permutations import variants
+from evalui.types import Request, Sample, Trial, Variant
 
-# One question per row; a filter that is empty lets everything pass. Wrong and right speak of the
-# order in the file; a rule and the two slots must meet in one and the same trial.
-_MATCHING = """
-    FROM sample s
-    JOIN trial t ON t.sample = s.id AND t.cell = :cell
-    WHERE s.dataset = (SELECT dataset FROM cell WHERE id = :cell) AND s.role = 'sample'
-        AND (:subject = '' OR s.subject = :subject)
-    GROUP BY s.place
-    HAVING max(
-            (:rule = '' OR t.rule = :rule)
-            AND (:gold IS NULL OR t.target = :gold)
-            AND (:picked IS NULL OR t.choice IS :picked)
-        )
-        AND (:find = '' OR s.id = :find OR s.question LIKE :like ESCAPE '\\'
-            OR max(coalesce(t.reply, '') LIKE :like ESCAPE '\\'))
-        AND CASE :outcome
-            WHEN 'wrong' THEN max(t.origin AND t.credit = 0)
-            WHEN 'right' THEN max(t.origin AND t.credit = 1)
-            WHEN 'order_sensitive' THEN max(t.credit = 1) AND min(t.credit) < 1
-            WHEN 'unreadable' THEN max(t.choice IS NULL AND NOT t.tied)
-            WHEN 'tied' THEN max(t.tied)
-            ELSE 1
-        END
+_DATASET = "(SELECT dataset FROM cell WHERE id = :cell)"
+# Each condition is read for every trial of a cell: only those that are set stand in a query.
+_OF_THE_FILE = {
+    "subject": "s.subject = :subject",
+    "capability": "json_extract(s.body, '$[4].capability') = :capability",
+}
+# A rule and the two slots must meet in one and the same trial.
+_OF_ONE_TRIAL = {
+    "rule": "t.rule = :rule",
+    "gold": "t.target = :gold",
+    "picked": "t.choice = :picked",
+}
+_FIND = """(
+    s.id = :find OR s.question LIKE :like ESCAPE '\\'
+    OR max(coalesce(t.reply, '') LIKE :like ESCAPE '\\')
+)"""
+# In a conversation the text may stand in any turn; they end the body of its trial.
+_FIND_IN_TURNS = """max(substr(t.body, -3) = '"]]' AND EXISTS (
+    SELECT 1 FROM json_each(t.body, '$[9]') WHERE value LIKE :like ESCAPE '\\'))
 """
-_COUNT = "SELECT count(*) FROM (SELECT s.place" + _MATCHING + ")"  # noqa: S608 (two constants)
-_PAGE_ROWS = (
-    "SELECT s.id, s.line, s.subject, s.question"
-    + _MATCHING
-    + "ORDER BY s.place LIMIT :limit OFFSET :offset"
-)
-_QUESTION = (
-    "SELECT body FROM sample WHERE id = ? AND role = 'sample'"
-    " AND dataset = (SELECT dataset FROM cell WHERE id = ?)"
-)
+_OUTCOMES: Mapping[OutcomeFilter, str] = {
+    "wrong": "max(t.origin AND t.credit = 0)",
+    "right": "max(t.origin AND t.credit = 1)",
+    "order_sensitive": "max(t.credit = 1) AND min(t.credit) < 1",
+    "unreadable": "max(t.choice IS NULL AND NOT t.tied)",
+    "tied": "max(t.tied)",
+    "answered": "max(t.rule NOT IN ('empty', 'cut'))",
+    "empty": "max(t.rule = 'empty')",
+    "cut": "max(t.rule = 'cut')",
+}
+# Without a reference there is nothing to sort by: such questions come last either way.
+_ORDERS: Mapping[QuestionSort, str] = {
+    "file": "s.place",
+    "worst": "json_extract(s.body, '$[3]') = '[]', max(t.credit), s.place",
+    "best": "json_extract(s.body, '$[3]') = '[]', max(t.credit) DESC, s.place",
+}
+SORTS: tuple[QuestionSort, ...] = get_args(QuestionSort)
 
 
 @dataclass(frozen=True, slots=True)
 class SentPrompt:
-    """What a model was sent about one order of a question."""
+    """What a model was sent about one order of a question.
+
+    `scored` are the same requests without worked examples and opening: where they are the end of
+    what was sent, the question that was scored begins there.
+    """
 
     variant: Variant
     requests: tuple[Request, ...]
+    scored: tuple[Request, ...]
 
 
-def read_question_page(
-    database: Database,
-    cell_id: int,
-    *,
-    outcome: OutcomeFilter = "",
-    subject: str = "",
-    rule: str = "",
-    gold_slot: int | None = None,
-    picked_slot: int | None = None,
-    find: str = "",
-    offset: int = 0,
-    limit: int = 100,
-) -> QuestionPage:
-    """The questions of a cell that pass every filter, in file order, from `offset` on.
+@dataclass(frozen=True, slots=True)
+class JudgedQuestion:
+    """The trials of a judge's `cell` on one question; `names` are the contestants in order."""
 
-    `wrong` and `right` speak of the file's own order; `order_sensitive` is right in some
-    orders and not in all. `rule`, `gold_slot` and `picked_slot` must meet in one trial. `find` is
-    looked for in questions and replies, or is an id.
+    cell: int
+    judge: str
+    names: tuple[str, ...]
+    trials: tuple[Trial, ...]
+
+
+def read_matching(database: Database, row: CellRow, wanted: QuestionFilter) -> tuple[int, ...]:
+    """The places in the file of the answered questions that pass every filter, as sorted."""
+    escaped = "".join(f"\\{c}" if c in "\\%_" else c for c in wanted.find)
+    values = {name: getattr(wanted, name) for name in (*_OF_THE_FILE, *_OF_ONE_TRIAL, "find")}
+    rows = database.rows(
+        _matching_query(wanted, written=row.cell.mode == OPEN),
+        {"cell": row.id, "like": f"%{escaped}%", **values},
+    )
+    return tuple(each["place"] for each in rows)
+
+
+def read_listed(
+    database: Database, cell_ids: Sequence[int], places: Sequence[int]
+) -> tuple[ListedQuestion, ...]:
+    """The questions at these places of the cells' one dataset, as listed there.
+
+    Each has a mark for every trial of every cell.
     """
-    escaped = "".join(f"\\{c}" if c in "\\%_" else c for c in find)
-    values = {
-        "cell": cell_id,
-        "outcome": outcome,
-        "subject": subject,
-        "rule": rule,
-        "gold": gold_slot,
-        "picked": picked_slot,
-        "find": find,
-        "like": f"%{escaped}%",
-        "limit": limit,
-        "offset": offset,
-    }
-    counted = database.row(_COUNT, values)
-    shown = database.rows(_PAGE_ROWS, values)
-    outcomes = _outcomes(database, cell_id, tuple(row["id"] for row in shown))
-    return QuestionPage(
-        total=counted[0] if counted else 0,
-        rows=tuple(
-            QuestionPageRow(
-                row["id"], row["line"], row["subject"], row["question"], outcomes[row["id"]]
-            )
-            for row in shown
-        ),
+    bodies = database.rows(
+        f"SELECT s.place, s.body FROM sample s WHERE s.dataset = {_DATASET}"  # noqa: S608
+        " AND s.role = 'sample' AND s.place IN (SELECT value FROM json_each(:places))",
+        {"cell": cell_ids[0], "places": json.dumps(list(places))},
+    )
+    samples = {row["place"]: decode_sample(row["body"]) for row in bodies}
+    marks = _read_marks(database, cell_ids, [sample.id for sample in samples.values()])
+    return tuple(
+        ListedQuestion(place, samples[place], marks[samples[place].id])
+        for place in places
+        if place in samples
     )
 
 
-def has_question(database: Database, cell_id: int, sample_id: str) -> bool:
-    """Whether the cell's dataset has this question."""
-    return bool(database.row(_QUESTION, (sample_id, cell_id)))
-
-
-def read_question(database: Database, cell_id: int, sample_id: str) -> QuestionDetail:
-    """One question with all its trials; raises `StoreError` if the cell has no such question."""
-    row = database.row(_QUESTION, (sample_id, cell_id))
-    if row is None:
-        raise StoreError("no-question", cell=cell_id, sample=sample_id)
-    trials = database.rows(
-        "SELECT t.sample, t.variant, t.reply, t.body, c.pattern"
-        " FROM trial t JOIN cell c ON c.id = t.cell WHERE t.cell = ? AND t.sample = ?",
-        (cell_id, sample_id),
+def read_place(database: Database, cell_id: int, sample_id: str) -> int | None:
+    """The place in the file of a question of the cell's dataset, None if it has no such one."""
+    row = database.row(
+        f"SELECT place FROM sample WHERE id = :id AND role = 'sample' AND dataset = {_DATASET}",  # noqa: S608
+        {"id": sample_id, "cell": cell_id},
     )
-    return QuestionDetail(decode_sample(row["body"]), in_order(trials))
+    return row["place"] if row else None
 
 
-def read_facets(database: Database, cell_id: int) -> Facets:
-    """The subjects of a cell in file order, and the rules that have fired, most frequent first."""
-    subjects = database.rows(
-        "SELECT subject FROM sample WHERE dataset = (SELECT dataset FROM cell WHERE id = :cell)"
-        " AND role = 'sample' AND place < (SELECT questions FROM cell WHERE id = :cell)"
-        " GROUP BY subject ORDER BY min(place)",
-        {"cell": cell_id},
-    )
-    rules = database.rows(
-        "SELECT rule FROM trial WHERE cell = ? GROUP BY rule ORDER BY count(*) DESC, rule",
-        (cell_id,),
-    )
-    most = database.row(
-        "SELECT max(length(variant) - length(replace(variant, ',', '')) + 1) AS options"
-        " FROM trial WHERE cell = ?",
-        (cell_id,),
-    )
-    return Facets(
-        subjects=tuple(row["subject"] for row in subjects),
-        rules=tuple(row["rule"] for row in rules),
-        n_options=(most["options"] or 0) if most else 0,
-    )
-
-
-def read_sent_prompts(database: Database, row: CellRow, sample_id: str) -> tuple[SentPrompt, ...]:
-    """The requests of every variant of one question, made again, in the order of the variants.
-
-    Those that only earlier responses call for are left out.
+def read_question(database: Database, cell_ids: Sequence[int], sample_id: str) -> QuestionDetail:
+    """One question with all its trials in these cells of one dataset.
 
     Raises:
-        StoreError: the cell has no such question.
+        StoreError: the dataset has no such question.
     """
-    dataset = read_cell_dataset(database, row.id)
-    sample = read_question(database, row.id, sample_id).sample
+    row = database.row(
+        f"SELECT place, body FROM sample WHERE dataset = {_DATASET}"  # noqa: S608
+        " AND role = 'sample' AND id = :id",
+        {"id": sample_id, "cell": cell_ids[0]},
+    )
+    if row is None:
+        raise StoreError("no-question", cell=cell_ids[0], sample=sample_id)
+    trials = database.rows(
+        "SELECT t.cell, t.sample, t.variant, t.reply, t.body, c.pattern"
+        " FROM trial t JOIN cell c ON c.id = t.cell"
+        " WHERE t.cell IN (SELECT value FROM json_each(?)) AND t.sample = ?",
+        (json.dumps(list(cell_ids)), sample_id),
+    )
+    return QuestionDetail(
+        row["place"],
+        decode_sample(row["body"]),
+        {id_: in_order([t for t in trials if t["cell"] == id_]) for id_ in cell_ids},
+    )
+
+
+def read_facets(database: Database, row: CellRow) -> Facets:
+    """What a cell's questions can be filtered by.
+
+    Subjects, and the capabilities of open questions, in file order; of multiple choice the rules
+    that have fired, most frequent first.
+    """
+    subjects = _distinct(database, row, "subject")
+    if row.cell.mode == OPEN:
+        capabilities = _distinct(database, row, "json_extract(body, '$[4].capability')")
+        return Facets(subjects, (), 0, capabilities)
+    rules = database.rows(
+        "SELECT rule, max(length(variant) - length(replace(variant, ',', '')) + 1) AS options"
+        " FROM trial WHERE cell = ? GROUP BY rule ORDER BY count(*) DESC, rule",
+        (row.id,),
+    )
+    options = max((rule["options"] for rule in rules), default=0)
+    return Facets(subjects, tuple(rule["rule"] for rule in rules), options)
+
+
+def orders_of(row: CellRow, sample: Sample) -> tuple[Variant, ...]:
+    """The orders in which the options of a question are shown in a cell, as written first."""
+    mode = MODES[ModeSpec.model_validate_json(row.plan).mode]
+    shown = row.cell.pattern if permutes_options(mode, row.cell.pattern, sample) else "origin"
+    return variants(len(sample.choices), shown)
+
+
+def read_sent_prompt(
+    database: Database, row: CellRow, sample: Sample, variant: Variant
+) -> SentPrompt:
+    """The requests of one order of a question, made again.
+
+    Those that only earlier responses call for are left out. A judge's cell has no such questions.
+    """
     mode = ModeSpec.model_validate_json(row.plan)
-    contestants = read_contestants(database, row) if mode.judging else ()
+    examples = database.rows(
+        f"SELECT body FROM sample WHERE dataset = {_DATASET} AND role = 'shot'"  # noqa: S608
+        " AND subject = :subject ORDER BY place",
+        {"cell": row.id, "subject": sample.subject},
+    )
+    setting = mode_settings(mode, [decode_sample(each["body"]) for each in examples])
     scorer = MODES[mode.mode]
-    setting = mode_settings(mode, dataset.shots, contestants)
-    return tuple(
-        SentPrompt(variant, scorer.plan(sample, variant, setting))
-        for _, variant in trials_to_run(mode, row.cell.pattern, (sample,), setting)
+    return SentPrompt(
+        variant,
+        scorer.plan(sample, variant, setting),
+        scorer.plan(sample, variant, _without_examples(sample, setting)),
     )
 
 
-def _outcomes(
-    database: Database, cell_id: int, sample_ids: tuple[str, ...]
-) -> dict[str, tuple[TrialOutcome, ...]]:
+def read_judged(database: Database, row: CellRow, sample_id: str) -> JudgedQuestion:
+    """What the judge of a cell said of the answers to one question."""
     rows = database.rows(
-        "SELECT t.sample, t.variant, t.choice, t.credit, t.tied, c.pattern FROM trial t"
-        " JOIN cell c ON c.id = t.cell"
-        " WHERE t.cell = ? AND t.sample IN (SELECT value FROM json_each(?))",
-        (cell_id, json.dumps(sample_ids)),
+        "SELECT t.sample, t.variant, t.reply, t.body, c.pattern"
+        " FROM trial t JOIN cell c ON c.id = t.cell WHERE t.cell = ? AND t.sample = ?",
+        (row.id, sample_id),
     )
-    by_sample: dict[str, list[tuple[tuple[int, tuple[int, ...]], TrialOutcome]]] = defaultdict(list)
-    orders = VariantOrder(rows[0]["pattern"]) if rows else None
+    names = tuple(name for _, name in contestant_cells(database, row))
+    return JudgedQuestion(row.id, row.cell.model, names, in_order(rows))
+
+
+def _matching_query(wanted: QuestionFilter, *, written: bool) -> str:
+    """The query for the places that pass; the values of the filter are its parameters."""
+    where = _set_conditions(wanted, _OF_THE_FILE)
+    same_trial = _set_conditions(wanted, _OF_ONE_TRIAL)
+    having = [f"max({' AND '.join(same_trial)})"] if same_trial else []
+    having += [f"({_FIND} OR {_FIND_IN_TURNS})" if written else _FIND] if wanted.find else []
+    having += [_OUTCOMES[wanted.outcome]] if wanted.outcome else []
+    of_the_file = " AND ".join((f"s.dataset = {_DATASET} AND s.role = 'sample'", *where))
+    if not having and wanted.sort == "file":
+        # An index says which questions have any answers.
+        exists = "EXISTS (SELECT 1 FROM trial t WHERE t.cell = :cell AND t.sample = s.id)"
+        return f"SELECT s.place FROM sample s WHERE {of_the_file} AND {exists} ORDER BY s.place"  # noqa: S608
+    return (
+        "SELECT s.place FROM sample s JOIN trial t ON t.sample = s.id AND t.cell = :cell"  # noqa: S608
+        f" WHERE {of_the_file} GROUP BY s.place HAVING {' AND '.join(having) or 'true'}"
+        f" ORDER BY {_ORDERS[wanted.sort]}"
+    )
+
+
+def _set_conditions(wanted: QuestionFilter, conditions: Mapping[str, str]) -> list[str]:
+    return [sql for name, sql in conditions.items() if getattr(wanted, name) not in ("", None)]
+
+
+def _without_examples(sample: Sample, setting: ModeSettings) -> ModeSettings:
+    template = setting.template or choose_template(sample)
+    return replace(setting, shots={}, template=replace(template, opening=""))
+
+
+def _distinct(database: Database, row: CellRow, value: str) -> tuple[str, ...]:
+    """The values of a column among a cell's questions, each once, in file order."""
+    rows = database.rows(
+        f"SELECT {value} FROM sample WHERE dataset = {_DATASET}"  # noqa: S608 (a constant)
+        " AND role = 'sample' AND place < :questions GROUP BY 1 ORDER BY min(place)",
+        {"cell": row.id, "questions": row.questions},
+    )
+    return tuple(each[0] for each in rows if each[0])
+
+
+def _read_marks(
+    database: Database, cell_ids: Sequence[int], sample_ids: Sequence[str]
+) -> dict[str, dict[int, tuple[TrialMark, ...]]]:
+    rows = database.rows(
+        "SELECT t.cell, t.sample, t.variant, t.choice, t.credit, t.tied, t.rule, c.pattern"
+        " FROM trial t JOIN cell c ON c.id = t.cell"
+        " WHERE t.cell IN (SELECT value FROM json_each(?))"
+        " AND t.sample IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(cell_ids)), json.dumps(list(sample_ids))),
+    )
+    orders = {row["cell"]: VariantOrder(row["pattern"]) for row in rows}
+    placed: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in rows:
-        assert orders, "there are rows"
-        place = orders.sort_key(decode_variant(row["variant"]))
-        by_sample[row["sample"]].append((place, _outcome(row)))
-    return {
-        sample: tuple(outcome for _, outcome in sorted(placed))
-        for sample, placed in by_sample.items()
-    }
+        placed[row["sample"], row["cell"]].append(row)
+    marks: dict[str, dict[int, tuple[TrialMark, ...]]] = {id_: {} for id_ in sample_ids}
+    for (sample_id, cell_id), trials in placed.items():
+        order = orders[cell_id]
+        trials.sort(key=lambda row: order.sort_key(decode_variant(row["variant"])))
+        marks[sample_id][cell_id] = tuple(map(_mark, trials))
+    return marks
 
 
-def _outcome(row: Row) -> TrialOutcome:
-    if row["tied"]:
-        return "tied"
-    if row["choice"] is None:
-        return "unreadable"
-    return "right" if row["credit"] == 1 else "wrong"
+def _mark(row: Row) -> TrialMark:
+    outcome: TrialOutcome = (
+        "tied"
+        if row["tied"]
+        else "unreadable"
+        if row["choice"] is None
+        else "right"
+        if row["credit"] == 1
+        else "wrong"
+    )
+    return TrialMark(outcome, row["rule"], row["credit"])

@@ -1,12 +1,16 @@
 """What the store hands out: rows of runs, cells, datasets and pages of questions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from evalui.types import Cell, CellState, RunState, Sample, Trial
 
 TrialOutcome = Literal["right", "wrong", "unreadable", "tied"]
-OutcomeFilter = Literal["", "wrong", "right", "order_sensitive", "unreadable", "tied"]
+OutcomeFilter = Literal[
+    "", "wrong", "right", "order_sensitive", "unreadable", "tied", "answered", "empty", "cut"
+]
+QuestionSort = Literal["file", "worst", "best"]  # of written answers: by ROUGE-L's f
 
 
 LOCAL = "local"  # the owner of everything in single-user mode
@@ -150,30 +154,49 @@ class WorkerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionPageRow:
-    """One question of a page, with the outcome of each variant done, in variant order."""
+class QuestionFilter:
+    """Which questions of a cell are listed, and in which order; "" and None filter nothing.
 
-    sample_id: str
-    line: int
-    subject: str
-    question: str
-    outcomes: tuple[TrialOutcome, ...]
+    `wrong` and `right` speak of the file's own order; `order_sensitive` is right in some orders
+    and not in all; the last three are of written answers. `rule`, `gold` and `picked` (slots, from
+    0) must meet in one trial. `find` is looked for in questions and replies, or is an id.
+    """
+
+    outcome: OutcomeFilter = ""
+    subject: str = ""
+    capability: str = ""
+    rule: str = ""
+    gold: int | None = None
+    picked: int | None = None
+    find: str = ""
+    sort: QuestionSort = "file"
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionPage:
-    """A slice of the questions that pass a filter; `total` counts them all."""
+class TrialMark:
+    """What a list says of one trial; `credit` is ROUGE-L's f if a written answer has references."""
 
-    total: int
-    rows: tuple[QuestionPageRow, ...]
+    outcome: TrialOutcome
+    rule: str
+    credit: float
+
+
+@dataclass(frozen=True, slots=True)
+class ListedQuestion:
+    """One question of a list. `marks` are those of each cell's trials, in variant order."""
+
+    place: int
+    sample: Sample
+    marks: Mapping[int, tuple[TrialMark, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionDetail:
-    """One question with its trials in variant order."""
+    """One question with its trials in variant order, by cell; `place` counts the file from 0."""
 
+    place: int
     sample: Sample
-    trials: tuple[Trial, ...]
+    trials: Mapping[int, tuple[Trial, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +206,4 @@ class Facets:
     subjects: tuple[str, ...]
     rules: tuple[str, ...]
     n_options: int
+    capabilities: tuple[str, ...] = ()

@@ -155,13 +155,21 @@ def read_contestants(database: Database, row: CellRow) -> tuple[Contestant, ...]
 
     Cells that cannot run take no part; one that has not begun has no answers.
     """
+    return tuple(
+        Contestant(name, _answers_so_far(database, id_))
+        for id_, name in contestant_cells(database, row)
+    )
+
+
+def contestant_cells(database: Database, row: CellRow) -> tuple[tuple[int, str], ...]:
+    """The cells whose answers take part in a cell's dataset, each with its model's name."""
     cells = database.rows(
         "SELECT c.id, c.model FROM cell c JOIN dataset d ON d.id = c.dataset"
         " WHERE c.run = ? AND d.key = ? AND c.mode = ? AND c.state != 'impossible'"
         " ORDER BY c.place",
         (row.run_id, row.dataset_key, OPEN),
     )
-    return tuple(Contestant(cell["model"], _answers_so_far(database, cell["id"])) for cell in cells)
+    return tuple((cell["id"], cell["model"]) for cell in cells)
 
 
 def _columns(cell_id: int, trial: Trial) -> tuple[object, ...]:

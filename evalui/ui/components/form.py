@@ -5,7 +5,7 @@ The state stands in a hidden field, so that no poll can lose it.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -27,6 +27,14 @@ class ClientStateError(EvaluiError):
 
     def __init__(self) -> None:
         super().__init__(sentence("error.kept"))
+
+
+def read_form(parameters: Iterable[tuple[str, str]]) -> Form:
+    """The parameters of an address; one that is there more than once has all its values."""
+    form: Form = {}
+    for name, value in parameters:
+        form[name] = [*field_values(form, name), value] if name in form else value
+    return form
 
 
 def field_value(form: Form, name: str) -> str:

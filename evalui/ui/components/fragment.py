@@ -1,46 +1,38 @@
-"""A piece of the page that the server renders whole; its buttons and fields are events.
+"""What a user does with a tab, and the way from an action to another address.
 
-Gradio carries the HTML to the browser, where only what changed is touched, so focus, scroll
-position and typed text stay. assets/js/wire.js sends back what a user does as an `Action`.
+assets/js/wire.js sends an `Action` for each pressed button and changed field; the tab answers with
+its HTML, of which the browser touches only what changed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-import gradio as gr
-from gradio.blocks import Block
-
-from evalui.report.html import Html
+from evalui.report.html import Html, el
 from evalui.ui.components.form import Form
 
-# How every listener of the page is wired: at once, without a spinner, and no public endpoint.
-QUIET: Mapping[str, Any] = {
-    "queue": False,
-    "show_progress": "hidden",
-    "api_visibility": "private",
-}
-SKIP = cast("dict[str, Any]", gr.skip())  # leaves an output as it is; Gradio tells no type
 
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a user did: the button's `do` with its other `data`, and the form of the tab.
 
-def skip_all(outputs: Sequence[Any]) -> tuple[Any, ...]:
-    """Leaves each of the outputs as it is."""
-    return (SKIP,) * len(outputs)
-
-
-class Action(gr.EventData):
-    """What a user did: the button's `do` with its other `data`, and every field of the tab.
-
-    Handlers take it as the event; whatever the browser sent that is not text, or in `form` a list
-    of texts, is left out.
+    `form` holds the parameters of the page's address and every named field of the tab, which win.
     """
 
-    def __init__(self, target: Block | None, sent: dict[str, Any] | None) -> None:
-        super().__init__(target, sent)
+    do: str
+    data: Mapping[str, str]
+    form: Form
+
+    @classmethod
+    def read(cls, sent: Mapping[str, Any] | None) -> Self:
+        """The action of an event; what is not text, or in `form` a list of texts, is left out."""
         sent = sent or {}
         form = sent.get("form")
-        self.do = str(sent.get("do", ""))
-        self.data = {key: value for key, value in sent.items() if isinstance(value, str)}
-        self.form: Form = _fields(form) if isinstance(form, dict) else {}  # pyright: ignore[reportUnknownArgumentType] # of the browser's own types
+        return cls(
+            do=str(sent.get("do", "")),
+            data={key: value for key, value in sent.items() if isinstance(value, str)},
+            form=_fields(form) if isinstance(form, dict) else {},  # pyright: ignore[reportUnknownArgumentType] # of the browser's own types
+        )
 
     def value(self, name: str) -> str:
         """The value of a single field or of the button's own data, "" if there is none."""
@@ -49,30 +41,12 @@ class Action(gr.EventData):
 
     def with_form(self, form: Form) -> Self:
         """The same action in a tab with other fields."""
-        return type(self)(self.target, {**self.data, "form": form})
+        return replace(self, form=form)
 
 
-def html_fragment(name: str, value: Html | None = None) -> gr.HTML:
-    """A gr.HTML that holds our `Html`; `on_action` listens to what a user does in it."""
-    return gr.HTML(
-        value or Html(""),
-        elem_id=name,
-        html_template='<div class="ev">${value}</div>',
-        js_on_load="window.evalui.wire(element, trigger, watch, 'act')",
-        apply_default_css=False,
-    )
-
-
-def on_action(
-    source: gr.HTML,
-    handler: Callable[..., Any],
-    *,
-    outputs: Sequence[Any],
-    inputs: Sequence[Any] = (),
-) -> None:
-    """Call `handler` for each `Action` in a fragment."""
-    # A second click must not be dropped while the first is answered.
-    source.act(handler, list(inputs), list(outputs), trigger_mode="multiple", **QUIET)
+def go(address: str) -> Html:
+    """An answer that leads to another address, such as "?run=k3f&tab=runs", without a reload."""
+    return el("a", href=address, data_go=True)
 
 
 def _fields(form: dict[Any, Any]) -> Form:
@@ -84,3 +58,15 @@ def _fields(form: dict[Any, Any]) -> Form:
             parts: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
             fields[str(name)] = [part for part in parts if isinstance(part, str)]
     return fields
+
+
+# Tabs that are laid out with Gradio's components import these from here.
+_COMPONENT_NAMES = frozenset({"QUIET", "SKIP", "html_fragment", "on_action", "skip_all"})
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _COMPONENT_NAMES:
+        raise AttributeError(name)
+    from evalui.ui.components import component_tabs
+
+    return getattr(component_tabs, name)

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-import gradio
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
@@ -25,6 +23,7 @@ from markdown_it.token import Token
 from evalui.report.html import Html, el
 from evalui.text_tokenizers import tokenize_zh
 from evalui.text_tokenizers.han import contains_han
+from evalui.ui.components.packages import gradio_frontend
 
 _MAX_LENGTH = 20_000  # characters that are read as Markdown; what follows is shown as it is
 _MAX_HEADING_LEVEL = 6
@@ -34,7 +33,7 @@ _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), (r"\(", r"\)", False))
 # As in pandoc, so that "$5 and $10" stays money: no space inside, no digit after.
 _DOLLARS = re.compile(r"\$(?![\s$])((?:\\.|[^\\$])*?)(?<!\s)\$(?!\d)", re.DOTALL)
 # No public address: Gradio ships KaTeX under names with a hash; without it formulas stay TeX.
-_ASSETS = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
+_ASSETS = gradio_frontend() / "assets"
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _MAX_WORDS = 4000  # in both texts together; comparing longer ones would keep the page waiting
 _MAX_FULL_LOOKUP_WORDS = (

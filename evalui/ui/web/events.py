@@ -7,12 +7,11 @@ on the server's log.
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gradio as gr
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,12 +20,15 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.ui.web.middleware import route_of, status_of
 
+if TYPE_CHECKING:
+    import gradio as gr
+
 LARGEST = 2**20  # bytes of an event; files come by a route of their own
 _EVENT = re.compile(r"gradio_api/run/[a-z_0-9]+")
 # What the page itself reads. Gradio's other routes (uploads, its queue, development, monitoring)
 # serve no page here, and would answer any client.
 _READ_PATHS = re.compile(
-    r"|theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*"
+    r"theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*"
     r"|gradio_api/(app_id|info|startup-events|heartbeat/[^/]+)"
 )
 _log = logging.getLogger(__name__)
@@ -54,20 +56,34 @@ class Event(BaseModel):
 
 
 class EventMiddleware:
-    """Answers 404 to the routes of Gradio that no page uses, and 400 to events of no listener."""
+    """Answers 404 to the routes of Gradio that no page uses, and 400 to events of no listener.
 
-    def __init__(self, app: ASGIApp, pages: Mapping[str, Listeners]) -> None:
+    `pages` gives the listeners of each page when `wait` has returned: Gradio may still be coming.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        names: Collection[str],
+        pages: Mapping[str, Listeners],
+        wait: Callable[[], Awaitable[None]],
+    ) -> None:
         self.app = app
+        self.names = names
         self.pages = pages
+        self.wait = wait
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what a page of ours may send."""
         page, slash, rest = route_of(scope).removeprefix("/").partition("/")
-        if scope["type"] != "http" or not slash or page not in self.pages:
+        is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if scope["type"] != "http" or not slash or page not in self.names or (is_read and not rest):
             await self.app(scope, receive, send)
         elif scope["method"] == "POST" and _EVENT.fullmatch(rest):
+            await self.wait()
             await self._answer(self.pages[page], scope, receive, send)
-        elif scope["method"] in ("GET", "HEAD") and _READ_PATHS.fullmatch(rest):
+        elif is_read and _READ_PATHS.fullmatch(rest):
+            await self.wait()
             await self.app(scope, receive, send)
         else:
             await JSONResponse({"error": "Not found."}, 404)(scope, receive, send)
@@ -99,12 +115,12 @@ class EventMiddleware:
         await self.app(scope, replay, with_status)
 
 
-def listeners_of(blocks: gr.Blocks) -> Listeners:
+def listeners_of(blocks: "gr.Blocks") -> Listeners:
     """What `EventMiddleware` has to know of a page."""
     return {index: len(fn.inputs) for index, fn in blocks.fns.items()}
 
 
-def translate_errors(blocks: gr.Blocks, t: Messages) -> None:
+def translate_errors(blocks: "gr.Blocks", t: Messages) -> None:
     """Let the listeners of a page answer errors in the page's language, without a traceback."""
     for fn in blocks.fns.values():
         if fn.fn:
@@ -113,6 +129,8 @@ def translate_errors(blocks: gr.Blocks, t: Messages) -> None:
 
 
 def _translated(listener: Callable[..., Any], t: Messages) -> Callable[..., Any]:
+    import gradio as gr
+
     @wraps(listener)
     def translated(*values: Any) -> Any:
         try:

@@ -5,7 +5,7 @@ then on. `StoreMiddleware` answers with a page of its own when the store cannot 
 a page that stays empty.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from ipaddress import ip_address
 from urllib.parse import quote, unquote_plus, urlsplit
 
@@ -100,52 +100,6 @@ def status_of(error: EvaluiError, otherwise: int = 400) -> int:
     if isinstance(error, UnknownRun):
         return 404
     return 503 if isinstance(error, StoreError) else otherwise
-
-
-class PageHeadMiddleware:
-    """Puts our head and language into the pages Gradio renders.
-
-    Gradio would add style sheets by script, after its own start: the page would flash.
-    `heads` gives the markup by path, `languages` the language of the document by path.
-    """
-
-    def __init__(
-        self, app: ASGIApp, *, heads: Mapping[str, str], languages: Mapping[str, str]
-    ) -> None:
-        self.app = app
-        self.heads = heads
-        self.languages = languages
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Rewrite the one document of a path in `heads`; pass everything else through."""
-        path = route_of(scope)
-        if scope["type"] != "http" or scope["method"] != "GET" or path not in self.heads:
-            await self.app(scope, receive, send)
-            return
-        start: Message = {}
-        body = bytearray()
-
-        async def collect(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                start.update(message)
-                return
-            if message["type"] != "http.response.body":
-                await send(message)
-                return
-            body.extend(message.get("body", b""))
-            if not message.get("more_body"):
-                page = self._rewritten(bytes(body), path)
-                MutableHeaders(scope=start)["Content-Length"] = str(len(page))
-                await send(start)
-                await send({"type": "http.response.body", "body": page})
-
-        await self.app(scope, receive, collect)
-
-    def _rewritten(self, page: bytes, path: str) -> bytes:
-        head = self.heads[path].encode()
-        language = self.languages[path].encode()
-        page = page.replace(b'lang="en"', b'lang="' + language + b'"', 1)
-        return page.replace(b"</head>", head + b"</head>", 1)
 
 
 def _is_address(name: str) -> bool:

@@ -1,21 +1,16 @@
 """The web server: its routes, the page in each language, and the workers behind them."""
 
 import csv
-import inspect
 import io
 import logging
-import os
 import socket
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from importlib import import_module
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote, urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -24,18 +19,30 @@ from starlette.types import ASGIApp
 from evalui import __version__
 from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError, StoreError
-from evalui.messages import LANGUAGES, Messages, language_of, messages, sentence
+from evalui.messages import (
+    LANGUAGES,
+    Messages,
+    language_of,
+    messages,
+    preferred_language,
+    sentence,
+)
 from evalui.report.export.files import FORMATS, vote_lines
 from evalui.report.export.spreadsheets import escape_formula
 from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.runs import read_revision, read_runs
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
+from evalui.types import Language
+from evalui.ui.components.form import read_form
 from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.service import AppService
+from evalui.ui.shell import AppShell
 from evalui.ui.web.address import access_token, own_folder
+from evalui.ui.web.attachment import Attachment
+from evalui.ui.web.documents import document
+from evalui.ui.web.events import EventMiddleware
 from evalui.ui.web.middleware import (
-    PageHeadMiddleware,
     SameOriginMiddleware,
     StoreMiddleware,
     TokenMiddleware,
@@ -44,7 +51,8 @@ from evalui.ui.web.middleware import (
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
-_DOCUMENT_LANGUAGES = {"zh": "zh-CN", "en": "en"}
+_LANGUAGE = "evalui-language"  # the cookie of the language that was chosen
+_KEPT_S = 365 * 24 * 3600
 _MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
 
@@ -72,7 +80,6 @@ def create_app(settings: Settings) -> ASGIApp:
         StoreError: the data folder or what is in it cannot be used.
     """
     own_folder(settings.data_dir)
-    _prepare_gradio(settings.data_dir / "gradio")
     database = Database(settings.database, read_only=settings.read_only)
     service = AppService(settings, database)
     count = 0 if settings.read_only else settings.workers
@@ -81,15 +88,28 @@ def create_app(settings: Settings) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         workers.start()
+        attachment.start(shells)
         yield
+        await attachment.close()
         workers.stop()
         database.close()
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
+    attachment = Attachment(app, settings.data_dir / "gradio")
+    shells = [AppShell(service, language) for language in LANGUAGES]
     add_routes(app, service)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
-    _add_pages(app, service)
+    for shell in shells:
+        app.get(f"/{shell.language}/")(_page(shell, sent=attachment.page_sent))
+    app.add_middleware(
+        EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
+    )
+    app.add_middleware(
+        StoreMiddleware,
+        paths=[f"/{language}/" for language in LANGUAGES],
+        read=lambda: read_runs(database, service.owner),
+    )
     return _guarded(app, settings)
 
 
@@ -99,79 +119,22 @@ def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
 
 
-def _add_pages(app: FastAPI, service: AppService) -> None:
-    import gradio as gr
+def _page(shell: AppShell, *, sent: Callable[[], None]) -> "Route":
+    def page(request: Request) -> Response:
+        shown = shell.page(read_form(request.query_params.multi_items()))
+        status = status_of(shown.problem) if shown.problem else 200
+        whole = document(shown, shell.language)
+        sent()
+        return HTMLResponse(whole, status, headers={"Cache-Control": "no-cache"})
 
-    from evalui.ui.shell import AppShell, head, theme
-    from evalui.ui.web.events import EventMiddleware, Listeners, listeners_of, translate_errors
-
-    listeners: dict[str, Listeners] = {}
-    for language in LANGUAGES:
-        page = AppShell(service, language).build()
-        translate_errors(page, messages(language))
-        listeners[language] = listeners_of(page)
-        gr.mount_gradio_app(
-            app,
-            page,
-            f"/{language}",
-            theme=theme(),
-            run_history=False,
-            footer_links=[],
-            show_error=False,
-            max_file_size="1kb",  # files come by our own route
-            enable_monitoring=False,
-            ssr_mode=False,
-            mcp_server=False,
-        )
-    paths = {language: f"/{language}/" for language in LANGUAGES}
-    app.add_middleware(
-        PageHeadMiddleware,
-        heads={path: head(messages(language)("app.title")) for language, path in paths.items()},
-        languages={path: _DOCUMENT_LANGUAGES[language] for language, path in paths.items()},
-    )
-    app.add_middleware(EventMiddleware, pages=listeners)
-    app.add_middleware(
-        StoreMiddleware,
-        paths=paths.values(),
-        read=lambda: read_runs(service.database, service.owner),
-    )
-
-
-def _prepare_gradio(folder: Path) -> None:
-    # Gradio reads these when it is imported, so nothing above may import it. Its own folder is
-    # readable by every user of the machine.
-    own_folder(folder)
-    os.environ["GRADIO_TEMP_DIR"] = str(folder)
-    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    os.environ["GRADIO_RUN_HISTORY"] = "False"
-    with _without_stubs():
-        import_module("gradio")
-
-
-@contextmanager
-def _without_stubs() -> Generator[None]:
-    """Keep gradio from writing type stubs beside its own modules, half the time of its import.
-
-    It does so for every component whenever it is imported, unless it cannot find the file of one.
-    """
-    known = inspect.getfile
-
-    def getfile(inspected: Any) -> str:  # as in `inspect`
-        if str(getattr(inspected, "__module__", "")).startswith("gradio."):
-            raise OSError("its file need not be known")
-        return known(inspected)
-
-    inspect.getfile = getfile  # ty: ignore[invalid-assignment]  # of the same use
-    try:
-        yield
-    finally:
-        inspect.getfile = known
+    return page
 
 
 def add_routes(app: FastAPI, service: AppService) -> None:
     """Add the routes; each is a few lines over `service`, and its errors are answered in words."""
     app.get("/")(_home(service))
-    app.get("/r/{run_id}")(_permalink)
+    app.get("/r/{run_id}")(_permalink(service))
+    app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     app.get("/faults/{upload}.csv")(_faults(service))
     app.get("/export/{run_id}.{extension}")(_export(service))
@@ -185,15 +148,48 @@ Route = Callable[..., object]
 
 def _home(service: AppService) -> Route:
     def home(request: Request) -> Response:
-        query = dict(request.query_params)
-        language = language_of(query.pop("lang", None), service.settings.language)
-        return RedirectResponse(f"{language}/" + (f"?{urlencode(query)}" if query else ""))
+        parameters = request.query_params.multi_items()
+        chosen = request.query_params.get("lang", "")
+        rest = [(name, value) for name, value in parameters if name != "lang"]
+        answer = RedirectResponse(_address(_language(request, service), rest))
+        if chosen in LANGUAGES:
+            path = request.scope.get("root_path") or "/"
+            answer.set_cookie(_LANGUAGE, chosen, max_age=_KEPT_S, path=path, samesite="lax")
+        return answer
 
     return home
 
 
-def _permalink(run_id: str) -> Response:
-    return RedirectResponse(f"../?run={quote(run_id, safe='')}")
+def _permalink(service: AppService) -> Route:
+    def permalink(run_id: str, request: Request) -> Response:
+        """The run: its results, or its progress while it goes on."""
+        query = [("run", run_id), *request.query_params.multi_items()]
+        return RedirectResponse("../" + _address(_language(request, service), query))
+
+    return permalink
+
+
+def _question_link(service: AppService) -> Route:
+    def question_link(run_id: str, question: str, request: Request) -> Response:
+        """One question of a run; further parameters are those of the Samples page."""
+        place = [("run", run_id), ("tab", "results"), ("sub", "samples"), ("q", question)]
+        query = [*place, *request.query_params.multi_items()]
+        back = "../" * (3 + question.count("/"))
+        return RedirectResponse(back + _address(_language(request, service), query))
+
+    return question_link
+
+
+def _address(language: Language, query: Sequence[tuple[str, str]]) -> str:
+    return f"{language}/" + (f"?{urlencode(query)}" if query else "")
+
+
+def _language(request: Request, service: AppService) -> Language:
+    """The language chosen now or before, else what the browser prefers, else the server's."""
+    chosen = request.query_params.get("lang") or request.cookies.get(_LANGUAGE)
+    if chosen not in LANGUAGES:
+        chosen = preferred_language(request.headers.get("accept-language", ""))
+    return language_of(chosen, service.settings.language)
 
 
 def _upload(service: AppService) -> Route:

@@ -132,7 +132,6 @@ def test_foreign_braces_are_left_alone():
         *(f"orders.{name}{part}" for name in get_args(Pattern) for part in ("", "_about")),
         *(f"state.{name}" for name in get_args(CellState)),
         *(f"runstate.{name}" for name in get_args(RunState)),
-        *(f"results.{name}" for name in get_args(RunState)),
         *(f"outcome.{name or 'all'}" for name in get_args(OutcomeFilter)),
         *(f"kind.{name}" for name in get_args(DatasetKind)),
         *(f"language.{name}" for name in get_args(Language)),

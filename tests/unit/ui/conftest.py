@@ -28,7 +28,7 @@ def desk(tmp_path: Path) -> AppService:
 @pytest.fixture
 def act() -> Callable[..., Action]:
     def make(do: str, form: Form | None = None, **data: str) -> Action:
-        return Action(None, {"do": do, "form": form or {}, **data})
+        return Action.read({"do": do, "form": form or {}, **data})
 
     return make
 

@@ -6,10 +6,11 @@ import pytest
 
 from evalui.messages import messages
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
+from evalui.runs.database.question_pages import SORTS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
 from evalui.ui.services.run_form import PAIRS
 from evalui.ui.tabs.results.overview.open import STRIPS
-from evalui.ui.tabs.results.samples.open import SORTS, STATES
+from evalui.ui.tabs.results.samples.open import STATES
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,9 @@ def _parting(t: Messages, compared: Comparison, pair: PairComparison) -> Details
     whole = compared.measure in ("robust", "accuracy")
     table = _contingency(t, compared, pair, split) if whole else text_table(heads, rows)
     about = Paragraph(t(f"compare.parts.{compared.measure}"), small=True)
-    return Details("parts", t("compare.parts.title"), parting(t, pair, split), (about, table))
+    return Details(
+        "parts", t("compare.parts.title"), parting(t, compared, pair, split), (about, table)
+    )
 
 
 def _contingency(

@@ -71,10 +71,11 @@ def sureness(t: Messages, compared: Comparison) -> str:
     return t(f"compare.sure.{key}", n=count(result.n), least=_least(result))
 
 
-def parting(t: Messages, pair: PairComparison, split: QuestionSplit) -> str:
+def parting(t: Messages, compared: Comparison, pair: PairComparison, split: QuestionSplit) -> str:
     """On how many questions only one of a pair is right or better."""
+    whole = compared.measure in ("robust", "accuracy")
     return t(
-        "compare.parting",
+        "compare.parting" if whole else "compare.parting_higher",
         first=pair.first.name,
         second=pair.second.name,
         ahead=count(len(split.ahead)),

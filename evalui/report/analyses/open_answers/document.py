@@ -21,7 +21,7 @@ from evalui.report.analyses.open_answers.figures import (
     rating_cells,
     recall_reason,
 )
-from evalui.report.analyses.overview.document import metric_notes
+from evalui.report.analyses.overview.every import metric_notes
 from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table, text_table
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
 from evalui.scoring.metrics import Figure, Metric, metrics_in

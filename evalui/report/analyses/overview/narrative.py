@@ -222,12 +222,6 @@ def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] 
     }
 
 
-def recall_subtitle(table: PositionTable, language: Language, *, reordered: bool) -> str:
-    """How to read the bars; `reordered`: each question was shown with its answer in each slot."""
-    key = "recall-about" if reordered else "recall-about-origin"
-    return localized(key, language, rstd="–" if table.rstd is None else fixed(table.rstd, 1))
-
-
 def _order_loss(summary: Summary) -> float | None:
     gap = summary.order_sensitivity
     return summary.lost_with_order if gap and gap.n >= _MIN_QUESTIONS else None

@@ -299,12 +299,12 @@ def _notes_of(summary: Summary, language: Language) -> list[tuple[Level, str, st
 
 
 def _banner(level: Level, rule: str, cells: Sequence[tuple[Summary, str]]) -> tuple[Banner, float]:
-    summary, text = max(cells, key=lambda one: _severity(rule, one[0]))
+    summary, text = max(cells, key=lambda one: severity(rule, one[0]))
     concerned = tuple(each.cell for each, _ in cells)
-    return Banner(level, rule, concerned, summary.cell, text), _severity(rule, summary)
+    return Banner(level, rule, concerned, summary.cell, text), severity(rule, summary)
 
 
-def _severity(rule: str, summary: Summary) -> float:
+def severity(rule: str, summary: Summary) -> float:
     """The share of the answers, or of the probability, that a note puts in doubt: 0 to 1."""
     known = _SEVERITIES.get(rule)
     return min(1.0, max(0.0, known(summary))) if known else 0.0

@@ -17,7 +17,6 @@ from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.blocks import (
     NONE,
     Block,
-    Bullets,
     Card,
     Column,
     Details,
@@ -42,7 +41,7 @@ _LISTED = 20  # rows of a long table; the exported tables have all
 _QUESTION_LENGTH = 80
 _START = 1000.0  # the rating of a model that has met nobody
 _TICK = 100  # points between two ticks
-_MOST_TICKS = 8
+_MOST_TICKS = 4
 
 _Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its name
 
@@ -64,6 +63,7 @@ def people_blocks(
         yield _standings(own[0], named, language, rule_based)
         ending = f"-{place}" if place > 1 else ""
         folded = (
+            *_each_judge(own[0], named, language, rule_based),
             *_agreement(own[0], named, language),
             *_prediction_powered(named, language),
             *_disagreements(own[0], named, language),
@@ -123,17 +123,15 @@ def _standings(
     first: PeopleFigures, judges: _Judges, language: Language, rule_based: frozenset[str]
 ) -> Card:
     assert first.human_arena is not None, "there are votes"
-    notes = [localized("people-marks", language)] if judges else []
+    below: list[Block] = []
+    if judges:  # else it is the title of the part
+        below.append(Paragraph(f"{standings_title(first.human_arena, language)}."))
+        below.append(Paragraph(localized("people-marks", language), small=True))
     if first.unmatched_votes:
         fields = {"k": count(first.unmatched_votes)}
-        notes.append(localized("people-strangers", language, **fields))
-    if judges:  # else it is the title of the part
-        notes.append(f"{standings_title(first.human_arena, language)}.")
+        below.append(Paragraph(localized("people-strangers", language, **fields)))
     return Card(
-        (
-            _standings_table(first, judges, language, rule_based),
-            Bullets(tuple(notes)),
-        ),
+        (_standings_table(first, judges, language, rule_based), *below),
         title=_title(first, judges, language),
         caption=_counts(first, language),
     )
@@ -144,31 +142,54 @@ def _standings_table(
 ) -> Table:
     assert first.human_arena is not None, "there are votes"
     standings = first.human_arena.standings
-    beside = [_by_model(figures.judged.standings) for figures in judges.values()]
+    judge = next(iter(judges), "")  # the panel, where there is one
+    beside = _by_model(judges[judge].judged.standings) if judge else {}
     head = {key: localized(f"head-{key}", language) for key in ("model", "people-elo", "counts")}
     columns = (
         Column(head["model"], width=200),
-        Column("", axis=_axis([*standings, *(one for own in beside for one in own.values())])),
+        Column("", axis=_axis([*standings, *beside.values()])),
         Column(head["people-elo"], right=True, lead=True, width=128),
         *(
-            Column(localized("head-judge-elo", language, judge=judge), right=True, width=128)
-            for judge in judges
+            Column(localized("head-judge-elo", language, judge=name), right=True, width=144)
+            for name in [*judges][:1]
         ),
         Column(head["counts"], right=True, width=128),
         Column(localized("head-points", language), right=True, width=80),
     )
     cells = contestant_cells(first, rule_based)
     rows = (
-        _standing_row(one, [own.get(one.model) for own in beside], cells[one.model])
+        _standing_row(one, [beside.get(one.model)] if judge else [], cells[one.model])
         for one in standings
     )
     return Table(columns, tuple(rows), lead=True)
 
 
+def _each_judge(
+    first: PeopleFigures, judges: _Judges, language: Language, rule_based: frozenset[str]
+) -> Iterator[_Section]:
+    """The ratings by each judge of a panel."""
+    if len(judges) < 2:
+        return
+    assert first.human_arena is not None, "there are votes"
+    beside = [_by_model(figures.judged.standings) for figures in judges.values()]
+    cells = contestant_cells(first, rule_based)
+    heads = [localized(f"head-{key}", language) for key in ("model", "people-elo")]
+    heads += [localized("head-judge-elo", language, judge=judge) for judge in judges]
+    rows = [
+        (
+            cells[one.model],
+            *(_elo(each, "row") for each in (one, *(o.get(one.model) for o in beside))),
+        )
+        for one in first.human_arena.standings
+    ]
+    finding = localized("people-judges-is", language, k=count(len(judges) - 1))
+    yield "judges", localized("people-judges", language), finding, (text_table(heads, rows),)
+
+
 def _standing_row(
     one: Standing, judged: Sequence[Standing | None], model: ModelCell
 ) -> tuple[TableCell, ...]:
-    marks = [_elo_mark(one), *(_elo_mark(other, hollow=True) for other in judged[:1] if other)]
+    marks = [_elo_mark(one), *(_elo_mark(other, hollow=True) for other in judged if other)]
     return (
         model,
         PlotCell(tuple(marks), model.place, model.baseline, f"{one.elo:.0f}"),
@@ -204,7 +225,7 @@ def _tally_text(standing: Standing) -> str:
     return " / ".join(map(count, (tally.win, tally.tie, tally.lose, tally.not_bad)))
 
 
-def _elo(standing: Standing | None, size: Literal["lead", "large"] = "large") -> TableCell:
+def _elo(standing: Standing | None, size: Literal["lead", "large", "row"] = "large") -> TableCell:
     if standing is None:
         return NONE
     ends = ""

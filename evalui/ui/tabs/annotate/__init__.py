@@ -96,7 +96,8 @@ class AnnotateTab:
             nothing = note("na", t("annotate.nothing"))
             return page_frame(run_id, voter, self._run_list(voter, problem or nothing))
         if progress.finished:
-            return page_frame(run_id, voter, problem, result_page(self.service, t, run, voter))
+            result = result_page(self.service, t, run, voter)
+            return page_frame(run_id, voter, problem, result, blind=False)
         ballots = next_ballots(database, run_id, voter, preferred=requested_pair, pairs=pairs)
         if not ballots:
             return page_frame(run_id, voter, self._end(progress, voter, problem))

@@ -23,8 +23,11 @@ AGREEMENT_AFTER = (
 )
 
 
-def page_frame(run_id: str, voter: str, *children: Child) -> Html:
-    """The frame that the script looks for: whose page it is, and where the formulas' script is."""
+def page_frame(run_id: str, voter: str, *children: Child, blind: bool = True) -> Html:
+    """The frame that the script looks for: whose page it is, and where the formulas' script is.
+
+    While it is `blind` the script takes what other tabs showed from the document.
+    """
     script, sheet = math_files()
     run = {"run": run_id} if run_id else {}
     return div(
@@ -32,6 +35,7 @@ def page_frame(run_id: str, voter: str, *children: Child) -> Html:
         el("input", type="hidden", name="voter", value=voter) if voter else None,
         cls="ballot stack",
         data_voter=voter,
+        data_blind=blind,
         data_address=urlencode(run | {"tab": "annotate"}),
         data_katex=script or None,
         data_katex_sheet=sheet or None,

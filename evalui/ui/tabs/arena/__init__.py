@@ -18,9 +18,10 @@ from evalui.report.html import Child, Html, div, el
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
 from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.ui.components.component_tabs import QUIET, SKIP, html_fragment, on_action, skip_all
 from evalui.ui.components.form import Form, dump_client_state, field_value, load_client_state
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, skip_all
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import (
     field,
     note,

@@ -10,8 +10,9 @@ from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.report.html import Html, div, el, span
 from evalui.report.icons import icon
 from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.ui.components.component_tabs import html_fragment, on_action
 from evalui.ui.components.form import ClientStateError, Form, field_value, load_client_state
-from evalui.ui.components.fragment import Action, html_fragment, on_action
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, field, paged_list, select
 from evalui.ui.tabs.arena.arena_view import ArenaClientState, ArenaView
 from evalui.ui.tabs.arena.duel import (

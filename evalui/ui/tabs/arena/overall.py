@@ -23,8 +23,8 @@ from evalui.report.numbers import format_value
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval
+from evalui.ui.components.component_tabs import html_fragment, skip_all
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import html_fragment, skip_all
 from evalui.ui.components.widgets import NOTE_KINDS, card, definitions, note, status, titled
 from evalui.ui.tabs.arena.arena_view import ArenaView, chart_head, signature_footer, waiting_key
 from evalui.ui.tabs.arena.standings import pairs, ratings, standings

@@ -16,9 +16,9 @@ from evalui.report.numbers import format_range as spread
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.categories import CategoryTable
+from evalui.ui.components.component_tabs import SKIP, html_fragment
 from evalui.ui.components.form import Form
 from evalui.ui.components.format import rank_range
-from evalui.ui.components.fragment import SKIP, html_fragment
 from evalui.ui.components.widgets import card, table, titled
 from evalui.ui.tabs.arena.arena_view import ArenaView, chart_head, signature_footer, waiting_key
 

@@ -11,7 +11,7 @@ from evalui.messages import Messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
 from evalui.report.html import Html, div, el, span
-from evalui.report.icons import CHEVRON, model_name
+from evalui.report.icons import CHEVRON
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action
@@ -19,6 +19,7 @@ from evalui.ui.components.widgets import note, page_head, select, signature_line
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare.query import CompareQuery, read_query
+from evalui.ui.tabs.compare.question import PairView, contender_name
 from evalui.ui.tabs.compare.questions import question_list_card
 from evalui.ui.tabs.compare.selection import (
     ComparableRun,
@@ -33,6 +34,7 @@ from evalui.ui.tabs.compare.selection import (
     notes_on,
     read_ids,
 )
+from evalui.ui.tabs.results.samples.answering import AnsweringModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class CompareTab:
         return div(
             self._run_line(query, able, compared),
             render_blocks(blocks),
-            question_list_card(t, compared, pair, query) if pair else None,
+            question_list_card(PairView(t, compared, pair, query, _models(able))) if pair else None,
             el("section", others, cls="disc"),
             *map(signature_line, _signatures([each.row.cell.signature for each in able])),
             cls="compare",
@@ -199,10 +201,16 @@ class CompareTab:
         )
 
 
+def _models(able: Sequence[ComparedCell]) -> dict[str, AnsweringModel]:
+    return {
+        each.contender.id: AnsweringModel(each.row, each.contender.place, each.contender.baseline)
+        for each in able
+    }
+
+
 def _contender(contender: Contender, several: bool) -> Html:
     """A model, of several runs with its own, which tells two cells of one model apart."""
-    name = model_name(contender.name, contender.place, contender.baseline)
-    return span(name, _run_link(contender) if several else None)
+    return span(contender_name(contender), _run_link(contender) if several else None)
 
 
 def _run_link(contender: Contender) -> Html:
@@ -210,7 +218,7 @@ def _run_link(contender: Contender) -> Html:
 
 
 def _signatures(signatures: Sequence[str]) -> list[str]:
-    """One signature for all, with each of the parts that differ; several if they have other parts."""
+    """One signature for all, with each of the parts that differ."""
     parts = [signature.split("|") for signature in signatures]
     if len({len(each) for each in parts}) > 1:
         return [*dict.fromkeys(signatures)]

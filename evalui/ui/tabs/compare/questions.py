@@ -1,7 +1,7 @@
 """Compare, the questions on which two part: a list to filter, and one of them side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
@@ -12,12 +12,12 @@ from evalui.report.analyses.comparison.figures import (
     split_questions,
 )
 from evalui.report.html import Html, div, el, join, span
-from evalui.report.icons import model_name
 from evalui.types import Sample
 from evalui.ui.components.format import short_id
 from evalui.ui.components.widgets import card, field, note, select
 from evalui.ui.tabs.compare.query import CompareQuery
-from evalui.ui.tabs.compare.question import outcome, side_by_side
+from evalui.ui.tabs.compare.question import PairView, contender_name, question_detail
+from evalui.ui.tabs.results.samples.answering import outcome_of
 
 PAGE_SIZE = 20
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
@@ -32,29 +32,27 @@ class _QuestionLine:
     gap: float
 
 
-def question_list_card(
-    t: Messages, compared: Comparison, pair: PairComparison, query: CompareQuery
-) -> Html:
+def question_list_card(view: PairView) -> Html:
     """The card with the list; the opened question unfolds below its line."""
-    every = _lines(compared, pair)
+    t, query = view.t, view.query
+    every = _lines(view.compared, view.pair)
     filtered = [line for line in every if query.only in ("", line.ahead.id)]
     page = _page(filtered, query)
     rows = filtered[page * PAGE_SIZE : (page + 1) * PAGE_SIZE]
+    paged = replace(view, query=query.with_page(page).with_question(query.question))
     listed = any(line.sample.id == query.question for line in rows)
-    legend = "legend_rouge" if compared.written else "legend"
+    legend = "legend_rouge" if view.compared.written else "legend"
     return card(
         div(
             el("h2", t.count("compare.list.title", len(every))),
             span(t(f"compare.list.{legend}"), cls="meta"),
-            _filters(t, compared, pair, every, query),
+            _filters(view, every),
             cls="card-h",
         ),
-        _pair_picker(t, compared, pair),
-        None if listed else _question_outside_list(t, compared, pair, query),
-        _listing(t, compared, pair, rows, query.with_page(page).with_question(query.question))
-        if rows
-        else _nothing(t, every),
-        _pager(t, query.with_page(page), len(filtered)),
+        _pair_picker(view),
+        None if listed else _question_outside_list(view),
+        _listing(paged, rows) if rows else _nothing(t, every),
+        _pager(t, paged.query, len(filtered)),
         cls="compare-card",
     )
 
@@ -80,94 +78,76 @@ def _page(lines: Sequence[_QuestionLine], query: CompareQuery) -> int:
     return min(query.page, max(len(lines) - 1, 0) // PAGE_SIZE)
 
 
-def _filters(
-    t: Messages,
-    compared: Comparison,
-    pair: PairComparison,
-    every: Sequence[_QuestionLine],
-    query: CompareQuery,
-) -> Html:
-    word = "compare.list.closer" if compared.written else "compare.list.only"
-    if compared.measure == "mean_over_orders":
+def _filters(view: PairView, every: Sequence[_QuestionLine]) -> Html:
+    t = view.t
+    word = "compare.list.closer" if view.compared.written else "compare.list.only"
+    if view.compared.measure == "mean_over_orders":
         word = "compare.list.higher"
     parts = [("", t("compare.list.all", n=f"{len(every):,}"))]
-    for each in (pair.first, pair.second):
+    for each in view.both:
         n = sum(line.ahead == each for line in every)
         parts.append((each.id, t(word, name=each.name, n=f"{n:,}")))
     links = (
         el(
             "a",
             text,
-            href=f"?{query.with_only(id_).address}",
-            aria_current="true" if id_ == query.only else None,
+            href=f"?{view.query.with_only(id_).address}",
+            aria_current="true" if id_ == view.query.only else None,
         )
         for id_, text in parts
     )
     return el("nav", *links, cls="segments")
 
 
-def _pair_picker(t: Messages, compared: Comparison, pair: PairComparison) -> Html | None:
+def _pair_picker(view: PairView) -> Html | None:
+    t, compared = view.t, view.compared
     if len(compared.pairs) < 2:
         return None
     words = {
         each.key: t("compare.versus", first=each.first.name, second=each.second.name)
         for each in compared.pairs
     }
-    picker = field(t("compare.pair"), select("pair", words, pair.key))
+    picker = field(t("compare.pair"), select("pair", words, view.pair.key))
     return div(picker, cls="fields compare-pair")
 
 
-def _question_outside_list(
-    t: Messages, compared: Comparison, pair: PairComparison, query: CompareQuery
-) -> Html | None:
+def _question_outside_list(view: PairView) -> Html | None:
     """A question that an address names and the list does not hold: they agree on it."""
-    if not query.question:
+    t, id_ = view.t, view.query.question
+    if not id_:
         return None
-    sample = compared.samples.get(query.question)
+    sample = view.compared.samples.get(id_)
     if sample is None:
-        return note("warn", t("compare.question.unknown", id=query.question))
+        return note("warn", t("compare.question.unknown", id=id_))
     return div(
-        el("h3", t("question.title", id=short_id(sample.id))),
+        el("h3", t("question.title", id=short_id(id_))),
         note("na", t("compare.question.equal")),
-        side_by_side(t, compared, pair, sample, query),
+        question_detail(view, sample),
         cls="compare-beside",
     )
 
 
-def _listing(
-    t: Messages,
-    compared: Comparison,
-    pair: PairComparison,
-    rows: Sequence[_QuestionLine],
-    query: CompareQuery,
-) -> Html:
+def _listing(view: PairView, rows: Sequence[_QuestionLine]) -> Html:
+    t = view.t
     subjects = any(line.sample.subject for line in rows)
     heads = [
         t("compare.list.id"),
         t("compare.list.question"),
         t("compare.list.subject") if subjects else "",
-        pair.first.name,
-        pair.second.name,
-        t(f"compare.list.{compared.measure}"),
+        *(each.name for each in view.both),
+        t(f"compare.list.{view.compared.measure}"),
     ]
     head = div(*(span(each) for each in heads), cls="compare-heads", aria_hidden="true")
-    items = [_item(t, compared, pair, line, query) for line in rows]
+    items = [_item(view, line) for line in rows]
     return div(head, el("ul", *items, cls="list compare-list"), cls="compare-rows")
 
 
-def _item(
-    t: Messages,
-    compared: Comparison,
-    pair: PairComparison,
-    line: _QuestionLine,
-    query: CompareQuery,
-) -> Html:
-    sample, ahead = line.sample, line.ahead
-    opened = sample.id == query.question
+def _item(view: PairView, line: _QuestionLine) -> Html:
+    sample = line.sample
+    opened = sample.id == view.query.question
     # Both names are read out with their marks, because the heads above are for the eye.
     outcomes = [
-        span(_outcome_marks(t, compared, each, sample), cls="dots", title=each.name)
-        for each in (pair.first, pair.second)
+        span(_outcome_marks(view, each, sample), cls="dots", title=each.name) for each in view.both
     ]
     link = el(
         "a",
@@ -175,20 +155,18 @@ def _item(
         span(sample.question, cls="q"),
         span(sample.subject, cls="meta"),
         *outcomes,
-        model_name(ahead.name, ahead.place, ahead.baseline),
-        href=f"?{query.with_question('' if opened else sample.id).address}",
+        contender_name(line.ahead),
+        href=f"?{view.query.with_question('' if opened else sample.id).address}",
         aria_expanded="true" if opened else "false",
-        autofocus=opened,
     )
-    detail = side_by_side(t, compared, pair, sample, query) if opened else None
-    return el("li", link, detail)
+    return el("li", link, question_detail(view, sample) if opened else None)
 
 
-def _outcome_marks(t: Messages, compared: Comparison, contender: Contender, sample: Sample) -> Html:
-    if compared.written:
-        return join(format_fraction(compared.values[contender.id][sample.id]))
-    outcomes = [outcome(trial) for trial in compared.trials[contender.id].get(sample.id, ())]
-    words = t("list.comma").join(t(f"outcome.{each}") for each in outcomes)
+def _outcome_marks(view: PairView, contender: Contender, sample: Sample) -> Html:
+    if view.compared.written:
+        return join(format_fraction(view.compared.values[contender.id][sample.id]))
+    outcomes = [outcome_of(trial) for trial in view.trials(contender, sample)]
+    words = view.t("list.comma").join(view.t(f"outcome.{each}") for each in outcomes)
     marks = "".join(_DOTS[each] for each in outcomes)
     return join(span(marks, aria_hidden="true"), span(f"{contender.name}: {words}", cls="hidden"))
 

@@ -19,8 +19,9 @@ from evalui.modes.prompts.rubrics import language_of
 from evalui.report.html import Html, div, el, join
 from evalui.runs.cells import CellPlan
 from evalui.types import Dataset, DatasetKind
+from evalui.ui.components.component_tabs import SKIP, html_fragment, on_action
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import note, page_head
 from evalui.ui.services.run_form import (
     RunForm,

@@ -19,9 +19,10 @@ from evalui.models.user_catalog import InvalidModelForm
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
+from evalui.ui.components.component_tabs import QUIET, SKIP, html_fragment, on_action, skip_all
 from evalui.ui.components.form import Form, dump_client_state, load_client_state
 from evalui.ui.components.format import amount
-from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action, skip_all
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import bar, button, note, page_head, status, table, titled
 from evalui.ui.services.models_service import ClusterSettings, Hardware, ModelStatus, WorkerView
 from evalui.ui.services.service import AppService

@@ -1,224 +1,154 @@
-"""The Results tab: one run, at its own address, in seven views."""
+"""The Results tab: one run, at its own address, in five views."""
 
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import gradio as gr
 
-from evalui.errors import EvaluiError, UnknownRun
+from evalui.errors import UnknownRun
 from evalui.messages import Messages
-from evalui.report.compile import preview
-from evalui.report.export.files import FORMATS
-from evalui.report.html import Html, div, el, join
+from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
+from evalui.ui.components.component_tabs import html_fragment, on_action
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
-from evalui.ui.components.fragment import QUIET, SKIP, html_fragment, skip_all
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import (
     blind_voting_page,
-    card,
     note,
     page_head,
     status,
     table,
     titled,
 )
-from evalui.ui.services.run_labels import LIVE_STATES, mode_label, run_label, settings_label
+from evalui.ui.services.run_labels import run_label, settings_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.bias import BiasView
-from evalui.ui.tabs.results.calibration import CalibrationView
-from evalui.ui.tabs.results.health import HealthView
-from evalui.ui.tabs.results.overview import OverviewView
+from evalui.ui.tabs.results import overview, report
+from evalui.ui.tabs.results.present import rendered_views
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import SamplesView
-from evalui.ui.tabs.results.statistics import StatisticsView
 
-VIEWS = ("overview", "bias", "statistics", "calibration", "health", "samples", "report")
-_CHOICES = ("bias", "statistics", "calibration", "health")  # of multiple choice only
+VIEWS = ("overview", "samples", "bias", "statistics", "report")
+JUDGED_VIEWS = ("overview", "duels", "samples", "annotate", "report")  # of written answers alone
+# Views that are reached from others, and the one of `VIEWS` they belong to.
+_WITHIN = {"calibration": "statistics", "health": "overview"}
+_ELSEWHERE = {"duels": "arena", "annotate": "annotate"}  # tabs of their own
 _RECENT = 10
-# A view that is opened stands in the address too: to load it again, and to keep it.
-_ADDRESSED = """(run, filled) => {{
-  const here = new URL(location.href);
-  if (run) {{
-    here.searchParams.set("sub", "{name}");
-    history.replaceState(history.state, "", here);
-  }}
-  return [run, filled];
-}}"""
+_POLL = 2000  # milliseconds between looks at a run that is not finished
 
 
-class _View(Protocol):
-    """One tab within the tab."""
+class SubView(Protocol):
+    """One view of a run: a module or an object with these two functions."""
 
-    outputs: list[Any]
+    def render(self, view: RunView, form: Form, /) -> Html:
+        """Everything the view shows; its root may carry the address of what is shown."""
+        ...
 
-    def build(self, run_id: gr.Textbox) -> None: ...
+    def act(self, view: RunView, action: Action, /) -> Html | None:
+        """The view after an action, None if it stays as it is."""
+        ...
 
 
 class ResultsTab:
-    """The tab in one language; the browser keeps which run is shown."""
+    """The tab in one language; the address is its whole state."""
 
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
         self.t = t
-        self.overview = OverviewView(service, t)
-        self.bias = BiasView(service, t)
-        self.statistics = StatisticsView(service, t)
-        self.calibration = CalibrationView(service, t)
-        self.health = HealthView(service, t)
-        self.samples = SamplesView(service, t)
-        self.report = ReportView(service, t)
         self.outputs: list[Any] = []
+        self.views: Mapping[str, SubView] = {
+            **rendered_views(service, t),
+            "overview": overview,
+            "samples": SamplesView(service, t),
+            "report": report,
+        }
 
-    def build(self) -> None:
-        """Lay out the head and the views, each filled when it is opened."""
-        t = self.t
-        run_id = gr.Textbox(visible=False)
-        filled = gr.Textbox(visible=False)
-        with gr.Column(elem_classes="page"):
-            head = html_fragment("results-head")
-            with gr.Tabs(elem_id="sub", visible=False) as views:
-                for name, view in zip(VIEWS, self._views(), strict=True):
-                    with gr.Tab(t(f"tab.{name}"), id=name, elem_id=f"tab-{name}") as tab:
-                        view.build(run_id)
-                    tab.select(
-                        partial(self.open, name),
-                        [run_id, filled],
-                        [run_id, filled, head, views, *view.outputs],
-                        js=_ADDRESSED.format(name=name),
-                        **QUIET,
-                    )
-        self.outputs = [
-            run_id,
-            filled,
-            head,
-            views,
-            *(part for view in self._views() for part in view.outputs),
-        ]
-
-    def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
-        """All outputs for an address: the head, and the one view it names."""
+    def render(self, form: Form) -> Html:
+        """The run of the address in the view it names, else the newest runs."""
+        run_id = field_value(form, "run")
+        if not run_id:
+            return self._without_run("")
         try:
-            run_view = RunView(self.service, self.t, run_id) if run_id else None
-        except EvaluiError as error:
-            return self._without_run(self._none(self.t.translate(error.sentence)))
-        if run_view is None:
-            return self._without_run(self._none(""))
-        requested = field_value(form, "sub")
-        # Written answers have no positions and are not right or wrong: these views are hidden.
-        offered = VIEWS if run_view.has_choices else tuple(v for v in VIEWS if v not in _CHOICES)
-        name = requested if requested in offered else VIEWS[0]
-        parts: list[Any] = []
-        for other, view in zip(VIEWS, self._views(), strict=True):
-            filled = other == name
-            parts += self._content(name, run_id, form) if filled else skip_all(view.outputs)
-        views = gr.Tabs(visible=True, selected=name)
-        return (run_id, f"{name}@{run_view.run.revision}", self.head(run_view), views, *parts)
-
-    def blind_voting_outputs(self) -> tuple[Any, ...]:
-        """All outputs for an annotator, who votes without knowing names."""
-        return self._without_run(blind_voting_page(self.t, "results"))
-
-    def _without_run(self, head: Html) -> tuple[Any, ...]:
-        return ("", "", head, gr.Tabs(visible=False), *skip_all(self.outputs[4:]))
-
-    def open(self, name: str, run_id: str, filled: str) -> tuple[Any, ...]:
-        """The page's frame and a view when its tab is pressed.
-
-        A view that was filled already keeps its filters. If the run was deleted meanwhile, the
-        page states it, in place of all views.
-        """
-        view = self._views()[VIEWS.index(name)]
-        skipped = skip_all(view.outputs)
-        try:
-            stamp = f"{name}@{self.service.run(run_id).revision}" if run_id else ""
-            if not run_id or stamp in filled.split():
-                return (SKIP, SKIP, SKIP, SKIP, *skipped)
-            parts = self._content(name, run_id, {})
+            view = RunView(self.service, self.t, run_id)
         except UnknownRun as error:
-            none = self._none(self.t.translate(error.sentence))
-            return ("", "", none, gr.Tabs(visible=False), *skipped)
-        return (SKIP, f"{filled} {stamp}", SKIP, SKIP, *parts)
+            return self._without_run(self.t.translate(error.sentence))
+        name = self._name(view, form)
+        return self._framed(view, name, self.views[name].render(view, form))
 
-    def head(self, view: RunView) -> Html:
-        """The run's name, what it was, and how it ended."""
-        t, run = self.t, view.run
-        models = len({cell.cell.model for cell in view.answering_cells})
-        modes = dict.fromkeys(mode_label(t, cell) for cell in view.answering_cells)
-        facts = [
-            t.count("results.models", models),
-            " · ".join(dict.fromkeys(cell.cell.dataset for cell in view.cells)),
-            t("list.semicolon").join(modes),
-            *settings_label(t, run),
-            t(
-                f"results.{run.state}",
-                moment=format_time(t, run.finished or run.started or run.created),
-            ),
-        ]
-        copy = el(
-            "button",
-            t("results.share"),
-            type="button",
-            cls="btn",
-            data_copy=f"../r/{run.id}",
-            data_done=t("question.copied"),
-        )
-        repeat = el("a", t("runs.repeat"), href=f"?again={run.id}", cls="btn")
-        beside = el("a", t("compare.compare"), href=f"?tab=compare&run={run.id}", cls="btn")
+    def act(self, action: Action) -> Html | None:
+        """The tab after an action; a poll that finds nothing new leaves it as it is."""
+        run_id = field_value(action.form, "run")
+        if action.do == "poll":
+            same = str(self.service.run(run_id).revision) == action.value("revision")
+            return None if same else self.render(action.form)
+        view = RunView(self.service, self.t, run_id)
+        name = self._name(view, action.form)
+        content = self.views[name].act(view, action)
+        return None if content is None else self._framed(view, name, content)
+
+    def _name(self, view: RunView, form: Form) -> str:
+        # Written answers have no positions and are not right or wrong.
+        offered = VIEWS if view.has_choices else JUDGED_VIEWS
+        requested = field_value(form, "sub")
+        known = requested in offered or (view.has_choices and requested in _WITHIN)
+        return requested if known and requested in self.views else VIEWS[0]
+
+    # ------------------------------------------------------------ the frame
+
+    def _framed(self, view: RunView, name: str, content: Html) -> Html:
+        live = {"data_poll": _POLL, "data_revision": str(view.run.revision)}
         return div(
-            page_head(run.name, " · ".join(facts), beside, copy, repeat),
-            self._unfinished(run),
-            cls="stack" if view.has_choices else "stack no-choices",  # hides their tabs
+            div(
+                el("b", view.run.name),
+                span(" · ".join(self._facts(view)), cls="meta"),
+                self._subtabs(view, name),
+                cls="runline",
+            ),
+            self._unfinished(view.run) if view.is_live or view.run.state == "failed" else None,
+            content,
+            cls="results",
+            **(live if view.is_live else {}),
         )
 
-    def _views(self) -> tuple[_View, ...]:
-        return (
-            self.overview,
-            self.bias,
-            self.statistics,
-            self.calibration,
-            self.health,
-            self.samples,
-            self.report,
-        )
+    def _facts(self, view: RunView) -> list[str]:
+        """How many questions and models, when, and the settings that are not the usual ones."""
+        t, run = self.t, view.run
+        cells = view.answering_cells
+        sizes = {cell.dataset_key: cell.questions for cell in cells}
+        models = len({cell.cell.model for cell in cells})
+        moment = format_time(t, run.finished or run.started or run.created)
+        counted = t.count("results.questions", sum(sizes.values()))
+        return [counted, t.count("results.models", models), moment, *settings_label(t, run)]
 
-    def _content(self, name: str, run_id: str, form: Form) -> tuple[Any, ...]:
-        plain = {"overview": self.overview, "report": self.report}
-        if name in plain:
-            return plain[name].show(run_id)
-        charts = {"bias": self.bias, "statistics": self.statistics, "calibration": self.calibration}
-        if name in charts:
-            return charts[name].show(run_id, form)
-        return (self.samples.show(run_id, form) if name == "samples" else self.health.show(run_id),)
+    def _subtabs(self, view: RunView, name: str) -> Html:
+        current = _WITHIN.get(name, name)
+        links = (
+            el(
+                "a",
+                self.t(f"tab.{each}"),
+                href=f"?run={view.run.id}&tab={_ELSEWHERE[each]}"
+                if each in _ELSEWHERE
+                else view.address(each),
+                aria_current="page" if each == current else None,
+            )
+            for each in (VIEWS if view.has_choices else JUDGED_VIEWS)
+        )
+        return el("nav", *links, cls="sub", aria_label=self.t("results.views"))
 
     def _unfinished(self, run: RunRow) -> Html | None:
-        if run.state not in LIVE_STATES:
-            return (
-                note("bad", self.t.translate(run.error))
-                if run.state == "failed" and run.error
-                else None
-            )
-        t, address = self.t, f"?run={run.id}&tab="
-        watch = el("a", t("results.watch"), href=f"{address}runs")
+        t = self.t
+        if run.state == "failed":
+            return note("bad", t.translate(run.error)) if run.error else None
+        watch = el("a", t("results.watch"), href=f"?run={run.id}&tab=runs")
         if run.state == "queued" and not run.done:
             return note("na", t("results.queued_of"), " ", watch)
-        # The script keeps the rest of the address, and with it the view that is open.
-        again = el(
-            "a",
-            t("results.reload"),
-            href=f"{address}results",
-            data_param="tab",
-            data_value="results",
-        )
         progress = t("results.live_of", done=f"{run.done:,}", total=f"{run.total:,}")
-        return note("na", progress, " ", again, " · ", watch)
+        return note("na", progress, " ", watch)
 
-    def _none(self, problem: str) -> Html:
+    def _without_run(self, problem: str) -> Html:
         t = self.t
-        rows = [row for row in read_runs(self.service.database, self.service.owner) if row.done][
-            :_RECENT
-        ]
+        rows = [row for row in read_runs(self.service.database, self.service.owner) if row.done]
         links = [
             [
                 join(
@@ -228,7 +158,7 @@ class ResultsTab:
                 status("ok" if row.state == "done" else "na", t(f"runstate.{row.state}")),
                 format_time(t, row.created),
             ]
-            for row in rows
+            for row in rows[:_RECENT]
         ]
         heads = [t("runs.run"), t("runs.state"), t("runs.when")]
         listed = (
@@ -243,51 +173,25 @@ class ResultsTab:
             cls="stack",
         )
 
+    # ------------------------------------------------------------ in the page that Gradio lays out
 
-class ReportView:
-    """The view in one language."""
+    def build(self) -> None:
+        """Lay out the one pane, and the field that keeps the address."""
+        address = gr.JSON(visible=False)
+        with gr.Column(elem_classes="page"):
+            pane = html_fragment("results-pane")
+        self.outputs = [address, pane]
+        on_action(pane, self._answer, inputs=[address], outputs=[pane])
 
-    def __init__(self, service: AppService, t: Messages) -> None:
-        self.service = service
-        self.t = t
-        self.outputs: list[Any] = []
+    def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
+        """All outputs for an address."""
+        form = form | {"run": run_id}
+        return form, self.render(form)
 
-    def build(self, run_id: gr.Textbox) -> None:
-        """Lay out the links and the preview. Gradio's Markdown is sanitised."""
-        del run_id
-        links = html_fragment("report-pane")
-        with gr.Column(elem_classes="chart-card"):
-            preview = gr.Markdown(elem_id="report-preview")
-        self.outputs = [links, preview]
+    def blind_voting_outputs(self) -> tuple[Any, ...]:
+        """All outputs for an annotator, who votes without knowing names."""
+        return {}, blind_voting_page(self.t, "results")
 
-    def show(self, run_id: str) -> tuple[Any, ...]:
-        """Links and preview of a run."""
-        view = RunView(self.service, self.t, run_id)
-        return downloads(self.t, view.run), preview(
-            self.service.report(run_id, self.t.language), self.t.language
-        )
-
-
-def downloads(t: Messages, run: RunRow) -> Html:
-    """A plain link per format: it works without scripts, and on the first click."""
-    cards = [
-        card(
-            el("h3", t(f"report.{extension}")),
-            el("p", t(f"report.{extension}_about"), cls="dim"),
-            el(
-                "a",
-                t("report.download", name=extension.upper()),
-                href=f"../export/{run.id}.{extension}?lang={t.language}",
-                cls="btn pri" if extension == "zip" else "btn",
-                download=True,
-            ),
-        )
-        for extension in FORMATS
-    ]
-    live = run.state in LIVE_STATES
-    return div(
-        note("warn", t("report.unfinished")) if live else None,
-        titled(t("report.files"), div(*cards, cls="downloads"), aside=t("report.files_about")),
-        el("h2", t("report.preview")),
-        cls="stack",
-    )
+    def _answer(self, address: Form | None, action: Action) -> Any:
+        shown = self.act(action.with_form((address or {}) | action.form))
+        return gr.skip() if shown is None else shown

@@ -5,6 +5,7 @@ from functools import cached_property
 
 from evalui.messages import Messages
 from evalui.report.analyses.open_answers.figures import AnswerSummary
+from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import with_question
 from evalui.report.analyses.statistics import ComparisonSet, comparisons
@@ -15,7 +16,7 @@ from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import Language
-from evalui.ui.services.run_labels import mode_label
+from evalui.ui.services.run_labels import LIVE_STATES, mode_label
 from evalui.ui.services.service import AppService
 
 
@@ -26,18 +27,18 @@ class RunView:
         self.run: RunRow = service.run(run_id)
         self.cells: list[CellRow] = read_cells(service.database, run_id)
         self.baselines = service.baselines()
-        self._service = service
-        self._t = t
+        self.service = service
+        self.t = t
 
     @property
     def language(self) -> Language:
         """The language of the page."""
-        return self._t.language
+        return self.t.language
 
     @cached_property
     def report(self) -> Report:
         """All figures of the run."""
-        return self._service.report(self.run.id, self._t.language)
+        return self.service.report(self.run.id, self.t.language)
 
     @cached_property
     def summaries(self) -> Mapping[int, Summary]:
@@ -63,6 +64,11 @@ class RunView:
         return self.report.answers
 
     @property
+    def is_live(self) -> bool:
+        """Whether answers are still to come."""
+        return self.run.state in LIVE_STATES
+
+    @property
     def has_choices(self) -> bool:
         """Whether the run has multiple-choice cells."""
         return any(cell.cell.mode not in (OPEN, JUDGE) for cell in self.cells)
@@ -72,10 +78,19 @@ class RunView:
         """The cells in which questions are answered: all but those of judges."""
         return [cell for cell in self.cells if cell.cell.mode != JUDGE]
 
+    @cached_property
+    def places(self) -> Places:
+        """Where links of the run's blocks lead."""
+        return Places(self.run.id, {cell.cell: cell.id for cell in self.cells})
+
+    def address(self, sub: str, **more: str) -> str:
+        """The address of a view of this run, with what decides what it shows."""
+        return self.places.view(sub, **more)
+
     def label(self, cell: CellRow) -> str:
         """What the pickers call a cell: model, dataset if there are several, mode."""
         several = len({other.cell.dataset for other in self.cells}) > 1
-        parts = [cell.cell.model, cell.cell.dataset if several else "", mode_label(self._t, cell)]
+        parts = [cell.cell.model, cell.cell.dataset if several else "", mode_label(self.t, cell)]
         return " · ".join(part for part in parts if part)
 
     def heading(self, comparison: ComparisonSet) -> str:
@@ -86,7 +101,7 @@ class RunView:
         same = (comparison.dataset, comparison.label)
         cell = next(c for c in self.cells if (c.cell.dataset, c.cell.label) == same)
         several = len({dataset for dataset, _ in kinds}) > 1
-        parts = [comparison.dataset if several else "", mode_label(self._t, cell)]
+        parts = [comparison.dataset if several else "", mode_label(self.t, cell)]
         return " · ".join(part for part in parts if part)
 
     @cached_property

@@ -17,9 +17,10 @@ from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_runs
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
+from evalui.ui.components.component_tabs import QUIET, SKIP, html_fragment, on_action
 from evalui.ui.components.form import dump_client_state, load_client_state
 from evalui.ui.components.format import duration, format_time
-from evalui.ui.components.fragment import QUIET, SKIP, Action, html_fragment, on_action
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import (
     RUN_STATE_KINDS,
     bar,

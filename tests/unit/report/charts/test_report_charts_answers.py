@@ -10,12 +10,13 @@ from evalui.report.analyses.overview.summary import summarise
 from evalui.report.charts.answers import (
     TEXT_FIGURES,
     before_after,
-    confusion,
-    recall,
+    picks_heat_map,
     text_figures_chart,
 )
+from evalui.report.charts.plotly import draw_plotly
 from evalui.report.charts.theme import COLOURS
 from evalui.scoring.position_bias.counts import PositionTable
+from evalui.types import Language
 
 # ---------------------------------------------------------------- accuracy
 
@@ -126,42 +127,46 @@ def table(make_result) -> PositionTable:
     return found
 
 
+def _picks(table: PositionTable, language: Language = "en", **words: str) -> Any:
+    return draw_plotly(picks_heat_map(table, language, **words))
+
+
 def _heat(chart: Any) -> list[Any]:
     return [trace for trace in chart.data if trace.type == "heatmap"]
 
 
 def test_each_row_of_the_heat_map_sums_to_one_with_the_unreadable(table):
-    letters, others = _heat(confusion(table, "en"))
+    letters, others = _heat(_picks(table))
     for row, rest in zip(letters.z, others.z, strict=True):
         assert sum(row) + sum(rest) == pytest.approx(1)
 
 
 def test_rows_are_gold_and_columns_are_picks(table):
-    letters, _ = _heat(confusion(table, "en"))
+    letters, _ = _heat(_picks(table))
     assert letters.z[0][0] == pytest.approx(4 / 5)
     assert letters.z[1][0] == pytest.approx(4 / 5)
     assert letters.text[1][0] == "80 %"
 
 
 def test_hover_tells_the_counts(table):
-    letters, others = _heat(confusion(table, "en"))
+    letters, others = _heat(_picks(table))
     assert letters.hovertext[1][0] == "B → A: 4 of 5, 80 % (38–96)"
     # q4's right option is A: as written it stands in slot A, in the second order in slot B.
     assert others.hovertext[0][0] == "A → unreadable: 1 of 5, 20 % (4–62)"
-    assert _heat(confusion(table, "zh"))[1].hovertext[0][0].startswith("A → 无法判读：5 次中 1 次")
+    assert _heat(_picks(table, "zh"))[1].hovertext[0][0].startswith("A → 无法判读：5 次中 1 次")
 
 
 def test_a_cell_knows_which_questions_it_counts(table):
-    letters, others = _heat(confusion(table, "en"))
+    letters, others = _heat(_picks(table))
     assert tuple(letters.customdata[1][2]) == (1, 2)
     assert tuple(others.customdata[3][0]) == (3, "unreadable")
 
 
 def test_rows_of_few_questions_are_grey(make_result, table):
-    grey = [scale for _, scale in _heat(confusion(table, "en"))[0].colorscale]
+    grey = [scale for _, scale in _heat(_picks(table))[0].colorscale]
     assert len(set(grey)) == 1
     (enough,) = summarise(make_result({f"q{i}": "right" for i in range(30)})).positions
-    blue = [scale for _, scale in _heat(confusion(enough, "en"))[0].colorscale]
+    blue = [scale for _, scale in _heat(_picks(enough))[0].colorscale]
     assert len(set(blue)) == 2
 
 
@@ -169,7 +174,7 @@ def test_in_one_order_each_row_has_its_own_number_of_questions(make_result):
     picks = {f"q{i}": "right" for i in range(60)}
     targets = {f"q{i}": 0 if i < 40 else 1 + i % 3 for i in range(60)}
     (table,) = summarise(make_result(picks, targets=targets, pattern="origin")).positions
-    blue, grey, _ = _heat(confusion(table, "en"))
+    blue, grey, _ = _heat(_picks(table))
     assert [row[0] is None for row in blue.z] == [False, True, True, True]
     assert [row[0] is None for row in grey.z] == [True, False, False, False]
 
@@ -177,24 +182,24 @@ def test_in_one_order_each_row_has_its_own_number_of_questions(make_result):
 def test_many_orders_of_a_question_do_not_narrow_a_range(make_result):
     picks = {f"q{i}": "right" for i in range(40)}
     (table,) = summarise(make_result(picks, pattern="all_possible")).positions
-    letters, _ = _heat(confusion(table, "en"))
+    letters, _ = _heat(_picks(table))
     assert letters.hovertext[0][0] == "A → A: 240 of 240, 100.0 % (91.2–100.0)"
 
 
 def test_the_scale_is_fixed_so_that_charts_compare(table):
-    letters, _ = _heat(confusion(table, "en"))
+    letters, _ = _heat(_picks(table))
     assert (letters.zmin, letters.zmax) == (0, 0.75)
 
 
 def test_the_diagonal_is_outlined(table):
-    boxes = [s for s in confusion(table, "en").layout.shapes if s.type == "rect"]
+    boxes = [s for s in _picks(table).layout.shapes if s.type == "rect"]
     assert [((b.x0 + b.x1) / 2, (b.y0 + b.y1) / 2) for b in boxes] == [
         pytest.approx((slot, slot)) for slot in range(4)
     ]
 
 
 def test_all_picks_stand_below_against_chance(table):
-    chart = confusion(table, "en", colour="#D55E00")
+    chart = _picks(table, colour="#D55E00")
     (bars,) = [trace for trace in chart.data if trace.type == "bar"]
     assert list(bars.y) == pytest.approx([16 / 18, 1 / 18, 1 / 18, 0])
     assert list(bars.marker.color)[:2] == ["#D55E00", "#80868B"]
@@ -203,47 +208,21 @@ def test_all_picks_stand_below_against_chance(table):
 
 
 def test_ties_get_a_column_only_if_there_are_any(make_result, table):
-    assert list(confusion(table, "en").layout.xaxis.ticktext)[-1] == "unreadable"
+    assert list(_picks(table).layout.xaxis.ticktext)[-1] == "unreadable"
     (tied,) = summarise(make_result({"q0": ["tie", 0, 0, 0]})).positions
-    assert list(confusion(tied, "en").layout.xaxis.ticktext)[-2:] == ["unreadable", "tied"]
-
-
-def test_bars_show_recall_with_its_range_and_the_chance_line(table):
-    chart = recall(table, "en")
-    (bars,) = chart.data
-    assert list(bars.y) == pytest.approx([80, 0, 20, 0])
-    first = table.recalls[0]
-    assert bars.error_y.array[0] == pytest.approx(100 * (first.high - first.value))
-    assert bars.error_y.arrayminus[0] == pytest.approx(100 * (first.value - first.low))
-    # All of it averages to 25 %, so that the line of the mean would lie on that of chance.
-    (line,) = chart.layout.shapes
-    assert line.y0 == 25
-    assert "chance 25 %" in [a.text for a in chart.layout.annotations]
-
-
-def test_the_axis_of_shares_starts_at_nought(table):
-    assert recall(table, "en").layout.yaxis.range[0] == 0
+    assert list(_picks(tied).layout.xaxis.ticktext)[-2:] == ["unreadable", "tied"]
 
 
 def test_three_options_have_three_rows(make_result):
     (three,) = summarise(make_result({"q0": "right"}, options=3)).positions
-    assert len(_heat(confusion(three, "en"))[0].z) == 3
-    assert list(recall(three, "en").layout.xaxis.ticktext) == ["<b>A</b>", "<b>B</b>", "<b>C</b>"]
+    assert len(_heat(_picks(three))[0].z) == 3
 
 
 def test_nothing_readable_can_still_be_drawn(make_result):
     (blank,) = summarise(make_result({"q0": [None] * 4})).positions
-    letters, others = _heat(confusion(blank, "zh"))
+    letters, others = _heat(_picks(blank, "zh"))
     assert sum(map(sum, letters.z)) == 0
     assert all(row[0] == 1 for row in others.z)
-    assert list(recall(blank, "zh").data[0].y) == [0, 0, 0, 0]
-
-
-def test_the_mean_has_its_line_unless_chance_lies_there(make_result):
-    (good,) = summarise(make_result({f"q{i}": "right" for i in range(4)})).positions
-    chart = recall(good, "en")
-    assert [line.y0 for line in chart.layout.shapes] == [100, 25]
-    assert "mean 100 %" in [a.text for a in chart.layout.annotations]
 
 
 # ---------------------------------------------------------------- written answers

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
@@ -11,8 +13,9 @@ from evalui.report.charts.calibration import (
     reliability_title,
     sample_size_chart,
 )
+from evalui.report.charts.plotly import draw_plotly
 from evalui.scoring.calibration import Calibration, CalibrationBin
-from evalui.types import Interval
+from evalui.types import Interval, Language
 
 
 def _bin(low: float, sure: float, value: float, n: int) -> CalibrationBin:
@@ -26,6 +29,10 @@ def _calibration(*bins: CalibrationBin) -> Calibration:
     return Calibration(sum(b.accuracy.n for b in bins), 0.123, 0.456, (empty, *bins))
 
 
+def _reliability(found: Calibration, language: Language, **words: str) -> Any:
+    return draw_plotly(reliability(found, language, **words))
+
+
 @pytest.fixture
 def pairs():
     made = [("sure", right), ("fond", fond), ("also", right)]
@@ -34,7 +41,7 @@ def pairs():
 
 
 def test_sureness_stands_against_rightness_with_ranges_and_counts():
-    chart = reliability(_calibration(_bin(0.4, 0.45, 0.4, 50), _bin(0.9, 0.95, 0.8, 12)), "en")
+    chart = _reliability(_calibration(_bin(0.4, 0.45, 0.4, 50), _bin(0.9, 0.95, 0.8, 12)), "en")
     _, marks, bars = chart.data
     assert (list(marks.x), list(marks.y)) == ([45, 95], [40, 80])
     assert list(marks.error_y.array) == pytest.approx([10, 10])
@@ -44,16 +51,16 @@ def test_sureness_stands_against_rightness_with_ranges_and_counts():
 
 
 def test_bins_of_few_questions_are_grey():
-    chart = reliability(
+    chart = _reliability(
         _calibration(_bin(0.4, 0.45, 0.4, 30), _bin(0.9, 0.95, 0.8, 29)), "en", colour="#D55E00"
     )
     assert list(chart.data[1].marker.color) == ["#D55E00", "#80868B"]
 
 
 def test_both_axes_of_reliability_are_whole():
-    layout = reliability(_calibration(_bin(0.4, 0.45, 0.4, 50)), "zh").layout
+    layout = _reliability(_calibration(_bin(0.4, 0.45, 0.4, 50)), "zh").layout
     assert (tuple(layout.xaxis.range), tuple(layout.yaxis.range)) == ((0, 100), (0, 100))
-    line = reliability(_calibration(_bin(0.4, 0.45, 0.4, 50)), "zh").data[0]
+    line = _reliability(_calibration(_bin(0.4, 0.45, 0.4, 50)), "zh").data[0]
     assert (tuple(line.x), tuple(line.y)) == ((0, 100), (0, 100))
 
 
@@ -87,7 +94,7 @@ def test_the_subtitle_has_both_scores_and_the_mass():
 
 def test_a_real_cell_has_its_reliability():
     found = summarise(with_probabilities(cell_result(fond), sure=0.7)).main_bias.calibration
-    chart = reliability(found, "en")
+    chart = _reliability(found, "en")
     assert list(chart.data[1].x) == pytest.approx([70])
     assert list(chart.data[2].y) == [120]
 

@@ -81,7 +81,8 @@ def test_foreign_text_is_no_markup():
     drawing = _drawing(chart)
     assert set(_texts(chart)) == {HOSTILE}
     assert [each.text for each in drawing.iter("title")] == [HOSTILE]
-    assert [g.get("data-key") for g in drawing.iter("g") if g.get("data-key")] == [f"{HOSTILE},0"]
+    linked = _drawing(chart, links={f"{HOSTILE},0": HOSTILE})
+    assert [link.get("href") for link in linked.iter("a")] == [HOSTILE]
 
 
 def test_every_text_of_a_heat_map_is_drawn_once():
@@ -116,15 +117,26 @@ def test_counted_rows_go_upwards():
     assert heights["top"] > heights["foot"]
 
 
-def test_the_cells_of_picks_carry_their_keys_and_their_words():
+def test_a_cell_with_an_address_is_a_link_that_a_screen_reader_finds():
     table = summarise(cell_result(fond, model="fond")).main_bias
     assert table is not None
-    drawing = _drawing(picks_heat_map(table.position, "zh", COLOURS[0]))
-    keys = [g.get("data-key") for g in drawing.iter("g") if g.get("data-key")]
-    size = table.n_options
-    assert {"0,0", f"{size - 1},{size - 1}", "0,unreadable"} <= set(keys)
-    assert len(keys) == len(set(keys)) == size * (size + 1)
-    assert any("无法" in "".join(each.itertext()) for each in drawing.iter("text"))
+    links = {"0,1": "?cell=1", "3,unreadable": "?cell=2", "9,9": "?cell=3"}
+    drawing = _drawing(picks_heat_map(table.position, "zh"), title="picks", links=links)
+    assert (drawing.get("role"), drawing.get("aria-label")) == ("group", "picks")
+    linked = {link.get("href"): link.findtext("title") or "" for link in drawing.iter("a")}
+    assert set(linked) == {"?cell=1", "?cell=2"}
+    assert linked["?cell=1"].startswith("A → B")
+    assert linked["?cell=2"].startswith("D → 无法判读")
+
+
+def test_a_mark_and_a_point_with_an_address_are_links():
+    (series,) = INTERVALS.series
+    keyed = replace(series, marks=[replace(series.marks[0], keys=("a", "b"))])
+    intervals = _drawing(replace(INTERVALS, series=[keyed]), links={"a,b": "?pair"})
+    assert [link.get("href") for link in intervals.iter("a")] == ["?pair"]
+    points = replace(LINES.lines[1], keys=[(0.1, 0.2)])
+    lines = _drawing(replace(LINES, lines=[points]), links={"0.1,0.2": "?bin"})
+    assert [link.get("href") for link in lines.iter("a")] == ["?bin"]
 
 
 def test_a_mark_stands_where_its_value_is_with_its_range_and_hover():

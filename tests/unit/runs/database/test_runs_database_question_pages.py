@@ -6,8 +6,15 @@ from runs_examples import add_run, dataset, sample, spec, trial
 from evalui.errors import StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
-from evalui.runs.database.question_pages import read_facets, read_question, read_question_page
-from evalui.runs.database.records import Facets
+from evalui.runs.database.question_pages import (
+    read_facets,
+    read_listed,
+    read_matching,
+    read_place,
+    read_question,
+)
+from evalui.runs.database.records import CellRow, Facets, ListedQuestion, QuestionFilter
+from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.types import Trial
 
@@ -38,6 +45,16 @@ def filled(database: Database) -> Database:
     return database
 
 
+@pytest.fixture
+def two_models(database: Database) -> Database:
+    add_run(database, spec(models=["perfect", "always-A"]), dataset(2))
+    run = queue.claim(database, "worker-1")
+    assert run
+    write_trials(database, run.lease, 1, [trial(0), trial(1)])
+    write_trials(database, run.lease, 2, [trial(0, choice=3, credit=0.0)])
+    return database
+
+
 @pytest.mark.parametrize(
     ("chosen", "numbers"),
     [
@@ -49,11 +66,11 @@ def filled(database: Database) -> Database:
         ({"outcome": "tied"}, [2]),
         ({"subject": "law"}, [5]),
         ({"rule": "marker"}, [1, 4]),
-        ({"gold_slot": 1, "picked_slot": 0}, [2, 4]),
-        ({"gold_slot": 0, "picked_slot": 2}, [1]),
-        ({"picked_slot": 1, "rule": "forced"}, [0, 4]),
-        ({"picked_slot": 0, "gold_slot": 1, "rule": "marker"}, [4]),
-        ({"picked_slot": 2, "gold_slot": 1}, []),
+        ({"gold": 1, "picked": 0}, [2, 4]),
+        ({"gold": 0, "picked": 2}, [1]),
+        ({"picked": 1, "rule": "forced"}, [0, 4]),
+        ({"picked": 0, "gold": 1, "rule": "marker"}, [4]),
+        ({"picked": 2, "gold": 1}, []),
         ({"find": "What is 3"}, [3]),
         ({"find": "what IS"}, [0, 1, 2, 3, 4, 5]),
         ({"find": "抱歉"}, [3]),
@@ -70,51 +87,76 @@ def filled(database: Database) -> Database:
 def test_a_filter_keeps_what_it_says(
     filled: Database, chosen: dict[str, Any], numbers: list[int]
 ) -> None:
-    page = read_question_page(filled, 1, **chosen)
-    assert [row.line - 2 for row in page.rows] == numbers
-    assert page.total == len(numbers)
+    assert read_matching(filled, cell(filled), QuestionFilter(**chosen)) == tuple(numbers)
 
 
-def test_a_page_is_a_slice_and_knows_the_whole(filled: Database) -> None:
-    page = read_question_page(filled, 1, offset=2, limit=2)
-    assert [row.sample_id for row in page.rows] == ["sums/2", "sums/3"]
-    assert page.total == 6
+def test_the_listed_questions_stand_as_requested(filled: Database) -> None:
+    rows = read_listed(filled, [1], [2, 0, 3])
+    assert [row.sample.id for row in rows] == ["sums/2", "sums/0", "sums/3"]
 
 
-def test_a_page_beyond_the_end_is_empty_and_knows_the_whole(filled: Database) -> None:
-    page = read_question_page(filled, 1, offset=50)
-    assert (page.rows, page.total) == ((), 6)
+def test_a_place_that_the_file_does_not_have_is_left_out(filled: Database) -> None:
+    assert [row.place for row in read_listed(filled, [1], [5, 50])] == [5]
 
 
 def test_a_row_tells_the_outcome_of_each_variant_in_order(filled: Database) -> None:
-    rows = read_question_page(filled, 1).rows
-    assert [row.outcomes for row in rows[:5]] == [
-        ("right", "right"),
-        ("wrong", "right"),
-        ("tied", "wrong"),
-        ("unreadable", "unreadable"),
-        ("wrong", "wrong"),
+    rows = read_listed(filled, [1], range(5))
+    assert [outcomes(row, 1) for row in rows] == [
+        ["right", "right"],
+        ["wrong", "right"],
+        ["tied", "wrong"],
+        ["unreadable", "unreadable"],
+        ["wrong", "wrong"],
     ]
-    assert (rows[0].question, rows[0].subject) == ("What is 0 plus 0?", "sums")
+    assert (rows[0].sample.question, rows[0].sample.subject) == ("What is 0 plus 0?", "sums")
+
+
+def test_a_row_has_the_outcomes_of_every_model(two_models: Database) -> None:
+    first, second = read_listed(two_models, [1, 2], [0, 1])
+    assert (outcomes(first, 1), outcomes(first, 2)) == (["right"], ["wrong"])
+    assert outcomes(second, 1) == ["right"]
+    assert 2 not in second.marks
+
+
+def test_a_question_comes_with_the_trials_of_every_model(two_models: Database) -> None:
+    question = read_question(two_models, [1, 2], "sums/0")
+    assert question.sample == sample(0)
+    assert [trial.choice for trial in question.trials[1]] == [0]
+    assert [trial.choice for trial in question.trials[2]] == [3]
 
 
 def test_a_question_comes_with_its_trials_in_order(filled: Database) -> None:
-    question = read_question(filled, 1, "sums/1")
+    question = read_question(filled, [1], "sums/1")
     assert question.sample == sample(1)
-    assert question.trials == TRIALS[2:4]
+    assert question.trials[1] == TRIALS[2:4]
 
 
 @pytest.mark.usefixtures("lease")
 def test_a_question_that_was_not_run_yet_has_no_trials(database: Database) -> None:
-    assert read_question(database, 1, "sums/0").trials == ()
+    assert read_question(database, [1], "sums/0").trials[1] == ()
+
+
+@pytest.mark.usefixtures("lease")
+def test_questions_without_an_answer_are_not_listed(database: Database) -> None:
+    assert read_matching(database, cell(database), QuestionFilter()) == ()
 
 
 def test_an_unknown_question_is_reported(filled: Database) -> None:
+    assert read_place(filled, 1, "sums/99") is None
     with pytest.raises(StoreError, match="no question 'sums/99'"):
-        read_question(filled, 1, "sums/99")
+        read_question(filled, [1], "sums/99")
 
 
 def test_the_filters_offer_what_is_there(filled: Database) -> None:
-    assert read_facets(filled, 1) == Facets(
+    assert read_facets(filled, cell(filled)) == Facets(
         ("sums", "law"), ("forced", "marker", "refusal", "tie"), 4
     )
+
+
+def cell(database: Database) -> CellRow:
+    (run,) = database.rows("SELECT id FROM run")
+    return read_cells(database, run["id"])[0]
+
+
+def outcomes(row: ListedQuestion, cell_id: int) -> list[str]:
+    return [mark.outcome for mark in row.marks[cell_id]]

@@ -15,7 +15,7 @@ from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.probing import status
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.probing.status import EndpointStatus
-from evalui.ui.components.fragment import SKIP
+from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models import ModelsTab
 

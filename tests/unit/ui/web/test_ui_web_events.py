@@ -242,7 +242,9 @@ def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
         raise ZeroDivisionError("a secret of the server")
 
     monkeypatch.setattr("evalui.ui.tabs.runs.RunsTab.show", broken)
-    answer = site.send(event(site, "open", ""))
+    answer = site.client.post(
+        "/en/gradio_api/run/predict", params={"tab": "runs"}, json=event(site, "enter_runs")
+    )
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert "ZeroDivisionError: a secret of the server" in capfd.readouterr().err
@@ -277,7 +279,7 @@ SUB_TABS = ("overview", "bias", "statistics", "calibration", "health", "samples"
 @pytest.mark.parametrize("tab", ["runs", "results", "arena", "compare"])
 @pytest.mark.parametrize("run", ["nowhere00", "../x", "x" * 500, "\0"])
 def test_the_address_of_an_unknown_run_is_answered_in_words(site: Site, tab: str, run: str):
-    found = event(site, "enter")
+    found = event(site, f"enter_{tab}")
     answer = site.client.post(
         "/en/gradio_api/run/predict", params={"run": run, "tab": tab, "sub": "samples"}, json=found
     )

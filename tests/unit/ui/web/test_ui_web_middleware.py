@@ -7,7 +7,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from evalui.ui.web.middleware import PageHeadMiddleware, SameOriginMiddleware
+from evalui.ui.web.middleware import SameOriginMiddleware
 
 
 async def page(_: Request) -> HTMLResponse:
@@ -31,14 +31,10 @@ async def shared(_: Request) -> PlainTextResponse:
 def client() -> TestClient:
     app = Starlette(
         routes=[
-            Route("/zh/", page),
             Route("/other", page),
             Route("/shared", shared),
             Route("/write", write, methods=["POST"]),
         ]
-    )
-    app.add_middleware(
-        PageHeadMiddleware, heads={"/zh/": "<title>评测</title>"}, languages={"/zh/": "zh-CN"}
     )
     app.add_middleware(SameOriginMiddleware, hosts=["EvalUI.test"])
     return TestClient(app, base_url="http://evalui.test")
@@ -124,15 +120,3 @@ def test_no_other_origin_may_read_an_answer(client: TestClient):
     answer = client.get("/shared", headers={"origin": "http://localhost:3000"})
     assert answer.status_code == 200
     assert not [name for name in answer.headers if name.startswith("access-control-")]
-
-
-def test_a_page_gets_its_head_and_its_language(client: TestClient):
-    answer = client.get("/zh/")
-    assert answer.text.startswith(
-        '<html lang="zh-CN"><head><title>评测</title></head><body lang="en">'
-    )
-    assert int(answer.headers["content-length"]) == len(answer.content)
-
-
-def test_other_documents_are_left_alone(client: TestClient):
-    assert "<title>" not in client.get("/other").text

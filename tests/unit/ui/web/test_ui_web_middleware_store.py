@@ -52,8 +52,9 @@ def test_an_event_says_that_the_store_is_damaged(
     client: TestClient, capfd: pytest.CaptureFixture[str]
 ):
     listeners = client.get("/en/config").json()["dependencies"]
-    number = next(each["id"] for each in listeners if each["api_name"] == "open")
-    answer = client.post("/en/gradio_api/run/predict", json={"data": [""], "fn_index": number})
+    number = next(each["id"] for each in listeners if each["api_name"] == "enter_runs")
+    address = "/en/gradio_api/run/predict?tab=runs"
+    answer = client.post(address, json={"data": [], "fn_index": number})
     assert answer.status_code == 503
     assert "The database is damaged" in answer.json()["error"]
     assert "Traceback" not in capfd.readouterr().err

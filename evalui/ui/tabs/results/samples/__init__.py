@@ -1,252 +1,182 @@
-"""Results, Samples: filters, a page of questions from the database, and one question in full."""
+"""Results, Samples: filters, a list of questions, and one question in full.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, get_args
-from urllib.parse import urlencode
+The address is the whole state: every filter, the opened question, and the way it is shown.
+"""
 
-import gradio as gr
+from collections.abc import Sequence
 
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, span
-from evalui.runs.database.question_pages import (
-    has_question,
-    read_facets,
-    read_question,
-    read_question_page,
-    read_sent_prompts,
-)
-from evalui.runs.database.records import CellRow, Facets, OutcomeFilter, QuestionPage
-from evalui.runs.spec import ModeSpec
-from evalui.types import LETTERS
-from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.format import short_id
-from evalui.ui.components.fragment import Action, html_fragment, on_action
-from evalui.ui.components.widgets import card, field, paged_list, select
+from evalui.report.html import Child, Html, div, el, span
+from evalui.runs.database.records import CellRow, QuestionFilter
+from evalui.runs.spec import OPEN
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import Action
+from evalui.ui.components.widgets import card
+from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.results.samples import open
-from evalui.ui.tabs.results.samples.open import AnswerFilters, AnswerLine
+from evalui.ui.tabs.results.samples.address import (
+    PAGE_ROWS,
+    SamplesAddress,
+    changed_form,
+    read_address,
+)
+from evalui.ui.tabs.results.samples.answering import (
+    AnsweringModel,
+    answering_models,
+    question_groups,
+)
+from evalui.ui.tabs.results.samples.duels import arena_places
+from evalui.ui.tabs.results.samples.filters import count_filters, filter_bar
+from evalui.ui.tabs.results.samples.listing import QuestionList, listed_models, question_list
+from evalui.ui.tabs.results.samples.open import answer_card
 from evalui.ui.tabs.results.samples.question import question_card
+from evalui.ui.tabs.results.samples.reading import QuestionReader
 
-PAGE_SIZE = 100
-_OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(OutcomeFilter)}
-_MAX_SEARCH_LENGTH = 200  # characters; SQLite refuses very long patterns
-_DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What the list shows. Slots count from 0; `page` too."""
-
-    outcome: OutcomeFilter = ""
-    subject: str = ""
-    rule: str = ""
-    gold: int | None = None
-    picked: int | None = None
-    find: str = ""
-    page: int = 0
+_TOGGLE = "show-filters"  # opens the filters on a phone
 
 
 class SamplesView:
-    """The view in one language. The form in the browser is its whole state."""
+    """The view in one language."""
 
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
         self.t = t
-        self.outputs: list[Any] = []
+        self._reader = QuestionReader(service.database, service.cache)
 
-    def build(self, run_id: gr.Textbox) -> None:
-        """Lay out the one pane."""
-        whole = html_fragment("samples-pane")
-        self.outputs = [whole]
-        on_action(whole, self.answer, inputs=[run_id], outputs=[whole])
+    def act(self, run: RunView, action: Action) -> Html | None:
+        """The view after a field was changed; None for anything else."""
+        if action.do != "set":
+            return None
+        return self.render(run, changed_form(action.form, action.value("name")))
 
-    def answer(self, run_id: str, act: Action) -> Html:
-        """The page after a filter, a step or a click on a question."""
-        form = act.form | {name: act.value(name) for name in ("page", "sample") if act.value(name)}
-        if act.do == "set":
-            form |= {"page": "0", "sample": ""}
-        if act.do == "set" and act.value("name") == "cell":
-            form |= dict.fromkeys(("subject", "capability", "rule", "gold", "picked"), "")
-        return self.show(run_id, form)
-
-    def show(self, run_id: str, form: Form | None = None) -> Html:
-        """Filters, list and the opened question of a run."""
-        form = form or {}
-        view, t, database = RunView(self.service, self.t, run_id), self.t, self.service.database
-        row, filters = view.cell(field_value(form, "cell")), read_filters(form)
-        if open.is_open(row):
-            return self._answers(view, row, form, filters.page)
-        page = read_question_page(
-            database,
-            row.id,
-            outcome=filters.outcome,
-            subject=filters.subject,
-            rule=filters.rule,
-            gold_slot=filters.gold,
-            picked_slot=filters.picked,
-            find=filters.find,
-            offset=filters.page * PAGE_SIZE,
-            limit=PAGE_SIZE,
-        )
-        ids = [line.sample_id for line in page.rows]
-        opened = field_value(form, "sample")
-        if not has_question(
-            database, row.id, opened
-        ):  # none was requested, or the link is an old one
-            opened = ids[0] if ids else ""
-        bar = filter_bar(t, row, _cells(view), read_facets(database, row.id), filters)
+    def render(self, run: RunView, form: Form) -> Html:
+        """Filters, list and question as the address in `form` names them."""
+        given = read_address(run.run.id, form)
+        row = _shown_cell(run, given.cell)
+        address, models = given.to(cell=str(row.id)), self._models(run, row)
+        listed = self._reader.question_list(row, address, models)
         return div(
-            bar,
-            div(listing(t, page, filters, opened), self._question(row, opened), cls="two-pane"),
-            cls="stack",
-        )
-
-    def _answers(self, view: RunView, row: CellRow, form: Form, page: int) -> Html:
-        """The same for written answers: few filters, and an answer beside its reference."""
-        t, result = self.t, self.service.result(row)
-        filters = open.read_answer_filters(form, page)
-        filtered = open.filter_answers(result, filters)
-        lines = {line.sample.id: line for line in open.filter_answers(result, AnswerFilters())}
-        opened = field_value(form, "sample")
-        if opened not in lines:
-            first = filtered[filters.page * PAGE_SIZE : filters.page * PAGE_SIZE + 1]
-            opened = first[0].sample.id if first else ""
-        return div(
-            open.filter_bar(t, row, _cells(view), result, filters),
-            div(
-                open.listing(t, filtered, filters, opened, page_size=PAGE_SIZE),
-                self._answer(row, lines[opened])
-                if opened
-                else card(div(t("samples.nothing"), cls="empty")),
-                cls="two-pane",
-            ),
-            cls="stack",
-        )
-
-    def _answer(self, row: CellRow, line: AnswerLine) -> Html:
-        mode = ModeSpec.model_validate_json(row.plan)
-        prompts = (
-            () if mode.recorded else read_sent_prompts(self.service.database, row, line.sample.id)
-        )
-        address = _address(row, line.sample.id)
-        return open.open_detail(self.t, line, prompts, mode, address=address)
-
-    def _question(self, row: CellRow, sample_id: str) -> Html:
-        if not sample_id:
-            return card(div(self.t("samples.nothing"), cls="empty"))
-        database = self.service.database
-        return question_card(
-            self.t,
-            read_question(database, row.id, sample_id),
-            read_sent_prompts(database, row, sample_id),
-            row.cell.pattern,
-            address=_address(row, sample_id),
-        )
-
-
-def read_filters(form: Form) -> Filters:
-    """The filters of a form or an address; what cannot be understood filters nothing."""
-    return Filters(
-        outcome=_OUTCOMES.get(field_value(form, "outcome"), ""),
-        subject=field_value(form, "subject"),
-        rule=field_value(form, "rule"),
-        gold=_slot(field_value(form, "gold")),
-        picked=_slot(field_value(form, "picked")),
-        find=field_value(form, "find").strip()[:_MAX_SEARCH_LENGTH],
-        page=parse_whole_number(field_value(form, "page")) or 0,
-    )
-
-
-def filter_bar(
-    t: Messages,
-    row: CellRow,
-    cells: Mapping[str, str],
-    facets: Facets,
-    filters: Filters,
-) -> Html:
-    """A field per filter. The page starts again from the first when one changes."""
-    any_ = {"": t("samples.any")}
-    slots = any_ | {str(slot): LETTERS[slot] for slot in range(facets.n_options)}
-    outcomes = {name: t(f"outcome.{name or 'all'}") for name in _OUTCOMES}
-    subjects = any_ | {name: name for name in facets.subjects if name}
-    rules = any_ | {name: name for name in facets.rules}
-    fields = [
-        field(t("samples.cell"), select("cell", cells, str(row.id))),
-        field(t("samples.outcome"), select("outcome", outcomes, filters.outcome)),
-        field(t("samples.subject"), select("subject", subjects, filters.subject))
-        if len(subjects) > 2
-        else None,
-        field(t("samples.rule"), select("rule", rules, filters.rule)),
-        field(t("samples.gold"), select("gold", slots, _text(filters.gold))),
-        field(t("samples.picked"), select("picked", slots, _text(filters.picked))),
-        field(
-            t("samples.find"),
             el(
                 "input",
-                type="search",
-                name="find",
-                value=filters.find,
-                placeholder=t("samples.find_hint"),
+                type="checkbox",
+                id=_TOGGLE,
+                cls="hidden",
+                aria_label=self.t("samples.filter"),
             ),
-        ),
-    ]
-    return div(*fields, cls="fields")
-
-
-def listing(t: Messages, page: QuestionPage, filters: Filters, opened: str) -> Html:
-    """The questions of one page; arrow keys move between them."""
-    items = [
-        el(
-            "li",
-            el(
-                "button",
-                span(short_id(row.sample_id), cls="mono id"),
-                span(row.question, cls="q"),
-                span(
-                    *(_DOTS[outcome] for outcome in row.outcomes),
-                    cls="dots",
-                    title=_outcomes_label(t, row.outcomes),
+            self._phone_head(address, listed),
+            self._filters(run, row, address),
+            div(
+                question_list(
+                    self.t,
+                    address,
+                    listed,
+                    listed_models(models, row.id),
+                    subjects=len(self._reader.facets(row).subjects) > 1,
                 ),
-                span(row.subject, cls="meta") if row.subject else None,
-                type="button",
-                data_do="open",
-                data_sample=row.sample_id,
-                aria_current="true" if row.sample_id == opened else None,
+                self._opened(run, row, address, models, listed),
+                cls="reader",
             ),
+            cls="samples opened" if given.question else "samples",
+            data_address=given.query,
         )
-        for row in page.rows
-    ]
-    return paged_list(
-        t,
-        "samples",
-        items,
-        first=filters.page * PAGE_SIZE,
-        total=page.total,
-        page=filters.page,
-        opened=("sample", opened),
-        legend=el("p", t("samples.legend"), cls="meta pad"),
-    )
+
+    def _models(self, run: RunView, row: CellRow) -> tuple[AnsweringModel, ...]:
+        return answering_models(run.cells, row, run.baselines)
+
+    def _filters(self, run: RunView, row: CellRow, address: SamplesAddress) -> Html:
+        done = [cell for cell in run.answering_cells if cell.done or cell.id == row.id]
+        groups = question_groups(done)
+        return filter_bar(
+            self.t,
+            address,
+            self._reader.facets(row),
+            model=row.cell.model,
+            written=row.cell.mode == OPEN,
+            groups={str(_same_model(group, row).id): self._group(run, group) for group in groups},
+            group=str(row.id),
+        )
+
+    def _group(self, run: RunView, group: Sequence[CellRow]) -> str:
+        """What distinguishes a dataset and mode from the others of the run."""
+        several = len({cell.dataset_key for cell in run.cells}) > 1
+        words = (group[0].cell.dataset if several else "", mode_label(self.t, group[0]))
+        return " · ".join(word for word in words if word)
+
+    def _opened(
+        self,
+        run: RunView,
+        row: CellRow,
+        address: SamplesAddress,
+        models: Sequence[AnsweringModel],
+        listed: QuestionList,
+    ) -> Html:
+        sample_id = address.question or listed.first
+        if listed.opened is None or not sample_id:
+            return self._nothing(address, listed)
+        opened = self._reader.opened_question(row, address, models, sample_id)
+        if row.cell.mode == OPEN:
+            judged = self._reader.judged(run.cells, row, sample_id)
+            shown = answer_card(self.t, opened, judged, arena_places(run.cells))
+        else:
+            shown = question_card(self.t, opened)
+        return div(shown, self._phone_steps(address, listed), cls="col-r")
+
+    def _nothing(self, address: SamplesAddress, listed: QuestionList) -> Html:
+        """Why there is no question, and the way to one."""
+        t = self.t
+        if address.question:
+            return _empty(
+                t("samples.unknown", id=address.question),
+                el("a", t("samples.show_first"), href=address.to(question="").href),
+            )
+        if not listed.total:
+            return _empty(t("samples.unanswered"))
+        clear = address.to(wanted=QuestionFilter(), rows=PAGE_ROWS).href
+        words = t("samples.clear_all", total=f"{listed.total:,}")
+        return _empty(t("samples.nothing"), el("a", words, href=clear))
+
+    def _phone_head(self, address: SamplesAddress, listed: QuestionList) -> Html:
+        """On a phone the list, its filters and the question are one below the other's link."""
+        t, n = self.t, count_filters(address.wanted)
+        back = el(
+            "a", el("b", t("samples.back", n=f"{listed.n:,}")), href=address.to(question="").href
+        )
+        words = t("samples.filter_n", n=n) if n else t("samples.filter")
+        return div(
+            span(back, cls="back"), el("label", words, for_=_TOGGLE, cls="btn"), cls="phone-head"
+        )
+
+    def _phone_steps(self, address: SamplesAddress, listed: QuestionList) -> Html:
+        t, at = self.t, listed.position
+        following = t("samples.next_of", n=f"{listed.n:,}", place=f"{(at or 0) + 2:,}")
+        return div(
+            _step(address, listed.previous, t("samples.previous_question"), "k"),
+            _step(address, listed.following, following, "j"),
+            cls="phone-steps",
+        )
 
 
-def _cells(view: RunView) -> Mapping[str, str]:
-    return {str(cell.id): view.label(cell) for cell in view.answering_cells if cell.done}
+def _shown_cell(run: RunView, cell_id: str) -> CellRow:
+    """The cell of an address, else the first with answers, of a real model if there is one."""
+    if not cell_id:
+        real = [c for c in run.answering_cells if c.done and c.cell.model not in run.baselines]
+        cell_id = str(real[0].id) if real else ""
+    return run.cell(cell_id)
 
 
-def _address(row: CellRow, sample_id: str) -> str:
-    address = {"run": row.run_id, "sub": "samples", "cell": row.id, "sample": sample_id}
-    return f"?{urlencode(address)}"
+def _step(address: SamplesAddress, question: str, words: str, key: str) -> Html | None:
+    if not question:
+        return None
+    return el("a", words, href=address.to(question=question).href, cls="btn", data_hotkey=key)
 
 
-def _outcomes_label(t: Messages, outcomes: tuple[str, ...]) -> str:
-    return t("list.comma").join(t(f"outcome.{outcome}") for outcome in outcomes)
+def _empty(sentence: str, way: Child = None) -> Html:
+    return card(div(el("p", sentence, " ", way), cls="empty"), cls="qa")
 
 
-def _slot(text: str) -> int | None:
-    slot = parse_whole_number(text)
-    return None if slot is None or slot >= len(LETTERS) else slot
-
-
-def _text(slot: int | None) -> str:
-    return "" if slot is None else str(slot)
+def _same_model(group: Sequence[CellRow], row: CellRow) -> CellRow:
+    """The cell that a group opens with: the one that is shown, else that of the same model."""
+    own = [cell for cell in group if cell.id == row.id]
+    same = [cell for cell in group if cell.cell.model == row.cell.model]
+    return next(iter([*own, *same, *group]))

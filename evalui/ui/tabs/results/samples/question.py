@@ -1,59 +1,117 @@
-"""One question in full: every order of it, with probabilities, reply, rule and prompt."""
+"""One multiple-choice question in full: what every model took in every order, and the prompt."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database.question_pages import SentPrompt
-from evalui.runs.database.records import QuestionDetail
+from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variant_label
-from evalui.types import LETTERS, Generate, Loglik, Pattern, Prompt, Request, Sample, Trial, Variant
+from evalui.types import Pattern, Sample, Trial, Variant
 from evalui.ui.components.format import short_id
-from evalui.ui.components.widgets import bar, card, note, status, table
+from evalui.ui.components.widgets import card, note, select, status, table
+from evalui.ui.tabs.results.samples.address import MAX_ORDERS, Columns, SamplesAddress
+from evalui.ui.tabs.results.samples.answering import AnsweringModel, outcome_of
+from evalui.ui.tabs.results.samples.filters import labelled
+from evalui.ui.tabs.results.samples.findings import models_finding, orders_finding
+from evalui.ui.tabs.results.samples.listing import marks_svg
+from evalui.ui.tabs.results.samples.options import (
+    OUTCOME_KINDS,
+    OptionColumn,
+    TableFoot,
+    column,
+    is_long,
+    option_table,
+    other_rules_cell,
+    outcome_cell,
+    picked_letter,
+    reply_cell,
+    rule_columns,
+)
+from evalui.ui.tabs.results.samples.prompt import sent_prompt
+
+_MANY_ORDERS = 5  # from here on an order is picked from a list, not from buttons
 
 
-def question_card(
-    t: Messages,
-    question: QuestionDetail,
-    prompts: Sequence[SentPrompt],
-    pattern: Pattern,
-    *,
-    address: str,
-) -> Html:
-    """The card of one question."""
-    sample, trials = question.sample, question.trials
-    right = sum(trial.correct is True for trial in trials)
-    places = {entry.variant: place for place, entry in enumerate(prompts)}
-    orders = [
-        _variant(
-            t, trial, sample, order_label(t, pattern, trial.variant, places.get(trial.variant, 0))
+@dataclass(frozen=True, slots=True)
+class OpenedQuestion:
+    """A question as the reader shows it.
+
+    `orders` are those in which its options are shown, `order` the place of the chosen one; `models`
+    all models of its mode with their trials, `chosen` the one that is looked at.
+    """
+
+    sample: Sample
+    address: SamplesAddress
+    models: tuple[AnsweringModel, ...]
+    chosen: AnsweringModel
+    orders: tuple[Variant, ...]
+    order: int
+    sent: SentPrompt | None = None
+
+    @property
+    def pattern(self) -> Pattern:
+        """The pattern of the orders."""
+        return self.chosen.row.cell.pattern
+
+    @property
+    def mode(self) -> ModeSpec:
+        """The mode in which it was answered."""
+        return ModeSpec.model_validate_json(self.chosen.row.plan)
+
+    def order_labels(self, t: Messages) -> tuple[str, ...]:
+        """What the orders are called."""
+        return tuple(
+            order_label(t, self.pattern, variant, place)
+            for place, variant in enumerate(self.orders)
         )
-        for trial in trials
-    ]
-    summary = "ok" if right == len(trials) else "warn"
+
+
+def question_card(t: Messages, opened: OpenedQuestion) -> Html:
+    """The reader of one question."""
+    sample, by_models = opened.sample, opened.address.by == "models"
     return card(
-        div(
-            el("h2", t("question.title", id=short_id(sample.id))),
-            source_line(t, sample, address),
-            cls="card-h",
-        ),
-        el("p", sample.question, cls="question"),
-        div(status("ok", t("question.answer", text=_gold(sample))), cls="gap-s"),
+        question_head(t, sample, opened.address),
+        el("p", sample.question, cls="qtext"),
         fixed_note(t, sample),
-        div(*orders, cls="variants gap"),
-        div(
-            note(summary, t("question.right", right=right, n=len(trials)), " ", _legend(t, trials)),
-            cls="gap",
-        )
-        if trials
-        else None,
+        _by_models(t, opened) if by_models else _by_orders(t, opened),
         _explanation(t, sample),
-        *(
-            _prompt(t, entry, order_label(t, pattern, entry.variant, place), opened=place == 0)
-            for place, entry in enumerate(prompts)
-        ),
-        cls="detail",
+        _prompt_section(t, opened),
+        cls="qa",
     )
+
+
+def question_head(t: Messages, sample: Sample, address: SamplesAddress) -> Html:
+    """Its id, where it comes from, its address, and a button that copies that."""
+    link = address.permalink
+    return div(
+        el("h2", t("question.title", id=short_id(sample.id))),
+        span(_source(t, sample), cls="meta"),
+        span(f"/{link.partition('?')[0]}", cls="mono dim path"),
+        el(
+            "button",
+            t("question.copy"),
+            type="button",
+            cls="btn",
+            data_copy=f"../{link}",
+            data_done=t("question.copied"),
+        ),
+        cls="q-head",
+    )
+
+
+def source_line(t: Messages, sample: Sample, address: str) -> Html:
+    """Where a question comes from, and a button that copies its address."""
+    copy = el(
+        "button",
+        t("question.copy"),
+        type="button",
+        cls="link",
+        data_copy=address,
+        data_done=t("question.copied"),
+    )
+    return join(span(_source(t, sample), cls="meta"), copy)
 
 
 def fixed_note(t: Messages, sample: Sample) -> Html | None:
@@ -74,137 +132,226 @@ def order_label(t: Messages, pattern: Pattern, variant: Variant, place: int) -> 
     return t("order.label", label=variant_label(variant))
 
 
-def source_line(t: Messages, sample: Sample, address: str) -> Html:
-    """Where a question comes from, and a button that copies its address."""
+def model_picker(opened_models: Sequence[AnsweringModel], chosen: AnsweringModel) -> Html:
+    """The model that is looked at, with its marker; the others are a click away."""
+    names = {str(model.row.id): model.name for model in opened_models}
+    sign = span(chosen.name_with_marker, cls="sign", aria_hidden="true")
+    return el("label", sign, select("cell", names, str(chosen.row.id)), cls="inp answerer")
+
+
+def switch(links: Sequence[tuple[str, str]], chosen: int) -> Html:
+    """Views beside each other, one of them open; each link is its own address."""
+    return div(
+        *(
+            el("a", word, href=href, aria_current="true" if place == chosen else None)
+            for place, (word, href) in enumerate(links)
+        ),
+        cls="seg",
+    )
+
+
+def _source(t: Messages, sample: Sample) -> str:
     file, line = sample.metadata.get("file", ""), sample.metadata.get("line", "")
     where = t("question.line", line=line, file=file) if file and line else file
-    words = " · ".join(word for word in (sample.subject, where) if word)
-    copy = el(
-        "button",
-        t("question.copy"),
-        type="button",
-        cls="link",
-        data_copy=address,
-        data_done=t("question.copied"),
+    return " · ".join(word for word in (sample.subject, where) if word)
+
+
+def _by_orders(t: Messages, opened: OpenedQuestion) -> Html:
+    """What one model took in each order; of one order, what it took under each rule."""
+    model, labels = opened.chosen, opened.order_labels(t)
+    origin = model.trial(opened.orders[0])
+    columns = (
+        rule_columns(t, model, origin)
+        if origin and len(opened.orders) == 1 and len(origin.scores) > 1
+        else tuple(
+            column(label, label, model, model.trial(variant))
+            for label, variant in _window(opened, list(zip(labels, opened.orders, strict=True)))
+        )
     )
-    return join(span(words, cls="meta"), copy)
-
-
-def _gold(sample: Sample) -> str:
-    assert isinstance(sample.target, int), "multiple choice has an option as its target"
-    return f"{LETTERS[sample.target]} · {sample.choices[sample.target]}"
-
-
-def _variant(t: Messages, trial: Trial, sample: Sample, title: str) -> Html:
-    return div(
-        div(el("b", title), _outcome(t, trial), cls="two"),
-        div(
-            *(_choice(trial, sample, slot) for slot in range(len(trial.variant.permutation))),
-            cls="gap-s",
+    return join(
+        _tools(
+            t, opened, model_picker(opened.models, model), orders_finding(t, model.trials), "orders"
         ),
-        el("pre", trial.reply, cls="gap-s") if trial.reply is not None else None,
-        _scores(t, trial) if trial.scores else None,
-        div(_rules(t, trial, sample), cls="meta gap-s"),
-        div(t("question.cut"), cls="meta warn") if trial.truncated else None,
-        cls="variant",
+        _other_orders(t, opened),
+        option_table(t, opened.sample, columns, _feet(t, columns)),
+        option_legend(t, columns),
+        long_replies(t, columns),
+        _every_model(t, opened, labels),
     )
 
 
-def _outcome(t: Messages, trial: Trial) -> Html:
-    if trial.reading.tied:
-        return status("warn", t("outcome.tied"))
-    if trial.correct is None:
-        return status("na", t("outcome.unreadable"))
-    return status("ok", t("outcome.right")) if trial.correct else status("bad", t("outcome.wrong"))
+def _by_models(t: Messages, opened: OpenedQuestion) -> Html:
+    """What each model took in one order."""
+    variant, label = opened.orders[opened.order], opened.order_labels(t)[opened.order]
+    columns = tuple(
+        column(model.name_with_marker, model.name, model, model.trial(variant))
+        for model in opened.models
+    )
+    finding = models_finding(t, opened.models, variant, label)
+    return join(
+        _tools(t, opened, _order_picker(t, opened), finding, "models"),
+        option_table(t, opened.sample, columns, _feet(t, columns, opened)),
+        option_legend(t, columns),
+        long_replies(t, columns),
+    )
 
 
-def _choice(trial: Trial, sample: Sample, slot: int) -> Html:
-    text = sample.choices[trial.variant.permutation[slot]]
-    probability = trial.probabilities[slot] if trial.probabilities else None
-    kinds = [
-        "choice",
-        "gold" if slot == trial.target else "",
-        "pick" if slot == trial.choice else "",
+def _tools(
+    t: Messages, opened: OpenedQuestion, picker: Html | None, finding: str, by: Columns
+) -> Html:
+    address = opened.address
+    views: tuple[Columns, ...] = ("orders", "models")
+    links = [(t(f"samples.by_{name}"), address.to(by=name).href) for name in views]
+    return div(picker, el("b", finding, cls="finding"), switch(links, views.index(by)), cls="tools")
+
+
+def _order_picker(t: Messages, opened: OpenedQuestion) -> Html | None:
+    if len(opened.orders) < 2:
+        return None
+    words = {str(place): label for place, label in enumerate(opened.order_labels(t))}
+    return labelled(t("samples.order"), select("order", words, str(opened.order)))
+
+
+def _window(opened: OpenedQuestion, orders: list[tuple[str, Variant]]) -> list[tuple[str, Variant]]:
+    """The orders that stand beside each other: those around the chosen one, if there are many."""
+    start = opened.order // MAX_ORDERS * MAX_ORDERS
+    return orders[start : start + MAX_ORDERS]
+
+
+def _other_orders(t: Messages, opened: OpenedQuestion) -> Html | None:
+    n = len(opened.orders)
+    if n <= MAX_ORDERS:
+        return None
+    starts = range(0, n, MAX_ORDERS)
+    words = {
+        str(start): t("samples.orders_range", first=start + 1, last=min(start + MAX_ORDERS, n), n=n)
+        for start in starts
+    }
+    start = opened.order // MAX_ORDERS * MAX_ORDERS
+    return div(labelled(t("samples.order"), select("order", words, str(start))), cls="gap-s")
+
+
+def _feet(
+    t: Messages, columns: Sequence[OptionColumn], opened: OpenedQuestion | None = None
+) -> list[TableFoot]:
+    """The rows below the options; those without contents are left out."""
+    several = bool(opened) and len(opened.orders) > 1
+    feet = [
+        TableFoot(t("question.outcome"), [outcome_cell(t, each) for each in columns]),
+        TableFoot(
+            t("question.in_orders", n=len(opened.orders) if opened else 0),
+            [_in_orders(t, each.model) if several else None for each in columns],
+        ),
+        TableFoot(t("question.reply_rule"), [reply_cell(t, each) for each in columns]),
+        TableFoot(t("question.other_rules"), [other_rules_cell(t, each) for each in columns]),
     ]
+    return [foot for foot in feet if any(foot.cells)]
+
+
+def _in_orders(t: Messages, model: AnsweringModel) -> Html | None:
+    if not model.trials:
+        return None
+    right, n = sum(trial.correct is True for trial in model.trials), len(model.trials)
+    words = t("samples.all_orders") if right == n else t("samples.of_orders", right=right, n=n)
+    marks = marks_svg(t, [outcome_of(trial) for trial in model.trials])
+    return join(marks, " ", span(words, cls="meta"))
+
+
+def option_legend(t: Messages, columns: Sequence[OptionColumn]) -> Html:
+    """How to read the cells of a table of options."""
+    picks_only = [each for each in columns if each.trial and not each.shares and not each.scores]
+    figure = (
+        t("question.shares")
+        if any(each.shares for each in columns)
+        else t("question.scores")
+        if any(each.scores for each in columns)
+        else ""
+    )
     return div(
-        span(LETTERS[slot]),
-        span(text, title=text),
-        bar(probability) if probability is not None else span(),
-        span(f"{100 * probability:.0f}" if probability is not None else "", cls="r"),
-        cls=" ".join(kind for kind in kinds if kind),
+        span(span("A", cls="l"), " ", t("question.picked"), cls="pc pick"),
+        span(figure) if figure else None,
+        span(t("question.letter")),
+        span(t("question.no_shares")) if picks_only else None,
+        cls="legend meta",
     )
 
 
-def _scores(t: Messages, trial: Trial) -> Html:
-    heads = ["", *(t(f"reading.{name}") for name in trial.scores)]
-    rows: list[list[Child]] = [
-        [LETTERS[slot], *(_score(scores, slot) for scores in trial.scores.values())]
-        for slot in range(len(trial.variant.permutation))
+def long_replies(t: Messages, columns: Sequence[OptionColumn]) -> Html | None:
+    """Replies that are too long for the table, in full."""
+    if not any(is_long(each.trial) for each in columns):
+        return None
+    texts = [
+        div(
+            el("b", each.head),
+            el("pre", each.trial.reply if each.trial else ""),
+            cls="reply-whole",
+        )
+        for each in columns
+        if each.trial and each.trial.reply is not None
     ]
-    return table(heads, rows, right=range(1, len(heads)))
+    return div(el("h3", t("question.replies")), div(*texts, cls="replies"), cls="sec")
 
 
-def _score(scores: Sequence[float], slot: int) -> Child:
-    number = f"{scores[slot]:.2f}"
-    return el("b", number) if scores[slot] == max(scores) else number
+def _every_model(t: Messages, opened: OpenedQuestion, labels: Sequence[str]) -> Html | None:
+    """Which option each model took in each order."""
+    if len(opened.models) < 2:
+        return None
+    orders = _window(opened, list(zip(labels, opened.orders, strict=True)))
+    rows: list[list[Child]] = [
+        [
+            el(
+                "a",
+                model.name_with_marker,
+                href=opened.address.to(cell=str(model.row.id)).href,
+                aria_current="true" if model == opened.chosen else None,
+            ),
+            *(_taken(t, model.trial(variant)) for _, variant in orders),
+        ]
+        for model in opened.models
+    ]
+    heads = [span(t("samples.model"), cls="hidden"), *(label for label, _ in orders)]
+    return div(
+        el("h2", t("samples.every_model")),
+        el("p", t("samples.every_model_about"), cls="meta"),
+        table(heads, rows, cls="pickt"),
+        cls="sec",
+    )
 
 
-def _rules(t: Messages, trial: Trial, sample: Sample) -> Html:
-    lines: list[Child] = []
-    for name, reading in trial.readings.items():
-        if reading.choice is None:
-            chosen = t("outcome.tied") if reading.tied else t("outcome.unreadable")
-        else:
-            text = sample.choices[trial.variant.permutation[reading.choice]]
-            chosen = f"{LETTERS[reading.choice]} · {text}"
-        rule = span(reading.rule, cls="mono") if reading.rule != name else None
-        lines.append(div(t(f"reading.{name}"), " ", rule, " → ", chosen))
-    return join(*lines)
-
-
-def _legend(t: Messages, trials: Sequence[Trial]) -> str:
-    return t("question.bars") if any(trial.probabilities for trial in trials) else ""
+def _taken(t: Messages, trial: Trial | None) -> Html:
+    if trial is None:
+        return span("–", cls="meta")
+    outcome = outcome_of(trial)
+    word = picked_letter(trial) or t(f"outcome.{outcome}")
+    spoken = span(t(f"outcome.{outcome}"), cls="hidden") if picked_letter(trial) else None
+    return status(OUTCOME_KINDS[outcome], join(word, spoken, separator=" "))
 
 
 def _explanation(t: Messages, sample: Sample) -> Html | None:
     text = sample.metadata.get("explanation", "")
-    return (
-        join(el("h3", t("question.explanation"), cls="gap"), el("p", text, cls="dim"))
-        if text
-        else None
+    if not text:
+        return None
+    return div(el("h2", t("question.explanation")), el("p", text, cls="dim text"), cls="sec")
+
+
+def _prompt_section(t: Messages, opened: OpenedQuestion) -> Html | None:
+    if opened.sent is None:
+        return None
+    return div(
+        div(el("h2", t("question.prompt")), _prompt_orders(t, opened), cls="card-h"),
+        sent_prompt(t, opened.sent, opened.mode.shots, opened.sample.subject),
+        cls="sec",
     )
 
 
-def _prompt(t: Messages, entry: SentPrompt, title: str, *, opened: bool) -> Html:
-    first, *more = entry.requests
-    return el(
-        "details",
-        el("summary", t("question.prompt", order=title)),
-        _request(t, first),
-        *(div(_continuation(request), cls="meta") for request in more),
-        cls="gap",
-        open=opened,
-    )
-
-
-def _request(t: Messages, request: Request) -> Html:
-    prompt = request.prompt if isinstance(request, Generate) else request.context
-    text = el("pre", format_prompt(t, prompt))
-    return join(text, div(_continuation(request), cls="meta gap-s"))
-
-
-def _continuation(request: Request) -> Html:
-    if isinstance(request, Loglik):
-        context = request.context if isinstance(request.context, str) else ""
-        alone = span("… ", context[-24:], cls="mono") if context else span("…", cls="mono")
-        return join(alone, el("b", request.continuation, cls="mono"))
-    return join()
-
-
-def format_prompt(t: Messages, prompt: Prompt) -> Html:
-    """A prompt as it is read: a text as it is, a conversation with its roles."""
-    if isinstance(prompt, str):
-        return join(prompt)
-    return join(
-        *(join(el("b", t(f"role.{turn.role}")), "\n", turn.content, "\n\n") for turn in prompt)
-    )
+def _prompt_orders(t: Messages, opened: OpenedQuestion) -> Html | None:
+    """The orders to choose from; where the table has a picker of its own, that serves both."""
+    if len(opened.orders) < 2 or opened.address.by == "models":
+        return None
+    labels = opened.order_labels(t)
+    if len(labels) < _MANY_ORDERS:
+        links = [(label, opened.address.to(order=place).href) for place, label in enumerate(labels)]
+        return switch(links, opened.order)
+    if len(labels) > MAX_ORDERS:
+        return span(labels[opened.order], cls="meta")
+    return _order_picker(t, opened)

@@ -37,9 +37,10 @@ from evalui.scoring.statistics.paired_tests import (
     questions_needed,
 )
 from evalui.types import Cell, Language
+from evalui.ui.components.component_tabs import SKIP, html_fragment, on_action
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import rank_range, value_with_range
-from evalui.ui.components.fragment import SKIP, Action, html_fragment, on_action
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import (
     card,
     field,

@@ -6,7 +6,7 @@ from bias_examples import cell_result, fond, halting, right, with_probabilities
 from evalui.report.analyses.overview import document
 from evalui.report.analyses.overview.document import choice_blocks
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.position_bias import bias_level_sentence, cell_summary
+from evalui.report.analyses.position_bias.findings import bias_level_sentence, cell_summary
 from evalui.report.analyses.statistics import comparison_method, comparison_sentences, comparisons
 from evalui.report.blocks import Heading, Picture, Table
 from evalui.report.render.markdown import as_markdown

@@ -219,14 +219,6 @@ def test_recall_is_told_by_its_extremes(counts, english: str, chinese: str):
     assert narrative.recall_title(_table(counts), "zh") == chinese
 
 
-def test_the_spread_is_told_with_what_it_rests_on():
-    table = _table(((7, 3), (6, 4)))
-    assert "13.7 points" in narrative.recall_subtitle(table, "en", reordered=True)
-    assert "Only the order as written" in narrative.recall_subtitle(table, "en", reordered=False)
-    unknown = replace(table, rstd=None)
-    assert "(RStd) – points" in narrative.recall_subtitle(unknown, "en", reordered=True)
-
-
 def test_three_letters_are_listed_with_a_comma():
     table = _table(((9, 1, 0, 0), (6, 4, 0, 0), (6, 0, 4, 0), (6, 0, 0, 4)))
     assert "B, C and D" in narrative.recall_title(table, "en")

@@ -229,7 +229,7 @@ def test_the_standings_are_drawn_with_people_solid_and_the_judge_hollow(report: 
         assert isinstance(model, ModelCell)
         assert isinstance(plot, PlotCell)
         assert model.name == standing.model
-        assert [(mark.value, mark.hollow) for mark in plot.marks][0] == (standing.elo, False)
+        assert (plot.marks[0].value, plot.marks[0].hollow) == (standing.elo, False)
         assert plot.marks[1].hollow
     places = {row[0].name: row[0].place for row in table.rows if isinstance(row[0], ModelCell)}
     assert places == {model: place for place, model in enumerate(MODELS)}

@@ -14,8 +14,9 @@ from evalui.runs.database import queue
 from evalui.runs.database.ballots import voting_pairs
 from evalui.runs.database.votes import add_imported_votes
 from evalui.types import Duel, Outcome, Verdict
+from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form, dump_client_state, load_client_state
-from evalui.ui.components.fragment import SKIP, Action
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena import SUBS, ArenaTab
 from evalui.ui.tabs.arena.arena_view import ArenaCache, ArenaClientState

@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from starlette.datastructures import QueryParams
+from evalui.ui.tabs.compare.comparison import compare, split_by_winner
 from ui_examples import HOSTILE, built
 
 from evalui.messages import messages
@@ -17,13 +17,12 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
+from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, Action
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.shell import AppShell
 from evalui.ui.tabs.compare import CompareTab
-from evalui.ui.tabs.compare.comparison import compare, split_by_winner
 from evalui.ui.tabs.compare.questions import PAGE_SIZE
 from evalui.ui.tabs.compare.selection import (
     ComparableRuns,
@@ -451,31 +450,6 @@ def test_an_annotator_is_shown_no_names(desk: AppService):
     assert "Names stay hidden while you vote" in told(closed)
     assert "perfect" not in told(closed)
     assert all(part is SKIP for part in tab.open(closed[0], closed[1]))
-
-
-def test_the_page_closes_the_tab_for_an_annotator(
-    desk: AppService, both: tuple[str, str], ids: dict[str, str]
-):
-    page = built(lambda: _laid_out(desk))
-    cells = f"{ids['perfect']},{ids['biased']}"
-    wish = {"tab": "annotate", "run": both[0], "cells": cells}
-    query = QueryParams(wish | {"again": both[0], "models": "perfect"})
-
-    class Request:
-        query_params = query
-
-    outputs = page.enter(Request())  # pyright: ignore[reportArgumentType] # all it reads of one
-    end = len(outputs) - len(page.models.outputs)
-    mine = outputs[end - len(page.compare.outputs) : end]
-    assert "Names stay hidden" in told(mine)
-    # Nor does any other tab tell them, whatever else the address says.
-    assert "perfect" not in told(outputs)
-
-
-def _laid_out(desk: AppService) -> AppShell:
-    page = AppShell(desk, "en")
-    page.build()
-    return page
 
 
 def test_every_output_gets_a_value(tab: CompareTab):

@@ -10,8 +10,9 @@ from ui_examples import FAULTY, GOOD, HOSTILE, built
 
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
+from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, Action
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ui_examples import HOSTILE, MODELS, built
+from ui_examples import HOSTILE, MODELS
 
 from evalui.messages import messages
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry
@@ -27,12 +27,12 @@ from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.settings import ASSETS
 from evalui.types import Ability
+from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, Action
+from evalui.ui.components.fragment import Action
 from evalui.ui.services import models_service
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.shell import AppShell
 from evalui.ui.tabs.evaluate import EvaluateTab
 from evalui.ui.tabs.evaluate.model_choice import models_card
 from evalui.ui.tabs.models import ModelsTab
@@ -783,19 +783,11 @@ def test_letters_as_lm_eval_scores_them_need_the_probability_of_a_text(
 
 
 def test_an_address_chooses_models_before_there_is_a_file(desk: AppService):
-    asked = SimpleNamespace(
-        query_params=SimpleNamespace(
-            items=lambda: [("tab", "evaluate"), ("models", "always-A")],
-            getlist=lambda _: ["biased", "always-A", "nobody"],
-        )
-    )
-    whole = built(lambda: AppShell(desk, "en"))
-    built(whole.build)
-    shown = whole.enter(asked)[1]  # type: ignore[arg-type]
-    assert "Chosen: biased, always-A." in shown
+    tab = EvaluateTab(desk, messages("en"))
+    assert "Chosen: biased, always-A." in tab.enter("", ["biased", "always-A", "nobody"])[0]
     upload = desk.store_sample()
     form: Form = {"uploads": [upload], "models": ["biased", "always-A"], "kinds": []}
-    chosen = EvaluateTab(desk, messages("en")).show(form)
+    chosen = tab.show(form)
     assert 'value="biased" aria-label="biased" data-many checked' in chosen
     assert (
         'value="multiple_choice" aria-label="Multiple choice, letters" data-many checked' in chosen
@@ -803,16 +795,8 @@ def test_an_address_chooses_models_before_there_is_a_file(desk: AppService):
 
 
 def test_an_address_with_models_stands_where_the_catalog_is_broken(desk: AppService):
-    asked = SimpleNamespace(
-        query_params=SimpleNamespace(
-            items=lambda: [("tab", "evaluate"), ("models", "biased")],
-            getlist=lambda _: ["biased"],
-        )
-    )
-    whole = built(lambda: AppShell(desk, "en"))
-    built(whole.build)
     desk.settings.models.write_text("[", encoding="utf-8")
-    assert whole.enter(asked)[1] == SKIP  # type: ignore[arg-type]
+    assert EvaluateTab(desk, messages("en")).enter("", ["biased"])[0] == SKIP
 
 
 def test_who_may_add_models_finds_the_way_to_the_form(tab: ModelsTab, desk: AppService):

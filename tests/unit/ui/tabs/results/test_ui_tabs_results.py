@@ -1,20 +1,20 @@
-"""What the views say of a finished run."""
+"""What the Results tab says of a run, in every view."""
 
 from collections.abc import Callable
+from pathlib import Path
 
-import gradio as gr
 import pytest
-from ui_choice_examples import MANY
-from ui_examples import GOOD, HOSTILE, built
+from ui_examples import GOOD, HOSTILE
+from ui_open_examples import finish, open_desk, open_form
 
 from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import SKIP, Action
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import VIEWS, ResultsTab
-from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.tabs.results.samples import SamplesView
 
 Finished = Callable[..., str]
 MakeAct = Callable[..., Action]
@@ -22,96 +22,68 @@ MakeAct = Callable[..., Action]
 
 @pytest.fixture
 def tab(desk: AppService) -> ResultsTab:
-    tab = ResultsTab(desk, messages("en"))
-
-    def lay_out() -> None:
-        with gr.Blocks():
-            tab.build()
-
-    built(lay_out)
-    return tab
+    return ResultsTab(desk, messages("en"))
 
 
-def test_an_address_fills_its_view_and_leaves_the_others(tab: ResultsTab, finished: Finished):
-    run_id = finished()
-    outputs = dict(zip(map(id, tab.outputs), tab.enter(run_id, {"sub": "report"}), strict=True))
-    assert "Keep this run" in outputs[id(tab.report.outputs[0])]
-    assert "__type__" in outputs[id(tab.overview.outputs[0])]
+@pytest.fixture
+def samples(desk: AppService) -> SamplesView:
+    return SamplesView(desk, messages("en"))
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_press_on_a_tab_fills_all_of_it(tab: ResultsTab, finished: Finished, view: str):
-    run_id = finished()
-    _, filled, _, _, *values = tab.open(view, run_id, "")
-    assert view in filled
-    assert len(values) == len(tab._views()[VIEWS.index(view)].outputs)  # pyright: ignore[reportPrivateUsage]
+def test_the_head_says_what_ran_and_leads_to_each_view(tab: ResultsTab, finished: Finished):
+    run_id = finished(name="Midterm")
+    page = tab.render({"run": run_id})
+    assert "<b>Midterm</b>" in page
+    assert "4 questions · 2 models · today" in page
+    for view in VIEWS:
+        assert f'href="?run={run_id}&amp;tab=results&amp;sub={view}"' in page
+    assert 'sub=overview" aria-current="page">Overview' in page
 
 
-def test_every_output_gets_a_value_for_every_view(tab: ResultsTab, finished: Finished):
-    run_id = finished()
-    for view in ("", *VIEWS):
-        assert len(tab.enter(run_id, {"sub": view})) == len(tab.outputs)
-    assert len(tab.enter("", {})) == len(tab.outputs)
+@pytest.mark.parametrize("view", [*VIEWS, "calibration", "health"])
+def test_an_address_shows_its_view(tab: ResultsTab, finished: Finished, view: str):
+    asked = tab.render({"run": finished(), "sub": view})
+    current = {"calibration": "Statistics", "health": "Overview"}.get(view, view.capitalize())
+    assert f'aria-current="page">{current}</a>' in asked
+
+
+def test_an_unknown_view_is_the_overview(tab: ResultsTab, finished: Finished):
+    assert 'aria-current="page">Overview' in tab.render({"run": finished(), "sub": "nonsense"})
 
 
 def test_a_run_without_answers_has_every_view(
     tab: ResultsTab, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for()))
-    for view in VIEWS:
-        assert len(tab.enter(run_id, {"sub": view})) == len(tab.outputs)
-    assert "No answers yet." in tab.overview.show(run_id)[0]
-    assert "Nothing to test yet" in tab.statistics.show(run_id)[0]
-    assert "No probabilities to judge" in tab.calibration.show(run_id)[0]
-    assert "4 questions, as this run asked them" in tab.health.show(run_id)
+    shown = {view: tab.render({"run": run_id, "sub": view}) for view in (*VIEWS, "calibration")}
+    assert "Nothing to test yet" in shown["statistics"]
+    assert "No probabilities to judge" in shown["calibration"]
+    assert "4 questions, as this run asked them" in tab.render({"run": run_id, "sub": "health"})
 
 
 def test_an_unknown_run_is_reported_and_recent_ones_are_offered(
     tab: ResultsTab, finished: Finished
 ):
     run_id = finished()
-    head = tab.enter("nothing-here", {})[2]
-    assert "There is no run" in head
-    assert f"?run={run_id}" in head
+    page = tab.render({"run": "nothing-here"})
+    assert "There is no run" in page
+    assert f"?run={run_id}&amp;tab=results" in page
 
 
-def test_the_overview_has_range_and_n_beside_each_figure(tab: ResultsTab, finished: Finished):
-    top, *_ = tab.overview.show(finished(MANY, models=["always-A"], modes=["multiple_choice"]))
-    assert (
-        '<div class="v">25<small> %</small></div><div class="meta">plausible range 18–33</div>'
-        in top
-    )
-    assert "n 120" in top
-    assert "Picks A in all 480 readable replies" in top
-
-
-def test_the_table_of_figures_is_sorted_by_a_press(
-    tab: ResultsTab, act: MakeAct, finished: Finished
-):
-    run_id = finished(modes=["multiple_choice"])
-    falling = tab.overview.sorted(run_id, act("sort", sort="-model"))
-    rising = tab.overview.sorted(run_id, act("sort", sort="model"))
-
-    def order(page: str) -> list[str]:
-        rows = page.partition("All figures")[2].partition("</table>")[0]
-        return sorted(["biased", "always-A"], key=lambda name: rows.index(f"{name}</span>"))
-
-    assert order(rising) == ["always-A", "biased"]
-    assert order(falling) == ["biased", "always-A"]
-    assert 'aria-sort="descending"' in falling
-
-
-def test_forced_tolerant_and_strict_stand_side_by_side(tab: ResultsTab, finished: Finished):
-    below = tab.overview.show(finished(modes=["multiple_choice"]))[-1]
-    for rule in ("most probable letter", "tolerant reading", "exactly one letter"):
-        assert rule in below
-
-
-def test_every_figure_carries_its_signature(tab: ResultsTab, desk: AppService, finished: Finished):
+def test_no_run_offers_the_recent_ones(tab: ResultsTab, finished: Finished):
     run_id = finished()
-    below = tab.overview.show(run_id)[-1]
-    for signature in desk.report(run_id, "en").signatures:
-        assert signature.replace("|", " · ") in below
+    assert f"?run={run_id}&amp;tab=results" in tab.render({})
+
+
+def test_written_answers_have_their_own_views(tmp_path: Path):
+    desk = open_desk(tmp_path)
+    run_id = finish(desk, open_form(desk))
+    tab = ResultsTab(desk, messages("en"))
+    page = tab.render({"run": run_id, "sub": "bias"})
+    assert 'aria-current="page">Overview' in page
+    assert f'href="?run={run_id}&amp;tab=arena">Duels' in page
+    assert f'href="?run={run_id}&amp;tab=annotate">Annotate' in page
+    assert "Statistics" not in page
 
 
 @pytest.mark.parametrize(
@@ -129,33 +101,35 @@ def test_every_figure_carries_its_signature(tab: ResultsTab, desk: AppService, f
     ],
 )
 def test_filters_are_applied_by_the_store(
-    tab: ResultsTab, finished: Finished, fields: dict[str, str], shown: int
+    samples: SamplesView, finished: Finished, fields: dict[str, str], shown: int
 ):
-    page = tab.samples.show(finished(models=["always-A"], modes=["multiple_choice"]), fields)
+    page = samples.show(finished(models=["always-A"], modes=["multiple_choice"]), fields)
     assert page.count("data-sample=") == shown
 
 
-def test_a_page_holds_a_hundred_questions(tab: ResultsTab, act: MakeAct, finished: Finished):
+def test_a_page_holds_a_hundred_questions(samples: SamplesView, act: MakeAct, finished: Finished):
     rows = "".join(f"n{n},Question {n}?,a,b,c,d,A\n" for n in range(120))
     run_id = finished(GOOD + rows, models=["always-A"], modes=["multiple_choice"], pattern="origin")
-    first = tab.samples.show(run_id)
+    first = samples.show(run_id)
     assert first.count("data-sample=") == 100
-    second = tab.samples.answer(run_id, act("page", {}, page="1"))
+    second = samples.answer(run_id, act("page", {}, page="1"))
     assert second.count("data-sample=") == 24
     assert "101–124 shown" in second
 
 
-def test_a_question_shows_every_order_with_rule_and_prompt(tab: ResultsTab, finished: Finished):
+def test_a_question_shows_every_order_with_rule_and_prompt(
+    samples: SamplesView, finished: Finished
+):
     run_id = finished(models=["always-A"], modes=["multiple_choice"])
-    page = tab.samples.show(run_id, {"sample": "capitals/2"})
+    page = samples.show(run_id, {"sample": "capitals/2"})
     assert "Right answer: B · Rome" in page
     assert page.count('class="variant"') == 4
     assert "Right in 1 of 4 orders." in page
     assert "Question: Capital of Italy?\nA. Paris" in page
 
 
-def test_a_cloze_question_shows_every_normalisation(tab: ResultsTab, finished: Finished):
-    page = tab.samples.show(finished(models=["biased"], modes=["cloze"]))
+def test_a_cloze_question_shows_every_normalisation(samples: SamplesView, finished: Finished):
+    page = samples.show(finished(models=["biased"], modes=["cloze"]))
     for rule in (
         "log-probability",
         "minus unconditional",
@@ -171,15 +145,8 @@ def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsTab, finishe
     row = f'"1{cell}","Which? {cell}","{cell}",b,c,d,B,"{cell}"'
     hostile = f"id,question,A,B,C,D,answer,explanation\n{row}\n"
     run_id = finished(hostile, modes=["multiple_choice", "generation"], name=HOSTILE[:100])
-    pages = [
-        tab.samples.show(run_id),
-        tab.enter(run_id, {})[2],
-        *(part for part in tab.overview.show(run_id) if isinstance(part, str)),
-        *(part for part in tab.bias.show(run_id) if isinstance(part, str)),
-        *(part for part in tab.statistics.show(run_id) if isinstance(part, str)),
-        *(part for part in tab.calibration.show(run_id) if isinstance(part, str)),
-        tab.health.show(run_id),
-    ]
+    views = ("samples", *VIEWS, "calibration", "health")
+    pages = [tab.render({"run": run_id, "sub": view}) for view in views]
     assert "onerror=" in pages[0]
     for page in pages:
         assert "<img" not in page
@@ -187,18 +154,13 @@ def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsTab, finishe
         assert "<iframe" not in page
 
 
-def test_only_questions_with_the_right_answer_there_are_listed(tab: ResultsTab, finished: Finished):
+def test_only_questions_with_the_right_answer_there_are_listed(
+    samples: SamplesView, finished: Finished
+):
     run_id = finished(models=["always-A"], modes=["multiple_choice"], pattern="origin")
-    page = tab.samples.show(run_id, {"gold": "3"})
+    page = samples.show(run_id, {"gold": "3"})
     assert page.count("data-sample=") == 1
     assert "Capital of Switzerland?" in page
-
-
-def test_a_view_is_filled_once_and_then_keeps_its_filters(tab: ResultsTab, finished: Finished):
-    run_id = finished()
-    _, filled, _, _, page = tab.open("samples", run_id, "")
-    assert "data-sample=" in page
-    assert tab.open("samples", run_id, filled) == (SKIP,) * 5
 
 
 @pytest.mark.parametrize(
@@ -209,46 +171,41 @@ def test_a_view_is_filled_once_and_then_keeps_its_filters(tab: ResultsTab, finis
 def test_an_address_that_asks_for_nonsense_still_shows_the_samples(
     tab: ResultsTab, finished: Finished, asked: dict[str, str]
 ):
-    shown = tab.enter(finished(), {"sub": "samples"} | asked)
-    outputs = dict(zip(map(id, tab.outputs), shown, strict=True))
-    assert "questions</h2>" in outputs[id(tab.samples.outputs[0])]
+    page = tab.render({"run": finished(), "sub": "samples"} | asked)
+    assert "questions</h2>" in page
 
 
 def test_a_waiting_run_says_that_it_has_not_begun(
     tab: ResultsTab, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for()))
-    head = tab.head(RunView(desk, tab.t, run_id))
-    assert "Not begun: this run waits for its turn." in head
-    assert "newest figures" not in head
+    page = tab.render({"run": run_id})
+    assert "Not begun: this run waits for its turn." in page
+    assert f'href="?run={run_id}&amp;tab=runs"' in page
 
 
-def test_a_live_run_tells_how_far_it_is_and_offers_the_newest_figures(
-    tab: ResultsTab, desk: AppService, form_for: Callable[..., Form]
+def test_a_live_run_fills_in_place(
+    tab: ResultsTab, desk: AppService, act: MakeAct, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for(models=["biased"], modes=["multiple_choice"])))
     assert queue.claim(desk.database, "worker-1")
-    told = "Still running: 0 of 16 done."
-    head = tab.head(RunView(desk, tab.t, run_id))
-    assert told in head
-    assert f'href="?run={run_id}&amp;tab=results" data-param="tab" data-value="results"' in head
-    assert "仍在运行：已完成 0 / 16。" in ResultsTab(desk, messages("zh")).head(
-        RunView(desk, messages("zh"), run_id)
-    )
+    page = tab.render({"run": run_id})
+    assert "Still running: 0 of 16 done." in page
+    assert "data-poll=" in page
+    seen = str(desk.run(run_id).revision)
+    assert tab.act(act("poll", {"run": run_id}, revision=seen)) is None
+    assert "Still running" in (tab.act(act("poll", {"run": run_id}, revision="-1")) or "")
+    assert "仍在运行：已完成 0 / 16。" in ResultsTab(desk, messages("zh")).render({"run": run_id})
 
 
-def test_a_finished_run_offers_no_newer_figures(
-    tab: ResultsTab, desk: AppService, finished: Finished
-):
-    assert "newest figures" not in tab.head(RunView(desk, tab.t, finished()))
+def test_a_finished_run_does_not_poll(tab: ResultsTab, finished: Finished):
+    assert "data-poll" not in tab.render({"run": finished()})
 
 
-def test_runs_of_one_file_differ_in_head_and_list(
-    tab: ResultsTab, desk: AppService, finished: Finished
-):
+def test_runs_of_one_file_differ_in_head_and_list(tab: ResultsTab, finished: Finished):
     plain, seeded = finished(), finished(seed="7")
-    assert "seed 7" in tab.head(RunView(desk, tab.t, seeded))
-    assert "seed 7" not in tab.head(RunView(desk, tab.t, plain))
-    listed = tab.enter("", {})[2]
+    assert "seed 7" in tab.render({"run": seeded})
+    assert "seed 7" not in tab.render({"run": plain}).partition("</nav>")[0]
+    listed = tab.render({})
     assert listed.count("biased, always-A · letters, circular; cloze") == 2
     assert listed.count("seed 7") == 1

@@ -12,8 +12,9 @@ from evalui.runs.database import queue
 from evalui.runs.database.runs import read_revision, read_run, read_runs
 from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker.main import Worker
+from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form, dump_client_state, load_client_state
-from evalui.ui.components.fragment import SKIP, Action
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.run_labels import run_label
 from evalui.ui.services.service import AppService

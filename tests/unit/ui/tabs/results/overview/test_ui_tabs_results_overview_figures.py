@@ -8,9 +8,11 @@ from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS
 
 from evalui.messages import messages
+from evalui.report.analyses.arena.narrative import join_names_shortened
 from evalui.types import Language
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.overview.figures import join_names_shortened, overview_top, pairs
+from evalui.ui.tabs.arena.standings import pairs
+from evalui.ui.tabs.results.overview.figures import overview_top
 from evalui.ui.tabs.results.run_view import RunView
 
 # Both are real models here: one knows nothing, one puts nearly nothing on letters.

@@ -25,6 +25,7 @@ from evalui.report.numbers import (
     percent,
 )
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
+from evalui.scoring.position_bias.consistency import Consistency
 from evalui.scoring.position_bias.counts import RecallSpread
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Language
@@ -58,9 +59,7 @@ def bias_level_sentence(bias: StratumBias, language: Language) -> str:
         return text
     picks = bias.position.slot_counts
     if bias.n < HIDDEN_BELOW and picks.count(max(picks)) == 1 and max(picks) < sum(picks):
-        letter = LETTERS[picks.index(max(picks))]
-        k, n = count(max(picks)), count(sum(picks))
-        text = localized("picks-count", language, letter=letter, k=k, n=n)
+        text = counted_picks(bias, language)
     return localized(f"said-{bias.level}", language, said=text)
 
 
@@ -84,6 +83,14 @@ def bias_level_details(bias: StratumBias, language: Language) -> str:
     if permuted is None or bias.level in ("mass", "few", "na"):
         return ""
     return localized("light-small", language, p=p_value(permuted.p), n=count(bias.n))
+
+
+def counted_picks(bias: StratumBias, language: Language) -> str:
+    """Which position is picked most, as a count: what few questions allow."""
+    picks = bias.position.slot_counts
+    letter = LETTERS[picks.index(max(picks))]
+    k, n = count(max(picks)), count(sum(picks))
+    return localized("picks-count", language, letter=letter, k=k, n=n)
 
 
 def cell_summary(summary: Summary, language: Language) -> str:
@@ -118,18 +125,25 @@ def findings(summary: Summary, bias: StratumBias, language: Language) -> tuple[F
     return tuple(tests)
 
 
-def recall_subtitle_tested(bias: StratumBias, language: Language) -> str:
-    """How to read the bars of recall, with the spread, its noise floor and Cochran's p."""
-    permuted, tested = bias.tests.permutation, bias.tests.cochran_q
-    if bias.n < HIDDEN_BELOW:
-        return localized("recall-few", language, n=count(bias.n))
-    fields = {
-        "rstd": _points(bias.spread.rstd),
-        "floor95": _points(permuted.rstd_95 if permuted else None),
-    }
-    if tested is None or bias.level == "mass":
-        return localized("recall-floored", language, **fields)
-    return localized("recall-tested", language, **fields, p=p_value(tested.p))
+def tests_sentence(bias: StratumBias, language: Language) -> str:
+    """What the test of picks finds, in one short sentence."""
+    permuted = bias.tests.permutation
+    if permuted is None or bias.level == "mass":
+        return localized("tests-not", language)
+    if bias.level == "few":
+        return localized("tell-few", language)
+    key = "tests-yes" if permuted.p < _LEVEL else "tests-no"
+    return localized(key, language, p=p_value(permuted.p))
+
+
+def locked_questions(consistency: Consistency) -> int:
+    """How many questions kept a position in more orders than an option."""
+    return sum(
+        number
+        for slots, row in enumerate(consistency.grid)
+        for options, number in enumerate(row)
+        if slots > options
+    )
 
 
 def ckld_text(spread: RecallSpread, language: Language) -> str:
@@ -223,12 +237,7 @@ def _order_consistency(bias: StratumBias, language: Language) -> Iterator[Findin
     agreement = bias.consistency
     if agreement is None:
         return
-    locked = sum(
-        number
-        for slots, row in enumerate(agreement.grid)
-        for options, number in enumerate(row)
-        if slots > options
-    )
+    locked = locked_questions(agreement)
     yield Finding(
         "follow",
         localized("ask-follow", language),
@@ -332,7 +341,3 @@ def _left_out(bias: StratumBias, language: Language) -> Finding:
 def kappa(value: float) -> str:
     """A kappa with two decimals and a true minus sign: ".42", "−.05"."""
     return fixed(value, 2).replace("-", "−").replace("0.", ".")
-
-
-def _points(value: float | None) -> str:
-    return "–" if value is None else fixed(value, 1)

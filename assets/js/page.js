@@ -1,0 +1,340 @@
+// The page: which tab is shown, its address, what it sends and what it is answered.
+//
+// The document comes with its tab in it. A link is answered with the document of its address, of
+// which the tab and the bar are taken over; an action goes through the fragment of Gradio that
+// belongs to the tab, one at a time, and is answered with the tab rendered anew. Until Gradio is
+// there actions wait; links do not need it.
+(() => {
+  const { evalui } = window;
+  const SLOW_MS = 300; // then the page shows that it works
+  const RETRY_MS = 2000;
+  const TYPED = "input[type=search], input[type=text], input:not([type]), textarea";
+  const body = document.body;
+  const bar = document.querySelector(".ev:has(> .top)");
+  const busy = bar.querySelector(".busy");
+
+  // A tab. `address` is the query of what it shows, null before it was shown. `queue` holds actions
+  // that wait, `sent` the one that is being answered, unless the tab shows another address by then.
+  const parts = new Map(
+    [...document.querySelectorAll(".tab-page")].map((section) => {
+      const part = { section, name: section.dataset.tab, address: null, queue: [], scroll: 0 };
+      section.act = (data) => act(part, data);
+      return [part.name, part];
+    }),
+  );
+  let shown = parts.get(body.dataset.tab);
+  let count = 0; // of actions
+  let leaving = null; // what stops the request for another address
+
+  // Addresses ---------------------------------------------------------------------------------
+  const plain = (query) => {
+    const parameters = new URLSearchParams(query);
+    for (const name of ["__theme", "lang", "token"]) parameters.delete(name);
+    return parameters;
+  };
+  const same = (one, other) => {
+    const sorted = [one, other].map((query) => {
+      const parameters = plain(query);
+      parameters.sort();
+      return parameters.toString();
+    });
+    return sorted[0] === sorted[1];
+  };
+  const stated = (part) => part.section.querySelector(":scope > [data-address]")?.dataset.address;
+
+  // Writes what the tab shows into the address bar: a new entry of the history, or in its place.
+  function write(part, how) {
+    part.address = plain(part.address).toString();
+    const address = part.address ? `?${part.address}` : location.pathname;
+    const isNew = how === "push" && !same(part.address, location.search);
+    const state = { tab: part.name };
+    if (isNew) {
+      history.replaceState({ ...history.state, scroll: scrollY }, "");
+      history.pushState(state, "", address);
+    } else if (!same(part.address, location.search)) history.replaceState(state, "", address);
+    const run = plain(part.address).get("run");
+    for (const link of bar.querySelectorAll("[data-with-run]")) {
+      link.search = new URLSearchParams({ ...(run && { run }), tab: link.dataset.to }).toString();
+    }
+  }
+
+  function show(part) {
+    if (shown !== part) shown.scroll = scrollY;
+    shown = part;
+    body.dataset.tab = part.name;
+    for (const { section } of parts.values()) section.hidden = section !== part.section;
+    for (const link of bar.querySelectorAll("[data-to]")) {
+      if (link.dataset.to === part.name) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+  }
+
+  // Who votes blind is not to find names in what the other tabs showed before.
+  function forget(others) {
+    for (const part of others) {
+      part.section.replaceChildren();
+      part.address = null;
+    }
+  }
+
+  function settled(part) {
+    const blind = part.section.querySelector(":scope > [data-blind]");
+    if (blind) forget([...parts.values()].filter((other) => other !== part));
+    part.section.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
+    arm(part);
+  }
+
+  // Links -------------------------------------------------------------------------------------
+  async function navigate(address, how = "push", scroll = null) {
+    const target = new URL(address, document.baseURI);
+    leaving?.abort();
+    const mine = (leaving = new AbortController());
+    const done = work();
+    try {
+      const answer = await fetch(target, { signal: mine.signal, headers: { Accept: "text/html" } });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const part = parts.get(page.body.dataset.tab);
+      if (!part || page.body.dataset.old !== undefined || body.dataset.old !== undefined) {
+        location.assign(target);
+        return;
+      }
+      take(part, page, target, how, scroll);
+    } catch (error) {
+      if (error.name !== "AbortError") location.assign(target);
+    } finally {
+      done();
+      if (leaving === mine) leaving = null;
+    }
+  }
+
+  function take(part, page, target, how, scroll) {
+    const before = plain(shown.address);
+    const from = shown;
+    part.queue = [];
+    part.sent = null; // its answer would be about another address
+    evalui.morph(part.section, page.getElementById(part.section.id));
+    evalui.morph(bar, page.querySelector(".ev:has(> .top)"));
+    document.title = page.title;
+    show(part);
+    part.address = stated(part) ?? target.search;
+    write(part, how);
+    const after = plain(part.address);
+    const moved = from !== part || ["run", "sub"].some((name) => before.get(name) !== after.get(name));
+    if (scroll !== null) scrollTo(0, scroll);
+    else if (target.hash) document.getElementById(target.hash.slice(1))?.scrollIntoView();
+    else if (moved) scrollTo(0, 0);
+    settled(part);
+  }
+
+  // A tab that was shown before is as it was left, and is brought up to date.
+  function reopen(part, how, scroll) {
+    leaving?.abort();
+    show(part);
+    write(part, how);
+    scrollTo(0, scroll);
+    act(part, { do: "" });
+    settled(part);
+  }
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href]");
+    if (!link || event.defaultPrevented || event.button || link.closest("gradio-app")) return;
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    if (link.dataset.language) {
+      // The language changes and the rest of the address stays.
+      const query = plain(location.search);
+      query.set("lang", link.dataset.language);
+      link.search = query.toString();
+      return;
+    }
+    const target = new URL(link.href);
+    const isHere = target.origin === location.origin && target.pathname === location.pathname;
+    const isAnchor = target.hash && target.search === location.search;
+    if (!isHere || isAnchor || link.target || link.download || body.dataset.old !== undefined) return;
+    event.preventDefault();
+    const part = parts.get(link.dataset.to);
+    const run = target.searchParams.get("run");
+    const kept = part?.trigger && part.address !== null && part !== shown;
+    if (kept && (!run || plain(part.address).get("run") === run)) reopen(part, "push", part.scroll);
+    else navigate(target);
+  });
+
+  addEventListener("popstate", ({ state }) => {
+    if (same(shown.address, location.search)) return;
+    const part = parts.get(state?.tab);
+    const scroll = state?.scroll ?? 0;
+    if (part?.trigger && part.address !== null && same(part.address, location.search)) {
+      reopen(part, "replace", scroll);
+    } else navigate(location.href, "replace", scroll);
+  });
+
+  // Actions -----------------------------------------------------------------------------------
+  function act(part, data) {
+    const last = part.queue.at(-1);
+    // The form that goes with an action is that of its moment: of two changes the last is enough.
+    if (data.do === "set" && last?.data.do === "set" && last.data.name === data.name) {
+      part.queue.pop().done();
+    }
+    const focus = document.activeElement;
+    const typed = data.do === "set" && focus?.name === data.name && focus.matches(TYPED);
+    const done = data.do === "poll" ? () => {} : work();
+    part.queue.push({ data, done, replaces: data.do === "poll" || data.do === "" || typed });
+    flush(part);
+  }
+
+  function flush(part) {
+    if (part.sent || !part.trigger || !part.queue.length) return;
+    part.sent = part.queue.shift();
+    part.sent.number = String(++count);
+    const form = evalui.fields(part.section, part.address ?? "");
+    part.trigger("act", { ...part.sent.data, sequence: part.sent.number, form });
+  }
+
+  function answered(part, value) {
+    const box = document.createElement("template");
+    box.innerHTML = value;
+    const answer = box.content.firstElementChild;
+    const { sent } = part;
+    if (!answer || sent?.number !== answer.dataset.answer) return;
+    finish(part);
+    complain(part, answer.dataset.kind === "problem" ? answer : null);
+    const live = bar.querySelector("[data-live-count]");
+    if (live) live.textContent = Number(answer.dataset.live) ? answer.dataset.live : "";
+    if (answer.dataset.kind === "page") draw(part, answer, sent);
+    flush(part);
+    arm(part);
+  }
+
+  function draw(part, answer, sent) {
+    const next = answer.querySelector(":scope > a[data-go]");
+    if (next) {
+      navigate(next.getAttribute("href"));
+      return;
+    }
+    evalui.morph(part.section, answer);
+    const address = stated(part);
+    if (address !== undefined) part.address = address;
+    if (part === shown) write(part, sent.replaces ? "replace" : "push");
+    settled(part);
+  }
+
+  function finish(part) {
+    part.sent?.done();
+    part.sent = null;
+  }
+
+  // What went wrong stands above the tab until something goes well.
+  function complain(part, answer) {
+    const old = document.getElementById("problem");
+    if (!answer) old?.remove();
+    if (!answer) return;
+    const box = old ?? Object.assign(document.createElement("div"), { id: "problem", className: "ev" });
+    box.replaceChildren(...answer.childNodes);
+    part.section.before(box);
+  }
+
+  // Gradio reports no failure of a request to a fragment, so requests are watched on their way.
+  const request = window.fetch;
+  window.fetch = async (address, options) => {
+    if (!String(address).includes("/gradio_api/run/")) return request(address, options);
+    const { sequence } = JSON.parse(options?.body ?? "{}").event_data ?? {};
+    try {
+      const found = await request(address, options);
+      if (!found.ok) lost(sequence);
+      return found;
+    } catch (error) {
+      lost(sequence);
+      throw error;
+    }
+  };
+
+  function lost(number) {
+    const part = [...parts.values()].find(({ sent }) => sent && sent.number === number);
+    if (!part) return;
+    finish(part);
+    const words = document.createElement("div");
+    words.innerHTML = '<div class="note bad" role="alert"><div></div></div>';
+    words.querySelector(".note > div").textContent = body.dataset.lost;
+    complain(part, words);
+    setTimeout(() => (flush(part), arm(part)), RETRY_MS);
+  }
+
+  // Time --------------------------------------------------------------------------------------
+  let working = 0;
+  let slow = 0;
+  function work() {
+    let open = true;
+    if (!working++) {
+      slow = setTimeout(() => {
+        body.dataset.busy = "";
+        busy.textContent = busy.dataset.word;
+      }, SLOW_MS);
+    }
+    return () => {
+      if (!open) return;
+      open = false;
+      if (--working) return;
+      clearTimeout(slow);
+      delete body.dataset.busy;
+      busy.textContent = "";
+    };
+  }
+
+  // What changes by itself is requested again while it can be seen.
+  function arm(part) {
+    clearTimeout(part.timer);
+    const polled = part.section.querySelector("[data-poll]");
+    if (part !== shown || document.hidden || !polled) return;
+    part.timer = setTimeout(() => {
+      if (!part.sent && !part.queue.length) act(part, { ...polled.dataset, do: "poll" });
+    }, Number(polled.dataset.poll));
+  }
+  document.addEventListener("visibilitychange", () => arm(shown));
+
+  // Gradio ------------------------------------------------------------------------------------
+  evalui.attach = (name, trigger, watch, props) => {
+    const part = parts.get(name);
+    part.trigger = trigger;
+    watch("value", () => answered(part, props.value));
+    flush(part);
+    arm(part);
+  };
+
+  async function attach() {
+    try {
+      // Answered when Gradio is there, which may take a while after the server was started.
+      const [config, info] = await Promise.all(
+        ["config", "gradio_api/info"].map(async (path) => (await request(path)).json()),
+      );
+      window.gradio_config = config;
+      window.gradio_api_info = info;
+      window.__gradio_mode__ = "app";
+    } catch {
+      setTimeout(attach, RETRY_MS);
+      return;
+    }
+    if (body.dataset.old !== undefined) {
+      const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet" });
+      sheet.href = body.dataset.sheet;
+      document.head.prepend(sheet);
+    }
+    const app = document.createElement("gradio-app");
+    const theme = document.documentElement.classList.contains("dark") ? "dark" : "light";
+    for (const [name, value] of Object.entries({ embed: "false", eager: "true", theme_mode: theme })) {
+      app.setAttribute(name, value);
+    }
+    body.append(app);
+    const script = Object.assign(document.createElement("script"), { type: "module" });
+    script.src = body.dataset.script;
+    document.head.append(script);
+  }
+
+  history.scrollRestoration = "manual";
+  addEventListener("pagehide", () => history.replaceState({ ...history.state, scroll: scrollY }, ""));
+  if (history.state?.scroll) scrollTo(0, history.state.scroll);
+  shown.address = stated(shown) ?? location.search;
+  write(shown, "replace");
+  history.replaceState({ ...history.state, tab: shown.name }, "");
+  if (body.dataset.old === undefined) settled(shown);
+  attach();
+})();

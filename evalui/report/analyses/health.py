@@ -1,0 +1,241 @@
+"""Dataset health as blocks: what the questions give away, with and without a model."""
+
+from collections.abc import Collection, Sequence
+
+from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
+from evalui.messages import localized, messages
+from evalui.report.analyses.overview.narrative import CHOICES_ONLY
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.warnings import CHOICES_ONLY_RULE, notes
+from evalui.report.analyses.statistics import format_points, format_points_range
+from evalui.report.blocks import (
+    NONE,
+    BarCell,
+    Block,
+    Bullets,
+    Card,
+    Column,
+    Details,
+    Headline,
+    Kind,
+    ModelCell,
+    NoteLine,
+    Notes,
+    Paragraph,
+    StateCell,
+    Table,
+    TableCell,
+    TextCell,
+    ValueCell,
+)
+from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.scoring.statistics.paired_tests import PairedTTest, paired_t_test
+from evalui.types import LETTERS, Language, Sample
+
+_UNEVEN = 0.05  # the p-value under which the letters of the right answers are not balanced
+_MAX_FINDINGS = 2
+
+
+def health_blocks(
+    samples: Sequence[Sample],
+    language: Language,
+    *,
+    blind: Sequence[Block] = (),
+) -> list[Block]:
+    """The worst finding first, then figures and letters; `blind` is `choices_only_blocks`."""
+    health = check_choices(samples)
+    kind, findings = health_findings(health, language)
+    asked = messages(language).count("dataset.asked", health.n)
+    support = [*findings[1:], localized("sentence", language, said=asked)]
+    separator = "" if language == "zh" else " "
+    return [
+        Headline(findings[0], separator.join(support), kind=kind),
+        Card((_letters(health, language),), _balance(health, language)),
+        Card((_figures(health, language),), localized("health.title", language)),
+        *blind,
+        *_subjects(health, language),
+    ]
+
+
+def health_findings(health: ChoiceHealth, language: Language) -> tuple[Kind, tuple[str, ...]]:
+    """At most two sentences, the worst finding first; that all is well is said in words."""
+    found: list[str] = []
+    if health.longest_option.low > health.chance:
+        value = format_value(health.longest_option)
+        found.append(localized("dataset.longest_tells", language, value=value))
+    if health.letters_p is not None and health.letters_p < _UNEVEN:
+        best = health.always_letter
+        fields = {"letter": best.letter, "value": format_value(best.share)}
+        found.append(localized("dataset.letter_tells", language, **fields))
+    counts = {
+        "same_questions": sum(len(group) - 1 for group in health.duplicates),
+        "same_options": len(health.duplicate_options),
+        "names_options": len(health.refers_to_other_options),
+    }
+    found += [
+        messages(language).count(f"dataset.{key}", number)
+        for key, number in counts.items()
+        if number
+    ]
+    if found:
+        return "warn", tuple(found[:_MAX_FINDINGS])
+    letters = f"A–{LETTERS[len(health.letter_counts) - 1]}" if health.letter_counts else NONE
+    return "ok", (localized("dataset.well", language, letters=letters),)
+
+
+def _balance(health: ChoiceHealth, language: Language) -> str:
+    if health.letters_p is None:
+        return localized("health.letters", language)
+    p = f"{health.letters_p:.2f}".lstrip("0") if health.letters_p >= 0.01 else "< .01"
+    sign = "" if p.startswith("<") else "= "
+    key = "balanced" if health.letters_p >= _UNEVEN else "unbalanced"
+    return localized(f"health.{key}", language, p=sign + p)
+
+
+def _letters(health: ChoiceHealth, language: Language) -> Table:
+    most = max(health.letter_counts, default=0) or 1
+    rows = tuple(
+        (TextCell(LETTERS[slot], strong=True), BarCell(number / most, count(number)))
+        for slot, number in enumerate(health.letter_counts)
+    )
+    heads = (localized("dataset.letter", language), localized("dataset.right_answers", language))
+    return Table((Column(heads[0], width=120), Column(heads[1])), rows)
+
+
+def _figures(health: ChoiceHealth, language: Language) -> Table:
+    tells = health.longest_option.low > health.chance
+    longest = f"{format_value(health.longest_option)} % ({format_range(health.longest_option)})"
+    always = health.always_letter
+    chance = localized("dataset.guess", language, chance=percent(health.chance))
+    rows: list[tuple[str, TableCell]] = [
+        (localized("health.usable", language), count(health.n)),
+        (
+            localized("health.longest", language),
+            StateCell("warn" if tells else "ok", longest, chance),
+        ),
+        (
+            localized("health.always", language, letter=always.letter),
+            f"{format_value(always.share)} %",
+        ),
+        (
+            localized("health.duplicates", language),
+            _counted(sum(len(group) - 1 for group in health.duplicates)),
+        ),
+        (localized("health.naming", language), _counted(len(health.refers_to_other_options))),
+        (localized("health.duplicate_options", language), _counted(len(health.duplicate_options))),
+        (localized("health.question_length", language), _lengths(health.question_length)),
+        (localized("health.option_length", language), _lengths(health.option_length)),
+    ]
+    heads = [localized(f"figure-head-{name}", language) for name in ("name", "value")]
+    return Table(tuple(map(Column, heads)), tuple(rows))
+
+
+def _counted(number: int) -> StateCell:
+    return StateCell("warn" if number else "ok", count(number))
+
+
+def _lengths(lengths: LengthStatistics) -> str:
+    return f"{count(lengths.shortest)} – {fixed(lengths.median, 0)} – {count(lengths.longest)}"
+
+
+def _subjects(health: ChoiceHealth, language: Language) -> list[Block]:
+    if len(health.subjects) < 2:
+        return []
+    lines = tuple(f"{name} {count(number)}" for name, number in health.subjects.items())
+    sizes = health.subjects.values()
+    fields = {"low": count(min(sizes)), "high": count(max(sizes))}
+    key = "equal_subjects" if len(set(sizes)) == 1 else "per_subject"
+    finding = localized(f"dataset.{key}", language, **fields)
+    title = localized("dataset.subjects", language, n=count(len(lines)))
+    return [Details("subjects", title, finding, (Bullets(lines),))]
+
+
+# ---------------------------------------------------------------- without the question
+
+
+def choices_only_blocks(
+    summaries: Sequence[Summary],
+    dataset: str,
+    language: Language,
+    *,
+    places: dict[str, int],
+    baselines: Collection[str] = (),
+) -> list[Block]:
+    """Each model with and without the question; how to find out if no model ran without."""
+    blind = [s for s in summaries if s.cell.mode == CHOICES_ONLY and s.cell.dataset == dataset]
+    title = localized("dataset.only", language)
+    if not blind:
+        missing = localized("dataset.only_missing", language)
+        short = localized("dataset.only_untested", language)
+        return [Details("without-question", title, short, (Paragraph(missing),), kind="na")]
+    heads = [
+        localized(f"dataset.{key}", language)
+        for key in ("model", "without", "with", "reading", "test")
+    ]
+    rows = tuple(
+        (
+            ModelCell(s.cell.model, places[s.cell.model], s.cell.model in baselines),
+            *_result(s, _with_question(s, summaries), language),
+        )
+        for s in blind
+    )
+    lines = tuple(
+        NoteLine("warn", note.text, s.cell.model)
+        for s in blind
+        for note in notes(s, language)
+        if note.rule == CHOICES_ONLY_RULE
+    )
+    about = Paragraph(localized("dataset.only_about", language), small=True)
+    blocks: list[Block] = [about, Table(tuple(map(Column, heads)), rows)]
+    if lines:
+        blocks.append(Notes(lines))
+    models = localized("list.comma", language).join(line.subject for line in lines)
+    key = "dataset.only_yes" if lines else "dataset.only_no"
+    finding = localized(key, language, models=models)
+    kind: Kind = "warn" if lines else "ok"
+    return [Details("without-question", title, finding, tuple(blocks), kind=kind)]
+
+
+def _with_question(blind: Summary, everything: Sequence[Summary]) -> Summary | None:
+    """The cell of the same model and mode with the question; None if there is none."""
+    suffix = blind.cell.label.removeprefix(CHOICES_ONLY)
+    return next(
+        (
+            s
+            for s in everything
+            if (s.cell.dataset, s.cell.model) == (blind.cell.dataset, blind.cell.model)
+            and s.cell.label == f"multiple_choice{suffix}"
+        ),
+        None,
+    )
+
+
+def _result(
+    blind: Summary, whole: Summary | None, language: Language
+) -> tuple[TableCell, TableCell, TableCell, TableCell]:
+    if blind.accuracy is None or blind.chance is None:
+        failed = localized("dataset.failed", language, reason=blind.error) if blind.error else NONE
+        return failed, NONE, NONE, NONE
+    benefit = _question_benefit(blind, whole) if whole else None
+    guess = localized("dataset.guess", language, chance=percent(blind.chance))
+    known = whole.accuracy if whole else None
+    return (
+        ValueCell(format_value(blind.accuracy), "%", format_range(blind.accuracy), guess),
+        ValueCell(format_value(known), "%", format_range(known)) if known else NONE,
+        ValueCell(format_points(benefit), range=format_points_range(benefit)) if benefit else NONE,
+        _verdict(blind, language),
+    )
+
+
+def _question_benefit(blind: Summary, whole: Summary) -> PairedTTest | None:
+    """What reading the question adds, over the questions that were presented both ways."""
+    return paired_t_test(whole.outcomes.get("accuracy", {}), blind.outcomes.get("accuracy", {}))
+
+
+def _verdict(blind: Summary, language: Language) -> StateCell:
+    if blind.n < HIDDEN_BELOW:
+        return StateCell("na", localized("dataset.few", language))
+    if any(each.rule == CHOICES_ONLY_RULE for each in notes(blind, language)):
+        return StateCell("warn", localized("dataset.yes", language))
+    return StateCell("ok", localized("dataset.no", language))

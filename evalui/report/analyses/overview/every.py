@@ -1,0 +1,176 @@
+"""Every figure of a run as one table, each metric under its name, with the files that hold them."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from evalui.messages import localized
+from evalui.report.analyses.overview.lead import bias_state, picks
+from evalui.report.analyses.overview.narrative import mode_name
+from evalui.report.analyses.overview.places import Places
+from evalui.report.analyses.overview.standing import Standing
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Bullets,
+    Details,
+    Link,
+    Links,
+    Paragraph,
+    StateCell,
+    Table,
+    TableCell,
+    TextCell,
+    ValueCell,
+    text_table,
+)
+from evalui.report.numbers import count, format_figure, format_range, format_value
+from evalui.scoring.metrics import Metric, is_added, metrics_in
+from evalui.types import Interval, Language
+
+_FILES = {"csv": "CSV", "xlsx": "XLSX", "tex": "LaTeX"}
+_NAMES: Mapping[str, Callable[[Summary], str]] = {
+    "model": lambda s: s.cell.model,
+    "dataset": lambda s: s.cell.dataset,
+    "mode": lambda s: s.cell.label,
+}
+
+
+def every_figure(
+    summaries: Sequence[Summary],
+    standings: Sequence[Standing],
+    language: Language,
+    *,
+    places: Places | None = None,
+    sort: str = "",
+) -> Details:
+    """The section; `sort` is the key of a column, with "-" before it for the highest first."""
+    table = figures_table(_sorted(summaries, sort), standings, language)
+    blocks: list[Block] = [_sortable(table, places, sort) if places else table]
+    blocks.append(Paragraph(localized("ranges-are", language), small=True))
+    if docs := metric_notes(metrics_in("report"), language):
+        blocks.append(Bullets(docs))
+    if places:
+        files = (
+            Link(name, places.file(extension, language), download=True)
+            for extension, name in _FILES.items()
+        )
+        blocks.append(Links(tuple(files)))
+    blocks.append(Bullets(tuple(s.cell.signature for s in summaries), signatures=True))
+    finding = localized("every.finding" if places else "every.finding-file", language)
+    return Details("every-figure", localized("every.name", language), finding, tuple(blocks))
+
+
+def figures_table(
+    summaries: Sequence[Summary], standings: Sequence[Standing], language: Language
+) -> Table:
+    """A row per cell: its names, its figures, its rank and its position bias."""
+    before, after = _split_at_bias(metrics_in("report"))
+    heads = (
+        *(localized(f"head-{key}", language) for key in _NAMES),
+        *(metric_head(metric, language) for metric in before),
+        localized("lead.rank", language),
+        localized("lead.bias", language),
+        *(metric_head(metric, language) for metric in after),
+    )
+    rows = [
+        (
+            summary.cell.model,
+            summary.cell.dataset,
+            mode_name(summary.cell, language),
+            *(_figure(metric, summary) for metric in before),
+            _rank(summary, standings, language),
+            _bias(summary, language),
+            *(_figure(metric, summary) for metric in after),
+        )
+        for summary in summaries
+    ]
+    return text_table(heads, rows)
+
+
+def metric_head(metric: Metric, language: Language) -> str:
+    """The head of a metric's column."""
+    if is_added(metric):
+        return metric.own_label(language)
+    return localized(f"head-{metric.key}", language)
+
+
+def metric_notes(metrics: Sequence[Metric], language: Language) -> tuple[str, ...]:
+    """What other packages say of their metrics, a line each."""
+    return tuple(
+        localized("of-model", language, model=metric.own_label(language), said=docs)
+        for metric in metrics
+        if (docs := metric.own_docs(language))
+    )
+
+
+def _sortable(table: Table, places: Places, sort: str) -> Table:
+    """The same with heads that lead to its rows in their order, the highest first."""
+    before, after = _split_at_bias(metrics_in("report"))
+    keys = (*_NAMES, *map(_key, before), "", "", *map(_key, after))
+    columns = (
+        replace(
+            column,
+            href=places.view("overview", sort=key if sort == f"-{key}" else f"-{key}")
+            + "#every-figure",
+            order={key: "ascending", f"-{key}": "descending"}.get(sort, ""),
+        )
+        if key
+        else column
+        for column, key in zip(table.columns, keys, strict=True)
+    )
+    return replace(table, columns=tuple(columns))
+
+
+def _key(metric: Metric) -> str:
+    return metric.key or metric.name
+
+
+def _sorted(summaries: Sequence[Summary], sort: str) -> list[Summary]:
+    wish, falling = sort.removeprefix("-"), sort.startswith("-")
+    metrics = {_key(metric): metric for metric in metrics_in("report")}
+    rows = list(summaries)
+    if wish in _NAMES:
+        rows.sort(key=_NAMES[wish], reverse=falling)
+    elif wish in metrics:
+        rows.sort(key=lambda s: _value(s, metrics[wish]), reverse=falling)
+    return rows
+
+
+def _value(summary: Summary, metric: Metric) -> float:
+    figure = summary.figures.get(metric.name)
+    value = figure.value if isinstance(figure, Interval) else figure
+    return -math.inf if value is None else value
+
+
+def _split_at_bias(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric]]:
+    """The metrics before the rank and the position bias, and those after them."""
+    after = [one for one in metrics if one.name == "readable" or is_added(one)]
+    return [one for one in metrics if one not in after], after
+
+
+def _figure(metric: Metric, summary: Summary) -> TableCell:
+    figure = summary.figures.get(metric.name)
+    if isinstance(figure, Interval) and metric.unit == "share":
+        n = f" · n {count(figure.n)}"
+        return ValueCell(format_value(figure), "%", format_range(figure) + n)
+    return format_figure(metric, figure) or NONE
+
+
+def _rank(summary: Summary, standings: Sequence[Standing], language: Language) -> TableCell:
+    """The places that a cell may have in its own mode, or why it has none."""
+    for standing in standings:
+        compared = standing.compared.get(summary.cell.label)
+        if standing.dataset != summary.cell.dataset or compared is None:
+            continue
+        if why := compared.unranked.get(summary.cell):
+            return TextCell(NONE, localized(f"rank-none-{why}", language))
+        if place := compared.rank_of(summary.cell.model):
+            return str(place.low) if place.low == place.high else f"{place.low}–{place.high}"
+    return NONE
+
+
+def _bias(summary: Summary, language: Language) -> TableCell:
+    bias = summary.main_bias
+    return StateCell(*bias_state(bias, language), picks(bias, language)) if bias else NONE

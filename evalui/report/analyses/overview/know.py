@@ -1,0 +1,136 @@
+"""What to know before believing the figures of a run, each thing once, the most serious first."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalui.messages import localized
+from evalui.report.analyses.overview.narrative import mode_name
+from evalui.report.analyses.overview.places import Places
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.verdict import join_names
+from evalui.report.analyses.overview.warnings import LEVELS, Level, ReportNote, notes, severity
+from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
+from evalui.types import Cell, Language
+
+_KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}
+_FILTERS: Mapping[str, str] = {"unreadable-many": "unreadable", "by-number": "", "ties": "tied"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A note and the cells that have it, the gravest first."""
+
+    note: ReportNote
+    cells: tuple[Cell, ...]
+    scripted: bool
+
+
+def what_to_know(
+    summaries: Sequence[Summary],
+    language: Language,
+    *,
+    baselines: Collection[str],
+    left_out: Sequence[str] = (),
+    unless: Collection[str] = (),
+    places: Places | None = None,
+) -> Details:
+    """The section; `left_out` are sentences on what was not evaluated, `unless` rules that stand
+    elsewhere on the page.
+    """
+    known = _known(summaries, language, baselines, unless)
+    lines = [_line(one, summaries, language, places) for one in known]
+    run = localized("know.run", language)
+    lines += [NoteLine("na", sentence, run) for sentence in left_out]
+    blocks: list[Block] = [Notes(tuple(lines))] if lines else []
+    if places:
+        health = Link(localized("know.health", language), places.view("health"))
+        blocks.append(Links((health,)))
+    if not lines:
+        well = localized("know.well", language)
+        name = localized("know.name-none", language)
+        return Details("what-to-know", name, well, tuple(blocks), kind="ok")
+    first = lines[0]
+    return Details(
+        "what-to-know",
+        localized("know.name", language, n=len(lines)),
+        _finding(first, language),
+        tuple(blocks),
+        kind=first.kind if first.kind in ("bad", "warn") else None,
+    )
+
+
+def first_sentence(text: str) -> str:
+    """A text up to the end of its first sentence."""
+    for stop in ("。", ". ", "; ", "；"):
+        head, found, _ = text.partition(stop)
+        text = head + ("。" if stop in "。；" else ".") if found else text
+    return text
+
+
+def _finding(line: NoteLine, language: Language) -> str:
+    gap = "：" if language == "zh" else ": "
+    said = first_sentence(line.text)
+    return f"{line.subject}{gap}{said}" if line.subject else said
+
+
+def _known(
+    summaries: Sequence[Summary],
+    language: Language,
+    baselines: Collection[str],
+    unless: Collection[str],
+) -> list[_Known]:
+    by_rule: dict[tuple[str, str, bool], list[tuple[Summary, ReportNote]]] = {}
+    for summary in summaries:
+        scripted = summary.cell.model in baselines
+        for note in notes(summary, language):
+            if note.rule not in unless:
+                # What a file gives is one thing, however many models were asked.
+                of_file = "" if note.rule in _OF_FILE else summary.cell.dataset
+                by_rule.setdefault((note.rule, of_file, scripted), []).append((summary, note))
+    made: list[tuple[_Known, float]] = []
+    for (rule, _, scripted), found in by_rule.items():
+        found.sort(key=lambda one: -severity(rule, one[0]))
+        worst, note = found[0]
+        cells = tuple(summary.cell for summary, _ in found)
+        made.append((_Known(note, cells, scripted), severity(rule, worst)))
+    made.sort(key=lambda one: (one[0].scripted, LEVELS.index(one[0].note.level), -one[1]))
+    return [one for one, _ in made]
+
+
+_OF_FILE = ("duplicates", "duplicates-text", "naming", "unbalanced", "unbalanced-origin")
+
+
+def _line(
+    one: _Known, summaries: Sequence[Summary], language: Language, places: Places | None
+) -> NoteLine:
+    names = list(dict.fromkeys(_name(cell, summaries, language) for cell in one.cells))
+    text = one.note.text
+    if one.note.rule in _OF_FILE:
+        datasets = dict.fromkeys(cell.dataset for cell in one.cells)
+        subject = join_names(list(datasets), language)
+    elif len(names) > 1:
+        subject = names[0]
+        gap = "" if language == "zh" else " "
+        text += gap + localized("know.also", language, names=join_names(names[1:], language))
+    else:
+        subject = names[0]
+    return NoteLine(_KINDS[one.note.level], text, subject, _link(one, language, places))
+
+
+def _link(one: _Known, language: Language, places: Places | None) -> Link | None:
+    outcome = _FILTERS.get(one.note.rule)
+    if places is None or not outcome:
+        return None
+    href = places.samples(one.cells[0], outcome=outcome)
+    return Link(localized("know.read", language), href)
+
+
+def _name(cell: Cell, summaries: Sequence[Summary], language: Language) -> str:
+    """A model, with its dataset and its mode where it has others."""
+    own = [s.cell for s in summaries if s.cell.model == cell.model]
+    parts = [cell.model]
+    if len({each.dataset for each in own}) > 1:
+        parts.append(cell.dataset)
+    if len({each.label for each in own}) > 1:
+        parts.append(mode_name(cell, language))
+    return ", ".join(parts)

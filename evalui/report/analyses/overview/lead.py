@@ -1,0 +1,339 @@
+"""The lead table: one row per model with its rank, its marks on an axis and its first figures."""
+
+from collections.abc import Mapping, Sequence
+
+from evalui.messages import localized
+from evalui.report.analyses.overview.narrative import mode_name, overview_title
+from evalui.report.analyses.overview.standing import MOST_MODES, Standing
+from evalui.report.analyses.overview.summary import Summary, is_unfinished
+from evalui.report.blocks import (
+    NONE,
+    Card,
+    Column,
+    Kind,
+    ModelCell,
+    PlotCell,
+    PlotMark,
+    StateCell,
+    Table,
+    TableCell,
+    TextCell,
+    ValueCell,
+)
+from evalui.report.charts.kinds import Axis
+from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
+from evalui.scoring.position_bias.counts import PositionTable
+from evalui.scoring.position_bias.summary import StratumBias
+from evalui.types import LETTERS, Interval, Language
+
+MOST_ROWS = 8
+_AXIS = Axis(0.0, 1.0, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), ("0", "20", "40", "60", "80", "100 %"))
+_WIDTHS = {"rank": 56, "model": 176, "lead": 168, "figure": 112, "bias": 176}  # pixels
+_COUNT_TOLERANCE = 1e-6  # a count this near to a whole number is one
+BIAS_KINDS: Mapping[BiasLevel, Kind] = {
+    "green": "ok",
+    "amber": "warn",
+    "red": "bad",
+    "mass": "na",
+    "few": "na",
+    "na": "na",
+}
+
+
+def lead_card(
+    standing: Standing,
+    language: Language,
+    *,
+    title: str = "",
+    models: Sequence[str] = (),
+    file: str = "",
+) -> Card:
+    """The table under its finding, of some `models` or of all; `title` is said in its place."""
+    return Card(
+        (lead_table(standing, language, models=models, file=file),),
+        title=title or _title(standing, language),
+        caption=_caption(standing, language),
+    )
+
+
+def lead_table(
+    standing: Standing, language: Language, *, models: Sequence[str] = (), file: str = ""
+) -> Table:
+    """The table itself; `file` names the picture of its marks."""
+    ranked = standing.comparison is not None
+    columns = _columns(standing, language)
+    rows = [
+        _row(standing, model, language)[0 if ranked else 1 :] for model in models or standing.models
+    ]
+    return Table(
+        tuple(columns if ranked else columns[1:]),
+        tuple(map(tuple, rows)),
+        lead=True,
+        file=file,
+    )
+
+
+def other_modes(standing: Standing) -> tuple[str, ...]:
+    """The modes that stand beside the one that ranks; of more than three none does."""
+    others = tuple(label for label in standing.modes if label != standing.lead)
+    return others if len(standing.modes) <= MOST_MODES else ()
+
+
+# ---------------------------------------------------------------- words around it
+
+
+def _title(standing: Standing, language: Language) -> str:
+    """What the marks show: how much is lost with the order, else the neutral fact."""
+    answered = [s for s in standing.leading if s.accuracy]
+    own = [s for s in answered if s.cell.model not in standing.baselines]
+    if standing.guessing and not any(s.above_chance for s in answered):
+        return localized("lead.guessing", language)
+    moved = any(s.robust for s in own) and not standing.guessing
+    enough = bool(own) and min(s.n for s in own) >= HIDDEN_BELOW and not standing.unfinished
+    if not (moved and enough):
+        return localized("lead.neutral", language)
+    return overview_title(own, language)
+
+
+def _caption(standing: Standing, language: Language) -> str:
+    sizes = [s.n for s in standing.leading if s.accuracy]
+    if not sizes:
+        return ""
+    low, high = min(sizes), max(sizes)
+    n = (
+        localized("lead.n-same", language, n=count(low))
+        if low == high
+        else localized("lead.n-range", language, low=count(low), high=count(high))
+    )
+    both = standing.measure == "robust" and not standing.guessing
+    return localized(f"lead.caption-{'orders' if both else 'origin'}", language, n=n)
+
+
+# ---------------------------------------------------------------- columns
+
+
+def _columns(standing: Standing, language: Language) -> list[Column]:
+    def word(key: str) -> str:
+        return localized(f"lead.{key}", language)
+
+    group = _group(standing, language)
+    moved = any(s.robust for s in standing.leading)
+    first, second = _measures(standing)
+    heads = {"robust": word("robust"), "accuracy": word("origin" if moved else "accuracy")}
+    columns = [
+        Column(word("rank"), rank=True, width=_WIDTHS["rank"]),
+        Column(word("model"), width=_WIDTHS["model"]),
+        Column(word("plot"), axis=_AXIS, rule=_rule(standing, language)),
+        Column(heads[first], group, lead=True, width=_WIDTHS["lead"]),
+    ]
+    if second:
+        columns.append(Column(heads[second], group, width=_WIDTHS["figure"]))
+    if _has_bias(standing):
+        columns.append(Column(word("bias"), group, width=_WIDTHS["bias"]))
+    for label in other_modes(standing):
+        head = word("robust" if _shows_robust(standing, label) else "accuracy")
+        columns.append(Column(head, _mode(standing, label, language), width=_WIDTHS["figure"]))
+    return columns
+
+
+def _measures(standing: Standing) -> tuple[str, str]:
+    """What stands in the first column of figures, and in the second ("" if there is none)."""
+    if not any(s.robust for s in standing.leading):
+        return "accuracy", ""
+    ranked = standing.measure == "robust" and not standing.guessing
+    return ("robust", "accuracy") if ranked else ("accuracy", "robust")
+
+
+def _shows_robust(standing: Standing, label: str) -> bool:
+    compared = standing.compared.get(label)
+    return compared is not None and compared.measure == "robust"
+
+
+def _has_bias(standing: Standing) -> bool:
+    return any(s.main_bias for s in standing.leading)
+
+
+def _mode(standing: Standing, label: str, language: Language) -> str:
+    cell = next(s.cell for (each, _), s in standing.cells.items() if each == label)
+    name = mode_name(cell, language)
+    return name[:1].upper() + name[1:]
+
+
+def _group(standing: Standing, language: Language) -> str:
+    """The mode that ranks, with its orders if there are several."""
+    mode = _mode(standing, standing.lead, language)
+    biases = [s.main_bias for s in standing.leading if s.main_bias]
+    orders = next((b.consistency.n_orders for b in biases if b.consistency), 0)
+    return localized("lead.orders", language, mode=mode, n=orders) if orders > 1 else mode
+
+
+def _rule(standing: Standing, language: Language) -> tuple[float, str] | None:
+    """The line of guessing, where all models have the same."""
+    answered = [s for s in standing.leading if s.accuracy]
+    chances = {s.chance for s in answered if s.chance is not None}
+    if len(chances) != 1:
+        return None
+    chance = chances.pop()
+    value = percent(chance)
+    robust = next((s.chance_robust for s in answered if s.chance_robust is not None), None)
+    if robust is None or _measures(standing)[0] != "robust":
+        return chance, localized("lead.rule", language, value=value)
+    return chance, localized("lead.rule-both", language, value=value, robust=percent(robust))
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _row(standing: Standing, model: str, language: Language) -> list[TableCell]:
+    summary = standing.cell(model)
+    place, baseline = standing.places.get(model, 0), model in standing.baselines
+    rank = standing.rank(model)
+    first, second = _measures(standing)
+    row: list[TableCell] = [
+        _places(rank.low, rank.high) if rank else NONE,
+        ModelCell(model, place, baseline, _below(standing, summary, language)),
+        _plot(standing, summary, language, place=place, baseline=baseline),
+        _figure(summary, first, language, lead=True, several=standing),
+    ]
+    if second:
+        row.append(_figure(summary, second, language))
+    if _has_bias(standing):
+        row.append(_bias(summary, language))
+    for label in other_modes(standing):
+        measure = "robust" if _shows_robust(standing, label) else "accuracy"
+        row.append(_figure(standing.cells.get((label, model)), measure, language))
+    return row
+
+
+def _places(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def _below(standing: Standing, summary: Summary | None, language: Language) -> str:
+    """Why a model has no rank, or how far it is."""
+    if summary is None or summary.state == "impossible":
+        return localized("lead.not-run", language)
+    if is_unfinished(summary):
+        done, total = count(summary.done), count(summary.total)
+        return localized("lead.progress", language, done=done, total=total)
+    if summary.accuracy is None:
+        return localized(
+            "lead.failed" if summary.state == "failed" else "lead.no-answers", language
+        )
+    why = standing.comparison.unranked.get(summary.cell) if standing.comparison else None
+    if why == "baseline" and not summary.above_chance:
+        why = "guessing"
+    if standing.guessing and why == "guessing":
+        return ""  # the headline says so of all
+    return localized(f"rank-none-{why}", language) if why else ""
+
+
+def _plot(
+    standing: Standing, summary: Summary | None, language: Language, *, place: int, baseline: bool
+) -> TableCell:
+    if summary is None or summary.accuracy is None:
+        return PlotCell((), place, baseline)
+    origin, robust = summary.accuracy, summary.robust
+    moved = any(s.robust for s in standing.leading)
+    written = PlotMark(origin.value, origin.low, origin.high, hollow=moved)
+    told = {"value": format_value(origin), "span": format_range(origin)}
+    if robust is None or _measures(standing)[0] != "robust":
+        return PlotCell((written,), place, baseline, localized("lead.told", language, **told))
+    marks = (PlotMark(robust.value, robust.low, robust.high), written)
+    text = localized(
+        "lead.told-both",
+        language,
+        value=format_value(robust),
+        span=format_range(robust),
+        origin=told["value"],
+        origin_span=told["span"],
+    )
+    return PlotCell(marks, place, baseline, text)
+
+
+def _figure(
+    summary: Summary | None,
+    measure: str,
+    language: Language,
+    *,
+    lead: bool = False,
+    several: Standing | None = None,
+) -> TableCell:
+    """A share with its range; of few questions the count, which claims no more than there is."""
+    share = None
+    if summary is not None:
+        share = summary.robust if measure == "robust" else summary.accuracy
+    if share is None:
+        return TextCell(NONE, _missing(summary, language))
+    size = "lead" if lead else "large"
+    if share.n < HIDDEN_BELOW:
+        of = localized("lead.of", language, n=count(share.n))
+        return ValueCell(_right(share), of, format_range(share) + " %", size=size)
+    below = ""
+    if several and len({s.n for s in several.leading if s.accuracy}) > 1:
+        below = localized("lead.n", language, n=count(share.n))
+    return ValueCell(format_value(share), "%", format_range(share), below, size)
+
+
+def _right(share: Interval) -> str:
+    right = share.value * share.n
+    places = 0 if abs(right - round(right)) < _COUNT_TOLERANCE else 1  # a tie counts in part
+    return fixed(right, places)
+
+
+def _missing(summary: Summary | None, language: Language) -> str:
+    if summary is None or summary.state == "impossible":
+        return localized("lead.not-run", language)
+    return "" if summary.accuracy else localized("lead.no-answers", language)
+
+
+# ---------------------------------------------------------------- position bias
+
+
+def _bias(summary: Summary | None, language: Language) -> TableCell:
+    bias = summary.main_bias if summary else None
+    if bias is None:
+        return NONE
+    kind, word = bias_state(bias, language)
+    return StateCell(kind, word, picks(bias, language))
+
+
+def bias_state(bias: StratumBias, language: Language) -> tuple[Kind, str]:
+    """The level of the position bias as an icon and a word."""
+    slots = bias.position.slot_counts
+    alone = bias.level == "red" and max(slots) == sum(slots) > 0
+    return BIAS_KINDS[bias.level], localized(
+        f"lead.bias-{'one' if alone else bias.level}", language
+    )
+
+
+def picks(bias: StratumBias, language: Language) -> str:
+    """Which position is picked most, in up to six words."""
+    if bias.level == "mass":
+        return localized("lead.picks-mass", language, value=percent(bias.mass or 0.0))
+    table: PositionTable = bias.position
+    total, best = sum(table.slot_counts), max(table.slot_counts)
+    if total == 0:
+        return ""
+    if table.slot_counts.count(best) > 1:
+        return localized("lead.picks-tied", language)
+    slot = table.slot_counts.index(best)
+    letter = LETTERS[slot]
+    if best == total:
+        return localized("lead.picks-only", language, letter=letter)
+    if bias.n < HIDDEN_BELOW:
+        return localized("lead.picks-count", language, letter=letter, k=count(best), n=count(total))
+    share = table.shares[slot]
+    assert share is not None, "what was picked has a share"
+    fields = {"letter": letter, "value": format_value(share)}
+    golds = [_stood(table, gold) for gold in range(table.n_options)]
+    if len(set(golds)) == 1:
+        return localized("lead.picks", language, **fields, fair=percent(table.chance))
+    gold = percent(golds[slot] / sum(golds))
+    return localized("lead.picks-uneven", language, **fields, gold=gold)
+
+
+def _stood(table: PositionTable, gold: int) -> int:
+    """How many answers had their right option in a position."""
+    return sum(table.counts[gold]) + table.unreadable[gold] + table.tied[gold]

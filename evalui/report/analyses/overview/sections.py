@@ -1,0 +1,393 @@
+"""What folds below the lead table: how sure it is, subjects, rules of reading, and why all guess.
+
+Each is one section for the whole run; of several datasets each has its own table in it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from evalui.messages import localized
+from evalui.report.analyses.overview.narrative import group_name, mode_name
+from evalui.report.analyses.overview.places import Places
+from evalui.report.analyses.overview.standing import Standing
+from evalui.report.analyses.overview.summary import SubjectGroup, Summary
+from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
+from evalui.report.analyses.statistics import (
+    CellComparison,
+    comparison_method,
+    format_least_difference,
+    format_points,
+    format_points_range,
+)
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Column,
+    Details,
+    Heading,
+    Paragraph,
+    Table,
+    TableCell,
+    TextCell,
+    ValueCell,
+    text_table,
+)
+from evalui.report.numbers import count, fixed, format_range, format_value, p_column, p_value
+from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW
+from evalui.scoring.choice.answer_format import ReadingMetrics
+from evalui.scoring.statistics.intervals import beats_guessing, share_interval
+from evalui.types import Interval, Language
+
+_Part = Callable[[Standing, Language], tuple[str, list[Block]] | None]
+
+
+def section(
+    name: str, part: _Part, standings: Sequence[Standing], language: Language, *, kind: str
+) -> Details | None:
+    """A section of all datasets that have something to say; None if none has."""
+    made = [
+        (standing.dataset, found) for standing in standings if (found := part(standing, language))
+    ]
+    if not made:
+        return None
+    if len(standings) == 1:
+        finding, blocks = made[0][1]
+        return Details(name, localized(f"{kind}.name", language), finding, tuple(blocks))
+    finding = localized(f"{kind}.several", language, k=len(made))
+    every = [block for dataset, (_, own) in made for block in (Heading(3, dataset), *own)]
+    return Details(name, localized(f"{kind}.name", language), finding, tuple(every))
+
+
+# ---------------------------------------------------------------- how sure is this?
+
+
+def how_sure(standing: Standing, language: Language) -> tuple[str, list[Block]] | None:
+    """How sure the verdict is, and every pair of the mode that ranks."""
+    finding = _how_sure(standing, language)
+    if not finding:
+        return None
+    comparison = standing.comparison
+    if comparison is None or not comparison.pairs:
+        return finding, []
+    return finding, [pairs_table(comparison.pairs, language), _pairs_caption(standing, language)]
+
+
+def pairs_table(pairs: Sequence[CellComparison], language: Language) -> Table:
+    """Every pair, the widest difference first, with its range and its corrected p-value."""
+    keys = ("pair", "difference", "range", "p", "words")
+    heads = [localized(f"sure.{key}", language) for key in keys]
+    widest = sorted(pairs, key=lambda pair: -pair.paired.difference)
+    columns = tuple(Column(head, right=place in (1, 2, 3)) for place, head in enumerate(heads))
+    return Table(columns, tuple(_pair(pair, language) for pair in widest))
+
+
+def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
+    tested = pair.finding in ("apart", "level")
+    gap = format_points(pair.paired)
+    sign = "+" if pair.paired.difference > 0 else ""
+    return (
+        localized("sure.over", language, first=pair.first.model, second=pair.second.model),
+        ValueCell(f"{sign}{gap}", localized("sure.points", language)),
+        # Of differences that are all alike no range can be computed.
+        NONE if pair.paired.all_equal else format_points_range(pair.paired),
+        p_column(pair.adjusted) if tested else NONE,
+        localized(f"sure.word-{pair.finding}", language),
+    )
+
+
+def _pairs_caption(standing: Standing, language: Language) -> Paragraph:
+    comparison = standing.comparison
+    assert comparison is not None, "there are pairs"
+    measure = localized(f"measure-{comparison.measure}", language)
+    text = localized(
+        "sure.caption",
+        language,
+        measure=measure[:1].upper() + measure[1:],
+        n=count(comparison.n),
+        k=len(comparison.pairs),
+    )
+    if not comparison_method(comparison, language):
+        return Paragraph("", small=True)
+    gap = "" if language == "zh" else " "
+    return Paragraph(text + gap + localized("sure.all-tests", language), small=True)
+
+
+def _how_sure(standing: Standing, language: Language) -> str:
+    answered = [s for s in standing.real if s.accuracy]
+    if standing.unfinished or not answered:
+        return ""
+    fewest = min(answered, key=lambda s: s.n)
+    if fewest.n < HIDDEN_BELOW:
+        return localized("sure.few", language, n=count(fewest.n))
+    if standing.guessing:
+        needed = _needed(fewest)
+        return localized("sure.guessing", language, n=count(fewest.n), needed=needed)
+    if won := winner(standing):
+        return _gap(won[1], language)
+    level = tied(standing.comparison) if standing.comparison else ()
+    pair = standing.pair(level[0], level[1]) if len(level) > 1 else None
+    if pair and pair.detectable is not None:
+        least = format_least_difference(pair.detectable)
+        return localized("sure.level", language, n=count(pair.n), least=least)
+    share = answered[0].accuracy
+    assert share is not None, "it has answers"
+    width = fixed(100 * (share.high - share.low), 0)
+    return localized("sure.one", language, n=count(share.n), width=width)
+
+
+def _gap(pair: CellComparison, language: Language) -> str:
+    if pair.detectable is None:
+        return localized("sure.steady", language, n=count(pair.n))
+    fields = {
+        "gap": format_points(pair.paired).lstrip("−"),
+        "span": format_points_range(pair.paired),
+        "n": count(pair.n),
+    }
+    if is_plenty(pair):
+        least = format_least_difference(pair.detectable)
+        return localized("sure.very", language, **fields, least=least)
+    return localized("sure.fairly", language, **fields, p=p_value(pair.adjusted))
+
+
+def _needed(summary: Summary) -> str:
+    """The least share of right answers, in whole per cent, that would beat guessing."""
+    chance = summary.chance or 0.0
+    for right in range(summary.n + 1):
+        share = share_interval(right, summary.n)
+        if share and beats_guessing(share, chance):
+            return fixed(100 * share.value, 0)
+    return "100"
+
+
+# ---------------------------------------------------------------- by subject
+
+
+def by_subject(standing: Standing, language: Language) -> tuple[str, list[Block]] | None:
+    """Each subject and each group of them, model by model, in the mode that ranks."""
+    able = [standing.cell(model) for model in standing.models]
+    cells = [summary for summary in able if summary and summary.groups]
+    if not cells:
+        return None
+    finding = _subject_finding(standing, cells, language)
+    caption = localized("subjects.caption", language, mode=mode_name(cells[0].cell, language))
+    return finding, [_subject_table(cells, language), Paragraph(caption, small=True)]
+
+
+def _subject_table(cells: Sequence[Summary], language: Language) -> Table:
+    keys = dict.fromkeys((group.kind, group.name) for s in cells for group in s.groups)
+    order = sorted(keys, key=lambda key: key[0] == "subject")  # groups first
+    heads = [localized("subjects.head", language), localized("subjects.n", language)]
+    columns = [Column(heads[0]), Column(heads[1], right=True)]
+    columns += [Column(s.cell.model, right=True) for s in cells]
+    by_cell = [{(group.kind, group.name): group for group in s.groups} for s in cells]
+    rows = [tuple(_subject_row([own.get(key) for own in by_cell], language)) for key in order]
+    return Table(tuple(columns), tuple(rows))
+
+
+def _subject_row(groups: Sequence[SubjectGroup | None], language: Language) -> Iterator[TableCell]:
+    first = next(group for group in groups if group)
+    yield group_name(first, language)
+    yield count(first.n)
+    for group in groups:
+        share = group.accuracy if group else None
+        if group is None or share is None:
+            yield NONE
+            continue
+        macro = group.macro.get("acc_origin") if group.kind != "subject" else None
+        below = (
+            localized("subjects.macro", language, value=fixed(macro, 1))
+            if macro is not None
+            else ""
+        )
+        yield share_cell(share, below)
+
+
+def share_cell(share: Interval, below: str = "") -> ValueCell:
+    """A share in a row of a plain table."""
+    return ValueCell(format_value(share), "%", format_range(share), below)
+
+
+def _subject_finding(standing: Standing, cells: Sequence[Summary], language: Language) -> str:
+    own = [s for s in cells if s.cell.model not in standing.baselines] or list(cells)
+    subjects = {s.cell: _subjects(s) for s in own}
+    first = subjects[own[0].cell]
+    if len(own) > 1 and winner(standing):
+        return _ahead(own[0], [subjects[s.cell] for s in own], language)
+    shared = sorted(first.values(), key=lambda group: group.accuracy.value)
+    low, high = shared[0], shared[-1]
+    return localized(
+        "subjects.between",
+        language,
+        low=format_value(low.accuracy),
+        worst=low.name,
+        high=format_value(high.accuracy),
+        best=high.name,
+    )
+
+
+class _Subject:
+    """A subject with answers, by the name that a page gives it."""
+
+    def __init__(self, group: SubjectGroup, accuracy: Interval) -> None:
+        self.name = group.name
+        self.n = group.n
+        self.accuracy = accuracy
+
+
+def _subjects(summary: Summary) -> dict[str, _Subject]:
+    return {
+        group.name: _Subject(group, group.accuracy)
+        for group in summary.groups
+        if group.kind == "subject" and group.accuracy
+    }
+
+
+def _ahead(first: Summary, subjects: Sequence[dict[str, _Subject]], language: Language) -> str:
+    """In how many subjects the winner is ahead of all others."""
+    own, *others = subjects
+    shared = [name for name in own if all(name in other for other in others)]
+    won = sum(
+        all(own[name].accuracy.value > other[name].accuracy.value for other in others)
+        for name in shared
+    )
+    sizes = [own[name].n for name in shared]
+    fields = {"model": first.cell.model, "k": count(won), "of": count(len(shared))}
+    if not sizes or min(sizes) >= EXPLORATORY_BELOW:
+        return localized("subjects.ahead-many", language, **fields)
+    n = count(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)}–{max(sizes)}"
+    key = "ahead-all" if won == len(shared) else "ahead"
+    return localized(f"subjects.{key}", language, **fields, n=n)
+
+
+# ---------------------------------------------------------------- every rule
+
+
+def every_rule(standing: Standing, language: Language) -> tuple[str, list[Block]] | None:
+    """The same answers read by each rule, mode by mode."""
+    blocks: list[Block] = []
+    finding = ""
+    for label in sorted(standing.modes, key=lambda label: label != standing.lead):
+        cells = [
+            summary
+            for model in standing.models
+            if (summary := standing.cells.get((label, model))) and len(summary.readings) > 1
+        ]
+        if not cells:
+            continue
+        mode = mode_name(cells[0].cell, language)
+        caption = localized("rules.caption", language, mode=mode[:1].upper() + mode[1:])
+        blocks += [_rules_table(cells, language), Paragraph(caption, small=True)]
+        finding = finding or _rules_finding(standing, cells, language)
+    return (finding, blocks) if blocks else None
+
+
+def _rules_table(cells: Sequence[Summary], language: Language) -> Table:
+    rules = list(cells[0].readings)
+    heads = [localized("rules.head", language), *(s.cell.model for s in cells)]
+    heads.append(localized("rules.unreadable", language))
+    rows: list[tuple[TableCell, ...]] = []
+    for place, rule in enumerate(rules):
+        name = localized(f"reading.{rule}", language)
+        found = [s.readings.get(rule) for s in cells]
+        text = localized("rules.headline", language, rule=name) if place == 0 else name
+        rows.append(
+            (
+                TextCell(text, strong=place == 0),
+                *(_accuracy(reading) for reading in found),
+                _unreadable(found, language),
+            )
+        )
+    return text_table(heads, rows)
+
+
+def _accuracy(reading: ReadingMetrics | None) -> TableCell:
+    return share_cell(reading.accuracy) if reading else NONE
+
+
+def _unreadable(readings: Sequence[ReadingMetrics | None], language: Language) -> str:
+    """The least and the most that a rule cannot read, in per cent."""
+    found = sorted(100 * reading.unreadable.value for reading in readings if reading)
+    if not found or found[-1] == 0:
+        return localized("rules.none", language)
+    low, high = fixed(found[0], 1), fixed(found[-1], 1)
+    return f"{high} %" if low == high else f"{low} – {high} %"
+
+
+def _rules_finding(standing: Standing, cells: Sequence[Summary], language: Language) -> str:
+    own = [s for s in cells if s.cell.model not in standing.baselines] or list(cells)
+    rules = [rule for rule in own[0].readings if all(rule in s.readings for s in own)]
+    values = {rule: [s.readings[rule].accuracy.value for s in own] for rule in rules}
+    moved = max(
+        abs(other - head)
+        for rule in rules
+        for head, other in zip(values[rules[0]], values[rule], strict=True)
+    )
+    points = fixed(-(-100 * moved // 1), 0)
+    if standing.guessing:
+        return _lifting(own, rules, language)
+    if len(own) == 1:
+        return localized("rules.one", language, points=points)
+    orders = {rule: _order(values[rule]) for rule in rules}
+    other = next((rule for rule in rules if orders[rule] != orders[rules[0]]), None)
+    if other is None:
+        return localized("rules.same", language, k=len(rules), points=points)
+    name = localized(f"reading.{other}", language)
+    return localized("rules.other", language, rule=name, points=points)
+
+
+def _lifting(own: Sequence[Summary], rules: Sequence[str], language: Language) -> str:
+    for rule in rules:
+        for summary in own:
+            if beats_guessing(summary.readings[rule].accuracy, summary.chance or 0.0):
+                name = localized(f"reading.{rule}", language)
+                return localized("rules.lifts", language, rule=name, model=summary.cell.model)
+    return localized("rules.guessing", language)
+
+
+def _order(values: Sequence[float]) -> list[int]:
+    return sorted(range(len(values)), key=lambda place: -values[place])
+
+
+# ---------------------------------------------------------------- why all guess
+
+
+def why_guessing(standing: Standing, language: Language, places: Places | None) -> Details:
+    """Three usual reasons, each with its next step."""
+    shots = _shots(standing.leading[0])
+    examples = localized(f"why.examples-{'some' if shots else 'none'}", language, n=shots)
+    texts = {
+        "examples": examples,
+        "replies": localized("why.replies-text", language),
+        "difficulty": localized("why.difficulty-text", language),
+    }
+    hrefs = _next_steps(standing, places) if places else {}
+    rows = [
+        (
+            TextCell(localized(f"why.{key}", language), strong=True),
+            text,
+            *([TextCell(localized(f"why.{key}-do", language), href=hrefs[key])] if hrefs else []),
+        )
+        for key, text in texts.items()
+    ]
+    columns = tuple(Column("", width=width) for width in (200, 0, 0)[: len(rows[0])])
+    return Details(
+        "why",
+        localized("why.name", language),
+        localized("why.finding", language),
+        (Table(columns, tuple(rows)),),
+        open=True,
+    )
+
+
+def _next_steps(standing: Standing, places: Places) -> dict[str, str]:
+    first = standing.leading[0].cell
+    return {
+        "examples": f"?again={places.run}",
+        "replies": places.samples(first, outcome="wrong"),
+        "difficulty": "?tab=evaluate",
+    }
+
+
+def _shots(summary: Summary) -> int:
+    parts = dict(part.partition(":")[::2] for part in summary.cell.signature.split("|"))
+    text = parts.get("shots", "0")
+    return int(text) if text.isdigit() else 0

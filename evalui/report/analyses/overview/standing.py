@@ -1,0 +1,147 @@
+"""How the models of one dataset stand: which mode ranks them, who is compared, in which order."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evalui.report.analyses.overview.narrative import with_question
+from evalui.report.analyses.overview.summary import Measure, Summary, is_unfinished
+from evalui.report.analyses.statistics import CellComparison, ComparisonSet, comparisons
+from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.scoring.statistics.paired_tests import RankBand
+
+MOST_MODES = 3  # beside each other; of more, one is shown at a time
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The models of one dataset in each mode that shows its questions.
+
+    `modes` are the labels of its modes, `lead` the one that ranks: the one requested, else the
+    first with several orders, else the first. `cells` are by label and model. `baselines` are
+    scripted models beside real ones; of scripts alone none is a baseline.
+    """
+
+    dataset: str
+    modes: tuple[str, ...]
+    lead: str
+    cells: Mapping[tuple[str, str], Summary]
+    compared: Mapping[str, ComparisonSet]
+    baselines: frozenset[str]
+    places: Mapping[str, int]
+
+    @cached_property
+    def leading(self) -> tuple[Summary, ...]:
+        """The cells of the mode that ranks, in the order of the run; without those that cannot
+        run in it.
+        """
+        return tuple(
+            summary
+            for (label, _), summary in self.cells.items()
+            if label == self.lead and summary.state != "impossible"
+        )
+
+    @property
+    def real(self) -> tuple[Summary, ...]:
+        """The leading cells of real models."""
+        return tuple(s for s in self.leading if s.cell.model not in self.baselines)
+
+    @property
+    def comparison(self) -> ComparisonSet | None:
+        """The pairs of the mode that ranks; None with fewer than two models that answered."""
+        return self.compared.get(self.lead)
+
+    @property
+    def measure(self) -> Measure:
+        """What ranks."""
+        if self.comparison:
+            return self.comparison.measure
+        answered = [s for s in self.leading if s.accuracy]
+        return "robust" if answered and all(s.robust for s in answered) else "accuracy"
+
+    @property
+    def guessing(self) -> bool:
+        """Whether no real model is known to beat guessing, on enough questions to say so."""
+        known = [s for s in self.real if s.accuracy and s.n >= HIDDEN_BELOW]
+        return bool(known) and not any(
+            summary.above_chance
+            for (_, model), summary in self.cells.items()
+            if model not in self.baselines
+        )
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether answers of the mode that ranks are still to come."""
+        return any(is_unfinished(summary) for summary in self.leading)
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """All models, those that rank first and scripts last, each group by its figure."""
+        names = list(dict.fromkeys(model for _, model in self.cells))
+        if self.unfinished:
+            return tuple(names)
+        ranked = [place.name for place in self.comparison.ranks] if self.comparison else []
+        return tuple(sorted(names, key=lambda name: self._order(name, ranked)))
+
+    def cell(self, model: str) -> Summary | None:
+        """The cell of a model in the mode that ranks."""
+        return self.cells.get((self.lead, model))
+
+    def rank(self, model: str) -> RankBand | None:
+        """The places that a model may have; None while answers are to come."""
+        if self.comparison is None or self.unfinished or self.guessing:
+            return None
+        return self.comparison.rank_of(model)
+
+    def pair(self, one: str, other: str) -> CellComparison | None:
+        """The test of two models in the mode that ranks."""
+        return pair_of(self.comparison, one, other)
+
+    def _order(self, model: str, ranked: Sequence[str]) -> tuple[int, float]:
+        if model in ranked:
+            return 0, ranked.index(model)
+        summary = self.cell(model)
+        share = summary.accuracy.value if summary and summary.accuracy else -1.0
+        return 1 + (model in self.baselines), -share
+
+
+def pair_of(comparison: ComparisonSet | None, one: str, other: str) -> CellComparison | None:
+    """The test of two models, whichever is ahead."""
+    pairs = comparison.pairs if comparison else ()
+    return next((p for p in pairs if {p.first.model, p.second.model} == {one, other}), None)
+
+
+def standings(
+    summaries: Sequence[Summary], *, baselines: Collection[str] = (), mode: str = ""
+) -> tuple[Standing, ...]:
+    """How models stand on each dataset, in the order of the run; `mode` is the label that ranks."""
+    shown = with_question(summaries)
+    made = comparisons(shown, baselines=baselines)
+    names = dict.fromkeys(s.cell.model for s in shown)
+    scripted = frozenset(baselines) if any(n not in baselines for n in names) else frozenset[str]()
+    own = [name for name in names if name not in baselines]
+    places = {name: place for place, name in enumerate(own)} | dict.fromkeys(baselines, 0)
+    if not own:
+        places = {name: place for place, name in enumerate(names)}
+    by_dataset: dict[str, list[Summary]] = {}
+    for summary in shown:
+        by_dataset.setdefault(summary.cell.dataset, []).append(summary)
+    return tuple(
+        Standing(
+            dataset,
+            modes := tuple(dict.fromkeys(s.cell.label for s in cells)),
+            mode if mode in modes else _lead(cells, modes),
+            {(s.cell.label, s.cell.model): s for s in cells},
+            {each.label: each for each in made if each.dataset == dataset},
+            scripted,
+            places,
+        )
+        for dataset, cells in by_dataset.items()
+    )
+
+
+def _lead(cells: Sequence[Summary], modes: Sequence[str]) -> str:
+    answered = {s.cell.label for s in cells if s.accuracy}
+    moved = {s.cell.label for s in cells if s.robust}
+    first = next((label for label in modes if label in moved), "")
+    return first or next((label for label in modes if label in answered), modes[0])

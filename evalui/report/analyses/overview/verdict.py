@@ -1,0 +1,296 @@
+"""The one sentence on top of a run, and up to two short ones that support it.
+
+Each follows from the corrected tests of `statistics`; none names a winner that they do not show.
+"""
+
+from collections.abc import Sequence
+
+from evalui.messages import localized
+from evalui.report.analyses.overview.narrative import above_chance
+from evalui.report.analyses.overview.standing import MOST_MODES, Standing, pair_of
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.statistics import (
+    CellComparison,
+    ComparisonSet,
+    format_least_difference,
+    format_points,
+    format_points_range,
+)
+from evalui.report.blocks import Headline
+from evalui.report.numbers import count, format_range, format_value, percent
+from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.types import Interval, Language
+
+_MOST_NAMES = 3
+_PLENTY = 0.001  # the corrected p-value below which nobody asks for more questions
+_MOST_UNREADABLE = 0.5
+
+
+def headline(standings: Sequence[Standing], language: Language) -> Headline:
+    """What a run came to."""
+    if len(standings) == 1:
+        return verdict(standings[0], language)
+    if any(standing.unfinished for standing in standings):
+        return _unfinished([s for standing in standings for s in standing.leading], language)
+    k = len(standings)
+    if standings and all(standing.guessing for standing in standings):
+        return Headline(
+            localized("verdict.none-of", language, k=k), localized("support.no-rank", language)
+        )
+    winners = {pair[0] if (pair := winner(standing)) else "" for standing in standings}
+    if len(winners) == 1 and (first := winners.pop()):
+        return Headline(localized("verdict.same-winner", language, first=first, k=k))
+    key = "several" if any(s.accuracy for each in standings for s in each.leading) else "nothing"
+    return Headline(localized(f"verdict.{key}", language, k=k))
+
+
+def verdict(standing: Standing, language: Language) -> Headline:
+    """What one dataset came to."""
+    answered = [summary for summary in standing.real if summary.accuracy]
+    if standing.unfinished:
+        return _unfinished(standing.leading, language)
+    if not answered:
+        return Headline(localized("verdict.nothing", language))
+    fewest = min(summary.n for summary in answered)
+    if fewest < HIDDEN_BELOW:
+        text = localized("verdict.few", language, n=count(fewest))
+        return Headline(text, localized("support.counts", language))
+    if standing.guessing:
+        return _nobody(answered, language)
+    return _warned(standing, _ranked(standing, answered, language), language)
+
+
+def winner(standing: Standing) -> tuple[str, CellComparison] | None:
+    """The model that beats all others, with its test against the best of them."""
+    comparison = standing.comparison
+    if comparison is None or standing.unfinished or standing.guessing or not comparison.ranks:
+        return None
+    first = comparison.ranks[0]
+    second = next((name for name in standing.models[1:] if name not in standing.baselines), None)
+    pair = pair_of(comparison, first.name, second) if second else None
+    if (first.low, first.high) != (1, 1) or pair is None or not pair.has_winner:
+        return None
+    return (first.name, pair) if _ahead(pair) == first.name else None
+
+
+def tied(comparison: ComparisonSet) -> tuple[str, ...]:
+    """The best of those that have a rank, and all that it does not beat."""
+    if not comparison.ranks:
+        return ()
+    first, *others = (place.name for place in comparison.ranks)
+    level = (
+        name
+        for name in others
+        if not ((pair := pair_of(comparison, first, name)) and pair.has_winner)
+    )
+    return (first, *level)
+
+
+def shares(summary: Summary, measure: str) -> Interval | None:
+    """The figure of a cell by which models are ranked."""
+    return summary.robust if measure == "robust" else summary.accuracy
+
+
+def join_names(names: Sequence[str], language: Language) -> str:
+    """The first names and how many more there are."""
+    if len(names) > _MOST_NAMES + 1:
+        more = localized("know.more", language, n=count(len(names) - _MOST_NAMES))
+        names = [*names[:_MOST_NAMES], more]
+    head, last = localized("list.comma", language).join(names[:-1]), names[-1]
+    return localized("list.and", language, names=head, last=last) if head else last
+
+
+def mode_word(label: str, mode: str, language: Language) -> str:
+    """A mode at the beginning of a sentence: "Cloze", "Letters 5-shot"."""
+    short = localized(f"mode.{mode}_short", language)
+    return short[:1].upper() + short[1:] + label.removeprefix(mode)
+
+
+# ---------------------------------------------------------------- the sentence
+
+
+def _unfinished(cells: Sequence[Summary], language: Language) -> Headline:
+    done, total = (
+        sum(numbers) for numbers in zip(*((s.done, s.total) for s in cells), strict=True)
+    )
+    text = localized("verdict.unfinished", language, done=count(done), total=count(total))
+    return Headline(text, localized("support.so-far", language) if done else "")
+
+
+def _nobody(answered: Sequence[Summary], language: Language) -> Headline:
+    best = max((s for s in answered if s.accuracy), key=above_chance)
+    key = "best" if len(answered) > 1 else "alone"
+    said = localized(f"verdict.{key}", language, **_right(best))
+    if key == "best":
+        said = _sentences([said, localized("support.no-rank", language)], language)
+    return Headline(localized("verdict.nobody", language), said)
+
+
+def _right(summary: Summary) -> dict[str, str]:
+    assert summary.accuracy is not None, "only cells with answers are spoken of"
+    return {
+        "model": summary.cell.model,
+        "value": format_value(summary.accuracy),
+        "span": format_range(summary.accuracy),
+        "chance": percent(summary.chance or 0.0),
+    }
+
+
+def _ranked(standing: Standing, answered: Sequence[Summary], language: Language) -> Headline:
+    comparison = standing.comparison
+    if len(answered) == 1 or comparison is None:
+        return _alone(answered[0], language)
+    if won := winner(standing):
+        return _won(standing, *won, language)
+    if comparison.incomparable:
+        return _refused(comparison, language)
+    level = tied(comparison)
+    if len(level) > 1:
+        return _tied(standing, level, language)
+    if not level:
+        return Headline(localized("verdict.unreadable", language))
+    return _alone(next(s for s in answered if s.cell.model == level[0]), language)
+
+
+def _alone(summary: Summary, language: Language) -> Headline:
+    text = localized("verdict.one", language, **_right(summary))
+    if summary.robust is None:
+        return Headline(text)
+    value, span = format_value(summary.robust), format_range(summary.robust)
+    return Headline(text, localized("support.robust", language, value=value, span=span))
+
+
+def _won(standing: Standing, first: str, pair: CellComparison, language: Language) -> Headline:
+    second = pair.second.model if pair.first.model == first else pair.first.model
+    share = shares(standing.cells[standing.lead, first], pair.measure)
+    assert share is not None, "the cell was compared by it"
+    text = localized(
+        f"verdict.wins-{_key(pair.measure)}",
+        language,
+        first=first,
+        second=second,
+        value=format_value(share),
+        gap=format_points(pair.paired),
+    )
+    key = "plenty" if is_plenty(pair) else "enough"
+    sure = localized(
+        f"support.{key}", language, n=count(pair.n), span=format_points_range(pair.paired)
+    )
+    return Headline(text, _with_modes(sure, standing, language))
+
+
+def is_plenty(pair: CellComparison) -> bool:
+    """Whether the questions leave no doubt of the difference."""
+    return pair.has_winner and pair.adjusted < _PLENTY
+
+
+def _tied(standing: Standing, level: Sequence[str], language: Language) -> Headline:
+    found = [shares(standing.cells[standing.lead, name], standing.measure) for name in level]
+    values = [format_value(share) for share in found if share]
+    both = localized("list.and", language, names=f"{values[0]} %", last=f"{values[1]} %")
+    text = localized(
+        f"verdict.tie-{_key(standing.measure)}",
+        language,
+        names=join_names(level, language),
+        values=both if len(values) == 2 else f"{values[-1]}–{values[0]} %",
+    )
+    pair = standing.pair(level[0], level[1])
+    sure = ""
+    if pair and pair.detectable is not None:
+        least = format_least_difference(pair.detectable)
+        sure = localized("support.level", language, n=count(pair.n), least=least)
+    return Headline(text, _with_modes(sure, standing, language))
+
+
+def _refused(comparison: ComparisonSet, language: Language) -> Headline:
+    parts = dict.fromkeys(part for pair in comparison.incomparable for part in pair.differences)
+    named = [localized(f"part-{part}", language) for part in parts]
+    said = localized(
+        "support.settings", language, parts=localized("list.comma", language).join(named)
+    )
+    return Headline(localized("verdict.differ", language), said if named else "", kind="warn")
+
+
+def _key(measure: str) -> str:
+    return "robust" if measure == "robust" else "accuracy"
+
+
+def _ahead(pair: CellComparison) -> str:
+    return (pair.first if pair.paired.difference >= 0 else pair.second).model
+
+
+# ---------------------------------------------------------------- what supports it
+
+
+def _warned(standing: Standing, made: Headline, language: Language) -> Headline:
+    """The headline with the one warning that changes how it must be read."""
+    worst = max(standing.real, key=_unreadable)
+    if _unreadable(worst) <= _MOST_UNREADABLE or made.kind:
+        return made
+    warning = localized("support.unreadable", language, model=worst.cell.model)
+    return Headline(made.text, warning, kind="warn")
+
+
+def _unreadable(summary: Summary) -> float:
+    return summary.unreadable / max(1, summary.done)
+
+
+def _with_modes(said: str, standing: Standing, language: Language) -> str:
+    """What the other modes say; that one gives another order comes first, and alone."""
+    others = [label for label in standing.modes if label != standing.lead][: MOST_MODES + 1]
+    reversed_pairs = [
+        (label, pair) for label in others if (pair := _reversed(standing, label)) is not None
+    ]
+    if reversed_pairs:
+        label, pair = reversed_pairs[0]
+        return localized(
+            "support.reversed",
+            language,
+            mode=mode_word(label, pair.first.mode, language),
+            first=_ahead(pair),
+            gap=format_points(pair.paired).lstrip("−"),
+            span=format_points_range(pair.paired),
+        )
+    able = [label for label in others if _contenders(standing, label) > 1]
+    agreeing = [label for label in able if _agrees(standing, label)]
+    if not able or standing.comparison is None:
+        return said
+    if len(able) > 1:
+        k = len(able)
+        more = localized("support.same-all", language, k=k) if len(agreeing) == k else ""
+    else:
+        mode = next(s.cell.mode for (label, _), s in standing.cells.items() if label == able[0])
+        key = "same" if agreeing else "unsure"
+        more = localized(f"support.{key}", language, mode=mode_word(able[0], mode, language))
+    return _sentences([said, more], language)
+
+
+def _contenders(standing: Standing, label: str) -> int:
+    comparison = standing.compared.get(label)
+    return len(comparison.ranks) if comparison else 0
+
+
+def _agrees(standing: Standing, label: str) -> bool:
+    """Whether those that rank in both modes follow each other in the same order."""
+    here, there = standing.comparison, standing.compared.get(label)
+    if here is None or there is None:
+        return False
+    first = [place.name for place in here.ranks]
+    second = [place.name for place in there.ranks if place.name in first]
+    return len(second) > 1 and second == [name for name in first if name in second]
+
+
+def _reversed(standing: Standing, label: str) -> CellComparison | None:
+    """A pair that another mode shows the other way round."""
+    found: list[CellComparison] = []
+    other = standing.compared.get(label)
+    for pair in other.pairs if other else ():
+        here = standing.pair(pair.first.model, pair.second.model)
+        scripted = {pair.first.model, pair.second.model} & standing.baselines
+        if here and here.has_winner and pair.has_winner and not scripted:
+            found += [pair] if _ahead(here) != _ahead(pair) else []
+    return max(found, key=lambda pair: abs(pair.paired.difference), default=None)
+
+
+def _sentences(texts: Sequence[str], language: Language) -> str:
+    return ("" if language == "zh" else " ").join(filter(None, texts))

@@ -1,0 +1,1 @@
+"""Position bias: does a model prefer a position, whatever is shown there?"""

@@ -1,0 +1,67 @@
+"""What the Bias page says first: whether a model prefers a position, and how that is known."""
+
+from collections.abc import Mapping
+
+from evalui.messages import localized
+from evalui.report.analyses.position_bias.findings import bias_level_text, counted_picks
+from evalui.report.blocks import Headline, Kind
+from evalui.report.numbers import count, format_value, p_value, percent
+from evalui.scoring.cautions import BiasLevel
+from evalui.scoring.position_bias.summary import StratumBias
+from evalui.types import LETTERS, Language
+
+BIAS_KINDS: Mapping[BiasLevel, Kind] = {
+    "green": "ok",
+    "amber": "warn",
+    "red": "bad",
+    "mass": "na",
+    "few": "na",
+    "na": "na",
+}
+
+
+def verdict(model: str, bias: StratumBias, language: Language) -> Headline:
+    """The verdict on one cell, and how it is known; a warning if most answers were unreadable."""
+    text, table = _verdict_text(model, bias, language), bias.position
+    if sum(table.unreadable) > table.n_trials / 2:
+        share = percent(round(1 - sum(table.unreadable) / table.n_trials, 2))
+        return Headline(text, localized("support-unreadable", language, value=share), kind="warn")
+    word = localized("sentence", language, said=bias_level_text(bias, language)[1])
+    lead = word if bias.level in ("red", "amber", "green") else ""
+    return Headline(text, _verdict_support(bias, language), lead, BIAS_KINDS[bias.level])
+
+
+def _verdict_text(model: str, bias: StratumBias, language: Language) -> str:
+    table = bias.position
+    picks = table.slot_counts
+    if not sum(picks):
+        return localized("verdict-none", language, model=model)
+    if bias.consistency is None:
+        return localized("verdict-origin", language, model=model)
+    if bias.level in ("green", "na"):
+        return localized(f"verdict-{bias.level}", language, model=model)
+    if bias.level == "mass":
+        return localized("verdict-mass", language, model=model, value=percent(bias.mass or 0.0))
+    if bias.level == "few":
+        return localized("verdict-few", language, model=model, n=count(bias.n))
+    best = max(picks)
+    share = table.shares[picks.index(best)]
+    if picks.count(best) > 1 or share is None:
+        return localized("verdict-level", language, model=model)
+    letter = LETTERS[picks.index(best)]
+    if best == sum(picks):
+        return localized("verdict-one", language, model=model, letter=letter)
+    fields = {"model": model, "letter": letter, "value": format_value(share)}
+    return localized("verdict-picks", language, **fields, fair=percent(table.chance))
+
+
+def _verdict_support(bias: StratumBias, language: Language) -> str:
+    permuted, picks = bias.tests.permutation, bias.position.slot_counts
+    if bias.consistency is None:
+        return localized("support-origin", language)
+    if bias.level == "few" and picks.count(max(picks)) == 1:
+        return localized("sentence", language, said=counted_picks(bias, language))
+    if permuted is None or bias.level in ("mass", "few"):
+        return ""
+    fields = {"p": p_value(permuted.p), "n": count(bias.n)}
+    return localized("support-orders", language, **fields, orders=bias.consistency.n_orders)

@@ -1,0 +1,187 @@
+"""Gradio's side of the pages: a fragment for each tab, through which actions come and go.
+
+Importing Gradio takes seconds, so the pages are served before; whatever of a page needs it waits.
+"""
+
+import asyncio
+import inspect
+import os
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI
+
+from evalui.report.html import Html
+from evalui.ui.components.fragment import Action
+from evalui.ui.shell import TABS, AppShell
+from evalui.ui.web.address import own_folder
+from evalui.ui.web.events import Listeners, listeners_of, translate_errors
+
+if TYPE_CHECKING:
+    import gradio as gr
+
+_PATIENCE_S = 1.0  # for a first page, after which Gradio is imported before there is one
+_CACHE_S = 3600  # how long Gradio keeps its own copies of plots
+
+
+class Attachment:
+    """Gradio mounted on the application, once it has been imported."""
+
+    def __init__(self, app: FastAPI, folder: Path) -> None:
+        self.app = app
+        self.folder = folder
+        self.listeners: dict[str, Listeners] = {}
+        self._stack = AsyncExitStack()
+        self._task: asyncio.Task[None] | None = None
+        # Two threads that import at once take turns, so the first page would take twice as long.
+        self._first_page = threading.Event()
+
+    def page_sent(self) -> None:
+        """Let the import begin; to be called from any thread."""
+        self._first_page.set()
+
+    def start(self, shells: Sequence[AppShell]) -> None:
+        """Import Gradio after the first page, then mount a page for each language."""
+        self._task = asyncio.create_task(self._attach(shells))
+
+    async def wait(self) -> None:
+        """Return when Gradio's routes are there.
+
+        Raises:
+            StoreError: Gradio's own folder cannot be made.
+        """
+        assert self._task, "the application has been started"
+        await asyncio.shield(self._task)
+
+    async def close(self) -> None:
+        """End what Gradio does in the background."""
+        if self._task and not self._task.done():
+            self._task.cancel()
+        await self._stack.aclose()
+
+    async def _attach(self, shells: Sequence[AppShell]) -> None:
+        await asyncio.to_thread(self._import)
+        for shell in shells:
+            await self._mount(shell)
+
+    def _import(self) -> None:
+        self._first_page.wait(_PATIENCE_S)
+        import_gradio(self.folder)
+
+    async def _mount(self, shell: AppShell) -> None:
+        import gradio as gr
+
+        page = fragments(shell)
+        translate_errors(page, shell.t)
+        self.listeners[shell.language] = listeners_of(page)
+        gr.mount_gradio_app(
+            self.app,
+            page,
+            f"/{shell.language}",
+            run_history=False,
+            footer_links=[],
+            show_error=False,
+            max_file_size="1kb",  # files come by our own route
+            enable_monitoring=False,
+            ssr_mode=False,
+            mcp_server=False,
+        )
+        # What `gr.mount_gradio_app` leaves to the start of the application, which was before.
+        mounted: Any = self.app.routes[-1]
+        await self._stack.enter_async_context(mounted.app.router.lifespan_context(mounted.app))
+        page.run_startup_events()
+        await page.run_extra_startup_events()
+
+
+def fragments(shell: AppShell) -> "gr.Blocks":
+    """The page that Gradio draws: nothing to be seen, but a fragment to each tab."""
+    import gradio as gr
+
+    class UnqueuedBlocks(gr.Blocks):
+        """A page whose events all bypass Gradio's queue, so none is started.
+
+        Gradio starts the queue with every page; looking for events each millisecond takes 5 % of a
+        core (docs/adr/0006-no-queue.md).
+        """
+
+        def run_startup_events(self) -> None:
+            """What `gr.Blocks` does, but for starting the queue."""
+            self.is_running = True
+            self.create_limiter()
+
+    page = UnqueuedBlocks(
+        title=shell.t("app.title"), analytics_enabled=False, delete_cache=(_CACHE_S, _CACHE_S)
+    )
+    with page:
+        old = {name: shell.tab(name) for name in TABS if not hasattr(shell.tab(name), "render")}
+        for name in TABS.keys() - old.keys():
+            _fragment(name, partial(shell.answer, name))
+        if old:
+            from evalui.ui.components.component_tabs import build_tabs
+
+            build_tabs(page, old)
+    return page
+
+
+def _fragment(name: str, answer: Callable[[Action], Html]) -> None:
+    import gradio as gr
+
+    def act(event: gr.EventData) -> Html:
+        return answer(Action.read(event._data))  # pyright: ignore[reportPrivateUsage] # no other name
+
+    fragment = gr.HTML(
+        html_template="<i></i>",
+        js_on_load=f"window.evalui.attach('{name}', trigger, watch, props, 'act')",
+        apply_default_css=False,
+        elem_id=f"fragment-{name}",
+    )
+    fragment.act(
+        act,
+        None,
+        fragment,
+        trigger_mode="multiple",
+        queue=False,
+        show_progress="hidden",
+        api_visibility="private",
+    )
+
+
+def import_gradio(folder: Path) -> None:
+    """Import Gradio, which reads where its own folder is only then.
+
+    Its own folder would be readable by every user of the machine.
+
+    Raises:
+        StoreError: the folder cannot be made.
+    """
+    own_folder(folder)
+    os.environ["GRADIO_TEMP_DIR"] = str(folder)
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    os.environ["GRADIO_RUN_HISTORY"] = "False"
+    with _without_stubs():
+        import_module("gradio")
+
+
+@contextmanager
+def _without_stubs() -> Generator[None]:
+    """Keep gradio from writing type stubs beside its own modules, half the time of its import.
+
+    It does so for every component whenever it is imported, unless it cannot find the file of one.
+    """
+    known = inspect.getfile
+
+    def getfile(inspected: Any) -> str:  # as in `inspect`
+        if str(getattr(inspected, "__module__", "")).startswith("gradio."):
+            raise OSError("its file need not be known")
+        return known(inspected)
+
+    inspect.getfile = getfile  # ty: ignore[invalid-assignment]  # of the same use
+    try:
+        yield
+    finally:
+        inspect.getfile = known

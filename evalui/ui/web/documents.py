@@ -1,0 +1,90 @@
+"""The document of an address: our head, the page as the server renders it, and what attaches to it.
+
+It is complete without scripts and without Gradio, whose own script is added by ours as soon as
+Gradio's side of the server is there.
+"""
+
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+from evalui.messages import messages
+from evalui.report.html import Html, el, join
+from evalui.settings import ASSETS
+from evalui.types import Language
+from evalui.ui.components.packages import gradio_frontend
+from evalui.ui.shell import Page, sections
+
+_SHEETS = (
+    "css/tokens.css",
+    "css/parts.css",
+    "css/blocks.css",
+    "css/pages.css",
+    "css/open.css",
+    "css/samples.css",
+    "css/statistics.css",
+    "css/arena.css",
+    "css/annotate.css",
+    "css/compare.css",
+    "css/models.css",
+    "css/gradio.css",
+    "css/shell.css",
+)
+_SCRIPTS = (
+    "js/theme.js",
+    "js/morph.js",
+    "js/wire.js",
+    "js/page.js",
+    "js/cells.js",
+    "js/samples.js",
+    "js/annotate.js",
+)
+_ICON = "icons/evalui.svg"
+_DOCUMENT_LANGUAGES = {"zh": "zh-CN", "en": "en"}
+_CHARSET = Html(
+    '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+)
+
+
+def document(page: Page, language: Language) -> Html:
+    """The whole document of a page."""
+    script, sheet = gradio_files()
+    body = el(
+        "body",
+        page.bar,
+        el("main", sections(page), id="main", cls="gradio-container"),
+        data_tab=page.tab,
+        data_old=page.content is None,
+        data_script=script,
+        data_sheet=sheet,
+        data_lost=messages(language)("app.lost"),
+    )
+    top = el("head", _CHARSET, *_head(messages(language)("app.title")))
+    return join(Html("<!doctype html>"), el("html", top, body, lang=_DOCUMENT_LANGUAGES[language]))
+
+
+@cache
+def gradio_files() -> tuple[str, str]:
+    """Gradio's own script and style sheet, relative to the page; found without importing it."""
+    index = (gradio_frontend() / "index.html").read_text(encoding="utf-8")
+    script = re.search(r'<script type="module"[^>]* src="\./([^"]+)"', index)
+    sheet = re.search(r'<link rel="stylesheet"[^>]* href="\./([^"]+)"', index)
+    assert script, "Gradio's page names its script"
+    return script[1], sheet[1] if sheet else ""
+
+
+@cache
+def _head(title: str) -> list[Html]:
+    """The title, style sheets and scripts; versioned, so that they can be cached."""
+    sheets = [el("link", rel="stylesheet", href=_versioned(sheet)) for sheet in _SHEETS]
+    drawing = el("link", rel="icon", type="image/svg+xml", href=_versioned(_ICON))
+    scripts = [
+        el("script", src=_versioned(script), defer=script != _SCRIPTS[0]) for script in _SCRIPTS
+    ]
+    return [el("title", title), drawing, *sheets, *scripts]
+
+
+def _versioned(path: str) -> str:
+    content = hashlib.sha256((ASSETS / Path(path)).read_bytes()).hexdigest()
+    return f"../static/{path}?{content[:8]}"

@@ -1,0 +1,102 @@
+"""What an address shows, and what stands around a tab."""
+
+from collections.abc import Callable
+
+import pytest
+from ui_tab_examples import ExampleTab
+
+from evalui.errors import SpecError
+from evalui.ui.components.fragment import Action
+from evalui.ui.services.service import AppService
+from evalui.ui.shell import TABS, AppShell, sections
+
+
+@pytest.fixture
+def shell(desk: AppService) -> AppShell:
+    made = AppShell(desk, "en")
+    made._tabs |= dict.fromkeys(TABS, ExampleTab())
+    return made
+
+
+def test_an_address_shows_its_tab_and_no_other(shell: AppShell):
+    page = shell.page({"tab": "models", "cell": "3"})
+    assert page.tab == "models"
+    assert "cell 3" in (page.content or "")
+    told = sections(page)
+    assert told.count("<h1>") == 1
+    assert told.count("<section") == len(TABS)
+    assert told.count(" hidden>") == len(TABS) - 1
+
+
+@pytest.mark.parametrize(
+    ("form", "tab"),
+    [
+        ({}, "evaluate"),
+        ({"tab": "arena"}, "arena"),
+        ({"tab": "nonsense"}, "evaluate"),
+        ({"run": "gone"}, "results"),
+        ({"run": "gone", "tab": "runs"}, "runs"),
+    ],
+)
+def test_an_address_names_its_tab(shell: AppShell, form: dict[str, str], tab: str):
+    assert shell.page(form).tab == tab  # pyright: ignore[reportArgumentType] # texts only
+
+
+def test_a_finished_run_is_shown_by_its_results(shell: AppShell, finished: Callable[..., str]):
+    assert shell.page({"run": finished()}).tab == "results"
+
+
+def test_links_to_tabs_keep_the_run_where_it_matters(shell: AppShell):
+    bar = shell.page({"run": "k3f", "tab": "results", "sub": "bias"}).bar
+    assert 'href="?run=k3f&amp;tab=arena"' in bar
+    assert 'href="?tab=evaluate"' in bar
+    assert 'href="?run=k3f&amp;tab=results" id="tab-results-link"' in bar
+    assert bar.count('aria-current="page"') == 1
+
+
+def test_the_other_language_shows_the_same_address(shell: AppShell):
+    bar = shell.page({"run": "k3f", "cells": ["1", "2"]}).bar
+    assert 'href="../?lang=zh&amp;run=k3f&amp;cells=1&amp;cells=2"' in bar
+
+
+def test_runs_that_go_on_are_counted_beside_their_tab(
+    shell: AppShell, form_for: Callable[..., object], desk: AppService
+):
+    from evalui.ui.services.run_form import read_run_form
+
+    assert "data-live-count></i>" in shell.page({}).bar
+    desk.start(read_run_form(form_for()))  # type: ignore[arg-type]
+    assert "data-live-count>1</i>" in shell.page({}).bar
+    assert 'data-live="1"' in shell.answer("models", Action("press", {}, {}))
+
+
+def test_what_a_user_can_change_is_told_in_place_of_the_tab(shell: AppShell):
+    page = shell.page({"tab": "models", "cell": "nonsense"})
+    assert isinstance(page.problem, SpecError)
+    assert "no number" in (page.content or "")
+
+
+def test_an_answer_names_the_action_it_is_for(shell: AppShell):
+    told = shell.answer("models", Action("press", {"sequence": "7"}, {"cell": "2"}))
+    assert "cell 2" in told
+    assert 'data-answer="7" data-kind="page"' in told
+
+
+def test_no_action_shows_the_tab_again(shell: AppShell):
+    assert "cell 4" in shell.answer("models", Action("", {}, {"cell": "4"}))
+
+
+def test_a_tab_that_stays_as_it_is_sends_nothing(shell: AppShell):
+    told = shell.answer("models", Action("poll", {"sequence": "8"}, {}))
+    assert told == '<div data-answer="8" data-kind="same" data-live="0"></div>'
+
+
+def test_a_refused_action_is_answered_by_a_sentence(shell: AppShell):
+    told = shell.answer("models", Action("press", {"sequence": "9"}, {"cell": "nonsense"}))
+    assert 'data-kind="problem"' in told
+    assert "no number" in told
+
+
+def test_an_action_can_lead_elsewhere(shell: AppShell):
+    told = shell.answer("models", Action("start", {}, {}))
+    assert '<a href="?run=k3f&amp;tab=runs" data-go></a>' in told
