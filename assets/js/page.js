@@ -296,6 +296,7 @@
     const part = parts.get(name);
     part.trigger = trigger;
     watch("value", () => answered(part, props.value));
+    if (part === shown) body.dataset.ready = ""; // its buttons are answered from now on
     flush(part);
     arm(part);
   };

@@ -204,7 +204,11 @@ def _bullets(block: Bullets) -> Html:
     if not block.texts:
         return Html("")
     kind = "signs" if block.signatures else "plain"
-    return el("ul", *(el("li", text) for text in block.texts), cls=kind)
+    return el(
+        "ul",
+        *(el("li", text.replace("|", " · ") if block.signatures else text) for text in block.texts),
+        cls=kind,
+    )
 
 
 def _button(link: Link) -> Html:

@@ -30,8 +30,14 @@ def render_table(table: Table, *, linked: bool = True) -> Html:
     nowhere.
     """
     columns = table.columns
+    # On a narrow screen cells carry their heads; the group of the lead column goes without saying.
+    main = next((column.group for column in columns if column.lead), "")
+    labels = [
+        " · ".join(filter(None, (column.group if column.group != main else "", column.head)))
+        for column in columns
+    ]
     body = [
-        _row(columns, row, linked=linked, selected=place in table.selected)
+        _row(columns, row, labels, linked=linked, selected=place in table.selected)
         for place, row in enumerate(table.rows)
     ]
     element = el(
@@ -101,18 +107,23 @@ def _label(axis: Axis, value: float, text: str) -> Html:
 
 
 def _row(
-    columns: Sequence[Column], row: Sequence[TableCell], *, linked: bool, selected: bool
+    columns: Sequence[Column],
+    row: Sequence[TableCell],
+    labels: Sequence[str],
+    *,
+    linked: bool,
+    selected: bool,
 ) -> Html:
     # A row is named by its model, else by its first cell.
     named = next((at for at, cell in enumerate(row) if isinstance(cell, ModelCell)), 0)
     cells = [
-        _cell(column, cell, names=at == named, linked=linked)
+        _cell(column, cell, labels[at], names=at == named, linked=linked)
         for at, (column, cell) in enumerate(zip(columns, row, strict=True))
     ]
     return el("tr", *cells, cls="sel" if selected else None)
 
 
-def _cell(column: Column, cell: TableCell, *, names: bool, linked: bool) -> Html:
+def _cell(column: Column, cell: TableCell, label: str, *, names: bool, linked: bool) -> Html:
     kinds = {
         "r": column.right,
         "faint": column.faint,
@@ -124,7 +135,6 @@ def _cell(column: Column, cell: TableCell, *, names: bool, linked: bool) -> Html
     content = _marks(column, cell) if isinstance(cell, PlotCell) else _content(cell, linked=linked)
     if column.rank:
         content = span(content, cls="rk" if content != NONE else "rk no")
-    label = " · ".join(filter(None, (column.group, column.head)))
     name, scope = ("th", "row") if names else ("td", None)
     return el(name, content, scope=scope, cls=_classes(kinds), data_l=label or None)
 

@@ -36,6 +36,7 @@ from evalui.settings import ASSETS, Settings
 from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.services.run_form import read_layout
+from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.web.address import access_token, own_folder
@@ -53,6 +54,7 @@ _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not fo
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
 _LANGUAGE = "evalui-language"  # the cookie of the language that was chosen
 _KEPT_S = 365 * 24 * 3600
+_BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
 _MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
 
@@ -100,8 +102,14 @@ def create_app(settings: Settings) -> ASGIApp:
     add_routes(app, service)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
+
+    def sent(tab: str) -> None:
+        attachment.page_sent()
+        if tab == _BEFORE_START:
+            workers.warm()
+
     for shell in shells:
-        app.get(f"/{shell.language}/")(_page(shell, sent=attachment.page_sent))
+        app.get(f"/{shell.language}/")(_page(shell, sent=sent))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
@@ -119,12 +127,12 @@ def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
 
 
-def _page(shell: AppShell, *, sent: Callable[[], None]) -> "Route":
+def _page(shell: AppShell, *, sent: Callable[[str], None]) -> "Route":
     def page(request: Request) -> Response:
         shown = shell.page(read_form(request.query_params.multi_items()))
         status = status_of(shown.problem) if shown.problem else 200
         whole = document(shown, shell.language)
-        sent()
+        sent(shown.tab)
         return HTMLResponse(whole, status, headers={"Cache-Control": "no-cache"})
 
     return page
@@ -137,6 +145,7 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     app.get("/faults/{upload}.csv")(_faults(service))
+    app.get("/examples/{name}")(_example(service))
     app.get("/export/{run_id}.{extension}")(_export(service))
     app.get("/votes/{run_id}.jsonl")(_votes(service))
     app.get("/healthz")(_health(service))
@@ -222,6 +231,18 @@ def _faults(service: AppService) -> Route:
         return _download(_sheet(t, loaded), "text/csv", f"faults-{loaded.dataset.name}.csv")
 
     return faults
+
+
+def _example(service: AppService) -> Route:
+    def example(name: str, request: Request) -> Response:
+        if name not in EXAMPLES:
+            message = sentence("error.no-example", name=name, known=", ".join(EXAMPLES))
+            return Response(
+                _text(request, service).translate(message), status_code=404, media_type="text/plain"
+            )
+        return _download(EXAMPLES[name](), "application/octet-stream", name)
+
+    return example
 
 
 def _export(service: AppService) -> Route:

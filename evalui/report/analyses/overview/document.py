@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.every import every_figure
-from evalui.report.analyses.overview.know import what_to_know
+from evalui.report.analyses.overview.know import GUESSING, what_to_know
 from evalui.report.analyses.overview.lead import MOST_ROWS, lead_card
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.sections import (
@@ -27,8 +27,6 @@ from evalui.report.blocks import (
 )
 from evalui.report.numbers import count
 from evalui.types import Language, LeftOut
-
-_GUESSING = ("chance", "below-chance")  # notes on what the headline says of all
 
 
 def overview_blocks(
@@ -96,6 +94,12 @@ def _tables(
             yield Links((Link(word, places.view("overview", mode=standing.lead, all="1")),))
 
 
+def _beside(summaries: Sequence[Summary], left_out: Sequence[LeftOut]) -> list[LeftOut]:
+    """What was left out but for models that could not run, whose cells say so."""
+    noted = any(summary.state == "impossible" for summary in summaries)
+    return [each for each in left_out if not (noted and each.rule == "model")]
+
+
 def _sections(
     summaries: Sequence[Summary],
     found: Sequence[Standing],
@@ -119,8 +123,8 @@ def _sections(
         summaries,
         language,
         baselines=baselines,
-        left_out=left_out_sentences(left_out, language),
-        unless=_GUESSING if guessing else (),
+        left_out=left_out_sentences(_beside(summaries, left_out), language),
+        unless=GUESSING if guessing else (),
         places=places,
     )
     if any(summary.done for summary in summaries):

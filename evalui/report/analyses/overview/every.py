@@ -153,7 +153,8 @@ def _split_at_bias(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric
 def _figure(metric: Metric, summary: Summary) -> TableCell:
     figure = summary.figures.get(metric.name)
     if isinstance(figure, Interval) and metric.unit == "share":
-        n = f" · n {count(figure.n)}"
+        # That it rests on fewer questions than the row says must be seen.
+        n = f" · n {count(figure.n)}" if figure.n != summary.n else ""
         return ValueCell(format_value(figure), "%", format_range(figure) + n)
     return format_figure(metric, figure) or NONE
 

@@ -4,15 +4,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import mode_name
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.overview.verdict import join_names
+from evalui.report.analyses.overview.verdict import join_names, mode_word
 from evalui.report.analyses.overview.warnings import LEVELS, Level, ReportNote, notes, severity
 from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
 from evalui.types import Cell, Language
 
 _KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}
+GUESSING = ("chance", "below-chance")  # notes on models no better than guessing
 _FILTERS: Mapping[str, str] = {"unreadable-many": "unreadable", "by-number": "", "ties": "tied"}
 
 
@@ -83,7 +83,8 @@ def _known(
     for summary in summaries:
         scripted = summary.cell.model in baselines
         for note in notes(summary, language):
-            if note.rule not in unless:
+            # That a script guesses stands in its row.
+            if note.rule not in (GUESSING if scripted else unless):
                 # What a file gives is one thing, however many models were asked.
                 of_file = "" if note.rule in _OF_FILE else summary.cell.dataset
                 by_rule.setdefault((note.rule, of_file, scripted), []).append((summary, note))
@@ -132,5 +133,5 @@ def _name(cell: Cell, summaries: Sequence[Summary], language: Language) -> str:
     if len({each.dataset for each in own}) > 1:
         parts.append(cell.dataset)
     if len({each.label for each in own}) > 1:
-        parts.append(mode_name(cell, language))
+        parts.append(mode_word(cell.label, cell.mode, language, capital=False))
     return ", ".join(parts)

@@ -324,13 +324,11 @@ def picks(bias: StratumBias, language: Language) -> str:
         return localized("lead.picks-only", language, letter=letter)
     if bias.n < HIDDEN_BELOW:
         return localized("lead.picks-count", language, letter=letter, k=count(best), n=count(total))
-    share = table.shares[slot]
-    assert share is not None, "what was picked has a share"
-    fields = {"letter": letter, "value": format_value(share)}
+    fields = {"letter": letter, "value": fixed(100 * best / total, 0)}
     golds = [_stood(table, gold) for gold in range(table.n_options)]
     if len(set(golds)) == 1:
         return localized("lead.picks", language, **fields, fair=percent(table.chance))
-    gold = percent(golds[slot] / sum(golds))
+    gold = fixed(100 * golds[slot] / sum(golds), 0)
     return localized("lead.picks-uneven", language, **fields, gold=gold)
 
 

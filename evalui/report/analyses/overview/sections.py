@@ -3,9 +3,10 @@
 Each is one section for the whole run; of several datasets each has its own table in it.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
-from evalui.messages import localized
+from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import group_name, mode_name
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import Standing
@@ -37,6 +38,7 @@ from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Interval, Language
 
+_ROUNDING = 1e-9  # below a point that is one only by the last digit of a difference
 _Part = Callable[[Standing, Language], tuple[str, list[Block]] | None]
 
 
@@ -52,7 +54,8 @@ def section(
     if len(standings) == 1:
         finding, blocks = made[0][1]
         return Details(name, localized(f"{kind}.name", language), finding, tuple(blocks))
-    finding = localized(f"{kind}.several", language, k=len(made))
+    won = sum(winner(standing) is not None for standing in standings)
+    finding = localized(f"{kind}.several", language, k=won, of=len(standings))
     every = [block for dataset, (_, own) in made for block in (Heading(3, dataset), *own)]
     return Details(name, localized(f"{kind}.name", language), finding, tuple(every))
 
@@ -321,17 +324,19 @@ def _rules_finding(standing: Standing, cells: Sequence[Summary], language: Langu
         for rule in rules
         for head, other in zip(values[rules[0]], values[rule], strict=True)
     )
-    points = fixed(-(-100 * moved // 1), 0)
+    points = math.ceil(100 * moved - _ROUNDING)
+    t = messages(language)
     if standing.guessing:
         return _lifting(own, rules, language)
     if len(own) == 1:
-        return localized("rules.one", language, points=points)
+        return t.count("rules.one", points) if points else t("rules.one-none")
     orders = {rule: _order(values[rule]) for rule in rules}
     other = next((rule for rule in rules if orders[rule] != orders[rules[0]]), None)
     if other is None:
-        return localized("rules.same", language, k=len(rules), points=points)
+        same = "same" if points else "same-none"
+        return t.count(f"rules.{same}", points, k=len(rules))
     name = localized(f"reading.{other}", language)
-    return localized("rules.other", language, rule=name, points=points)
+    return t.count("rules.other", points, rule=name)
 
 
 def _lifting(own: Sequence[Summary], rules: Sequence[str], language: Language) -> str:

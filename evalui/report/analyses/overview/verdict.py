@@ -5,7 +5,7 @@ Each follows from the corrected tests of `statistics`; none names a winner that 
 
 from collections.abc import Sequence
 
-from evalui.messages import localized
+from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import above_chance
 from evalui.report.analyses.overview.standing import MOST_MODES, Standing, pair_of
 from evalui.report.analyses.overview.summary import Summary
@@ -39,7 +39,7 @@ def headline(standings: Sequence[Standing], language: Language) -> Headline:
         )
     winners = {pair[0] if (pair := winner(standing)) else "" for standing in standings}
     if len(winners) == 1 and (first := winners.pop()):
-        return Headline(localized("verdict.same-winner", language, first=first, k=k))
+        return Headline(messages(language).count("verdict.same-winner", k, first=first))
     key = "several" if any(s.accuracy for each in standings for s in each.leading) else "nothing"
     return Headline(localized(f"verdict.{key}", language, k=k))
 
@@ -100,10 +100,12 @@ def join_names(names: Sequence[str], language: Language) -> str:
     return localized("list.and", language, names=head, last=last) if head else last
 
 
-def mode_word(label: str, mode: str, language: Language) -> str:
-    """A mode at the beginning of a sentence: "Cloze", "Letters 5-shot"."""
-    short = localized(f"mode.{mode}_short", language)
-    return short[:1].upper() + short[1:] + label.removeprefix(mode)
+def mode_word(label: str, mode: str, language: Language, *, capital: bool = True) -> str:
+    """A mode in a word, with what tells it from others of its kind: "Cloze", "Letters 5-shot"."""
+    known, key = messages(language), f"mode.{mode}_short"
+    short = known(key) if key in known else mode
+    first = short[:1].upper() if capital else short[:1]
+    return first + short[1:] + label.removeprefix(mode)
 
 
 # ---------------------------------------------------------------- the sentence
@@ -238,19 +240,9 @@ def _unreadable(summary: Summary) -> float:
 def _with_modes(said: str, standing: Standing, language: Language) -> str:
     """What the other modes say; that one gives another order comes first, and alone."""
     others = [label for label in standing.modes if label != standing.lead][: MOST_MODES + 1]
-    reversed_pairs = [
-        (label, pair) for label in others if (pair := _reversed(standing, label)) is not None
-    ]
-    if reversed_pairs:
-        label, pair = reversed_pairs[0]
-        return localized(
-            "support.reversed",
-            language,
-            mode=mode_word(label, pair.first.mode, language),
-            first=_ahead(pair),
-            gap=format_points(pair.paired).lstrip("−"),
-            span=format_points_range(pair.paired),
-        )
+    for label in others:
+        if pair := _reversed(standing, label):
+            return _other_order(standing, label, pair, language)
     able = [label for label in others if _contenders(standing, label) > 1]
     agreeing = [label for label in able if _agrees(standing, label)]
     if not able or standing.comparison is None:
@@ -263,6 +255,21 @@ def _with_modes(said: str, standing: Standing, language: Language) -> str:
         key = "same" if agreeing else "unsure"
         more = localized(f"support.{key}", language, mode=mode_word(able[0], mode, language))
     return _sentences([said, more], language)
+
+
+def _other_order(standing: Standing, label: str, pair: CellComparison, language: Language) -> str:
+    first = _ahead(pair)
+    second = pair.second.model if pair.first.model == first else pair.first.model
+    key = "reversed" if len(standing.real) == 2 else "reversed-pair"
+    return localized(
+        f"support.{key}",
+        language,
+        mode=mode_word(label, pair.first.mode, language),
+        first=first,
+        second=second,
+        gap=format_points(pair.paired).lstrip("−"),
+        span=format_points_range(pair.paired),
+    )
 
 
 def _contenders(standing: Standing, label: str) -> int:

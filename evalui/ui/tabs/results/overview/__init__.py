@@ -50,7 +50,7 @@ def answer_page(view: RunView, blocks: tuple[Block, ...], *, guessing: bool = Fa
             div(*_buttons(view, guessing=guessing), cls="acts"),
             cls="answer",
         ),
-        render_blocks(rest),
+        div(render_blocks(rest), cls="blocks"),
         div(*_next(view), cls="acts gap"),
     )
 
