@@ -15,8 +15,8 @@ from evalui.report.analyses.comparison.figures import (
 )
 from evalui.report.analyses.comparison.findings import (
     difference_text,
+    differing_questions,
     marks_title,
-    parting,
     range_text,
     support,
     sureness,
@@ -82,7 +82,7 @@ def comparison_blocks(
         ),
         *_more_rows(t, compared, address),
         Details("sure", t("compare.sure.title"), sureness(t, compared), _tests(t, compared)),
-        _parting(t, compared, chosen),
+        _differing_section(t, compared, chosen),
         *_each_alone(t, compared),
         *_known(t, notes),
     )
@@ -268,7 +268,7 @@ def _test_row(pair: PairComparison) -> tuple[TableCell, ...]:
     )
 
 
-def _parting(t: Messages, compared: Comparison, pair: PairComparison) -> Details:
+def _differing_section(t: Messages, compared: Comparison, pair: PairComparison) -> Details:
     split = split_questions(compared, pair)
     heads = ["", t("compare.table.n")]
     words = [t("compare.parts.ahead", name=each.name) for each in (pair.first, pair.second)]
@@ -278,7 +278,10 @@ def _parting(t: Messages, compared: Comparison, pair: PairComparison) -> Details
     table = _contingency(t, compared, pair, split) if whole else text_table(heads, rows)
     about = Paragraph(t(f"compare.parts.{compared.measure}"), small=True)
     return Details(
-        "parts", t("compare.parts.title"), parting(t, compared, pair, split), (about, table)
+        "parts",
+        t("compare.parts.title"),
+        differing_questions(t, compared, pair, split),
+        (about, table),
     )
 
 

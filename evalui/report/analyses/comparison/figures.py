@@ -165,10 +165,10 @@ def _of_choices(
     return replace(whole, rows=(*pairs, *(_pair(of, each) for each in _others(main, one, other))))
 
 
-def _pair(of: Mapping[str, tuple[Contender, Summary]], found: CellComparison) -> PairComparison:
-    (first, one), (second, other) = of[found.first.model], of[found.second.model]
-    means = _means(one.outcomes.get(found.measure, {}), other.outcomes.get(found.measure, {}))
-    return PairComparison(first, second, found, means)
+def _pair(of: Mapping[str, tuple[Contender, Summary]], result: CellComparison) -> PairComparison:
+    (first, one), (second, other) = of[result.first.model], of[result.second.model]
+    means = _means(one.outcomes.get(result.measure, {}), other.outcomes.get(result.measure, {}))
+    return PairComparison(first, second, result, means)
 
 
 def _means(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[float, float]:
@@ -179,9 +179,9 @@ def _means(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[float,
 def _others(main: CellComparison, one: Summary, other: Summary) -> Iterator[CellComparison]:
     """The same two under every other measure that both have, in the same order."""
     for measure in MEASURES:
-        found = compare_cells(one, other, measure)
-        if measure != main.measure and isinstance(found, CellComparison):
-            yield _reversed(found, main.first)
+        result = compare_cells(one, other, measure)
+        if measure != main.measure and isinstance(result, CellComparison):
+            yield _reversed(result, main.first)
 
 
 def _of_answers(
@@ -194,7 +194,7 @@ def _of_answers(
     figure = FIGURES[measure]
     values = [_values(result.trials, figure) for result in results]
     of = {each.name: (each, own) for each, own in zip(contenders, values, strict=True)}
-    found = [_ahead_first(each) for each in compare_answers(results, figure)]
+    compared_pairs = [_ahead_first(each) for each in compare_answers(results, figure)]
     pairs = [
         PairComparison(
             of[each.first][0],
@@ -202,7 +202,7 @@ def _of_answers(
             each,
             _means(of[each.first][1], of[each.second][1]),
         )
-        for each in found
+        for each in compared_pairs
     ]
     whole = _compared(contenders, results, (measure, *measures), pairs, values)
     return replace(whole, answers=answers)

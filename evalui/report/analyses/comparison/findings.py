@@ -71,7 +71,9 @@ def sureness(t: Messages, compared: Comparison) -> str:
     return t(f"compare.sure.{key}", n=count(result.n), least=_least(result))
 
 
-def parting(t: Messages, compared: Comparison, pair: PairComparison, split: QuestionSplit) -> str:
+def differing_questions(
+    t: Messages, compared: Comparison, pair: PairComparison, split: QuestionSplit
+) -> str:
     """On how many questions only one of a pair is right or better."""
     whole = compared.measure in ("robust", "accuracy")
     return t(

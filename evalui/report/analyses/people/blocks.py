@@ -1,37 +1,28 @@
 """What people's votes say, as blocks for the screen and the report: alone and beside the judges."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import ceil, floor
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.document import kappa
-from evalui.report.analyses.arena.figures import Standing
 from evalui.report.analyses.arena.narrative import (
     join_names,
     judge_name,
     standings_title,
 )
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
+from evalui.report.analyses.people.standings import Judges, judges_table, standings_table
 from evalui.report.blocks import (
     NONE,
     Block,
     Card,
-    Column,
     Details,
     Heading,
-    ModelCell,
     Paragraph,
-    PlotCell,
-    PlotMark,
     Table,
-    TableCell,
-    ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis
-from evalui.report.numbers import count, fixed, format_range, format_value
+from evalui.report.numbers import count, format_range, format_value
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import PANEL_NAME
@@ -39,11 +30,6 @@ from evalui.types import Duel, Interval, Language, Outcome
 
 _LISTED = 20  # rows of a long table; the exported tables have all
 _QUESTION_LENGTH = 80
-_START = 1000.0  # the rating of a model that has met nobody
-_TICK = 100  # points between two ticks
-_MOST_TICKS = 4
-
-_Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its name
 
 
 def people_blocks(
@@ -73,16 +59,6 @@ def people_blocks(
             yield Details(f"{name}{ending}", title, finding, blocks)
 
 
-def contestant_cells(figures: PeopleFigures, rule_based: frozenset[str]) -> Mapping[str, ModelCell]:
-    """The contestants with their markers, by name; scripts are grey and take no colour."""
-    names = [one.name for one in figures.judged.contestants]
-    models = [name for name in names if name not in rule_based]
-    return {
-        name: ModelCell(name, models.index(name) if name in models else 0, name in rule_based)
-        for name in names
-    }
-
-
 # A section that folds: its key, its name, its finding, and what is in it.
 _Section = tuple[str, str, str, tuple[Block, ...]]
 
@@ -93,7 +69,7 @@ def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str
     return judge_name(figures.judged.by, language, rule_based=rule_based)
 
 
-def _title(first: PeopleFigures, judges: _Judges, language: Language) -> str:
+def _title(first: PeopleFigures, judges: Judges, language: Language) -> str:
     for judge, figures in judges.items():
         if agreed := figures.agreement:
             fields = {
@@ -116,11 +92,8 @@ def _counts(figures: PeopleFigures, language: Language) -> str:
     return localized("people-counts", language, **fields)
 
 
-# ---------------------------------------------------------------- standings
-
-
 def _standings(
-    first: PeopleFigures, judges: _Judges, language: Language, rule_based: frozenset[str]
+    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
 ) -> Card:
     assert first.human_arena is not None, "there are votes"
     below: list[Block] = []
@@ -131,113 +104,26 @@ def _standings(
         fields = {"k": count(first.unmatched_votes)}
         below.append(Paragraph(localized("people-strangers", language, **fields)))
     return Card(
-        (_standings_table(first, judges, language, rule_based), *below),
+        (standings_table(first, judges, language, rule_based), *below),
         title=_title(first, judges, language),
         caption=_counts(first, language),
     )
 
 
-def _standings_table(
-    first: PeopleFigures, judges: _Judges, language: Language, rule_based: frozenset[str]
-) -> Table:
-    assert first.human_arena is not None, "there are votes"
-    standings = first.human_arena.standings
-    judge = next(iter(judges), "")  # the panel, where there is one
-    beside = _by_model(judges[judge].judged.standings) if judge else {}
-    head = {key: localized(f"head-{key}", language) for key in ("model", "people-elo", "counts")}
-    columns = (
-        Column(head["model"], width=200),
-        Column("", axis=_axis([*standings, *beside.values()])),
-        Column(head["people-elo"], right=True, lead=True, width=128),
-        *(
-            Column(localized("head-judge-elo", language, judge=name), right=True, width=144)
-            for name in [*judges][:1]
-        ),
-        Column(head["counts"], right=True, width=128),
-        Column(localized("head-points", language), right=True, width=80),
-    )
-    cells = contestant_cells(first, rule_based)
-    rows = (
-        _standing_row(one, [beside.get(one.model)] if judge else [], cells[one.model])
-        for one in standings
-    )
-    return Table(columns, tuple(rows), lead=True)
-
-
 def _each_judge(
-    first: PeopleFigures, judges: _Judges, language: Language, rule_based: frozenset[str]
+    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
 ) -> Iterator[_Section]:
     """The ratings by each judge of a panel."""
-    if len(judges) < 2:
-        return
-    assert first.human_arena is not None, "there are votes"
-    beside = [_by_model(figures.judged.standings) for figures in judges.values()]
-    cells = contestant_cells(first, rule_based)
-    heads = [localized(f"head-{key}", language) for key in ("model", "people-elo")]
-    heads += [localized("head-judge-elo", language, judge=judge) for judge in judges]
-    rows = [
-        (
-            cells[one.model],
-            *(_elo(each, "row") for each in (one, *(o.get(one.model) for o in beside))),
-        )
-        for one in first.human_arena.standings
-    ]
-    finding = localized("people-judges-is", language, k=count(len(judges) - 1))
-    yield "judges", localized("people-judges", language), finding, (text_table(heads, rows),)
-
-
-def _standing_row(
-    one: Standing, judged: Sequence[Standing | None], model: ModelCell
-) -> tuple[TableCell, ...]:
-    marks = [_elo_mark(one), *(_elo_mark(other, hollow=True) for other in judged if other)]
-    return (
-        model,
-        PlotCell(tuple(marks), model.place, model.baseline, f"{one.elo:.0f}"),
-        _elo(one, size="lead"),
-        *(_elo(other) for other in judged),
-        _tally_text(one),
-        str(one.tally.score),
-    )
-
-
-def _elo_mark(one: Standing, *, hollow: bool = False) -> PlotMark:
-    return PlotMark(one.elo, one.elo_low, one.elo_high, hollow=hollow)
-
-
-def _axis(standings: Iterable[Standing]) -> Axis:
-    """Ratings in hundreds, as far as any range goes."""
-    ends = [
-        end for one in standings for end in (one.elo, one.elo_low, one.elo_high) if end is not None
-    ]
-    low = _TICK * floor(min(ends, default=_START) / _TICK)
-    high = _TICK * max(ceil(max(ends, default=_START) / _TICK), low // _TICK + 1)
-    step = _TICK * ceil((high - low) / _TICK / _MOST_TICKS)
-    ticks = range(low, high + 1, step)
-    return Axis(low, high, ticks, [count(tick) for tick in ticks])
-
-
-def _by_model(standings: Sequence[Standing]) -> dict[str, Standing]:
-    return {standing.model: standing for standing in standings}
-
-
-def _tally_text(standing: Standing) -> str:
-    tally = standing.tally
-    return " / ".join(map(count, (tally.win, tally.tie, tally.lose, tally.not_bad)))
-
-
-def _elo(standing: Standing | None, size: Literal["lead", "large", "row"] = "large") -> TableCell:
-    if standing is None:
-        return NONE
-    ends = ""
-    if standing.elo_low is not None and standing.elo_high is not None:
-        ends = f"{fixed(standing.elo_low, 0)}–{fixed(standing.elo_high, 0)}"
-    return ValueCell(fixed(standing.elo, 0), range=ends, size=size)
+    if len(judges) > 1:
+        finding = localized("people-judges-is", language, k=count(len(judges) - 1))
+        table = judges_table(first, judges, language, rule_based)
+        yield "judges", localized("people-judges", language), finding, (table,)
 
 
 # ---------------------------------------------------------------- agreement
 
 
-def _agreement(first: PeopleFigures, judges: _Judges, language: Language) -> Iterator[_Section]:
+def _agreement(first: PeopleFigures, judges: Judges, language: Language) -> Iterator[_Section]:
     rated = [*_with_judges(judges, language), *_inter_annotator(first, language)]
     if not rated:
         return
@@ -284,7 +170,7 @@ def _inter_annotator(
 # ---------------------------------------------------------------- win rates
 
 
-def _prediction_powered(judges: _Judges, language: Language) -> Iterator[_Section]:
+def _prediction_powered(judges: Judges, language: Language) -> Iterator[_Section]:
     voted = {
         judge: rates
         for judge, figures in judges.items()
@@ -336,7 +222,7 @@ def _share(share: Interval | None) -> str:
 # ---------------------------------------------------------------- where opinions part
 
 
-def _disagreements(first: PeopleFigures, judges: _Judges, language: Language) -> Iterator[_Section]:
+def _disagreements(first: PeopleFigures, judges: Judges, language: Language) -> Iterator[_Section]:
     """Beside the panel where there is one: its judges' own disagreements are in the tables."""
     judge, figures = next(iter(judges.items()), ("", first))
     # Those with most votes first, else as they were voted on.

@@ -65,9 +65,9 @@ class AnnotateTab:
         except EvaluiError as error:
             requested = action.value("pair")
             sentence = note("bad", self.t.translate(error.sentence))
-        asked = action.do == "ask"
+        confirming = action.do == "ask"
         return self._page(
-            run_id, voter, requested_pair=requested, notice=sentence, confirming=asked
+            run_id, voter, requested_pair=requested, notice=sentence, confirming=confirming
         )
 
     def _page(

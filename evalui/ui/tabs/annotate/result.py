@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from evalui.errors import DataError
 from evalui.messages import Messages
-from evalui.report.analyses.people.blocks import contestant_cells, people_blocks
+from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import (
     PeopleFigures,
     Votes,
     latest_votes,
     one_per_dataset,
 )
+from evalui.report.analyses.people.standings import contestant_cells
 from evalui.report.blocks import Block, Card, Headline, ModelCell, TableCell, text_table
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.imports.battles import read_votes
