@@ -58,6 +58,7 @@ SLOW = {
     "test_ui_tabs_arena.py",
     "test_ui_tabs_results_bias.py",
     "test_ui_tabs_results_calibration.py",
+    "test_ui_services_gallery.py",
     "test_ui_tabs_compare.py",
     "test_ui_tabs_compare_answers.py",
     "test_ui_web_events.py",
