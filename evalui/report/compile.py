@@ -18,7 +18,7 @@ from evalui.report.analyses.open_run import OpenRun, open_blocks
 from evalui.report.analyses.overview.document import left_out_blocks, overview_blocks
 from evalui.report.analyses.overview.narrative import names, with_question
 from evalui.report.analyses.overview.summary import Summary, summarise
-from evalui.report.analyses.people.document import people_blocks
+from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.analyses.position_bias.document import bias_document
 from evalui.report.analyses.statistics import comparisons

@@ -9,11 +9,11 @@ from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS, laid_out, shown
 
 from evalui.messages import messages
+from evalui.report.analyses.overview.sections import pairs_table
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.charts.theme import COLOURS, series_styles
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.compare.table import pairs_table
 from evalui.ui.tabs.results.overview import overview_tables
 from evalui.ui.tabs.results.overview.figures import overview_top
 from evalui.ui.tabs.results.run_view import RunView
