@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import gradio as gr
 
 _PATIENCE_S = 1.0  # for a first page, after which Gradio is imported before there is one
-_CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 
 
 class Attachment:
@@ -99,7 +98,7 @@ class Attachment:
 
 
 def fragments(shell: AppShell) -> "gr.Blocks":
-    """The page that Gradio draws: nothing to be seen, but a fragment to each tab."""
+    """The page of Gradio: a fragment for each tab, which is drawn in the place that it has."""
     import gradio as gr
 
     class UnqueuedBlocks(gr.Blocks):
@@ -114,17 +113,9 @@ def fragments(shell: AppShell) -> "gr.Blocks":
             self.is_running = True
             self.create_limiter()
 
-    page = UnqueuedBlocks(
-        title=shell.t("app.title"), analytics_enabled=False, delete_cache=(_CACHE_S, _CACHE_S)
-    )
-    with page:
-        old = {name: shell.tab(name) for name in TABS if not hasattr(shell.tab(name), "render")}
-        for name in TABS.keys() - old.keys():
+    with UnqueuedBlocks(title=shell.t("app.title"), analytics_enabled=False) as page:
+        for name in TABS:
             _fragment(name, partial(shell.answer, name))
-        if old:
-            from evalui.ui.components.component_tabs import build_tabs
-
-            build_tabs(page, old)
     return page
 
 
