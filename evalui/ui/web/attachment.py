@@ -38,11 +38,17 @@ class Attachment:
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
         # Two threads that import at once take turns, so the first page would take twice as long.
-        self._first_page = threading.Event()
+        self._page_begun = threading.Event()
+        self._page_made = threading.Event()
 
-    def page_sent(self) -> None:
-        """Let the import begin; to be called from any thread."""
-        self._first_page.set()
+    @contextmanager
+    def first_page(self) -> Generator[None]:
+        """Around the making of a page, in any thread: the import begins after the first."""
+        self._page_begun.set()
+        try:
+            yield
+        finally:
+            self._page_made.set()
 
     def start(self, shells: Sequence[AppShell]) -> None:
         """Import Gradio after the first page, then mount a page for each language."""
@@ -69,7 +75,8 @@ class Attachment:
             await self._mount(shell)
 
     def _import(self) -> None:
-        self._first_page.wait(_PATIENCE_S)
+        while not self._page_made.wait(_PATIENCE_S) and self._page_begun.is_set():
+            pass
         import_gradio(self.folder)
 
     async def _mount(self, shell: AppShell) -> None:
