@@ -26,4 +26,4 @@ def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
         box = tab.get_by_label(name, exact=True)
         box.set_checked(name in (models or ("steady", "always-A")))
     tab.get_by_role("button", name="Start evaluation").click(click_count=clicks)
-    tab.wait_for_selector("#runs-pane .matrix")
+    tab.wait_for_selector("#tab-runs .matrix")
