@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_examples import unfold_baselines, upload_sample
 from browser_servers import ROOT, admitted
 from browser_views import COUNT_REQUESTS, GOLDEN, check, complete, differences, normalised
 from open_browser_examples import CONTESTANTS, Hall, answer, contest, open_hall, question
@@ -222,7 +223,8 @@ def _tab(chromium: Any, address: str, errors: list[str]) -> Any:
 def _choose(tab: Any, *models: str) -> str:
     """A finished run of the sample."""
     tab.goto("/en/")
-    tab.get_by_role("button", name="Try it with a sample").click()
+    upload_sample(tab)
+    unfold_baselines(tab)
     for name in ("steady", "wordy", "demo-late", "always-A", "restless"):
         tab.get_by_label(name, exact=True).set_checked(name in models)
     complete(tab, 0)

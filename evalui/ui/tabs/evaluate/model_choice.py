@@ -95,6 +95,7 @@ def models_card(
             _search(t, field_value(form, "find")) if len(able) >= _SEARCHED_FROM else None,
         ),
         *(_group(t, name, groups[name], rows[name]) for name in ("here", "endpoints")),
+        None if groups["here"] or groups["endpoints"] else _no_own_model(t),
         fold(t("models.demo"), _demo_summary(t, groups["demo"]), *rows["demo"], opened=opened)
         if groups["demo"]
         else None,
@@ -156,6 +157,11 @@ def _group(
     near = len(models) - away
     count = t("models.out_of_reach", n=near, away=away) if away else str(near)
     return join(group_head(t(f"models.{name}"), count), *rows)
+
+
+def _no_own_model(t: Messages) -> Html:
+    link = el("a", t("models.add_own"), href="?tab=models")
+    return el("p", t("models.none_own"), " ", link, cls="dim none-own")
 
 
 def _demo_summary(t: Messages, models: Sequence[OfferedModel]) -> str:
