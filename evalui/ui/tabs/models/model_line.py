@@ -149,7 +149,7 @@ def _public(address: str) -> str:
 def _missing_abilities(t: Messages, model: ModelRow) -> list[str]:
     if not model.usable or model.state is None:
         return []
-    missing = [each for each in ABILITIES if each not in model.state.abilities]
+    missing: list[Ability] = [each for each in ABILITIES if each not in model.state.abilities]
     return [
         t("catalog.lacks", what=t(f"ability.{each}"), why=_missing_reason(t, model.state, each))
         for each in missing
