@@ -292,7 +292,7 @@ def _actions(t: Messages, model: ModelRow, context: RowContext) -> list[Html | N
     edit = urlencode({"tab": "models", "edit": name})
     return [
         button(t("catalog.test"), "test", data_model=name)
-        if model.usable and not model.test_is_pending
+        if context.may_test and model.usable and not model.test_is_pending
         else None,
         button(again, "again", data_model=name)
         if not model.status.pending and (model.remote or not model.usable)

@@ -116,11 +116,12 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class RowContext:
-    """What the rows share: what a test waits for, who may edit, which removal is to be confirmed.
+    """What rows share: what a test waits for, what may be done, which removal is to be confirmed.
 
     `wait_sentence` is the sentence of a test that is queued.
     """
 
     wait_sentence: str
     may_edit: bool
+    may_test: bool = True
     confirming: str = ""
