@@ -17,22 +17,6 @@ def test_the_overview_shows_figures_with_ranges_and_a_chart(page: Any, run_id: s
     expect(page.locator("th[aria-sort=descending]")).to_contain_text("Accuracy")
 
 
-def test_samples_are_filtered_and_opened(page: Any, run_id: str):
-    page.goto(f"/en/?run={run_id}&sub=samples")
-    page.get_by_label("Outcome").select_option(label="Right in some orders")
-    expect(page.locator(".list button").first).to_be_visible()
-    page.get_by_label("Find in questions and replies").fill("capital of")
-    page.get_by_label("Find in questions and replies").press("Enter")
-    expect(page.locator(".list")).not_to_contain_text("plus")
-    second = page.locator(".list button").nth(1)
-    question = second.locator(".q").inner_text()
-    page.locator(".list button").first.focus()
-    page.keyboard.press("ArrowDown")
-    expect(page.locator(".detail .question")).to_have_text(question)
-    expect(page.locator(".variant")).to_have_count(4)
-    expect(page.locator(".detail pre").last).to_be_attached()
-
-
 def test_the_report_downloads_at_the_first_click(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&sub=report")
     expect(page.locator("#report-preview")).to_contain_text("evalui-sample")
