@@ -12,7 +12,7 @@ from evalui.report.analyses.statistics import (
     comparisons,
     refusal_sentence,
 )
-from evalui.report.analyses.statistics_blocks import (
+from evalui.report.analyses.statistics.blocks import (
     SIZES,
     errors_section,
     planned_size,
@@ -27,7 +27,7 @@ from evalui.types import Cell
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, field, select
-from evalui.ui.tabs.results.calibration import render_calibration
+from evalui.ui.tabs.results import calibration
 from evalui.ui.tabs.results.run_view import RunView
 
 
@@ -114,7 +114,7 @@ def pickers(t: Messages, selection: ComparisonSelection, size: int) -> Html:
 
 
 def _calibration(view: RunView, form: Form) -> Html:
-    return render_calibration(view.t, view, form, sub="statistics")
+    return calibration.render(view, form)
 
 
 def _chose(form: Form) -> bool:

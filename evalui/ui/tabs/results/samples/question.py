@@ -175,8 +175,8 @@ def _by_orders(t: Messages, opened: OpenedQuestion) -> Html:
         ),
         _other_orders(t, opened),
         option_table(t, opened.sample, columns, _feet(t, columns)),
-        _legend(t, columns),
-        _replies(t, columns),
+        option_legend(t, columns),
+        long_replies(t, columns),
         _every_model(t, opened, labels),
     )
 
@@ -192,8 +192,8 @@ def _by_models(t: Messages, opened: OpenedQuestion) -> Html:
     return join(
         _tools(t, opened, _order_picker(t, opened), finding, "models"),
         option_table(t, opened.sample, columns, _feet(t, columns, opened)),
-        _legend(t, columns, models=True),
-        _replies(t, columns),
+        option_legend(t, columns, models=True),
+        long_replies(t, columns),
     )
 
 
@@ -262,7 +262,8 @@ def _in_orders(t: Messages, model: AnsweringModel) -> Html | None:
     return join(marks, " ", span(words, cls="meta"))
 
 
-def _legend(t: Messages, columns: Sequence[OptionColumn], *, models: bool = False) -> Html:
+def option_legend(t: Messages, columns: Sequence[OptionColumn], *, models: bool = False) -> Html:
+    """How to read the cells of a table of options."""
     shares, scores = (any(each.shares for each in columns), any(each.scores for each in columns))
     bare = any(each.trial and not each.shares and not each.scores for each in columns)
     no_shares = t("question.no_shares_models") if models else t("question.no_shares")
@@ -275,7 +276,7 @@ def _legend(t: Messages, columns: Sequence[OptionColumn], *, models: bool = Fals
     )
 
 
-def _replies(t: Messages, columns: Sequence[OptionColumn]) -> Html | None:
+def long_replies(t: Messages, columns: Sequence[OptionColumn]) -> Html | None:
     """Replies that are too long for the table, in full."""
     if not any(is_long(each.trial) for each in columns):
         return None
