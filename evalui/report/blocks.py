@@ -80,12 +80,16 @@ class PlotMark:
 
 @dataclass(frozen=True, slots=True)
 class PlotCell:
-    """Marks of one model on the axis of the column, joined by a line; its `text` for readers."""
+    """Marks of one model on the axis of the column, joined by a line; its `text` for readers.
+
+    `grey` is a range behind the marks, of what cannot be seen.
+    """
 
     marks: tuple[PlotMark, ...]
     place: int = 0
     baseline: bool = False
     text: str = ""
+    grey: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from evalui.types import Language
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import LOGO, note
+from evalui.ui.services.gallery import read_gallery
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
 
@@ -93,18 +94,18 @@ class AppShell:
 
         The mark tells the script which action is answered, and whether anything is to be drawn.
         """
+        shown = problem = None
+        live = 0
         try:
-            tab = self.tab(name)
+            tab, live = self.tab(name), self._live_runs()
             shown = tab.act(action) if action.do else tab.render(action.form)
         except EvaluiError as error:
-            shown, problem = None, self._problem(error)
-        else:
-            problem = None
+            problem = self._problem(error)
         return div(
             shown or problem,
             data_answer=action.value("sequence"),
             data_kind="page" if shown else "problem" if problem else "same",
-            data_live=self._live_runs(),
+            data_live=live,
         )
 
     def top_bar(self, shown: str, form: Form) -> Html:
@@ -121,7 +122,24 @@ class AppShell:
             theme,
             cls="top",
         )
-        return div(bar, el("div", cls="busy", role="status", data_word=t("app.busy")), cls="ev")
+        busy = el("div", cls="busy", role="status", data_word=t("app.busy"))
+        return div(bar, busy, self._gallery(), cls="ev")
+
+    def _gallery(self) -> Html | None:
+        """What a gallery shows, a link each; nothing on any other server."""
+        gallery = read_gallery(self.service.settings)
+        if gallery is None:
+            return None
+        queries = {
+            "orders": gallery.orders,
+            "judged": gallery.judged,
+            "people": gallery.people,
+            "compared": gallery.compared,
+        }
+        links = (
+            el("a", self.t(f"gallery.{name}"), href=f"?{query}") for name, query in queries.items()
+        )
+        return el("nav", span(self.t("gallery.about")), *links, cls="gallery")
 
     def _tab_link(self, name: str, shown: str, form: Form) -> Html:
         run = "" if name in _WITHOUT_RUN else field_value(form, "run")

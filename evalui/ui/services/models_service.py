@@ -159,6 +159,8 @@ class ModelsService:
         """Whether the page may change the catalog: allowed by the administrator, else only where
         nobody but this machine can reach the page.
         """
+        if self._settings.read_only:
+            return False
         allowed, host = self._settings.edit_models, self._settings.host
         if allowed is not None:
             return allowed

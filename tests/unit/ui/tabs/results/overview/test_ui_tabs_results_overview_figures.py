@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from evalui.ui.tabs.arena.standings import pairs
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS
 
 from evalui.messages import messages
 from evalui.report.analyses.arena.narrative import join_names_shortened
+from evalui.report.export.tables import pairs
 from evalui.types import Language
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.overview.figures import overview_top
