@@ -40,7 +40,7 @@
     });
     return sorted[0] === sorted[1];
   };
-  const stated = (part) => part.section.querySelector(":scope > [data-address]")?.dataset.address;
+  const stated = (part) => part.section.querySelector("[data-address]")?.dataset.address;
 
   // Writes what the tab shows into the address bar: a new entry of the history, or in its place.
   function write(part, how) {
@@ -67,6 +67,13 @@
       if (link.dataset.to === part.name) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
+  }
+
+  // A section that folds is named by the end of an address, "#by-subject".
+  function unfold(hash) {
+    const section = document.getElementById(hash.slice(1));
+    if (section?.matches("details")) section.open = true;
+    section?.scrollIntoView();
   }
 
   // Who votes blind is not to find names in what the other tabs showed before.
@@ -121,7 +128,7 @@
     const after = plain(part.address);
     const moved = from !== part || ["run", "sub"].some((name) => before.get(name) !== after.get(name));
     if (scroll !== null) scrollTo(0, scroll);
-    else if (target.hash) document.getElementById(target.hash.slice(1))?.scrollIntoView();
+    else if (target.hash) unfold(target.hash);
     else if (moved) scrollTo(0, 0);
     settled(part);
   }
@@ -147,10 +154,11 @@
       link.search = query.toString();
       return;
     }
-    const target = new URL(link.href);
+    const target = new URL(link.getAttribute("href"), document.baseURI); // of SVG, too
     const isHere = target.origin === location.origin && target.pathname === location.pathname;
     const isAnchor = target.hash && target.search === location.search;
-    if (!isHere || isAnchor || link.target || link.download || body.dataset.old !== undefined) return;
+    const leads = link.hasAttribute("target") || link.hasAttribute("download");
+    if (!isHere || isAnchor || leads || body.dataset.old !== undefined) return;
     event.preventDefault();
     const part = parts.get(link.dataset.to);
     const run = target.searchParams.get("run");

@@ -12,7 +12,6 @@ from evalui.errors import EvaluiError, ModelError, UnknownName
 from evalui.messages import Sentence, sentence
 from evalui.models.base import BACKENDS, Model, ModelEntry, ProbeStatus, traits_of
 from evalui.models.local import weights
-from evalui.settings import ASSETS
 from evalui.types import Ability
 
 if TYPE_CHECKING:
@@ -60,8 +59,8 @@ def without_answer(status: ModelStatus, reason: str) -> ModelStatus:
     """The status of an endpoint that has not answered a worker since it was probed."""
     if status.state is None or status.state.problem:
         return status
-    is_said = isinstance(reason, Sentence) and reason.key == _ENDPOINT_DOWN
-    problem = reason if is_said else sentence(_ENDPOINT_DOWN, reason=reason)
+    is_whole = isinstance(reason, Sentence) and reason.key == _ENDPOINT_DOWN
+    problem = reason if is_whole else sentence(_ENDPOINT_DOWN, reason=reason)
     return replace(status, state=replace(status.state, abilities=frozenset(), problem=problem))
 
 
@@ -121,6 +120,8 @@ def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | No
 
 def is_demo(entry: ModelEntry) -> bool:
     """Whether the entry is one of the tiny models that come with evalui."""
+    from evalui.settings import ASSETS  # loads pydantic
+
     return bool(entry.path) and Path(entry.path).is_relative_to(ASSETS / "models")
 
 

@@ -239,7 +239,7 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class ChartBlock:
-    """A chart under its title; `file` names its picture among the files of a report.
+    """A chart under its title; `file` names its picture among the files of a report, "" if none.
 
     `caption` says how to read it. `alt` is for who cannot see it, else the title is. `links` are
     the addresses of what cells and marks count, by their keys, "0,2".

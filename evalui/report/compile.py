@@ -2,54 +2,162 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import RLock
 from types import MappingProxyType
 
 from evalui import __version__
-from evalui.messages import localized
+from evalui.messages import localized, messages
 from evalui.models.base import ModelUsage
-from evalui.report.analyses.arena.document import arena_blocks
 from evalui.report.analyses.arena.figures import Arena, arenas
-from evalui.report.analyses.cost import usage_blocks
-from evalui.report.analyses.open_answers.document import answers_blocks
+from evalui.report.analyses.calibration import calibration_blocks
+from evalui.report.analyses.cost import cost_blocks
+from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
+from evalui.report.analyses.open_run import OpenRun, open_blocks
 from evalui.report.analyses.overview.document import left_out_blocks, overview_blocks
+from evalui.report.analyses.overview.narrative import names, with_question
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph, Picture
+from evalui.report.analyses.position_bias.document import bias_document
+from evalui.report.analyses.statistics import comparisons
+from evalui.report.analyses.statistics.blocks import statistics_blocks
+from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
 _EMPTY_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A run with its figures. `spec` is its specification as JSON, to run it again.
+class Figures:
+    """What the analyses of a run come to, each worked out once, when it is first wanted.
 
-    `summaries` are of the multiple-choice cells, `answers` of the written answers, `arenas` of
-    the judges who compared them. `votes` are those of people by dataset, `people` the figures of
-    that beside each judge. `expenses` are what the models took, at the prices of the day.
-    `left_out` is what the run was given and does not evaluate.
+    `votes` are those of people by dataset; `base` has the figures that do not depend on them.
+    Safe to share between threads.
+    """
+
+    def __init__(
+        self,
+        results: Sequence[CellResult],
+        votes: Votes = _EMPTY_VOTES,
+        base: "Figures | None" = None,
+    ) -> None:
+        self._results = tuple(results)
+        self._votes = votes
+        self._base = base
+        self._lock = RLock()  # an analysis takes seconds, and is worked out by one thread only
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """Of the multiple-choice cells, in the order of the run."""
+        if self._base:
+            return self._base.summaries
+        with self._lock:
+            found = self.__dict__.get("summaries")
+            return found or tuple(
+                summarise(result)
+                for result in self._results
+                if result.cell.mode not in (ANSWERS, JUDGE)
+            )
+
+    @cached_property
+    def answers(self) -> tuple[AnswerSummary, ...]:
+        """Of the written answers."""
+        if self._base:
+            return self._base.answers
+        with self._lock:
+            return self.__dict__.get("answers") or answers(self._results)
+
+    @cached_property
+    def arenas(self) -> tuple[Arena, ...]:
+        """Of the judges who compared them."""
+        if self._base:
+            return self._base.arenas
+        with self._lock:
+            return self.__dict__.get("arenas") or arenas(self._results)
+
+    @cached_property
+    def people(self) -> tuple[PeopleFigures, ...]:
+        """Of people beside each judge."""
+        with self._lock:
+            return self.__dict__.get("people") or compare_people(
+                self.arenas, self._results, self._votes
+            )
+
+    def with_votes(self, votes: Votes) -> "Figures":
+        """The same beside the votes of people."""
+        return Figures(self._results, votes, self._base or self)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run with its figures, each worked out when it is first read.
+
+    `spec` is its specification as JSON, to run it again. `votes` are those of people by dataset.
+    `expenses` are what the models took, at the prices of the day. `left_out` is what the run was
+    given and does not evaluate. Reasons are in the `language` of the report, else in English.
     """
 
     name: str
     results: tuple[CellResult, ...]
-    summaries: tuple[Summary, ...]
+    figures: Figures
     baselines: frozenset[str] = frozenset()
     spec: str = ""
-    answers: tuple[AnswerSummary, ...] = ()
-    arenas: tuple[Arena, ...] = ()
-    people: tuple[PeopleFigures, ...] = ()
     votes: Votes = field(default_factory=lambda: _EMPTY_VOTES)
     expenses: tuple[ModelUsage, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    language: Language = "en"
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """The figures of the multiple-choice cells."""
+        return tuple(replace(each, error=self._say(each.error)) for each in self.figures.summaries)
+
+    @cached_property
+    def answers(self) -> tuple[AnswerSummary, ...]:
+        """The figures of the written answers."""
+        return tuple(replace(each, error=self._say(each.error)) for each in self.figures.answers)
+
+    @cached_property
+    def arenas(self) -> tuple[Arena, ...]:
+        """The judges who compared them."""
+        return tuple(replace(each, error=self._say(each.error)) for each in self.figures.arenas)
+
+    @cached_property
+    def people(self) -> tuple[PeopleFigures, ...]:
+        """People beside each judge."""
+        return self.figures.people
+
+    @property
+    def open_run(self) -> OpenRun:
+        """What its written answers come to."""
+        return OpenRun(self.answers, self.arenas, self.people, self.results)
+
+    def open_context(self, language: Language) -> OpenContext:
+        """How tables and charts of its written answers name the models."""
+        # A scripted judge is a rule, as a scripted model is a baseline.
+        models = self.open_run.models
+        return OpenContext(language, models, self.baselines, rules=self.baselines)
 
     @property
     def signatures(self) -> tuple[str, ...]:
         """How the figures of each cell were made, then those of people's votes."""
         cells = (result.cell.signature for result in self.results)
         return (*cells, *(human.signature for human in human_arenas(self.people)))
+
+    def in_language(self, language: Language) -> "Report":
+        """The same with its reasons in a language."""
+        t = messages(language)
+        return replace(
+            self,
+            language=language,
+            expenses=tuple(replace(each, why=t.translate(each.why)) for each in self.expenses),
+            left_out=tuple(replace(each, why=t.translate(each.why)) for each in self.left_out),
+        )
+
+    def _say(self, text: str) -> str:
+        return messages(self.language).translate(text)
 
 
 def compile_report(
@@ -67,27 +175,21 @@ def compile_report(
     `votes` are those of people on each dataset, by its name; `expenses` are what the models took,
     `left_out` is what the run does not evaluate.
     """
-    summaries = tuple(
-        summarise(result) for result in results if result.cell.mode not in (ANSWERS, JUDGE)
-    )
-    report = Report(
+    return Report(
         name,
         tuple(results),
-        summaries,
+        Figures(results, votes),
         baselines,
         spec,
-        answers=answers(results),
-        arenas=arenas(results),
-        expenses=tuple(expenses),
-        left_out=tuple(left_out),
+        votes,
+        tuple(expenses),
+        tuple(left_out),
     )
-    return with_votes(report, votes)
 
 
 def with_votes(report: Report, votes: Votes) -> Report:
     """The report with the votes of people on each dataset, by its name; nothing else changes."""
-    people = compare_people(report.arenas, report.results, votes)
-    return replace(report, people=people, votes=votes)
+    return replace(report, figures=report.figures.with_votes(votes), votes=votes)
 
 
 def markdown(report: Report, language: Language) -> str:
@@ -97,8 +199,8 @@ def markdown(report: Report, language: Language) -> str:
 
 def preview(report: Report, language: Language) -> str:
     """The report as Markdown for a page that has no pictures beside it."""
-    kept = (block for block in blocks(report, language) if not isinstance(block, Picture))
-    return as_markdown(tuple(kept))
+    parts = markdown(report, language).split("\n\n")
+    return "\n\n".join(part for part in parts if not part.startswith("!["))
 
 
 def first_sentence(report: Report, language: Language) -> str:
@@ -112,26 +214,47 @@ def first_sentence(report: Report, language: Language) -> str:
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
-    """The whole report: figures of choices, of judges, of texts, what lacks, cost, signatures."""
+    """The whole report: what came of it, then the appendix with all that it rests on."""
+    report = report.in_language(language)
     yield Heading(1, report.name or localized("report", language))
-    if report.summaries or not (report.answers or report.arenas):
+    choices = bool(report.summaries) or not (report.answers or report.arenas)
+    if choices:
         yield from overview_blocks(
             report.summaries,
             language,
             baselines=report.baselines,
             left_out=report.left_out,
         )
-    # A scripted judge is a rule, as a scripted model is a baseline.
-    rules = report.baselines
-    answered = answers_blocks(report.answers, report.results, language, rule_based=rules)
-    judged = arena_blocks(report.arenas, language, rule_based=rules)
-    # What a judge says of the answers comes before how their words agree with the references.
-    judged_first = any(arena.battles for arena in report.arenas)
-    for part in (judged, answered) if judged_first else (answered, judged):
-        yield from part
-    yield from people_blocks(report.people, language, rule_based=rules)
-    yield from left_out_blocks(report.left_out, language)
-    yield from usage_blocks(report.expenses, language)
+    yield from open_blocks(report.open_run, report.open_context(language))
+    yield from people_blocks(report.people, language, rule_based=report.baselines)
+    if not choices:
+        yield from left_out_blocks(report.left_out, language)
+    yield from _choice_appendix(report, language)
+    yield from cost_blocks(report.expenses, language)
     yield Heading(2, localized("made", language))
     yield Bullets(report.signatures, signatures=True)
     yield Paragraph(localized("by-evalui", language, version=__version__))
+
+
+def _choice_appendix(report: Report, language: Language) -> Iterator[Block]:
+    """Every pair, then the position bias of each cell, then calibration."""
+    shown = [summary for summary in with_question(report.summaries) if summary.accuracy]
+    made = comparisons(shown, baselines=report.baselines)
+    called = names(report.summaries, language)
+    for number, comparison in enumerate(made, start=1):
+        parts = [localized("pairs-title", language)]
+        if len(made) > 1:
+            cell = (comparison.pairs or comparison.incomparable)[0].first
+            parts.append(called[cell][1])
+        yield Heading(2, " · ".join(parts))
+        suffix = f"-{number}" if len(made) > 1 else ""
+        own = [
+            s
+            for s in shown
+            if (s.cell.dataset, s.cell.label) == (comparison.dataset, comparison.label)
+        ]
+        yield from statistics_blocks(
+            own, comparison, language, baselines=report.baselines, suffix=suffix
+        )
+    yield from bias_document(report.summaries, language, baselines=report.baselines)
+    yield from calibration_blocks(shown, language, baselines=report.baselines)

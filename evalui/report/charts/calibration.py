@@ -96,6 +96,11 @@ def reliability_subtitle(calibration: Calibration, mass: float | None, language:
 
 
 def sample_size_chart(n: int, language: Language, *, omega: float | None = None) -> go.Figure:
+    """`sample_size_lines` for Plotly."""
+    return draw_plotly(sample_size_lines(n, language, omega=omega))
+
+
+def sample_size_lines(n: int, language: Language, *, omega: float | None = None) -> Lines:
     """The smallest visible difference by number of questions, if models differ on 10 to 30 %.
 
     `n` marks the questions of this run; `omega`, the standard deviation of the differences of a
@@ -111,14 +116,13 @@ def sample_size_chart(n: int, language: Language, *, omega: float | None = None)
         lines.append(replace(own, colours=COLOURS[:1]))
     questions, points = (localized(f"needed-{key}", language) for key in ("axis", "points"))
     labels, heights = [count(tick) for tick in _SIZE_TICKS], range(0, _MAX_POINTS + 1, 5)
-    chart = Lines(
+    return Lines(
         lines,
         Axis(sizes[0], sizes[-1], _SIZE_TICKS, labels, questions, logarithmic=True),
         Axis(0, _MAX_POINTS, heights, [*map(str, heights)], points),
         height=320,
         marked=n,
     )
-    return draw_plotly(chart)
 
 
 def difference_chart(
@@ -128,12 +132,23 @@ def difference_chart(
     *,
     colours: Sequence[str] = COLOURS[:1],
 ) -> go.Figure:
+    """`difference_intervals` for Plotly."""
+    return draw_plotly(difference_intervals(pairs, names, language, colours=colours))
+
+
+def difference_intervals(
+    pairs: Sequence[CellComparison],
+    names: Sequence[str],
+    language: Language,
+    *,
+    colours: Sequence[str] = COLOURS[:1],
+) -> Intervals:
     """A row per pair: the difference in points with its range; grey is what may be missed.
 
     `names` are those of the rows, `colours` their marks (the last one is repeated). The keys of a
     mark are [first model, second model, measure].
     """
-    chart = Intervals(
+    return Intervals(
         rows=[Label(name) for name in names],
         series=[
             Series(
@@ -152,7 +167,6 @@ def difference_chart(
             if pair.undetected_difference
         ],
     )
-    return draw_plotly(chart)
 
 
 def difference_subtitle(pairs: Sequence[CellComparison], language: Language) -> str:

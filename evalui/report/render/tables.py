@@ -55,7 +55,7 @@ def render_table(table: Table, *, linked: bool = True) -> Html:
 
 
 def _width(column: Column) -> Html:
-    return el("col", style=f"width:{column.width}px" if column.width else None)
+    return el("col", style=f"--wide:{column.width}" if column.width else None)
 
 
 def _groups(columns: Sequence[Column]) -> Html | None:

@@ -10,11 +10,9 @@ from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.columns import ColumnTable
 from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.errors import FaultyRows, SpecError, UnknownRun
-from evalui.messages import messages
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
-from evalui.report.export.files import write
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
@@ -233,19 +231,10 @@ class AppService:
 
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
-        t, report = messages(language), self._report(run_id, self.run(run_id).revision)
+        report = self._report(run_id, self.run(run_id).revision)
         # Computed anew each time: prices may have changed since the figures were worked out.
         spent = usage.model_usages(self.database, run_id, self.catalog())
-        return replace(
-            report,
-            expenses=tuple(replace(each, why=t.translate(each.why)) for each in spent),
-            summaries=tuple(
-                replace(each, error=t.translate(each.error)) for each in report.summaries
-            ),
-            answers=tuple(replace(each, error=t.translate(each.error)) for each in report.answers),
-            arenas=tuple(replace(each, error=t.translate(each.error)) for each in report.arenas),
-            left_out=tuple(replace(each, why=t.translate(each.why)) for each in report.left_out),
-        )
+        return replace(report, expenses=tuple(spent)).in_language(language)
 
     def result(self, row: CellRow) -> CellResult:
         """One cell with all its trials; kept until its run changes."""
@@ -253,6 +242,8 @@ class AppService:
 
     def export(self, run_id: str, extension: str, language: Language) -> tuple[str, bytes]:
         """A run as a file of its own name."""
+        from evalui.report.export.files import write  # it imports pandas, which no page needs
+
         report = self.report(run_id, language)
         name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in report.name).strip()
         return f"{name or run_id}.{extension}", write(report, extension, language)

@@ -18,7 +18,7 @@ from evalui.datasets.questions.choice import ANSWER_KEYS
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import LANGUAGES, Sentence, language_of, localized, messages, sentence
 from evalui.modes import MODES
-from evalui.report.export.files import FORMATS
+from evalui.report.export.formats import FORMATS
 from evalui.runs.database.records import OutcomeFilter
 from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, RunState
 

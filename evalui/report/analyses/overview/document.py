@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.every import every_figure
+from evalui.report.analyses.overview.guessing import why_guessing
 from evalui.report.analyses.overview.know import GUESSING, what_to_know
 from evalui.report.analyses.overview.lead import MOST_ROWS, lead_card
 from evalui.report.analyses.overview.places import Places
@@ -12,11 +13,10 @@ from evalui.report.analyses.overview.sections import (
     every_rule,
     how_sure,
     section,
-    why_guessing,
 )
 from evalui.report.analyses.overview.standing import MOST_MODES, Standing, standings
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.overview.verdict import headline, mode_word, verdict
+from evalui.report.analyses.overview.verdict import headline, mode_word
 from evalui.report.blocks import (
     Block,
     Bullets,
@@ -81,13 +81,11 @@ def _tables(
 ) -> Iterator[Block]:
     answered = [s for s in found if any(cell.accuracy or cell.done for cell in s.leading)]
     for number, standing in enumerate(answered, start=1):
-        title = ""
-        if len(found) > 1:
-            title = f"{standing.dataset} · {verdict(standing, language).text}"
+        named = standing.dataset if len(found) > 1 else ""
         cut = places is not None and not all_models and len(standing.models) > MOST_ROWS
         models = standing.models[:MOST_ROWS] if cut else ()
         file = "accuracy.png" if number == 1 else f"accuracy-{number}.png"
-        yield lead_card(standing, language, title=title, models=models, file=file)
+        yield lead_card(standing, language, named=named, models=models, file=file)
         if cut and places:
             n = count(len(standing.models))
             word = localized("lead.show-all", language, n=n)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.analyses.overview.verdict import join_names, mode_word
 from evalui.report.analyses.overview.warnings import LEVELS, Level, ReportNote, notes, severity
 from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
@@ -83,8 +83,10 @@ def _known(
     for summary in summaries:
         scripted = summary.cell.model in baselines
         for note in notes(summary, language):
-            # That a script guesses stands in its row.
-            if note.rule not in (GUESSING if scripted else unless):
+            # That a script guesses stands in its row, how far a cell is above all.
+            elsewhere = GUESSING if scripted else unless
+            waits = note.rule == "partial" and is_unfinished(summary)
+            if note.rule not in elsewhere and not waits:
                 # What a file gives is one thing, however many models were asked.
                 of_file = "" if note.rule in _OF_FILE else summary.cell.dataset
                 by_rule.setdefault((note.rule, of_file, scripted), []).append((summary, note))
@@ -98,7 +100,15 @@ def _known(
     return [one for one, _ in made]
 
 
-_OF_FILE = ("duplicates", "duplicates-text", "naming", "unbalanced", "unbalanced-origin")
+_OF_FILE = (
+    "fewer-than-30",
+    "fewer-than-100",
+    "duplicates",
+    "duplicates-text",
+    "naming",
+    "unbalanced",
+    "unbalanced-origin",
+)
 
 
 def _line(

@@ -6,12 +6,15 @@ from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import mode_name, overview_title
 from evalui.report.analyses.overview.standing import MOST_MODES, Standing
 from evalui.report.analyses.overview.summary import Summary, is_unfinished
+from evalui.report.analyses.overview.verdict import verdict
 from evalui.report.blocks import (
     NONE,
+    Block,
     Card,
     Column,
     Kind,
     ModelCell,
+    Paragraph,
     PlotCell,
     PlotMark,
     StateCell,
@@ -45,14 +48,19 @@ def lead_card(
     standing: Standing,
     language: Language,
     *,
-    title: str = "",
+    named: str = "",
     models: Sequence[str] = (),
     file: str = "",
 ) -> Card:
-    """The table under its finding, of some `models` or of all; `title` is said in its place."""
+    """The table under its finding, of some `models` or of all.
+
+    Of several datasets each is `named`, with its own verdict.
+    """
+    table = lead_table(standing, language, models=models, file=file)
+    said: list[Block] = [Paragraph(verdict(standing, language).text, strong=True)] if named else []
     return Card(
-        (lead_table(standing, language, models=models, file=file),),
-        title=title or _title(standing, language),
+        (*said, table),
+        title=named or _title(standing, language),
         caption=_caption(standing, language),
     )
 

@@ -95,39 +95,6 @@ def overview_subtitle(summaries: Sequence[Summary], language: Language) -> str:
     return localized("overview-orders" if moved else "overview-origin", language, n=n)
 
 
-def takeaway(summary: Summary, language: Language) -> str:
-    """One model in up to three sentences: accuracy, robust accuracy, what lies between."""
-    if summary.accuracy is None:
-        return localized("nothing-yet", language)
-    sentences = [
-        localized(
-            "right",
-            language,
-            value=format_value(summary.accuracy),
-            n=count(summary.n),
-            span=format_range(summary.accuracy),
-        )
-    ]
-    if summary.robust is not None and summary.order_sensitivity is not None:
-        sentences.append(
-            localized(
-                "robust",
-                language,
-                value=format_value(summary.robust),
-                span=format_range(summary.robust),
-            )
-        )
-        sentences.append(
-            localized(
-                "only-as-written",
-                language,
-                k=count(summary.only_as_written),
-                n=count(summary.order_sensitivity.n),
-            )
-        )
-    return ("" if language == "zh" else " ").join(sentences)
-
-
 def plausible_range(interval: Interval, language: Language) -> str:
     """The small line under a figure: "plausible range 60–72"."""
     return localized("range", language, span=format_range(interval))

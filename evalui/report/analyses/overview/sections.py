@@ -1,4 +1,4 @@
-"""What folds below the lead table: how sure it is, subjects, rules of reading, and why all guess.
+"""What folds below the lead table: how sure it is, subjects and rules of reading.
 
 Each is one section for the whole run; of several datasets each has its own table in it.
 """
@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import group_name, mode_name
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import Standing
 from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
@@ -65,7 +64,7 @@ def section(
 
 def how_sure(standing: Standing, language: Language) -> tuple[str, list[Block]] | None:
     """How sure the verdict is, and every pair of the mode that ranks."""
-    finding = _how_sure(standing, language)
+    finding = sureness(standing, language)
     if not finding:
         return None
     comparison = standing.comparison
@@ -114,7 +113,8 @@ def _pairs_caption(standing: Standing, language: Language) -> Paragraph:
     return Paragraph(text + gap + localized("sure.all-tests", language), small=True)
 
 
-def _how_sure(standing: Standing, language: Language) -> str:
+def sureness(standing: Standing, language: Language) -> str:
+    """How sure the verdict is, in a sentence; "" while answers are to come."""
     answered = [s for s in standing.real if s.accuracy]
     if standing.unfinished or not answered:
         return ""
@@ -131,6 +131,10 @@ def _how_sure(standing: Standing, language: Language) -> str:
     if pair and pair.detectable is not None:
         least = format_least_difference(pair.detectable)
         return localized("sure.level", language, n=count(pair.n), least=least)
+    if pair:
+        return localized("sure.equal", language, n=count(pair.n))
+    if len(answered) > 1 and standing.comparison and standing.comparison.incomparable:
+        return ""
     share = answered[0].accuracy
     assert share is not None, "it has answers"
     width = fixed(100 * (share.high - share.low), 0)
@@ -165,43 +169,48 @@ def _needed(summary: Summary) -> str:
 
 
 def by_subject(standing: Standing, language: Language) -> tuple[str, list[Block]] | None:
-    """Each subject and each group of them, model by model, in the mode that ranks."""
+    """Each subject and each group of them, model by model, by the figure that ranks."""
     able = [standing.cell(model) for model in standing.models]
     cells = [summary for summary in able if summary and summary.groups]
     if not cells:
         return None
-    finding = _subject_finding(standing, cells, language)
-    caption = localized("subjects.caption", language, mode=mode_name(cells[0].cell, language))
-    return finding, [_subject_table(cells, language), Paragraph(caption, small=True)]
+    measure = "accuracy" if standing.guessing else standing.measure
+    finding = _subject_finding(standing, cells, measure, language)
+    name = localized(f"lead.{'robust' if measure == 'robust' else 'origin'}", language)
+    caption = localized("subjects.caption", language, measure=name)
+    return finding, [_subject_table(cells, measure, language), Paragraph(caption, small=True)]
 
 
-def _subject_table(cells: Sequence[Summary], language: Language) -> Table:
+def _subject_table(cells: Sequence[Summary], measure: str, language: Language) -> Table:
     keys = dict.fromkeys((group.kind, group.name) for s in cells for group in s.groups)
     order = sorted(keys, key=lambda key: key[0] == "subject")  # groups first
-    heads = [localized("subjects.head", language), localized("subjects.n", language)]
-    columns = [Column(heads[0]), Column(heads[1], right=True)]
-    columns += [Column(s.cell.model, right=True) for s in cells]
+    columns = [
+        Column(localized("subjects.head", language)),
+        Column(localized("subjects.n", language), right=True),
+        *(Column(s.cell.model, right=True) for s in cells),
+    ]
     by_cell = [{(group.kind, group.name): group for group in s.groups} for s in cells]
-    rows = [tuple(_subject_row([own.get(key) for own in by_cell], language)) for key in order]
+    rows = [
+        tuple(_subject_row([own.get(key) for own in by_cell], measure, language)) for key in order
+    ]
     return Table(tuple(columns), tuple(rows))
 
 
-def _subject_row(groups: Sequence[SubjectGroup | None], language: Language) -> Iterator[TableCell]:
+def _subject_row(
+    groups: Sequence[SubjectGroup | None], measure: str, language: Language
+) -> Iterator[TableCell]:
     first = next(group for group in groups if group)
     yield group_name(first, language)
     yield count(first.n)
     for group in groups:
-        share = group.accuracy if group else None
+        share = _share(group, measure) if group else None
         if group is None or share is None:
             yield NONE
             continue
-        macro = group.macro.get("acc_origin") if group.kind != "subject" else None
-        below = (
-            localized("subjects.macro", language, value=fixed(macro, 1))
-            if macro is not None
-            else ""
-        )
-        yield share_cell(share, below)
+        key = group.robust_key if measure == "robust" else "acc_origin"
+        macro = group.macro.get(key) if group.kind != "subject" else None
+        mean = fixed(macro, 1) if macro is not None else ""
+        yield share_cell(share, localized("subjects.macro", language, value=mean) if mean else "")
 
 
 def share_cell(share: Interval, below: str = "") -> ValueCell:
@@ -209,51 +218,49 @@ def share_cell(share: Interval, below: str = "") -> ValueCell:
     return ValueCell(format_value(share), "%", format_range(share), below)
 
 
-def _subject_finding(standing: Standing, cells: Sequence[Summary], language: Language) -> str:
+def _share(group: SubjectGroup, measure: str) -> Interval | None:
+    return group.robust if measure == "robust" else group.accuracy
+
+
+def _subject_finding(
+    standing: Standing, cells: Sequence[Summary], measure: str, language: Language
+) -> str:
     own = [s for s in cells if s.cell.model not in standing.baselines] or list(cells)
-    subjects = {s.cell: _subjects(s) for s in own}
-    first = subjects[own[0].cell]
-    if len(own) > 1 and winner(standing):
-        return _ahead(own[0], [subjects[s.cell] for s in own], language)
-    shared = sorted(first.values(), key=lambda group: group.accuracy.value)
-    low, high = shared[0], shared[-1]
+    if len(own) > 1 and (won := winner(standing)):
+        first = [s for s in own if s.cell.model == won[0]]
+        others = [s for s in own if s.cell.model != won[0]]
+        return _ahead(won[0], [_subjects(s, measure) for s in (*first, *others)], language)
+    known = sorted(_subjects(own[0], measure).values(), key=lambda one: one[1].value)
+    (worst, low), (best, high) = known[0], known[-1]
     return localized(
         "subjects.between",
         language,
-        low=format_value(low.accuracy),
-        worst=low.name,
-        high=format_value(high.accuracy),
-        best=high.name,
+        low=format_value(low),
+        worst=group_name(worst, language),
+        high=format_value(high),
+        best=group_name(best, language),
     )
 
 
-class _Subject:
-    """A subject with answers, by the name that a page gives it."""
-
-    def __init__(self, group: SubjectGroup, accuracy: Interval) -> None:
-        self.name = group.name
-        self.n = group.n
-        self.accuracy = accuracy
-
-
-def _subjects(summary: Summary) -> dict[str, _Subject]:
+def _subjects(summary: Summary, measure: str) -> dict[str, tuple[SubjectGroup, Interval]]:
     return {
-        group.name: _Subject(group, group.accuracy)
+        group.name: (group, share)
         for group in summary.groups
-        if group.kind == "subject" and group.accuracy
+        if group.kind == "subject" and (share := _share(group, measure))
     }
 
 
-def _ahead(first: Summary, subjects: Sequence[dict[str, _Subject]], language: Language) -> str:
+def _ahead(
+    model: str,
+    subjects: Sequence[dict[str, tuple[SubjectGroup, Interval]]],
+    language: Language,
+) -> str:
     """In how many subjects the winner is ahead of all others."""
     own, *others = subjects
     shared = [name for name in own if all(name in other for other in others)]
-    won = sum(
-        all(own[name].accuracy.value > other[name].accuracy.value for other in others)
-        for name in shared
-    )
-    sizes = [own[name].n for name in shared]
-    fields = {"model": first.cell.model, "k": count(won), "of": count(len(shared))}
+    won = sum(all(own[name][1].value > other[name][1].value for other in others) for name in shared)
+    sizes = [own[name][1].n for name in shared]
+    fields = {"model": model, "k": count(won), "of": count(len(shared))}
     if not sizes or min(sizes) >= EXPLORATORY_BELOW:
         return localized("subjects.ahead-many", language, **fields)
     n = count(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)}–{max(sizes)}"
@@ -350,49 +357,3 @@ def _lifting(own: Sequence[Summary], rules: Sequence[str], language: Language) -
 
 def _order(values: Sequence[float]) -> list[int]:
     return sorted(range(len(values)), key=lambda place: -values[place])
-
-
-# ---------------------------------------------------------------- why all guess
-
-
-def why_guessing(standing: Standing, language: Language, places: Places | None) -> Details:
-    """Three usual reasons, each with its next step."""
-    shots = _shots(standing.leading[0])
-    examples = localized(f"why.examples-{'some' if shots else 'none'}", language, n=shots)
-    texts = {
-        "examples": examples,
-        "replies": localized("why.replies-text", language),
-        "difficulty": localized("why.difficulty-text", language),
-    }
-    hrefs = _next_steps(standing, places) if places else {}
-    rows = [
-        (
-            TextCell(localized(f"why.{key}", language), strong=True),
-            text,
-            *([TextCell(localized(f"why.{key}-do", language), href=hrefs[key])] if hrefs else []),
-        )
-        for key, text in texts.items()
-    ]
-    columns = tuple(Column("", width=width) for width in (200, 0, 0)[: len(rows[0])])
-    return Details(
-        "why",
-        localized("why.name", language),
-        localized("why.finding", language),
-        (Table(columns, tuple(rows)),),
-        open=True,
-    )
-
-
-def _next_steps(standing: Standing, places: Places) -> dict[str, str]:
-    first = standing.leading[0].cell
-    return {
-        "examples": f"?again={places.run}",
-        "replies": places.samples(first, outcome="wrong"),
-        "difficulty": "?tab=evaluate",
-    }
-
-
-def _shots(summary: Summary) -> int:
-    parts = dict(part.partition(":")[::2] for part in summary.cell.signature.split("|"))
-    text = parts.get("shots", "0")
-    return int(text) if text.isdigit() else 0

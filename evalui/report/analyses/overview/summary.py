@@ -35,6 +35,7 @@ from evalui.scoring.statistics.intervals import (
 )
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
 
+_WRITTEN = "perf_origin"  # the metric of the order as written alone
 GroupKind = Literal["subject", "category", "hard", "all"]
 
 
@@ -59,6 +60,19 @@ class SubjectGroup:
     macro: Mapping[str, float]
     gap: Interval | None = None
     gap_p: float | None = None
+
+    @property
+    def robust_key(self) -> str:
+        """The metric that is the share of questions right in every order; "" of one order."""
+        return next((key for key in self.micro if key.startswith("perf_") and key != _WRITTEN), "")
+
+    @property
+    def robust(self) -> Interval | None:
+        """The share of the questions that are right in every order, with its range."""
+        if self.gap is None or not self.robust_key:
+            return None
+        n = self.gap.n
+        return share_interval(round(self.micro[self.robust_key] / 100 * n), n)
 
 
 def subject_groups(

@@ -194,7 +194,7 @@ def _tied(standing: Standing, level: Sequence[str], language: Language) -> Headl
         f"verdict.tie-{_key(standing.measure)}",
         language,
         names=join_names(level, language),
-        values=both if len(values) == 2 else f"{values[-1]}–{values[0]} %",
+        values=both if len(set(values)) == len(values) == 2 else _span(values),
     )
     pair = standing.pair(level[0], level[1])
     sure = ""
@@ -202,6 +202,12 @@ def _tied(standing: Standing, level: Sequence[str], language: Language) -> Headl
         least = format_least_difference(pair.detectable)
         sure = localized("support.level", language, n=count(pair.n), least=least)
     return Headline(text, _with_modes(sure, standing, language))
+
+
+def _span(values: Sequence[str]) -> str:
+    """From the lowest to the highest; of figures that are printed alike, that one."""
+    high, low = values[0], values[-1]
+    return f"{high} %" if high == low else f"{low}–{high} %"
 
 
 def _refused(comparison: ComparisonSet, language: Language) -> Headline:

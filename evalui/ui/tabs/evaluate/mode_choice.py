@@ -99,8 +99,10 @@ def _mode(
         aside = t.count("modes.all_models", len(picked))
     else:
         aside = t("modes.some_models", n=len(able), total=len(picked))
-    about = t(f"mode.{name}_about")
-    return choice_row("modes", name, t(f"mode.{name}"), about, aside, on=chosen, off=not anybody)
+    about, title = t(f"mode.{name}_about"), t(f"mode.{name}")
+    if f"modes.{name}" in t:
+        title = t(f"modes.{name}")  # shorter, since its second half stands beside it
+    return choice_row("modes", name, title, about, aside, on=chosen, off=not anybody)
 
 
 def _picked(form: Form, models: Sequence[OfferedModel]) -> list[OfferedModel]:

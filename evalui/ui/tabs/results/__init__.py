@@ -1,21 +1,17 @@
 """The Results tab: one run, at its own address, in five views."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
-
-import gradio as gr
+from typing import Protocol
 
 from evalui.errors import UnknownRun
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
-from evalui.ui.components.component_tabs import html_fragment, on_action
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import (
-    blind_voting_page,
     note,
     page_head,
     status,
@@ -24,8 +20,15 @@ from evalui.ui.components.widgets import (
 )
 from evalui.ui.services.run_labels import run_label, settings_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results import overview, report
-from evalui.ui.tabs.results.present import rendered_views
+from evalui.ui.tabs.results import (
+    bias,
+    calibration,
+    duels,
+    health,
+    overview,
+    report,
+    statistics,
+)
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import SamplesView
 
@@ -33,7 +36,7 @@ VIEWS = ("overview", "samples", "bias", "statistics", "report")
 JUDGED_VIEWS = ("overview", "duels", "samples", "annotate", "report")  # of written answers alone
 # Views that are reached from others, and the one of `VIEWS` they belong to.
 _WITHIN = {"calibration": "statistics", "health": "overview"}
-_ELSEWHERE = {"duels": "arena", "annotate": "annotate"}  # tabs of their own
+_ELSEWHERE = {"annotate": "annotate"}  # tabs of their own
 _RECENT = 10
 _POLL = 2000  # milliseconds between looks at a run that is not finished
 
@@ -56,10 +59,13 @@ class ResultsTab:
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
         self.t = t
-        self.outputs: list[Any] = []
         self.views: Mapping[str, SubView] = {
-            **rendered_views(service, t),
             "overview": overview,
+            "bias": bias,
+            "calibration": calibration,
+            "health": health,
+            "statistics": statistics,
+            "duels": duels,
             "samples": SamplesView(service, t),
             "report": report,
         }
@@ -172,26 +178,3 @@ class ResultsTab:
             titled(t("results.recent"), listed),
             cls="stack",
         )
-
-    # ------------------------------------------------------------ in the page that Gradio lays out
-
-    def build(self) -> None:
-        """Lay out the one pane, and the field that keeps the address."""
-        address = gr.JSON(visible=False)
-        with gr.Column(elem_classes="page"):
-            pane = html_fragment("results-pane")
-        self.outputs = [address, pane]
-        on_action(pane, self._answer, inputs=[address], outputs=[pane])
-
-    def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
-        """All outputs for an address."""
-        form = form | {"run": run_id}
-        return form, self.render(form)
-
-    def blind_voting_outputs(self) -> tuple[Any, ...]:
-        """All outputs for an annotator, who votes without knowing names."""
-        return {}, blind_voting_page(self.t, "results")
-
-    def _answer(self, address: Form | None, action: Action) -> Any:
-        shown = self.act(action.with_form((address or {}) | action.form))
-        return gr.skip() if shown is None else shown

@@ -14,7 +14,13 @@ from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_runs
+from evalui.runs.database.runs import (
+    queue_position,
+    read_cells,
+    read_cells_of,
+    read_revision,
+    read_runs,
+)
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
 from evalui.ui.components.form import Form, field_value
@@ -34,6 +40,7 @@ from evalui.ui.components.widgets import (
 )
 from evalui.ui.services.run_labels import LIVE_STATES, run_label
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.runs.outcome import outcome
 from evalui.ui.tabs.runs.progress_table import (
     charge_text,
     progress_table,
@@ -169,8 +176,10 @@ class RunsTab:
             self._state(row),
             t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}"),
             time,
-            div(
-                None if shown else _show_link(t("runs.show"), row),
+            None  # they stand with the run in full
+            if shown
+            else div(
+                _show_link(t("runs.show"), row),
                 link_button(t("runs.stop"), "stop", data_target=row.id),
                 cls="links",
             ),
@@ -246,10 +255,18 @@ class RunsTab:
         t = self.t
         if not rows:
             return titled(t("runs.finished"), el("p", t("runs.finished_none"), cls="dim"))
+        shown = rows[:_MAX_FINISHED]
         charges = run_costs(self.service.database, self.service.owner, catalog)
+        cells = read_cells_of(self.service.database, [row.id for row in shown])
+        baselines = frozenset(entry.name for entry in catalog.values() if entry.baseline)
         lines = [
-            self._ended(row, charges, confirming=row.id == confirming)
-            for row in rows[:_MAX_FINISHED]
+            self._ended(
+                row,
+                outcome(t, cells[row.id], baselines) if row.state == "done" else "",
+                charges,
+                confirming=row.id == confirming,
+            )
+            for row in shown
         ]
         heads = [t(f"runs.{name}") for name in ("when", "run", "state", "result")]
         return titled(
@@ -258,17 +275,18 @@ class RunsTab:
         )
 
     def _ended(
-        self, row: RunRow, charges: Mapping[str, TokenCost], *, confirming: bool
+        self, row: RunRow, result: str, charges: Mapping[str, TokenCost], *, confirming: bool
     ) -> Sequence[Child]:
         t = self.t
         key = {"done": "runs.answers", "failed": "runs.kept", "cancelled": "runs.kept"}[row.state]
-        result = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
+        count = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
         return [
             span(format_time(t, row.finished or row.created), cls="dim"),
             self._run_label(row),
             run_state(t, row.state),
             join(
-                result,
+                result or count,
+                div(count, cls="meta") if result else None,
                 div(charge_text(t, charges[row.id]), cls="meta") if row.id in charges else None,
                 div(t.translate(row.error), cls="meta") if row.error else None,
             ),

@@ -9,9 +9,9 @@ from ui_examples import GOOD, MODELS
 
 from evalui.messages import messages
 from evalui.report.analyses.arena.narrative import join_names_shortened
+from evalui.report.export.tables import pairs
 from evalui.types import Language
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.arena.standings import pairs
 from evalui.ui.tabs.results.overview.figures import overview_top
 from evalui.ui.tabs.results.run_view import RunView
 

@@ -9,6 +9,7 @@ from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS, laid_out, shown
 
 from evalui.messages import messages
+from evalui.report.analyses.overview.sections import pairs_table
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.charts.theme import COLOURS, series_styles
 from evalui.ui.components.fragment import Action
@@ -16,7 +17,7 @@ from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.overview import overview_tables
 from evalui.ui.tabs.results.overview.figures import overview_top
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.results.statistics import StatisticsView, pairs_table, power_chart, power_table
+from evalui.ui.tabs.results.statistics import StatisticsView, power_chart, power_table
 
 MakeAct = Callable[..., Action]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'

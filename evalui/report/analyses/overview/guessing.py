@@ -1,0 +1,51 @@
+"""Why no model may beat guessing, each reason with its next step."""
+
+from evalui.messages import localized
+from evalui.report.analyses.overview.places import Places
+from evalui.report.analyses.overview.standing import Standing
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.blocks import Column, Details, Table, TextCell
+from evalui.types import Language
+
+
+def why_guessing(standing: Standing, language: Language, places: Places | None) -> Details:
+    """Three usual reasons, each with its next step."""
+    shots = _shots(standing.leading[0])
+    examples = localized(f"why.examples-{'some' if shots else 'none'}", language, n=shots)
+    texts = {
+        "examples": examples,
+        "replies": localized("why.replies-text", language),
+        "difficulty": localized("why.difficulty-text", language),
+    }
+    hrefs = _next_steps(standing, places) if places else {}
+    rows = [
+        (
+            TextCell(localized(f"why.{key}", language), strong=True),
+            text,
+            *([TextCell(localized(f"why.{key}-do", language), href=hrefs[key])] if hrefs else []),
+        )
+        for key, text in texts.items()
+    ]
+    columns = tuple(Column("", width=width) for width in (200, 0, 0)[: len(rows[0])])
+    return Details(
+        "why",
+        localized("why.name", language),
+        localized("why.finding", language),
+        (Table(columns, tuple(rows)),),
+        open=True,
+    )
+
+
+def _next_steps(standing: Standing, places: Places) -> dict[str, str]:
+    first = standing.leading[0].cell
+    return {
+        "examples": f"?again={places.run}",
+        "replies": places.samples(first, outcome="wrong"),
+        "difficulty": "?tab=evaluate",
+    }
+
+
+def _shots(summary: Summary) -> int:
+    """The worked examples before each question, as its signature has them."""
+    parts = (part.partition(":") for part in summary.cell.signature.split("|"))
+    return next((int(value) for name, _, value in parts if name == "shots" and value.isdigit()), 0)

@@ -1,0 +1,338 @@
+"""How sure each figure is, every two models tested, and what could have been seen, as blocks."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from math import sqrt
+
+from evalui.messages import localized, messages
+from evalui.report.analyses.overview.narrative import names
+from evalui.report.analyses.overview.sections import sureness
+from evalui.report.analyses.overview.standing import Standing, standings
+from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.statistics import (
+    CellComparison,
+    ComparisonSet,
+    comparison_method,
+    format_least_difference,
+    format_points,
+    format_points_range,
+    pair_sentence,
+    rank_text,
+    refusal_sentence,
+)
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Card,
+    ChartBlock,
+    Details,
+    Headline,
+    ModelCell,
+    NoteLine,
+    Notes,
+    Paragraph,
+    Table,
+    TableCell,
+    ValueCell,
+    text_table,
+)
+from evalui.report.charts.calibration import (
+    difference_intervals,
+    difference_subtitle,
+    sample_size_lines,
+)
+from evalui.report.charts.theme import series_styles
+from evalui.report.numbers import (
+    count,
+    fixed,
+    format_range,
+    format_value,
+    p_column,
+    p_value,
+    percent,
+)
+from evalui.scoring.statistics.paired_tests import minimum_detectable_difference, questions_needed
+from evalui.types import Language
+
+# Even steps would spend most of their way on sizes that add no information.
+SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)
+_TARGETS = (0.05, 0.02)  # differences for which the number of questions is stated, as shares
+_FINDINGS = {"steady": "apart"}  # what the tables call a finding by the name of another
+_INFLATED = 1.05  # times by which a range is too narrow before it is worth a word
+
+
+def statistics_blocks(
+    summaries: Sequence[Summary],
+    comparison: ComparisonSet,
+    language: Language,
+    *,
+    baselines: Collection[str] = (),
+    size: int | None = None,
+    suffix: str = "",
+) -> list[Block]:
+    """The pairs of one comparison in a chart and a table, ranks, errors, and what may be missed.
+
+    `size` is the number of questions to plan with, else twice those there are. `suffix` tells the
+    files of one comparison from those of others.
+    """
+    return [
+        _pairs_card(summaries, comparison, language, baselines, suffix),
+        *_ranks(summaries, comparison, language, baselines),
+        errors_section(summaries, language, baselines=baselines),
+        _power(comparison, language, size or planned_size(comparison), suffix),
+    ]
+
+
+def statistics_headline(
+    summaries: Sequence[Summary],
+    comparison: ComparisonSet,
+    language: Language,
+    *,
+    baselines: Collection[str] = (),
+) -> Headline:
+    """How sure the comparison is, and how it was tested."""
+    own = [s for s in summaries if s.cell.dataset == comparison.dataset]
+    (standing,) = standings(own, baselines=baselines, mode=comparison.label)
+    compared = {**standing.compared, comparison.label: comparison}
+    tested: Standing = replace(standing, compared=compared)
+    text = sureness(tested, language) or localized("statistics.waits", language)
+    return Headline(text, comparison_method(comparison, language))
+
+
+def planned_size(comparison: ComparisonSet) -> int:
+    """About twice the questions there are."""
+    return min(SIZES, key=lambda size: abs(size - 2 * comparison.n))
+
+
+# ---------------------------------------------------------------- pairs
+
+
+def _pairs_card(
+    summaries: Sequence[Summary],
+    comparison: ComparisonSet,
+    language: Language,
+    baselines: Collection[str],
+    suffix: str,
+) -> Card:
+    pairs = comparison.pairs
+    blocks: list[Block] = []
+    if pairs:
+        drawn = series_styles([s.cell.model for s in summaries], baselines)
+        chart = difference_intervals(
+            pairs,
+            [_names(pair, language) for pair in pairs],
+            language,
+            colours=[drawn[pair.first.model].colour for pair in pairs],
+        )
+        about = difference_subtitle(pairs, language)
+        said = pair_sentence(pairs[0], language)
+        blocks += [ChartBlock(f"differences{suffix}.png", "", chart, about, said)]
+        blocks.append(_pair_table(pairs, language))
+    refused = [refusal_sentence(each, language) for each in comparison.incomparable]
+    if refused:
+        blocks.append(Notes(tuple(NoteLine("na", text) for text in refused)))
+    measure = localized(f"measure-{comparison.measure}", language)
+    return Card(tuple(blocks), localized("statistics.pairs", language), aside=measure)
+
+
+def _pair_table(pairs: Sequence[CellComparison], language: Language) -> Table:
+    keys = ("pair", "difference", "n", "only", "mcnemar", "holm", "finding")
+    heads = [localized(f"statistics.{key}", language) for key in keys]
+    return text_table(heads, [_pair(pair, language) for pair in pairs])
+
+
+def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
+    table, tested = pair.mcnemar, pair.finding in ("apart", "level")
+    ends = "" if pair.paired.all_equal else format_points_range(pair.paired)
+    only = localized(
+        "statistics.only_of",
+        language,
+        first=count(table.first_only) if table else NONE,
+        second=count(table.second_only) if table else NONE,
+    )
+    return (
+        _names(pair, language),
+        ValueCell(format_points(pair.paired), "", ends),
+        count(pair.n),
+        only if table else NONE,
+        _mcnemar(pair, language),
+        p_column(pair.adjusted) if tested else NONE,
+        localized(f"statistics.{_FINDINGS.get(pair.finding, pair.finding)}", language),
+    )
+
+
+def _mcnemar(pair: CellComparison, language: Language) -> TableCell:
+    table = pair.mcnemar
+    if pair.too_few_questions or table is None or table.mid is None or table.exact is None:
+        return NONE
+    exact = localized("statistics.exact", language, p=p_value(table.exact))
+    return ValueCell(p_column(table.mid), below=exact, strong=False)
+
+
+def _names(pair: CellComparison, language: Language) -> str:
+    fields = {"first": pair.first.model, "second": pair.second.model}
+    return localized("statistics.minus", language, **fields)
+
+
+# ---------------------------------------------------------------- ranks
+
+
+def _ranks(
+    summaries: Sequence[Summary],
+    comparison: ComparisonSet,
+    language: Language,
+    baselines: Collection[str],
+) -> list[Block]:
+    if not (comparison.ranks or set(comparison.unranked.values()) - {"baseline"}):
+        return []
+    own = list(dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines))
+    places = {model: place for place, model in enumerate(own)}
+
+    def model(name: str) -> ModelCell:
+        return ModelCell(name, places.get(name, 0), name in baselines)
+
+    rows: list[tuple[TableCell, ...]] = [
+        (str(each.band), model(each.name), f"{percent(each.value)} %", _range(each.low, each.high))
+        for each in comparison.ranks
+    ]
+    rows += [
+        (NONE, model(cell.model), NONE, rank_text(comparison, cell, language)[1])
+        for cell in comparison.unranked
+    ]
+    keys = ("statistics.band", "column.model", "statistics.figure", "statistics.ranks")
+    finding = " · ".join(f"{_range(one.low, one.high)} {one.name}" for one in comparison.ranks[:3])
+    return [
+        Details(
+            "ranks",
+            localized("statistics.bands", language),
+            finding or localized("statistics.no_rank", language),
+            (
+                text_table([localized(key, language) for key in keys], rows),
+                Paragraph(localized("statistics.bands_about", language), small=True),
+            ),
+        )
+    ]
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}–{high}"
+
+
+# ---------------------------------------------------------------- errors
+
+
+def errors_section(
+    summaries: Sequence[Summary], language: Language, *, baselines: Collection[str] = ()
+) -> Details:
+    """Each cell over its orders with its clustered error and its design effect."""
+    own = list(dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines))
+    called = names(summaries, language)
+    keys = ("cell", "kind", "figure", "se", "t", "deff", "n", "trials", "effective")
+    answered = [summary for summary in summaries if summary.accuracy]
+    rows = [
+        (
+            ModelCell(
+                s.cell.model,
+                own.index(s.cell.model) if s.cell.model in own else 0,
+                s.cell.model in baselines,
+                called[s.cell][1],
+            ),
+            *_error(s, language),
+        )
+        for s in answered
+    ]
+    most = max(answered, key=_inflation)
+    finding = localized("statistics.errors_finding", language)
+    if _inflation(most) >= _INFLATED:
+        times = fixed(_inflation(most), 1)
+        finding = localized("statistics.inflated", language, model=most.cell.model, times=times)
+    return Details(
+        "errors",
+        localized("statistics.errors", language),
+        finding,
+        (
+            text_table([localized(f"statistics.{key}", language) for key in keys], rows),
+            Paragraph(localized("statistics.errors_about", language), small=True),
+        ),
+    )
+
+
+def _error(s: Summary, language: Language) -> tuple[TableCell, ...]:
+    assert s.accuracy is not None, "only cells with answers are listed"
+    clustered, n = s.clustered, count(s.n)
+    if clustered is None:
+        share = ValueCell(format_value(s.accuracy), "%", format_range(s.accuracy))
+        return (localized("measure.accuracy", language), share, NONE, NONE, NONE, n, n, n)
+    known, mean = clustered.se is not None, clustered.interval
+    error = fixed(100 * (clustered.se or 0.0), 2)
+    deff = clustered.design_effect
+    return (
+        localized("measure.mean_over_orders", language),
+        ValueCell(format_value(mean), "%", format_range(mean)),
+        localized("statistics.points", language, value=error) if known else NONE,
+        format_range(clustered.t_interval) if known else NONE,
+        NONE if deff is None else fixed(deff, 2),
+        count(mean.n),
+        count(clustered.n_trials),
+        count(round(clustered.n_effective)),
+    )
+
+
+def _inflation(s: Summary) -> float:
+    """How many times too narrow the range is if every answer counts as a question."""
+    clustered = s.clustered
+    return sqrt(max(1.0, clustered.design_effect)) if clustered and clustered.design_effect else 1.0
+
+
+# ---------------------------------------------------------------- what may have been missed
+
+
+def _power(comparison: ComparisonSet, language: Language, size: int, suffix: str) -> Details:
+    """What difference may have been missed, now and with another number of questions.
+
+    A pair with a shown difference missed nothing.
+    """
+    known = messages(language)
+    missed = [p for p in comparison.pairs if p.undetected_difference is not None]
+    heads = [
+        known("statistics.pair"),
+        known("statistics.now", n=count(comparison.n)),
+        known("statistics.then", n=count(size)),
+        *(known("statistics.needed", points=percent(wanted)) for wanted in _TARGETS),
+    ]
+    rows = [
+        (
+            _names(pair, language),
+            _least(pair.undetected_difference, language),
+            _least(
+                pair.undetected_difference
+                and minimum_detectable_difference(pair.paired.omega, size),
+                language,
+            ),
+            *(count(questions_needed(pair.paired.omega, wanted)) for wanted in _TARGETS),
+        )
+        for pair in comparison.pairs
+        if pair.detectable is not None and pair.finding != "guessing"
+    ]
+    closest = min(missed, key=lambda pair: pair.paired.omega, default=None)
+    chart = sample_size_lines(size, language, omega=closest.paired.omega if closest else None)
+    table = text_table(heads, rows) if rows else Paragraph(known("statistics.no_power"))
+    widest = max((p.undetected_difference or 0.0 for p in missed), default=0.0)
+    finding = known("statistics.nothing_missed")
+    if widest:
+        least = format_least_difference(widest)
+        finding = known("statistics.missed", least=least)
+    about = known("statistics.power_about")
+    return Details(
+        "power",
+        known("statistics.power"),
+        finding,
+        (table, ChartBlock(f"questions{suffix}.png", "", chart, about, finding)),
+    )
+
+
+def _least(difference: float | None, language: Language) -> str:
+    if difference is None:
+        return NONE
+    value = format_least_difference(difference)
+    return localized("statistics.points", language, value=value)

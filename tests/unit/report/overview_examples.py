@@ -1,0 +1,130 @@
+"""Runs of multiple choice in each situation that the first page has a sentence for."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bias_examples import Pick, cell_result, fond, halting, right
+
+from evalui.report.analyses.overview.document import overview_blocks
+from evalui.report.analyses.overview.places import Places
+from evalui.report.analyses.overview.summary import Summary, summarise
+from evalui.report.blocks import Block
+from evalui.types import CellState, Language, LeftOut, Pattern
+
+LATE, EARLY, BASE = "Qwen2.5-7B-Instruct", "demo-early", "always-A"
+LEFT_OUT = (LeftOut("rows", "ceval", rows=3), LeftOut("open-modes", "ceval", mode="judge"))
+
+
+def first(question: int, order: int, target: int) -> int:
+    """A, whatever is asked."""
+    del question, order, target
+    return 0
+
+
+def blind(shift: int) -> Pick:
+    """Right on one question in four in each order, as who guesses."""
+    return lambda question, order, target: (target + (question + order + shift) % 4) % 4
+
+
+def mute(share: int) -> Pick:
+    """Right, but for one question in `share`, whose replies cannot be read."""
+    return lambda question, _, target: None if question % share == 0 else target
+
+
+def losing(question: int, order: int, target: int) -> int:
+    """Right as written; in other orders only on every second question."""
+    return target if order == 0 or question % 2 else (target + 1) % 4
+
+
+def summary(
+    pick: Pick,
+    model: str,
+    *,
+    dataset: str = "ceval",
+    mode: str = "generation",
+    n: int = 240,
+    pattern: Pattern = "circular",
+    state: CellState = "done",
+    left: int = 0,
+    subjects: int = 1,
+) -> Summary:
+    """One cell; `left` of its answers are still to come."""
+    signature = f"{dataset}@1|mode:{mode}|prompt:p|rule:tolerant|n:{n}|shots:0"
+    made = cell_result(
+        pick,
+        n=n,
+        model=model,
+        mode=mode,
+        pattern=pattern,
+        signature=signature,
+        subjects=subjects,
+        state=state,
+    )
+    trials = made.trials[: len(made.trials) - left]
+    cell = replace(made.cell, dataset=dataset)
+    return summarise(replace(made, cell=cell, trials=trials))
+
+
+def impossible(model: str, *, mode: str = "cloze") -> Summary:
+    """A cell that cannot run."""
+    made = summary(right, model, mode=mode, n=4)
+    why = f"{model} cannot do this mode: it gives no probability of a text."
+    return Summary(made.cell, "impossible", why, 240, 0, 240)
+
+
+def three() -> list[Summary]:
+    """One wins, one loses half of its answers when options move, one always says A."""
+    return [
+        summary(halting(5), LATE, subjects=4),
+        summary(losing, EARLY, subjects=4),
+        summary(first, BASE, subjects=4),
+    ]
+
+
+RUNS: dict[str, Sequence[Summary]] = {
+    "winner": three(),
+    "winner in two modes": [
+        *three(),
+        summary(halting(4), LATE, mode="cloze", pattern="origin"),
+        summary(fond, EARLY, mode="cloze", pattern="origin"),
+        impossible(BASE),
+    ],
+    "another order": [
+        summary(halting(3), LATE),
+        summary(losing, EARLY),
+        summary(fond, LATE, mode="cloze", pattern="origin"),
+        summary(halting(9), EARLY, mode="cloze", pattern="origin"),
+    ],
+    "tie": [summary(halting(5), LATE), summary(halting(6), EARLY), summary(first, BASE)],
+    "tie of many": [summary(halting(5), f"model-{n}") for n in range(6)],
+    "nobody": [summary(blind(0), LATE), summary(blind(1), EARLY), summary(first, BASE)],
+    "one model": [summary(losing, LATE)],
+    "one model in one order": [summary(halting(3), LATE, pattern="origin")],
+    "few": [summary(right, LATE, n=12), summary(fond, EARLY, n=12)],
+    "unreadable": [summary(mute(1), LATE), summary(halting(3), EARLY)],
+    "some unreadable": [summary(mute(20), LATE), summary(fond, EARLY), summary(mute(30), "third")],
+    "unfinished": [
+        summary(right, LATE, left=300, state="running"),
+        summary(fond, EARLY, left=960, state="waiting"),
+    ],
+    "nothing": [summary(right, LATE, left=960, state="failed")],
+    "other questions": [summary(right, LATE), summary(fond, EARLY, n=200)],
+    "two datasets": [
+        summary(halting(5), LATE),
+        summary(losing, EARLY),
+        summary(halting(5), LATE, dataset="cmmlu"),
+        summary(losing, EARLY, dataset="cmmlu"),
+    ],
+    "four modes": [
+        summary(pick, model, mode=mode, pattern="origin")
+        for mode in ("generation", "multiple_choice", "cloze", "few_shot")
+        for model, pick in ((LATE, right), (EARLY, fond))
+    ],
+    "many models": [summary(halting(n + 2), f"model-{n:02d}", n=120) for n in range(14)],
+}
+PLACES = Places("k3f")
+
+
+def page(name: str, language: Language, *, places: Places | None = PLACES) -> tuple[Block, ...]:
+    """The overview of one of `RUNS`."""
+    return overview_blocks(RUNS[name], language, baselines={BASE}, left_out=LEFT_OUT, places=places)
