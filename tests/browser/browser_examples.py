@@ -7,6 +7,20 @@ from browser_servers import ROOT
 SAMPLE = sorted((ROOT / "assets" / "samples" / "demo").glob("*.csv"))
 
 
+def upload_sample(tab: Any) -> None:
+    """From the empty page to the shipped sample as a file of one's own."""
+    sample = tab.request.get("/examples/dev-and-val.zip").body()
+    file = {"name": "evalui-sample.zip", "mimeType": "application/zip", "buffer": sample}
+    tab.set_input_files("#files", file)
+    tab.wait_for_selector(".evaluate .cost")
+
+
+def unfold_baselines(tab: Any) -> None:
+    """Show the models that only demonstrate, which are folded where there are others."""
+    if tab.locator(".models .foldrow:not([open]) b", has_text="Demo and baselines").count():
+        tab.get_by_text("Demo and baselines").click()
+
+
 def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
     """From the empty page to a started run of the sample's files; always-A and steady unless told.
 
@@ -16,7 +30,7 @@ def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
     tab.locator("main input[type=file]").first.set_input_files(SAMPLE)
     start = tab.get_by_role("button", name="Start evaluation")
     start.wait_for(timeout=60_000)  # Gradio may still be coming
-    tab.get_by_text("Demo and baselines").click()
+    unfold_baselines(tab)
     for name in ("steady", "always-A", "slow"):
         tab.get_by_label(name, exact=True).set_checked(name in (models or ("steady", "always-A")))
     tab.get_by_label("Cloze", exact=True).check()
