@@ -90,17 +90,6 @@ def in_turn(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
     return act
 
 
-def place_of_model(value: str) -> Callable[[Any], None]:
-    """Choose where the model to add is: the form has other fields for each place."""
-
-    def act(tab: Any) -> None:
-        complete(tab)
-        tab.locator(f"main input[name=add_place][value={value}]").check()
-        complete(tab)
-
-    return act
-
-
 def choose_second(tab: Any) -> None:
     """Choose the second entry of the first visible list, here always of models and modes."""
     complete(tab)
@@ -159,8 +148,8 @@ VIEWS = (
     View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
     View("models", "tab=models"),
-    View("models-hub", "tab=models", act=place_of_model("hub")),
-    View("models-endpoint", "tab=models", act=place_of_model("endpoint")),
+    View("models-hub", "tab=models&add=hub"),
+    View("models-endpoint", "tab=models&add=endpoint"),
 )
 
 
