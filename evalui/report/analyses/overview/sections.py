@@ -29,11 +29,18 @@ from evalui.report.blocks import (
     TableCell,
     TextCell,
     ValueCell,
-    text_table,
 )
-from evalui.report.numbers import count, fixed, format_range, format_value, p_column, p_value
+from evalui.report.numbers import (
+    count,
+    fixed,
+    format_range,
+    format_value,
+    p_column,
+    p_value,
+    percent,
+)
 from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW
-from evalui.scoring.choice.answer_format import ReadingMetrics
+from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Interval, Language
 
@@ -138,7 +145,7 @@ def sureness(standing: Standing, language: Language) -> str:
     share = answered[0].accuracy
     assert share is not None, "it has answers"
     width = fixed(100 * (share.high - share.low), 0)
-    return localized("sure.one", language, n=count(share.n), width=width)
+    return localized("sure.alone", language, n=count(share.n), width=width)
 
 
 def _gap(pair: CellComparison, language: Language) -> str:
@@ -302,15 +309,32 @@ def _rules_table(cells: Sequence[Summary], language: Language) -> Table:
         rows.append(
             (
                 TextCell(text, strong=place == 0),
-                *(_accuracy(reading) for reading in found),
+                *(_accuracy(reading, language) for reading in found),
                 _unreadable(found, language),
             )
         )
-    return text_table(heads, rows)
+    if any(s.format for s in cells):
+        form = TextCell(localized("rules.form", language))
+        rows.append((form, *(_form(s.format, language) for s in cells), NONE))
+    columns = tuple(Column(head, right=0 < place <= len(cells)) for place, head in enumerate(heads))
+    return Table(columns, tuple(rows))
 
 
-def _accuracy(reading: ReadingMetrics | None) -> TableCell:
-    return share_cell(reading.accuracy) if reading else NONE
+def _accuracy(reading: ReadingMetrics | None, language: Language) -> TableCell:
+    if reading is None:
+        return NONE
+    tied = messages(language).count("rules.ties", reading.tied) if reading.tied else ""
+    return share_cell(reading.accuracy, tied)
+
+
+def _form(form: FormatMetrics | None, language: Language) -> TableCell:
+    """What is lost to the form of a reply, and how much of the probability letters hold."""
+    if form is None:
+        return NONE
+    gap, mass = form.format_gap, form.mass
+    lost = localized("rules.gap", language, points=format_value(gap)) if gap else ""
+    held = localized("rules.mass", language, value=percent(mass)) if mass is not None else ""
+    return TextCell(lost or held or NONE, held if lost else "")
 
 
 def _unreadable(readings: Sequence[ReadingMetrics | None], language: Language) -> str:
@@ -336,7 +360,7 @@ def _rules_finding(standing: Standing, cells: Sequence[Summary], language: Langu
     if standing.guessing:
         return _lifting(own, rules, language)
     if len(own) == 1:
-        return t.count("rules.one", points) if points else t("rules.one-none")
+        return t.count("rules.alone", points) if points else t("rules.alone-none")
     orders = {rule: _order(values[rule]) for rule in rules}
     other = next((rule for rule in rules if orders[rule] != orders[rules[0]]), None)
     if other is None:

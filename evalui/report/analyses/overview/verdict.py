@@ -155,7 +155,7 @@ def _ranked(standing: Standing, answered: Sequence[Summary], language: Language)
 
 
 def _alone(summary: Summary, language: Language) -> Headline:
-    text = localized("verdict.one", language, **_right(summary))
+    text = localized("verdict.single", language, **_right(summary))
     if summary.robust is None:
         return Headline(text)
     value, span = format_value(summary.robust), format_range(summary.robust)
