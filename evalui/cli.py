@@ -1,6 +1,6 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | run SPEC | score choices|replies|texts|battles|verdicts FILE | worker | probe
+    evalui serve | run SPEC | score KIND FILE | models list|add|remove | worker | probe
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
 from evalui import __version__
+from evalui.cli_models import add_models_command
 from evalui.errors import EvaluiError, SpecError, StoreError
 from evalui.types import Cell, CellResult, Language
 
@@ -154,6 +155,7 @@ def _parser() -> argparse.ArgumentParser:
         if name == "texts":
             kind.add_argument("--samples", action="store_true", help="add a line for each pair")
 
+    add_models_command(commands, _load_settings)
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
     worker.add_argument("--models-file", type=Path, help="another models.toml")

@@ -18,6 +18,14 @@ def wilson_interval(successes: float, n: int) -> Interval:
     return Interval(value, low, high, n)
 
 
+def smallest_visible_gap(n: int) -> float:
+    """The difference of two shares of `n` trials each that chance alone would rarely exceed.
+
+    For shares around one half, where it is largest, and independent trials.
+    """
+    return _Z * math.sqrt(0.5 / n)
+
+
 def wilson_bounds(value: float, n: float) -> tuple[float, float]:
     """Both ends of the interval of a share in 0..1 of `n` trials, or of an effective number."""
     shrink = 1 + _Z**2 / n

@@ -69,6 +69,13 @@
     }
   }
 
+  // A section that folds is named by the end of an address, "#by-subject".
+  function unfold(hash) {
+    const section = document.getElementById(hash.slice(1));
+    if (section?.matches("details")) section.open = true;
+    section?.scrollIntoView();
+  }
+
   function settled(part) {
     part.section.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     arm(part);
@@ -111,7 +118,7 @@
     const after = plain(part.address);
     const moved = from !== part || ["run", "sub"].some((name) => before.get(name) !== after.get(name));
     if (scroll !== null) scrollTo(0, scroll);
-    else if (target.hash) document.getElementById(target.hash.slice(1))?.scrollIntoView();
+    else if (target.hash) unfold(target.hash);
     else if (moved) scrollTo(0, 0);
     settled(part);
   }
@@ -137,10 +144,11 @@
       link.search = query.toString();
       return;
     }
-    const target = new URL(link.href);
+    const target = new URL(link.getAttribute("href"), document.baseURI); // of SVG, too
     const isHere = target.origin === location.origin && target.pathname === location.pathname;
     const isAnchor = target.hash && target.search === location.search;
-    if (!isHere || isAnchor || link.target || link.download || body.dataset.old !== undefined) return;
+    const leads = link.hasAttribute("target") || link.hasAttribute("download");
+    if (!isHere || isAnchor || leads || body.dataset.old !== undefined) return;
     event.preventDefault();
     const part = parts.get(link.dataset.to);
     const run = target.searchParams.get("run");
@@ -286,6 +294,7 @@
     const part = parts.get(name);
     part.trigger = trigger;
     watch("value", () => answered(part, props.value));
+    if (part === shown) body.dataset.ready = ""; // its buttons are answered from now on
     flush(part);
     arm(part);
   };

@@ -165,6 +165,7 @@
     const scope = pane.closest("[id^=old-]") ?? document;
     pane.act = (data) => trigger("act", { ...data, form: fields(scope) });
     queueMicrotask(shown); // when the rest is wired
+    if (document.body.dataset.old !== undefined) document.body.dataset.ready = "";
   }
 
   Object.assign(window.evalui, { wire, fields, root });

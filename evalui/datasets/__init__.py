@@ -11,11 +11,13 @@ from evalui.datasets.base import (
     LoadResult,
     UploadNote,
 )
-from evalui.datasets.bundle import config_entries, load
+from evalui.datasets.bundle import config_entries, load, read_columns
+from evalui.datasets.columns import COLUMN_ROLES
 from evalui.datasets.questions.choice import ANSWER_KEYS
 
 __all__ = [
     "ANSWER_KEYS",
+    "COLUMN_ROLES",
     "DATASET_FORMATS",
     "FAULT_RULES",
     "UPLOAD_NOTES",
@@ -27,4 +29,5 @@ __all__ = [
     "config_entries",
     "formats",
     "load",
+    "read_columns",
 ]

@@ -78,6 +78,8 @@ class Layout:
     question are chosen where there are several; empty, the first that fits counts. `entry` names
     the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
     `duplicate_options` decides whether rows whose options share a text stay or are left out.
+    `option_list` is the one column of a list of options. `columns.with_columns` sets all that name
+    columns from what each column is.
     """
 
     options: tuple[str, ...] = ()
@@ -88,6 +90,10 @@ class Layout:
     kind: DatasetKind | Literal[""] = ""
     duplicate_options: DuplicatePolicy = "keep"
     entry: str = ""
+    subject: str = ""
+    id: str = ""
+    option_list: str = ""
+    capability: str = ""
 
 
 @dataclass(frozen=True, slots=True)

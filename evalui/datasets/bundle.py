@@ -21,6 +21,7 @@ from evalui.datasets.base import (
     UploadNote,
     sort_by_line,
 )
+from evalui.datasets.columns import ColumnTable
 from evalui.datasets.files.archive import SourceFile, collect_files, is_json, is_workbook
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,
@@ -31,6 +32,7 @@ from evalui.datasets.reading import (
     read_files,
     select_kind,
 )
+from evalui.datasets.tables.records import read_records
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 from evalui.types import Dataset, DatasetKind, Fault, Sample
@@ -38,6 +40,8 @@ from evalui.types import Dataset, DatasetKind, Fault, Sample
 _CEVAL_SHOTS = 5  # worked examples that C-Eval gives
 _MAX_NAMES_SHOWN = 3  # file names in a refusal
 _COLUMN_FIELDS = 4  # of a layout: options, answer, answer key, question
+_MIN_COLUMNS = 2  # of a table: a question and something beside it
+_ROWS_INSPECTED = 50
 _DEFAULT_LAYOUT = Layout()
 _DEFAULT_LIMITS = Limits()
 
@@ -106,6 +110,35 @@ def config_entries(
     Those whose folder is not there are left out. Raises `DataError` as `load` does.
     """
     return _select_files(paths, limits).usable_entries
+
+
+def read_columns(
+    paths: Sequence[Path],
+    *,
+    layout: Layout = _DEFAULT_LAYOUT,
+    limits: Limits = _DEFAULT_LIMITS,
+) -> ColumnTable | None:
+    """The columns of the first file that is to be scored; None if it is no table of rows.
+
+    A text of which half the lines have other cells than its first is none. Raises `DataError` as
+    `load` does.
+    """
+    gathered = _select_files(paths, limits).for_entry(layout.entry)
+    opened = [
+        file for file in open_files(gathered.files, layout, limits) if isinstance(file, DecodedFile)
+    ]
+    scored = [file for file in opened if file.source.split not in ("dev", "train")]
+    source = next(iter(scored or opened)).source if opened else None
+    records = read_records(source, ()) if source else None
+    if source is None or records is None or len(records.names) < _MIN_COLUMNS:
+        return None
+    if not records.rows or 2 * len(records.rows) < records.n_rows:
+        return None
+    rows = tuple(
+        tuple(row.texts.get(name, "") for name in records.names)
+        for row in records.rows[:_ROWS_INSPECTED]
+    )
+    return ColumnTable(source.name, tuple(records.names.values()), rows, records.n_rows)
 
 
 def load(
@@ -320,10 +353,13 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
             # Earlier versions gave the same file another subject or split.
             total.update(_utf8(f"role:{file.source.subject}:{file.source.split}"))
     # The kind and the entry decide which files are used, and are hashed with them.
-    columns = replace(layout, sheet="", kind="", entry="", duplicate_options="keep")
-    if columns != _DEFAULT_LAYOUT:
+    columns = astuple(layout)[:_COLUMN_FIELDS]
+    if columns != astuple(_DEFAULT_LAYOUT)[:_COLUMN_FIELDS]:
         # As it was written before a layout had sheets, so that older signatures stay true.
-        total.update(_utf8(repr(astuple(columns)[:_COLUMN_FIELDS])))
+        total.update(_utf8(repr(columns)))
+    more = (layout.subject, layout.id, layout.option_list, layout.capability)
+    if any(more):
+        total.update(_utf8("columns:" + repr(more)))
     if layout.sheet:
         total.update(_utf8("sheet:" + layout.sheet))
     if skipped:

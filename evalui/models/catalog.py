@@ -55,6 +55,15 @@ class ModelStatus:
     checked_at: float | None = None
 
 
+def without_answer(status: ModelStatus, reason: str) -> ModelStatus:
+    """The status of an endpoint that has not answered a worker since it was probed."""
+    if status.state is None or status.state.problem:
+        return status
+    is_whole = isinstance(reason, Sentence) and reason.key == _ENDPOINT_DOWN
+    problem = reason if is_whole else sentence(_ENDPOINT_DOWN, reason=reason)
+    return replace(status, state=replace(status.state, abilities=frozenset(), problem=problem))
+
+
 def read_catalog(path: Path) -> dict[str, ModelEntry]:
     """The models of a catalog by name, in the order of the file.
 
@@ -107,6 +116,13 @@ def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | No
     same = [each for each in entries if each.path == entry.path and not each.adapter]
     alike = [each for each in same if (each.backend, each.dtype) == (entry.backend, entry.dtype)]
     return next(iter(alike or same), None)
+
+
+def is_demo(entry: ModelEntry) -> bool:
+    """Whether the entry is one of the tiny models that come with evalui."""
+    from evalui.settings import ASSETS  # loads pydantic
+
+    return bool(entry.path) and Path(entry.path).is_relative_to(ASSETS / "models")
 
 
 def describe(entry: ModelEntry) -> ModelState:

@@ -6,13 +6,11 @@ read both files; of two models with one name that of models.toml counts.
 
 import json
 import math
-import os
 import re
-import tempfile
 import threading
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,10 +19,12 @@ from evalui.messages import sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import problem_of, read_catalog, read_entry, resolve_links
 from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
+from evalui.models.endpoint.keys import remove_key, replace_file, store_key
 
 ModelSource = Literal["folder", "hub", "endpoint"]
 
 _FILE = "models-added.toml"
+_KEYS_FILE = "model-keys.json"
 _FILE_HEADER = "# Models added on the Models page. evalui writes this file anew with each change.\n"
 _NAME = re.compile(r"[^\W_][\w.+-]{0,63}")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
@@ -32,6 +32,10 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCI
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,91}_API_KEY")
 _MAX_FIELD_LENGTH = 500  # characters of one field
 _TOKEN_COUNT = re.compile(r"[1-9][0-9]{0,8}")
+# What a form decides of an endpoint; whatever else stands in its table was written by hand.
+_ENDPOINT_FIELDS = ("backend", "path", "chat", "input_price", "output_price", "max_length")
+_ENDPOINT_OPTIONS = ("base_url", "api_key_env", "key_store")
+_LOCAL_FIELDS = ("backend", "path", "dtype", "chat", "adapter")
 # Two forms sent at the same moment read and write one file: without it one model would be lost.
 _WRITE_LOCK = threading.Lock()
 
@@ -40,9 +44,10 @@ _WRITE_LOCK = threading.Lock()
 class NewModelForm:
     """A model as its form describes it; the fields from `address` on are an endpoint's.
 
-    `path` is a folder, a hub id, or the model's name at the endpoint. `key_variable` names the
-    environment variable that holds the key: keys never stand in files. The prices, in US dollars
-    for a million tokens, and `max_length` are numbers as they were typed, "" if they were not.
+    `path` is a folder, a hub id, or the model's name at the endpoint. `key` is kept encrypted for
+    this address, and `drops_key` forgets an earlier one; `key_variable` names the environment
+    variable that holds the key instead. The prices, in US dollars for a million tokens, and
+    `max_length` are numbers as they were typed, "" if they were not.
     """
 
     name: str
@@ -53,6 +58,8 @@ class NewModelForm:
     chat: bool = False
     adapter: str = ""
     address: str = ""
+    key: str = field(default="", repr=False)
+    drops_key: bool = False
     key_variable: str = ""
     input_price: str = ""
     output_price: str = ""
@@ -84,7 +91,13 @@ def read_models(catalog: Path, additions: Path) -> dict[str, ModelEntry]:
 
 def read_added(additions: Path) -> dict[str, ModelEntry]:
     """The added models by name; raises as `read_catalog`."""
-    return read_catalog(additions) if additions.is_file() else {}
+    entries = read_catalog(additions) if additions.is_file() else {}
+    return {name: _with_key_store(entry, additions) for name, entry in entries.items()}
+
+
+def has_key(entry: ModelEntry) -> bool:
+    """Whether a key was entered for the model."""
+    return bool(entry.options.get("key_store"))
 
 
 def add_model(additions: Path, wanted: NewModelForm, *, catalog: Path) -> ModelEntry:
@@ -93,36 +106,101 @@ def add_model(additions: Path, wanted: NewModelForm, *, catalog: Path) -> ModelE
     Raises:
         InvalidModelForm: fields are wrong, or the name is taken.
         ModelError: the files cannot be loaded.
-        StoreError: the file cannot be written.
+        StoreError: a file cannot be written.
     """
-    if faults := _field_errors(wanted):
-        raise InvalidModelForm(faults)
-    table = _table(wanted)
-    entry = read_entry(additions, wanted.name, table)
-    if wanted.place != "endpoint" and (problem := problem_of(entry)):
-        raise ModelError(problem)  # an endpoint may be down for now: its status will show that
     with _WRITE_LOCK:
         if wanted.name in read_models(catalog, additions):
-            taken = sentence(
-                "error.model-name-taken",
-                name=wanted.name,
-            )
+            taken = sentence("error.model-name-taken", name=wanted.name)
             raise InvalidModelForm({"name": taken})
-        _write(additions, _read_tables(additions) | {wanted.name: table})
-    return entry
+        return _save(additions, wanted, {})
+
+
+def change_model(additions: Path, wanted: NewModelForm) -> ModelEntry:
+    """Check an added model and write it anew; what it became. Fields that no form has stay.
+
+    Raises:
+        InvalidModelForm: fields are wrong, or the key was entered for another address.
+        ModelError: it was not added, or the files cannot be loaded.
+        StoreError: a file cannot be written.
+    """
+    with _WRITE_LOCK:
+        return _save(additions, wanted, _added_table(_read_tables(additions), wanted.name))
 
 
 def remove_model(additions: Path, name: str) -> None:
-    """Take an added model out again; its files stay. Raises `ModelError` if it was not added."""
+    """Take an added model out again, with its key; its files stay. Raises `ModelError` if it was
+    not added.
+    """
     with _WRITE_LOCK:
         tables = _read_tables(additions)
-        if name not in tables:
-            raise ModelError(
-                "model-not-added",
-                name=name,
-            )
+        _added_table(tables, name)
         del tables[name]
+        remove_key(_key_store(additions), name)
         _write(additions, tables)
+
+
+def _added_table(tables: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if name not in tables:
+        raise ModelError("model-not-added", name=name)
+    return tables[name]
+
+
+def _key_store(additions: Path) -> Path:
+    return additions.parent / _KEYS_FILE
+
+
+def _with_key_store(entry: ModelEntry, additions: Path) -> ModelEntry:
+    """The entry with the whole path of its keys: the data folder may be moved."""
+    if not has_key(entry):
+        return entry
+    return replace(entry, options={**entry.options, "key_store": str(_key_store(additions))})
+
+
+def _save(additions: Path, wanted: NewModelForm, earlier: Mapping[str, Any]) -> ModelEntry:
+    """Write a model, `earlier` its table until now."""
+    faults = _field_errors(wanted)
+    if faults := faults or _key_faults(wanted, earlier.get("options", {})):
+        raise InvalidModelForm(faults)
+    table = _merged(wanted, earlier)
+    entry = read_entry(additions, wanted.name, table)
+    if wanted.place != "endpoint" and (problem := problem_of(entry)):
+        raise ModelError(problem)  # an endpoint may be down for now: its status will show that
+    store = _key_store(additions)
+    if wanted.key:
+        store_key(store, wanted.name, _plain(wanted.address), wanted.key)
+    _write(additions, _read_tables(additions) | {wanted.name: table})
+    if not has_key(entry):
+        remove_key(store, wanted.name)
+    return _with_key_store(entry, additions)
+
+
+def _plain(address: str) -> str:
+    """The address as requests are sent to it."""
+    return address.rstrip("/")
+
+
+def _key_faults(wanted: NewModelForm, options: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with the key, given the earlier options of the model."""
+    kept = "key_store" in options and not (wanted.key or wanted.drops_key)
+    if wanted.key_variable and (wanted.key or kept):
+        return {"key_variable": sentence("error.key-twice")}
+    if kept and _plain(options.get("base_url", "")) != _plain(wanted.address):
+        return {"key": sentence("error.key-other-address")}
+    return {}
+
+
+def _merged(wanted: NewModelForm, earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the form, and of the earlier table those that no form has."""
+    table, options = _table(wanted), earlier.get("options", {})
+    decided = _ENDPOINT_FIELDS if wanted.place == "endpoint" else _LOCAL_FIELDS
+    stay = {key: each for key, each in earlier.items() if key not in (*decided, "options")}
+    if wanted.place != "endpoint":
+        return {**table, **stay, **({"options": options} if options else {})}
+    kept = {key: each for key, each in options.items() if key not in _ENDPOINT_OPTIONS}
+    if wanted.key or ("key_store" in options and not wanted.drops_key):
+        kept["key_store"] = _KEYS_FILE
+    # The options come last: in the file they are one long line.
+    return {**table, **stay, "options": {**table["options"], **kept}}
 
 
 def _field_errors(wanted: NewModelForm) -> dict[str, str]:
@@ -145,6 +223,7 @@ def _checks(wanted: NewModelForm) -> dict[str, Callable[[str], object]]:
             "name": _check_name,
             "address": _check_address,
             "path": _check_model_name,
+            "key": _check_key,
             "key_variable": _check_variable,
             "input_price": _price,
             "output_price": _price,
@@ -177,7 +256,6 @@ def _endpoint(wanted: NewModelForm) -> dict[str, Any]:
         "max_length": _length(wanted.max_length),
     }
     stated = {key: number for key, number in numbers.items() if number}
-    # The options come last: in the file they are one long line.
     described = {"backend": "openai", "path": wanted.path, "chat": wanted.chat}
     return {**described, **stated, "options": options}
 
@@ -237,6 +315,11 @@ def _check_variable(name: str) -> None:
         )
 
 
+def _check_key(key: str) -> None:
+    if len(key) > _MAX_FIELD_LENGTH or not (key.isascii() and key.isprintable()) or " " in key:
+        raise ModelError("key-characters")  # without the key
+
+
 def _price(text: str) -> float:
     try:
         price = float(text or 0)
@@ -275,24 +358,13 @@ def _write(additions: Path, tables: Mapping[str, Any]) -> None:
     )
     try:
         additions.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _replace(additions, text)
+        replace_file(additions, text)
     except OSError as error:
         raise StoreError(
             "additions-unwritable",
             file=str(additions),
             reason=str(error.strerror),
         ) from error
-
-
-def _replace(path: Path, text: str) -> None:
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _toml_lines(table: Mapping[str, Any]) -> str:

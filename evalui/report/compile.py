@@ -20,8 +20,7 @@ from evalui.report.analyses.overview.narrative import names, with_question
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.document import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.report.analyses.position_bias.blocks import BiasSubject, bias_blocks
-from evalui.report.analyses.position_bias.findings import cell_summary
+from evalui.report.analyses.position_bias.document import bias_document
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.analyses.statistics_blocks import statistics_blocks
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph, Picture
@@ -55,8 +54,8 @@ class Figures:
         if self._base:
             return self._base.summaries
         with self._lock:
-            found = self.__dict__.get("summaries")
-            return found or tuple(
+            cached = self.__dict__.get("summaries")
+            return cached or tuple(
                 summarise(result)
                 for result in self._results
                 if result.cell.mode not in (ANSWERS, JUDGE)
@@ -195,12 +194,12 @@ def preview(report: Report, language: Language) -> str:
 
 def first_sentence(report: Report, language: Language) -> str:
     """What the report says before all else; "" of a run without any figures."""
-    said = (
+    sentences = (
         block.text
         for block in blocks(report, language)
         if isinstance(block, Headline) or (isinstance(block, Paragraph) and block.strong)
     )
-    return next(said, "")
+    return next(sentences, "")
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
@@ -253,25 +252,5 @@ def _choice_appendix(report: Report, language: Language) -> Iterator[Block]:
         yield from statistics_blocks(
             own, comparison, language, baselines=report.baselines, suffix=suffix
         )
-    if shown:
-        yield Heading(2, localized("each", language))
-    models = list(
-        dict.fromkeys(s.cell.model for s in shown if s.cell.model not in report.baselines)
-    )
-    for number, summary in enumerate(shown, start=1):
-        yield Heading(3, " · ".join(filter(None, called[summary.cell])))
-        yield Paragraph(cell_summary(summary, language))
-        yield from _biases(summary, language, models, number)
+    yield from bias_document(report.summaries, language, baselines=report.baselines)
     yield from calibration_blocks(shown, language, baselines=report.baselines)
-
-
-def _biases(
-    summary: Summary, language: Language, models: Sequence[str], number: int
-) -> Iterator[Block]:
-    model = summary.cell.model
-    place, baseline = (models.index(model), False) if model in models else (0, True)
-    strata = summary.bias.strata if summary.bias else ()
-    for bias in strata:
-        options = f"-{bias.n_options}" if len(strata) > 1 else ""
-        subject = BiasSubject(summary, bias, place, baseline, suffix=f"-{number}{options}")
-        yield from bias_blocks(subject, language)

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from evalui.datasets.base import DuplicatePolicy
+from evalui.datasets.columns import COLUMN_ROLES
 from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import SpecError
 from evalui.messages import sentence
@@ -26,8 +27,8 @@ class DatasetSpec(BaseModel):
     """One dataset: its files and how to read them.
 
     `path` is a file, folder, zip or SWIFT's custom_config.json, or a list of files.
-    `sha256` pins the contents. The column settings are those of `datasets.Layout`, and so is what
-    becomes of rows whose options share a text.
+    `sha256` pins the contents. `columns` says which column is what, by `datasets.COLUMN_ROLES`;
+    the older settings name some of them alone. The others are those of `datasets.Layout`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,6 +45,15 @@ class DatasetSpec(BaseModel):
     kind: DatasetKind | Literal[""] = ""
     duplicate_options: DuplicatePolicy = "keep"
     entry: str = ""
+    columns: dict[str, str] = {}
+
+    @field_validator("columns")
+    @classmethod
+    def _known_roles(cls, columns: dict[str, str]) -> dict[str, str]:
+        for role in columns:
+            if role not in COLUMN_ROLES:
+                raise ValueError(f"“{role}” is none of {', '.join(COLUMN_ROLES)}")
+        return columns
 
     @property
     def paths(self) -> tuple[str, ...]:

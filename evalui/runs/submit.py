@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.bundle import config_entries, load
+from evalui.datasets.columns import with_columns
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
@@ -133,7 +134,7 @@ def submit(
 
 def layout_of(source: DatasetSpec) -> Layout:
     """How the specification says to read a dataset."""
-    return Layout(
+    layout = Layout(
         options=tuple(source.options),
         answer=source.answer,
         answer_key=source.answer_key,
@@ -143,6 +144,7 @@ def layout_of(source: DatasetSpec) -> Layout:
         duplicate_options=source.duplicate_options,
         entry=source.entry,
     )
+    return with_columns(layout, source.columns) if source.columns else layout
 
 
 def _entries(

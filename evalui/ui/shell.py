@@ -93,18 +93,18 @@ class AppShell:
 
         The mark tells the script which action is answered, and whether anything is to be drawn.
         """
+        shown = problem = None
+        live = 0
         try:
-            tab = self.tab(name)
+            tab, live = self.tab(name), self._live_runs()
             shown = tab.act(action) if action.do else tab.render(action.form)
         except EvaluiError as error:
-            shown, problem = None, self._problem(error)
-        else:
-            problem = None
+            problem = self._problem(error)
         return div(
             shown or problem,
             data_answer=action.value("sequence"),
             data_kind="page" if shown else "problem" if problem else "same",
-            data_live=self._live_runs(),
+            data_live=live,
         )
 
     def top_bar(self, shown: str, form: Form) -> Html:

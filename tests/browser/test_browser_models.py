@@ -40,13 +40,16 @@ def model(page: Any, name: str) -> Any:
 
 def test_a_model_is_added_and_removed(page: Any):
     page.goto("/en/?tab=models")
+    page.get_by_role("link", name="Add a model").click()
+    page.get_by_label("Folder", exact=True).check()
     page.locator("[name=add_name]").fill("mine")
     page.get_by_label("Folder of the model").fill("/no/such/folder")
     page.get_by_role("button", name="Add model").click()
-    expect(page.locator("#models-add [role=alert]")).to_contain_text("There is no folder")
+    expect(page.locator(".add-model [role=alert]")).to_contain_text("There is no folder")
     page.get_by_label("Folder of the model").fill(str(LATE))
     page.get_by_role("button", name="Add model").click()
     expect(model(page, "mine")).to_contain_text("added here")
+    model(page, "mine").locator("summary").click()
     model(page, "mine").get_by_role("button", name="Remove", exact=True).click()
     page.get_by_role("button", name="Remove from the catalog").click()
     expect(model(page, "mine")).to_have_count(0)
@@ -56,6 +59,7 @@ def test_a_demo_model_is_tested(page: Any):
     page.goto("/en/?tab=models")
     late = model(page, "demo-late")
     expect(late).to_contain_text("Ready to load")
+    late.locator("summary").click()
     expect(late).to_contain_text("about 12.5 MB, fits")
     late.get_by_role("button", name="Test this model").click()
     expect(late).to_contain_text(re.compile("Test is queued|Loading|Being tested|Loaded now"))
@@ -63,7 +67,6 @@ def test_a_demo_model_is_tested(page: Any):
     expect(late.locator(".tried")).to_contain_text("Paris", timeout=60_000)
     expect(late.locator(".tried")).to_contain_text("requests per s")
     expect(late).to_contain_text("Ready to load")
-    page.get_by_text("Show 10").click()
     expect(model(page, "always-A")).to_contain_text("No texts: it gives no probability of a text.")
 
 
@@ -75,34 +78,40 @@ def test_models_chosen_by_an_address_stay_chosen(page: Any):
     expect(page.get_by_label("demo-early", exact=True)).to_be_checked()
     expect(page.get_by_label("demo-late", exact=True)).not_to_be_checked()
     expect(page.get_by_role("button", name="Start evaluation")).to_be_enabled()
-    page.get_by_role("tab", name="Models", exact=True).click()
-    expect(page.locator("#models-pane h1")).to_have_text("Models")
+    page.get_by_role("link", name="Models", exact=True).click()
+    expect(page.locator("#tab-models h1")).to_have_text("Models")
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True)
 def test_a_phone_scrolls_down_only(page: Any):
     page.goto("/zh/?tab=models&__theme=dark")
-    expect(page.locator("#models-pane h1")).to_have_text("模型")
-    expect(model(page, "demo-early")).to_contain_text("可以载入")
-    page.get_by_label("端点").check()
-    expect(page.get_by_label("存放密钥的环境变量")).to_be_visible()
-    page.locator("#models-pane").get_by_role("button", name="添加模型").click()
-    expect(page.get_by_role("heading", name="添加模型")).to_be_in_viewport()
+    expect(page.locator("#tab-models h1")).to_have_text("模型")
+    early = model(page, "demo-early")
+    expect(early).to_contain_text("可以载入")
+    early.locator("summary").click()
+    expect(early.get_by_role("button", name="测试这个模型")).to_be_visible()
+    assert overflow(page) == 0
+    page.get_by_role("link", name="添加模型").click()
+    expect(page.locator("[name=add_key]")).to_be_visible()
     assert overflow(page) == 0
 
 
 def test_who_may_not_add_models_has_no_form(chromium: Any, servers: tuple[str, str]):
     context = admitted(chromium, servers[1])
     tab = context.new_page()
-    tab.goto("/en/?tab=models")
-    expect(tab.locator("#models-add")).to_contain_text("by the administrator")
+    tab.goto("/en/?tab=models&add=endpoint")
+    expect(tab.locator("#tab-models [role=alert]")).to_contain_text("by the administrator")
     expect(tab.get_by_role("button", name="Add model")).to_have_count(0)
-    expect(tab.locator("#models-pane")).to_contain_text("No worker is running")
+    expect(tab.get_by_role("link", name="Add a model")).to_have_count(0)
+    expect(tab.locator("#tab-models")).to_contain_text("No worker is running")
     context.close()
 
 
+KEY = "sk-browser-secret"
+
+
 class Fickle(BaseHTTPRequestHandler):
-    """An endpoint of one small model, which answers while `up`."""
+    """An endpoint of one small model, which answers while `up` to whoever has the key."""
 
     up = False
 
@@ -115,8 +124,11 @@ class Fickle(BaseHTTPRequestHandler):
         self._send({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
 
     def _send(self, answer: object) -> None:
-        body = json.dumps(answer).encode()
-        self.send_response(200 if self.up else 503)
+        given = self.headers["authorization"]
+        status = 503 if not self.up else 200 if given == f"Bearer {KEY}" else 401
+        # As servers do that say which key they were given.
+        body = json.dumps(answer if status == 200 else {"error": {"message": given}}).encode()
+        self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
@@ -136,14 +148,15 @@ def fickle(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         served.shutdown()
 
 
-def test_an_endpoint_is_added_with_its_price_and_asked_again(page: Any, fickle: str):
+def test_an_endpoint_is_added_with_a_key_changed_and_asked_again(page: Any, fickle: str):
     page.goto("/en/?tab=models")
-    page.get_by_label("Endpoint").check()
-    form = page.locator("#models-add")
-    form.get_by_label("Address").fill(fickle)
-    page.locator("[name=add_name]").fill("moody")
+    page.get_by_role("link", name="Add a model").click()
+    form = page.locator(".add-model")
+    form.get_by_label("Base URL").fill(fickle)
+    form.locator("[name=add_key]").fill("sk-wrong")
     page.locator("[name=add_path]").fill("m")
-    form.get_by_text("Prices and length").click()
+    page.locator("[name=add_name]").fill("moody")
+    form.get_by_text("Key variable, prices and length").click()
     form.get_by_label("Price of tokens written").fill("0,6")
     form.get_by_role("button", name="Add model").click()
     expect(form.locator(".fault")).to_have_text("Expected an amount of US dollars, as in 0.15.")
@@ -152,10 +165,24 @@ def test_an_endpoint_is_added_with_its_price_and_asked_again(page: Any, fickle: 
     moody = model(page, "moody")
     expect(moody).to_contain_text("0.60 written")
     expect(moody).to_contain_text("Out of reach", timeout=60_000)
+    moody.locator("summary").click()
     Fickle.up = True
     moody.get_by_role("button", name="Ask again").click()
+    expect(moody).to_contain_text("Cannot be used", timeout=60_000)
+    assert "sk-wrong" not in page.content()
+    moody.get_by_role("link", name="Edit").click()
+    expect(page).to_have_url(re.compile(r"[?]tab=models&edit=moody$"))
+    expect(form.locator("[name=add_key]")).to_have_value("")
+    form.locator("[name=add_key]").fill(KEY)
+    form.get_by_role("button", name="Save").click()
     expect(moody).to_contain_text("Answers", timeout=60_000)
     expect(moody).to_contain_text("Last asked")
+    page.go_back()
+    expect(form.get_by_label("Base URL")).to_have_value(fickle)
+    expect(form.locator("[name=add_key]")).to_have_value("")
+    page.get_by_role("link", name="Cancel").click()
+    assert KEY not in page.content()
+    moody.locator("summary").click()
     moody.get_by_role("button", name="Remove", exact=True).click()
     page.get_by_role("button", name="Remove from the catalog").click()
     expect(moody).to_have_count(0)

@@ -25,7 +25,7 @@ def test_a_click_on_the_heat_map_lists_its_questions(page: Any, run_id: str):
     area.click(position={"x": 30, "y": 20})
     page.wait_for_url("**gold=0&picked=0")
     expect(page.get_by_label("Right answer at")).to_have_value("0")
-    expect(page.locator("#samples-pane .list button").first).to_be_visible()
+    expect(page.locator(".questions a").first).to_be_visible()
 
 
 def test_the_keyboard_reaches_the_questions_of_the_grid(page: Any, run_id: str):
@@ -38,7 +38,7 @@ def test_the_keyboard_reaches_the_questions_of_the_grid(page: Any, run_id: str):
     page.keyboard.press("Enter")
     expect(page.locator(".listed")).to_contain_text("Kept one position 4 times")
     page.locator(".listed a").first.click()
-    expect(page.locator(".detail .question")).to_be_visible()
+    expect(page.locator(".qa .qtext")).to_be_visible()
 
 
 def test_the_slider_tells_what_more_questions_would_show(page: Any, run_id: str):

@@ -121,3 +121,18 @@ def test_a_worker_is_replaced_even_if_its_death_cannot_be_noted(
         wait_until(lambda: len(workers.pids()) == 1 and workers.pids() != [first])
     finally:
         workers.stop()
+
+
+def test_a_worker_imports_libraries_when_the_server_requests_it(office: Office) -> None:
+    workers = WorkerSupervisor(office.database, office.models)
+    workers.start()
+    try:
+        wait_until(lambda: len(workers.pids()) == 1)
+        (worker,) = workers.pids()
+        maps = Path(f"/proc/{worker}/maps")
+        assert "libtorch" not in maps.read_text(encoding="utf-8")
+        workers.warm()
+        wait_until(lambda: "libtorch" in maps.read_text(encoding="utf-8"))
+        assert workers.pids() == [worker]
+    finally:
+        workers.stop()

@@ -44,6 +44,8 @@ def recognises(source: Source, layout: Layout) -> bool:
 
     Without one column of options it is a table of questions with reference texts.
     """
+    if layout.option_list:
+        return False
     known = {name.casefold() for name in known_column_names(layout)}.intersection(
         _header_names(source, layout)
     )

@@ -88,21 +88,19 @@ def recognises(source: Source, layout: Layout) -> bool:
             if isinstance(record, dict)
         )
         return any(_has_options(values, layout) for values in folded)
-    names = {
-        fold_name(name)
-        for name in read_header(source, (*_QUESTION_COLUMNS, *_OPTION_COLUMNS, *_ANSWER_COLUMNS))
-    }
-    if names.isdisjoint(_OPTION_COLUMNS) or names.isdisjoint(_question_names(layout)):
+    known = _known_names(layout)
+    names = {fold_name(name) for name in read_header(source, known)}
+    if names.isdisjoint(_option_names(layout)) or names.isdisjoint(_question_names(layout)):
         return False
     if source.table and not source.table.rows:
         return True  # a sheet of which only the header was read
-    rows = read_records(source, (*_QUESTION_COLUMNS, *_OPTION_COLUMNS, *_ANSWER_COLUMNS)).rows
+    rows = read_records(source, known).rows
     return any(_has_options(record.values, layout) for record in rows[:_ROWS_INSPECTED])
 
 
 def read(source: Source, layout: Layout) -> ParsedRows:
     """The samples and faults of one file."""
-    records = read_records(source, (*_QUESTION_COLUMNS, *_OPTION_COLUMNS, *_ANSWER_COLUMNS))
+    records = read_records(source, _known_names(layout))
     if not records.rows and not records.faults:
         return ParsedRows((), (no_rows_fault(source.name, records.header_line),))
     columns = _find_columns(records, layout)
@@ -140,6 +138,8 @@ class _ChoiceColumns:
     question: str
     options: str
     answer: str
+    id: str = "id"
+    subject: str = "subject"
 
     def read_row(self, record: Record) -> _ChoiceRow:
         """A row with what stands in these columns, or within its question."""
@@ -172,11 +172,11 @@ class _ChoiceColumns:
         texts = row.record.texts
         return ParsedQuestion(
             line=line,
-            id=texts.get("id", "").strip() or f"row-{row.record.number}",
+            id=texts.get(self.id, "").strip() or f"row-{row.record.number}",
             text=row.question,
             options=options.labelled,
             answer=row.answer_text,
-            subject=texts.get("subject", "").strip(),
+            subject=texts.get(self.subject, "").strip(),
             columns=(self.original_name(self.question), self.original_name(self.answer)),
             answers_with_label=by_label,
             metadata=self._other_columns(row.record),
@@ -187,7 +187,8 @@ class _ChoiceColumns:
         return self.names.get(column, column)
 
     def _other_columns(self, record: Record) -> dict[str, str]:
-        used = {self.question, *_PASSAGE_COLUMNS, self.options, self.answer, *_RESERVED_COLUMNS}
+        used = {self.question, self.options, self.answer, self.id, self.subject}
+        used |= {*_PASSAGE_COLUMNS, *_RESERVED_COLUMNS}
         return {
             self.names[name]: text
             for name, value in record.values.items()
@@ -203,9 +204,19 @@ def _find_columns(records: Records, layout: Layout) -> _ChoiceColumns:
     return _ChoiceColumns(
         records.names,
         first(_question_names(layout)),
-        first(_OPTION_COLUMNS),
+        first(_option_names(layout)),
         first((fold_name(layout.answer),) if layout.answer else _ANSWER_COLUMNS),
+        fold_name(layout.id or "id"),
+        fold_name(layout.subject or "subject"),
     )
+
+
+def _known_names(layout: Layout) -> Sequence[str]:
+    return (*_question_names(layout), *_option_names(layout), *_ANSWER_COLUMNS)
+
+
+def _option_names(layout: Layout) -> Sequence[str]:
+    return (fold_name(layout.option_list),) if layout.option_list else _OPTION_COLUMNS
 
 
 def _question_names(layout: Layout) -> Sequence[str]:
@@ -217,7 +228,8 @@ def _has_options(values: Mapping[str, Any], layout: Layout) -> bool:
         if name in values:
             inner = _as_mapping(values[name])
             places = [inner] if "choices" in inner else [values]
-            lists = (read_options(place.get(key)) for place in places for key in _OPTION_COLUMNS)
+            names = _option_names(layout)
+            lists = (read_options(place.get(key)) for place in places for key in names)
             return any(options is not None and len(options.texts) > 1 for options in lists)
     return False
 

@@ -54,17 +54,26 @@ class OpenColumnNames:
     reference: tuple[str, ...]
     id: tuple[str, ...]
     capability: tuple[str, ...] = ("capability",)
+    subject: str = "subject"
 
     def with_layout(self, layout: Layout) -> "OpenColumnNames":
         """These names, with those of the user's own."""
         question = (fold_name(layout.question),) if layout.question else self.question
         reference = (fold_name(layout.answer),) if layout.answer else self.reference
-        return replace(self, question=question, reference=reference)
+        return replace(
+            self,
+            question=question,
+            reference=reference,
+            id=(fold_name(layout.id),) if layout.id else self.id,
+            capability=(fold_name(layout.capability),) if layout.capability else self.capability,
+            subject=fold_name(layout.subject or "subject"),
+        )
 
     @property
     def all_names(self) -> tuple[str, ...]:
         """Every name that means something."""
-        return (*self.question, *self.reference, *self.id, *self.capability, *_COMMON_COLUMNS)
+        own = (*self.question, *self.reference, *self.id, *self.capability, self.subject)
+        return (*own, *_COMMON_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +84,7 @@ class _OpenColumns:
     reference: str
     id: str
     capability: str
+    subject: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +160,8 @@ def _find_columns(records: Records, names: OpenColumnNames) -> _OpenColumns:
     def first(wanted: Sequence[str]) -> str:
         return next((name for name in wanted if name in records.names), "")
 
-    return _OpenColumns(*map(first, (names.question, names.reference, names.id, names.capability)))
+    wanted = (names.question, names.reference, names.id, names.capability, (names.subject,))
+    return _OpenColumns(*map(first, wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +179,7 @@ class _OpenRow:
             return [fault for fault in (parsed, references) if isinstance(fault, Fault)]
         if not references and parsed.answer.strip():
             references = (parsed.answer,)
-        subject = self._text("subject") or self.source.prefix
+        subject = self._text(self.columns.subject) or self.source.prefix
         index = normalise_index(self._text(self.columns.id))
         return Sample(
             id=f"{subject}/{index or f'row-{self.record.number}'}",
@@ -231,6 +242,7 @@ class _OpenRow:
             self.columns.question,
             self.columns.reference,
             self.columns.id,
+            self.columns.subject,
             *_COMMON_COLUMNS,
             *_RESERVED_METADATA,
         }
@@ -240,7 +252,7 @@ class _OpenRow:
             if name and name not in used and (text := value.strip())
         }
         own = {
-            "subject": self._text("subject") or self.source.subject,
+            "subject": self._text(self.columns.subject) or self.source.subject,
             "language": language_of(question, index),
             "capability": self._text(self.columns.capability),
             "guidance": self._text("evaluating_guidance"),

@@ -153,7 +153,7 @@ class HeaderColumns:
 
 def known_column_names(layout: Layout) -> tuple[str, ...]:
     """Every column name that means something under this layout."""
-    own = (layout.question, layout.answer, *layout.options)
+    own = (layout.question, layout.answer, layout.subject, layout.id, *layout.options)
     return (*COLUMN_NAMES, *(name for name in own if name))
 
 
@@ -166,7 +166,8 @@ def find_columns(
     options = layout.options or _option_letters(places)
     question, answer = layout.question or "question", layout.answer or "answer"
     needed = (question, *options, answer)
-    for name in needed:
+    subject, id_ = layout.subject or "subject", layout.id or "id"
+    for name in (*needed, *filter(None, (layout.subject, layout.id))):
         if fold_name(name) not in places:
             faults.append(missing_column_fault(name, header, needed, file=file, line=line))
     if not layout.options and "k" in places and len(options) == len(LETTERS):
@@ -175,7 +176,8 @@ def find_columns(
     if faults:
         return tuple(faults)
     used = {
-        fold_name(name) for name in (*needed, "id", "subject", "explanation", *_RESERVED_COLUMNS)
+        fold_name(name)
+        for name in (*needed, subject, id_, "id", "subject", "explanation", *_RESERVED_COLUMNS)
     }
     return HeaderColumns(
         question=places[fold_name(question)],
@@ -183,8 +185,8 @@ def find_columns(
         options=tuple((name, places[fold_name(name)]) for name in options),
         answer=places[fold_name(answer)],
         answer_name=answer,
-        id=places.get("id", -1),
-        subject=places.get("subject", -1),
+        id=places.get(fold_name(id_), -1),
+        subject=places.get(fold_name(subject), -1),
         explanation=places.get("explanation", -1),
         others=tuple(
             (name.strip(), places[fold_name(name)])

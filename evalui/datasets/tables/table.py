@@ -129,9 +129,9 @@ def _column_names(row: RawRow) -> tuple[str, ...]:
 def _detect_delimiter(first: str, known: Sequence[str]) -> str:
     wanted = {name.casefold() for name in known}
 
-    def recognised(delimiter: str) -> int:
-        names = (name.strip(' "\n').casefold() for name in first.split(delimiter))
-        return len(wanted.intersection(names))
+    def recognised(delimiter: str) -> tuple[int, int]:
+        names = [name.strip(' "\n').casefold() for name in first.split(delimiter)]
+        return len(wanted.intersection(names)), len(names)
 
     return max(DELIMITERS, key=recognised)
 

@@ -1,11 +1,11 @@
 """What models.toml states of a model at an endpoint, checked by pydantic.
 
 Loaded when an entry is read: pydantic takes a tenth of a second to import. Keys never stand in the
-catalog: it names the environment variable that holds one.
+catalog: it names the environment variable or the encrypted store that holds one.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from evalui.errors import ModelError
 from evalui.models.base import ModelEntry
 from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
+from evalui.models.endpoint.keys import read_key
 from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, validated
 
 Api = Literal["auto", "chat", "completions"]
@@ -28,14 +29,15 @@ _TOO_MUCH = 1_000_000_000  # no number option means anything from here on
 class Endpoint:
     """A model at one or several servers, all of which must serve the same weights.
 
-    `model` is its name there. `concurrency` and `requests_per_minute` (0: no limit) hold for
-    each server. `max_length`, in tokens, is 0 if the catalog does not state it. A request fails
-    after `timeout_s` seconds without a byte, and after `total_timeout_s` in any case.
+    `model` is its name there, `key` its API key now, "" if none is wanted. `concurrency` and
+    `requests_per_minute` (0: no limit) hold for each server. `max_length`, in tokens, is 0 if the
+    catalog does not state it. A request fails after `timeout_s` seconds without a byte, and after
+    `total_timeout_s` in any case.
     """
 
     model: str
     urls: tuple[str, ...]
-    key_env: str = ""
+    key: str = field(default="", repr=False)
     api: Api = "auto"
     concurrency: int = 8
     requests_per_minute: float = 0.0
@@ -46,26 +48,22 @@ class Endpoint:
     tokenizer: Path | None = None
     max_length: int = 0
 
-    @property
-    def key(self) -> str:
-        """The API key as the environment has it now, "" if none is wanted."""
-        return os.environ.get(self.key_env, "").strip() if self.key_env else ""
-
 
 def read_endpoint(entry: ModelEntry) -> Endpoint:
     """The endpoint that an entry describes.
 
     Raises:
         ModelError: an option is missing, unknown or of the wrong kind, or the variable that
-            should hold the key is not set or holds none, or an address is refused.
+            should hold the key is not set or holds none, or an address is refused, or the stored
+            key cannot be used.
     """
     if not entry.path:
         raise ModelError("endpoint-no-path")
     options = _read_options(entry)
-    endpoint = Endpoint(
+    return Endpoint(
         model=entry.path,
         urls=options.urls,
-        key_env=options.api_key_env,
+        key=_key(entry.name, options),
         api=options.api or "auto",
         concurrency=options.concurrency,
         requests_per_minute=options.requests_per_minute,
@@ -76,17 +74,22 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
         tokenizer=Path(options.tokenizer).expanduser() if options.tokenizer else None,
         max_length=entry.max_length,
     )
-    if endpoint.key_env and not endpoint.key:
-        raise ModelError(
-            "endpoint-no-key",
-            name=endpoint.key_env,
-        )
-    if not (endpoint.key.isascii() and endpoint.key.isprintable()):
-        raise ModelError(
-            "endpoint-bad-key",
-            name=endpoint.key_env,
-        )
-    return endpoint
+
+
+def _key(name: str, options: "EndpointOptions") -> str:
+    """The key as the environment or the store has it now, "" if none is wanted."""
+    if options.key_store:
+        if len(options.urls) != 1 or options.api_key_env:  # it was entered for one address
+            raise ModelError("key-other-address")
+        return read_key(Path(options.key_store), name, options.urls[0])
+    if not options.api_key_env:
+        return ""
+    key = os.environ.get(options.api_key_env, "").strip()
+    if not key:
+        raise ModelError("endpoint-no-key", name=options.api_key_env)
+    if not (key.isascii() and key.isprintable()):
+        raise ModelError("endpoint-bad-key", name=options.api_key_env)
+    return key
 
 
 def _checked_address(url: object) -> object:
@@ -106,11 +109,13 @@ def _checked_or_absent(url: object) -> object:
 class EndpointOptions(CheckedTable):
     """The `options` of an entry. All times in seconds; 0 requests per minute are no limit.
 
-    `role` and `notes_zh` belong to other parts of the program.
+    `key_store` is the file of keys that were entered, see `keys`. `role` and `notes_zh` belong to
+    other parts of the program.
     """
 
     base_url: Annotated[str, BeforeValidator(_checked_or_absent)] = ""
     api_key_env: str = ""
+    key_store: str = ""
     api: Literal[Api, ""] = "auto"
     tokenizer: str = ""
     role: str = ""

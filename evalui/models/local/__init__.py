@@ -6,6 +6,7 @@ torch and transformers are imported when a model is opened, not before.
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -98,6 +99,12 @@ class TransformersBackend(Backend):
         return TransformersModel(
             entry, folder, tokenizer, loaded, token_budget=settings.token_budget
         )
+
+
+def import_libraries() -> None:
+    """Import what opening and using a model imports, which takes seconds and 350 MB."""
+    for name in ("loading", "scorer", "generator"):
+        import_module(f"evalui.models.local.{name}")
 
 
 class TransformersModel:

@@ -46,8 +46,8 @@ def health_blocks(
     """The worst finding first, then figures and letters; `blind` is `choices_only_blocks`."""
     health = check_choices(samples)
     kind, findings = health_findings(health, language)
-    asked = messages(language).count("dataset.asked", health.n)
-    support = [*findings[1:], localized("sentence", language, said=asked)]
+    counted = messages(language).count("dataset.asked", health.n)
+    support = [*findings[1:], localized("sentence", language, said=counted)]
     separator = "" if language == "zh" else " "
     return [
         Headline(findings[0], separator.join(support), kind=kind),
@@ -60,27 +60,29 @@ def health_blocks(
 
 def health_findings(health: ChoiceHealth, language: Language) -> tuple[Kind, tuple[str, ...]]:
     """At most two sentences, the worst finding first; that all is well is said in words."""
-    found: list[str] = []
+    warnings: list[str] = []
     if health.longest_option.low > health.chance:
         value = format_value(health.longest_option)
-        found.append(localized("dataset.longest_tells", language, value=value))
+        warnings.append(localized("dataset.longest_tells", language, value=value))
     if health.letters_p is not None and health.letters_p < _UNEVEN:
         best = health.always_letter
         fields = {"letter": best.letter, "value": format_value(best.share)}
-        found.append(localized("dataset.letter_tells", language, **fields))
+        warnings.append(localized("dataset.letter_tells", language, **fields))
     counts = {
         "same_questions": sum(len(group) - 1 for group in health.duplicates),
         "same_options": len(health.duplicate_options),
         "names_options": len(health.refers_to_other_options),
     }
-    found += [
+    warnings += [
         messages(language).count(f"dataset.{key}", number)
         for key, number in counts.items()
         if number
     ]
-    if found:
-        return "warn", tuple(found[:_MAX_FINDINGS])
-    letters = f"A–{LETTERS[len(health.letter_counts) - 1]}" if health.letter_counts else NONE
+    if warnings:
+        return "warn", tuple(warnings[:_MAX_FINDINGS])
+    if health.letters_p is None:
+        return "ok", (localized("dataset.well_untested", language),)
+    letters = f"A–{LETTERS[len(health.letter_counts) - 1]}"
     return "ok", (localized("dataset.well", language, letters=letters),)
 
 

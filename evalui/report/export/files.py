@@ -51,19 +51,8 @@ _EXPORTERS: Registry[Callable[[Report, Language], bytes]] = Registry("export for
 _COMPARED = ("rouge-1-f", "rouge-l-f", "rouge-l-r", "bleu-4", "exact_match", "token_f1")
 
 
-# The media type of each kind of file.
-FORMATS: Mapping[str, str] = {
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "json": "application/json",
-    "md": "text/markdown; charset=utf-8",
-    "html": "text/html; charset=utf-8",
-    "zip": "application/zip",
-}
-
-
 def write(report: Report, extension: str, language: Language) -> bytes:
-    """The report as a file; raises `UnknownName` if `extension` is none of `FORMATS`."""
+    """The report as a file; raises `UnknownName` if `extension` is none of `formats.FORMATS`."""
     return _EXPORTERS[extension](report, language)
 
 

@@ -1,5 +1,6 @@
 """Runs, their cells and the workers, as pages and workers read them."""
 
+import json
 import time
 from collections.abc import Sequence
 from sqlite3 import Row
@@ -48,6 +49,19 @@ def read_cells(database: Database, run_id: str) -> list[CellRow]:
         (run_id,),
     )
     return [_cell_row(row) for row in rows]
+
+
+def read_cells_of(database: Database, run_ids: Sequence[str]) -> dict[str, list[CellRow]]:
+    """The cells of several runs by run, in the order they are done in."""
+    rows = database.rows(
+        "SELECT c.*, d.key AS dataset_key FROM cell c JOIN dataset d ON d.id = c.dataset"
+        " WHERE c.run IN (SELECT value FROM json_each(?)) ORDER BY c.run, c.place",
+        (json.dumps(list(run_ids)),),
+    )
+    cells: dict[str, list[CellRow]] = {run_id: [] for run_id in run_ids}
+    for row in rows:
+        cells[row["run"]].append(_cell_row(row))
+    return cells
 
 
 def read_left_out(database: Database, run_id: str) -> tuple[LeftOut, ...]:

@@ -192,6 +192,15 @@ def model_waits(database: Database, run_id: str) -> dict[int, ModelWait]:
     return {row["id"]: _decode_wait(row["waits"]) for row in rows}
 
 
+def waiting_models(database: Database) -> dict[str, ModelWait]:
+    """The models that workers wait for now, in whosever run."""
+    rows = database.rows(
+        "SELECT c.model, c.waits FROM cell c JOIN run r ON r.id = c.run"
+        " WHERE r.state = 'running' AND c.waits != ''"
+    )
+    return {row["model"]: _decode_wait(row["waits"]) for row in rows}
+
+
 def _decode_wait(text: str) -> ModelWait:
     since, again, why = json.loads(text)
     return ModelWait(decode_sentence(why), since, again)

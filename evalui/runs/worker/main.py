@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 import traceback
@@ -22,6 +23,7 @@ from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unre
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.base import Stoppable, loads_weights
 from evalui.models.catalog import find_entry
+from evalui.models.local import import_libraries
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import ClusterOpener, is_loading, model_opener
 from evalui.runs.database import queue
@@ -35,6 +37,7 @@ from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
 from evalui.runs.worker.devices import device_of
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_tests import ModelTestRow
+from evalui.runs.worker.warming import Warming
 from evalui.settings import Settings
 from evalui.types import Dataset
 
@@ -288,11 +291,13 @@ def serve(
     ending: threading.Event,
     parent: int = 0,
     opener: Callable[[ModelEntry], Model] | None = None,
+    warming: Warming | None = None,
 ) -> None:
     """Work on whatever is queued until `ending` is set or the process `parent` is gone.
 
     Models come from `catalog` and from the additions beside the store. Trials of models come
-    first: each takes a moment, and a user waits for it.
+    first: each takes a moment, and a user waits for it. With `warming` it also ends when it has
+    held libraries for long without need.
     """
 
     def stopping() -> bool:
@@ -319,7 +324,17 @@ def serve(
             busy = False
         if not busy:
             ending.wait(IDLE_POLL_S)
+        if warming and _is_idle_for_long(warming, busy=busy):
+            break
     worker.status.remove()
+
+
+def _is_idle_for_long(warming: Warming, *, busy: bool) -> bool:
+    if busy:
+        warming.touch()
+    else:
+        warming.prepare()
+    return warming.is_over
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -344,10 +359,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     database = Database(given.database)
     try:
         models_of = model_opener(settings)
-        serve(database, given.models_file, ending=ending, parent=given.parent, opener=models_of)
+        serve(
+            database,
+            given.models_file,
+            ending=ending,
+            parent=given.parent,
+            opener=models_of,
+            warming=_follow_server(settings) if given.parent else None,
+        )
     finally:
         database.close()
     return 0
+
+
+def _follow_server(settings: Settings) -> Warming:
+    """Warming that the server requests over standard input; on a cluster models load elsewhere."""
+    warming = Warming(import_libraries if settings.engine == "local" else lambda: None)
+    warming.follow(sys.stdin.buffer)
+    return warming
 
 
 def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from evalui.errors import StoreError
@@ -73,6 +74,14 @@ class WorkerSupervisor:
         for thread in self._threads:
             thread.join()
 
+    def warm(self) -> None:
+        """Have the libraries of local models ready in each worker; see `worker.warming`."""
+        with self._lock:
+            for process in self._processes.values():
+                if process.stdin and process.poll() is None:
+                    with suppress(BrokenPipeError):  # it is ending just now
+                        process.stdin.write(b"\n")
+
     def pids(self) -> list[int]:
         """The process ids of the workers that live."""
         with self._lock:
@@ -83,6 +92,9 @@ class WorkerSupervisor:
         while (process := self._start(slot)) is not None:
             born = time.monotonic()
             code = process.wait()
+            with self._lock:
+                if process.stdin:
+                    process.stdin.close()
             self._requeue(process.pid, code)
             pause = _RESTART_DELAY_S if time.monotonic() - born > _MIN_UPTIME_S else 2 * pause
             self._stopping.wait(min(pause, _MAX_RESTART_DELAY_S))
@@ -110,6 +122,8 @@ class WorkerSupervisor:
         with self._lock:
             if self._stopping.is_set():
                 return None
-            process = subprocess.Popen(self._command, env=self._environment)
+            process = subprocess.Popen(
+                self._command, env=self._environment, stdin=subprocess.PIPE, bufsize=0
+            )
             self._processes[slot] = process
             return process

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
@@ -13,6 +14,7 @@ from evalui.models.catalog import (
     probe_again,
     read_catalog,
     statuses,
+    without_answer,
 )
 from evalui.models.endpoint.http.addresses import is_loopback
 from evalui.models.memory_estimate import Footprint, footprint
@@ -20,6 +22,7 @@ from evalui.models.user_catalog import (
     NewModelForm,
     add_model,
     additions_path,
+    change_model,
     read_added,
     read_models,
     remove_model,
@@ -28,10 +31,11 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import WorkerRow, may_see
 from evalui.runs.database.runs import read_run, read_workers
 from evalui.runs.database.throughput import throughputs
+from evalui.runs.database.usage import waiting_models
 from evalui.runs.worker import devices, model_tests
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.settings import Settings
+from evalui.settings import ASSETS, Settings
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
@@ -65,10 +69,21 @@ class Hardware:
         """Bytes free where the model would be loaded: the GPU of its number, 0 unless known."""
         if not self.takes_gpu(entry):
             return self.machine.free
+        gpu = self._gpu(entry)
+        return gpu.free if gpu else 0
+
+    def total(self, entry: ModelEntry) -> int:
+        """Bytes of the device where the model would be loaded, 0 unless known."""
+        if not self.takes_gpu(entry):
+            return self.machine.total
+        gpu = self._gpu(entry)
+        return gpu.total if gpu else 0
+
+    def _gpu(self, entry: ModelEntry) -> DeviceMemory | None:
         number = entry.device.partition(":")[2] or "0"
         seen = devices.visible_gpus(self.gpus)
         known = number.isdecimal() and int(number) < len(seen)
-        return seen[int(number)].free if known else 0
+        return seen[int(number)] if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +95,11 @@ class ClusterSettings:
 
     address: str
     cores: int
+
+
+def is_demo(entry: ModelEntry) -> bool:
+    """Whether the entry is one of the tiny models that come with evalui."""
+    return bool(entry.path) and Path(entry.path).is_relative_to(ASSETS / "models")
 
 
 class ModelsService:
@@ -96,23 +116,29 @@ class ModelsService:
 
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
-        entries = list(self.catalog().values())
-        known = statuses(entries, wait_s=_WAIT_S)
+        known = self._statuses(self.catalog(), _WAIT_S)
         return [
-            look.state or ModelState(entry, frozenset(), _QUERY_PENDING)
-            for entry, look in zip(entries, known, strict=True)
+            status.state or ModelState(entry, frozenset(), _QUERY_PENDING)
+            for entry, status in known
         ]
 
     def current_statuses(self) -> dict[str, ModelStatus]:
         """What is known of each model by name, at once."""
-        entries = self.catalog()
-        return dict(
-            zip(
-                entries,
-                statuses(list(entries.values()), wait_s=_STATUS_WAIT_S),
-                strict=True,
-            )
-        )
+        known = self._statuses(self.catalog(), _STATUS_WAIT_S)
+        return {entry.name: status for entry, status in known}
+
+    def _statuses(
+        self, catalog: Mapping[str, ModelEntry], wait_s: float
+    ) -> list[tuple[ModelEntry, ModelStatus]]:
+        """The one status of each model: as probed, unless a worker waits for its answers now."""
+        entries = list(catalog.values())
+        waits = waiting_models(self._database)
+        return [
+            (entry, without_answer(status, waits[entry.name].reason))
+            if entry.name in waits and traits_of(entry).remote
+            else (entry, status)
+            for entry, status in zip(entries, statuses(entries, wait_s=wait_s), strict=True)
+        ]
 
     def refresh(self, name: str) -> None:
         """Ask the model's endpoint now; raises `UnknownName` if there is none of that name."""
@@ -142,6 +168,18 @@ class ModelsService:
         """Add a model; raises `ModelError` if it is wrong or nobody may."""
         self._check_may_edit()
         return add_model(self._additions, wanted, catalog=self._settings.models)
+
+    def added_entry(self, name: str) -> ModelEntry:
+        """The added model of that name; raises `ModelError` if none was added under it."""
+        added = read_added(self._additions)
+        if name not in added:
+            raise ModelError("model-not-added", name=name)
+        return added[name]
+
+    def change(self, wanted: NewModelForm) -> ModelEntry:
+        """Change an added model; raises `ModelError` if it is wrong or nobody may."""
+        self._check_may_edit()
+        return change_model(self._additions, wanted)
 
     def remove(self, name: str) -> None:
         """Take an added model out again; raises `ModelError` if it was not added here."""

@@ -4,13 +4,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
+from urllib.parse import parse_qsl, urlencode
 
 from evalui.datasets.base import Layout
+from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.errors import SpecError
 from evalui.messages import Sentence
 from evalui.modes import MODES
 from evalui.runs.contest import AnswersSpec, JudgingSpec, PairPlan
 from evalui.runs.spec import OPEN, VERSION, DatasetSpec, LimitPer, ModeSpec, RunSpec
+from evalui.runs.submit import layout_of
 from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings
 from evalui.ui.components.form import Form, field_value, field_values, parse_whole_number
 
@@ -25,7 +28,8 @@ TOKENS, OPEN_TOKENS, JUDGE_TOKENS = 64, 512, 1024  # the longest reply unless th
 RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing")
 _CHAT: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 _OWN_FIELDS = ("name", "language", "question", "cloze", "answer", "unconditional")
-_NAMES = re.compile(r"[,，;；\n]")
+_KEY = "key"  # beside the roles of columns: what the right answer is written as
+_USUAL_LAYOUT = Layout()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +46,15 @@ class AnswerSource:
 class RunForm:
     """A run as its form stands. `template` is a name, "" for one by question, or own text.
 
-    `max_tokens` None takes each mode's own length. `upload_layouts` say of an upload which sheet
-    and which kind of its questions are meant.
+    `max_tokens` None takes each mode's own length. `layouts` say how each upload is read.
     """
 
     uploads: tuple[str, ...]
     models: tuple[str, ...]
     modes: tuple[str, ...]
-    layout: Layout = field(default_factory=Layout)
-    upload_layouts: Mapping[str, Layout] = field(default_factory=dict[str, Layout])
+    layouts: Mapping[str, Layout] = field(default_factory=dict[str, Layout])
     answers: tuple[AnswerSource, ...] = ()
     judging: JudgingSpec | None = None
-    skip_faulty: bool = True
     shots: tuple[int, ...] = (0,)
     pattern: Pattern = "circular"
     template: str | dict[str, Any] = ""
@@ -67,7 +68,7 @@ class RunForm:
 
     def layout_of(self, upload: str) -> Layout:
         """How an upload is read."""
-        return self.upload_layouts.get(upload, self.layout)
+        return self.layouts.get(upload, _USUAL_LAYOUT)
 
     def mode_specs(self) -> list[ModeSpec]:
         """Each mode with each number of worked examples; open questions have none."""
@@ -94,11 +95,9 @@ class RunForm:
             path=list(paths),
             name=name,
             sha256=sha256,
-            skip_faulty=self.skip_faulty,
-            options=list(layout.options),
-            answer=layout.answer,
+            skip_faulty=True,  # the page says how many rows are set aside
+            columns=columns_of(layout),
             answer_key=layout.answer_key,
-            question=layout.question,
             sheet=layout.sheet,
             kind=layout.kind,
             duplicate_options=layout.duplicate_options,
@@ -138,11 +137,9 @@ def read_run_form(form: Form) -> RunForm:
         uploads=uploads,
         models=field_values(form, "models"),
         modes=tuple(mode for mode in field_values(form, "modes") if mode in MODES),
-        layout=read_layout(form),
-        upload_layouts={upload: read_layout(form, upload) for upload in uploads},
+        layouts={upload: read_layout(form, upload) for upload in uploads},
         answers=read_answer_sources(form),
         judging=_judging(form),
-        skip_faulty=field_value(form, "skip_faulty") == "yes",
         shots=_shots(field_value(form, "shots")),
         pattern=PATTERNS.get(field_value(form, "pattern"), "circular"),
         template=_template(form),
@@ -160,23 +157,24 @@ def read_run_form(form: Form) -> RunForm:
 
 
 def read_layout(form: Form, upload: str = "") -> Layout:
-    """How the form says to read the files, with what is chosen for an upload alone.
-
-    Empty fields keep the format's own.
-    """
-    options = _NAMES.split(field_value(form, "col_options"))  # a name may hold blanks
+    """How the form says to read an upload; empty fields keep the format's own."""
     suffix = f"_{upload}" if upload else ""
-    return Layout(
-        options=tuple(name.strip() for name in options if name.strip()),
-        answer=field_value(form, "col_answer").strip(),
-        answer_key=field_value(form, "col_key") or "letter",
-        question=field_value(form, "col_question").strip(),
+    columns = dict(parse_qsl(field_value(form, f"col_columns{suffix}")))
+    layout = Layout(
+        answer_key=columns.get(_KEY, "") or "letter",
         sheet=field_value(form, f"col_sheet{suffix}"),
         kind=KINDS.get(field_value(form, f"col_kind{suffix}"), ""),
         duplicate_options="skip"
         if field_value(form, f"col_duplicates{suffix}") == "skip"
         else "keep",
     )
+    return with_columns(layout, {role: columns[role] for role in COLUMN_ROLES if role in columns})
+
+
+def write_columns(layout: Layout) -> str:
+    """The field of the form that says which column is what, "" for the format's own names."""
+    key = {} if layout.answer_key == "letter" else {_KEY: layout.answer_key}
+    return urlencode(columns_of(layout) | key)
 
 
 def read_answer_sources(form: Form) -> tuple[AnswerSource, ...]:
@@ -196,7 +194,7 @@ def form_from_spec(
 
     `uploads` and `answers` are where its files are kept now.
     """
-    first, dataset = _main_mode(spec), spec.datasets[0]
+    first = _main_mode(spec)
     form: Form = {
         "uploads": list(uploads),
         "models": list(spec.models),
@@ -214,14 +212,13 @@ def form_from_spec(
         "limit_per": spec.counts_per if spec.limit else "subject",
         "seed": str(spec.seed),
         "name": spec.name,
-        "skip_faulty": "yes" if dataset.skip_faulty else "",
-        "col_options": ", ".join(dataset.options),
-        "col_answer": dataset.answer,
-        "col_key": dataset.answer_key,
-        "col_question": dataset.question,
     }
     for upload, source in zip(uploads, spec.datasets, strict=False):
-        picked: Form = {f"col_sheet_{upload}": source.sheet, f"col_kind_{upload}": source.kind}
+        picked: Form = {
+            f"col_columns_{upload}": write_columns(layout_of(source)),
+            f"col_sheet_{upload}": source.sheet,
+            f"col_kind_{upload}": source.kind,
+        }
         if source.duplicate_options == "skip":
             picked[f"col_duplicates_{upload}"] = "skip"
         form |= {name: value for name, value in picked.items() if value}

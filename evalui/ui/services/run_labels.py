@@ -148,7 +148,8 @@ def _chat(mode: ModeSpec) -> str:
 
 def _columns(dataset: DatasetSpec) -> str:
     key = dataset.answer_key if dataset.answer_key != "letter" else ""
-    named = [*dataset.options, dataset.answer, key, dataset.question, dataset.sheet, dataset.kind]
+    named = [*dataset.options, dataset.answer, key, dataset.question, *dataset.columns.values()]
+    named += [dataset.sheet, dataset.kind]
     return ", ".join(name for name in named if name)
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from evalui.datasets import bundle, health
 from evalui.datasets.base import Layout, Limits, LoadResult
+from evalui.datasets.columns import ColumnTable
 from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
-from evalui.report.export.files import write
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
@@ -20,7 +20,12 @@ from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import LOCAL, CellRow, RunRow, may_see
 from evalui.runs.database.runs import read_cells, read_left_out, read_run, read_runs
-from evalui.runs.database.throughput import count_cached, loading_times, throughputs
+from evalui.runs.database.throughput import (
+    count_cached,
+    loading_times,
+    remaining_seconds,
+    throughputs,
+)
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import Estimate, estimate
@@ -31,9 +36,11 @@ from evalui.runs.submit import collect_answers, submit
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.services.answers import AnswersService
+from evalui.ui.services.column_memory import ColumnMemory
 from evalui.ui.services.models_service import ModelsService
 from evalui.ui.services.run_form import AnswerSource, RunForm
 from evalui.ui.services.run_labels import LIVE_STATES
+from evalui.ui.services.samples import open_sample_form, sample_form
 from evalui.ui.services.uploads import (
     OPEN_SAMPLE,
     UploadStore,
@@ -49,6 +56,15 @@ from evalui.ui.services.uploads import (
 
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueAhead:
+    """How many runs wait or run, and the seconds they will still take; None if that is unknown."""
+
+    runs: int
+    seconds: float | None
+
 
 _CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
 
@@ -75,6 +91,7 @@ class AppService:
         self.voting_pairs = VotingPairsCache(database)
         self.uploads = UploadStore(settings.uploads, settings.max_upload_mb * 2**20)
         self.cache = ResultCache(_CACHE_BYTES)
+        self.column_memory = ColumnMemory(settings.data_dir / "columns", owner)
         self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = self.cache.memoize(self._read)
@@ -82,6 +99,7 @@ class AppService:
         self._report = self.cache.memoize(self._compile)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._report_without_votes = self.cache.memoize(self._compile_without_votes)
+        self._columns = self.cache.memoize(self._read_columns)
         self._check = self.cache.memoize(self._examine)
         self._check_open = self.cache.memoize(self._examine_open)
         self._result = self.cache.memoize(self._read_result)
@@ -91,6 +109,10 @@ class AppService:
     def load(self, upload: str, layout: Layout) -> LoadResult:
         """An upload as a dataset; raises `DataError` if it is none."""
         return self._load(upload, layout)
+
+    def columns(self, upload: str, sheet: str = "") -> ColumnTable | None:
+        """The columns of an upload, None if it is no table; raises `DataError` as `load` does."""
+        return self._columns(upload, sheet)
 
     def health(self, upload: str, layout: Layout) -> ChoiceHealth:
         """What can be known of multiple-choice questions without a model."""
@@ -163,7 +185,7 @@ class AppService:
         sources: list[DatasetSpec] = []
         for upload in run_form.uploads:
             result = self.load(upload, run_form.layout_of(upload))
-            if result.faults and not run_form.skip_faulty:
+            if not result.dataset.samples:
                 raise FaultyRows("faulty-rows")
             sources.append(self._source(run_form, upload, result.dataset))
             loaded[sources[-1].key] = result
@@ -218,13 +240,30 @@ class AppService:
 
     def export(self, run_id: str, extension: str, language: Language) -> tuple[str, bytes]:
         """A run as a file of its own name."""
+        from evalui.report.export.files import write  # it imports pandas, which no page needs
+
         report = self.report(run_id, language)
         name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in report.name).strip()
         return f"{name or run_id}.{extension}", write(report, extension, language)
 
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
-        return sum(row.state in LIVE_STATES for row in read_runs(self.database, self.owner))
+        return len(self._live_runs())
+
+    def queue_ahead(self) -> QueueAhead:
+        """The runs that would come before a new one."""
+        live = self._live_runs()
+        seconds = [remaining_seconds(self.database, row.id) for row in live]
+        timed = [each for each in seconds if each is not None]
+        return QueueAhead(len(live), sum(timed) if len(timed) == len(live) else None)
+
+    def start_sample(self) -> str:
+        """Queue the shipped sample for the demo models, and return the run's id."""
+        return self.start(sample_form(self.store_sample(), self.states()))
+
+    def start_open_sample(self) -> str:
+        """Queue the shipped open questions for the same models and a judge that follows a rule."""
+        return self.start(open_sample_form(self.store_open_sample(), self.states()))
 
     def uploads_of(self, run_id: str) -> tuple[RunSpec, tuple[str, ...], tuple[AnswerSource, ...]]:
         """The specification of a run, and the uploads and answers it was made from.
@@ -235,6 +274,10 @@ class AppService:
         spec = read_spec(self.run(run_id).spec)
         uploads = tuple(self._part_of(source) for source in spec.datasets)
         return spec, uploads, tuple(self.answers.source_of(each) for each in spec.answers)
+
+    def _live_runs(self) -> list[RunRow]:
+        rows = read_runs(self.database, self.owner)
+        return [row for row in rows if row.state in LIVE_STATES]
 
     @property
     def _limits(self) -> Limits:
@@ -269,6 +312,10 @@ class AppService:
     def _read(self, upload: str, layout: Layout) -> LoadResult:
         layout = replace(layout, entry=self._entry(upload))
         return bundle.load(self._paths(upload), layout=layout, limits=self._limits)
+
+    def _read_columns(self, upload: str, sheet: str) -> ColumnTable | None:
+        layout = Layout(sheet=sheet, entry=self._entry(upload))
+        return bundle.read_columns(self._paths(upload), layout=layout, limits=self._limits)
 
     def _examine(self, upload: str, layout: Layout) -> ChoiceHealth:
         return health.check_choices(self.load(upload, layout).dataset.samples)

@@ -134,6 +134,7 @@ def _fragment(name: str, answer: Callable[[Action], Html]) -> None:
     def act(event: gr.EventData) -> Html:
         return answer(Action.read(event._data))  # pyright: ignore[reportPrivateUsage] # no other name
 
+    act.__name__ = f"act_{name}"
     fragment = gr.HTML(
         html_template="<i></i>",
         js_on_load=f"window.evalui.attach('{name}', trigger, watch, props, 'act')",

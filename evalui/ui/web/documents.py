@@ -28,6 +28,7 @@ _SHEETS = (
     "css/annotate.css",
     "css/compare.css",
     "css/models.css",
+    "css/evaluate.css",
     "css/gradio.css",
     "css/shell.css",
 )

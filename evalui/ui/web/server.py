@@ -1,46 +1,39 @@
 """The web server: its routes, the page in each language, and the workers behind them."""
 
-import csv
-import io
 import logging
 import socket
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.types import ASGIApp
 
 from evalui import __version__
-from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError, StoreError
 from evalui.messages import (
     LANGUAGES,
-    Messages,
     language_of,
-    messages,
     preferred_language,
-    sentence,
 )
-from evalui.report.export.files import FORMATS, vote_lines
-from evalui.report.export.spreadsheets import escape_formula
 from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.runs import read_revision, read_runs
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
 from evalui.types import Language
 from evalui.ui.components.form import read_form
-from evalui.ui.services.run_form import read_layout
+from evalui.ui.components.packages import plotly_script
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.web.address import access_token, own_folder
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
+from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
 from evalui.ui.web.middleware import (
     SameOriginMiddleware,
@@ -53,6 +46,7 @@ _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not fo
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
 _LANGUAGE = "evalui-language"  # the cookie of the language that was chosen
 _KEPT_S = 365 * 24 * 3600
+_BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
 _MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
 
@@ -101,8 +95,14 @@ def create_app(settings: Settings) -> ASGIApp:
     add_routes(app, service)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
+
+    def sent(tab: str) -> None:
+        attachment.page_sent()
+        if tab == _BEFORE_START:
+            workers.warm()
+
     for shell in shells:
-        app.get(f"/{shell.language}/")(_page(shell, sent=attachment.page_sent))
+        app.get(f"/{shell.language}/")(_page(shell, sent=sent))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
@@ -120,12 +120,12 @@ def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
 
 
-def _page(shell: AppShell, *, sent: Callable[[], None]) -> "Route":
+def _page(shell: AppShell, *, sent: Callable[[str], None]) -> Route:
     def page(request: Request) -> Response:
         shown = shell.page(read_form(request.query_params.multi_items()))
         status = status_of(shown.problem) if shown.problem else 200
         whole = document(shown, shell.language)
-        sent()
+        sent(shown.tab)
         return HTMLResponse(whole, status, headers={"Cache-Control": "no-cache"})
 
     return page
@@ -137,14 +137,10 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.get("/r/{run_id}")(_permalink(service))
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
-    app.get("/faults/{upload}.csv")(_faults(service))
-    app.get("/export/{run_id}.{extension}")(_export(service))
-    app.get("/votes/{run_id}.jsonl")(_votes(service))
+    add_downloads(app, service)
+    app.get("/plotly.js")(_plotly)
     app.get("/healthz")(_health(service))
     app.add_exception_handler(EvaluiError, _problem(service))
-
-
-Route = Callable[..., object]
 
 
 def _home(service: AppService) -> Route:
@@ -195,7 +191,7 @@ def _language(request: Request, service: AppService) -> Language:
 
 def _upload(service: AppService) -> Route:
     async def upload(request: Request) -> Response:
-        t = _text(request, service)
+        t = messages_of(request, service)
         length = request.headers.get("content-length", "")
         if not length.isdecimal() or int(length) > service.uploads.limit + _OVERHEAD:
             limit = service.settings.max_upload_mb
@@ -212,43 +208,10 @@ def _upload(service: AppService) -> Route:
     return upload
 
 
-def _faults(service: AppService) -> Route:
-    def faults(upload: str, request: Request) -> Response:
-        t = _text(request, service)
-        layout = read_layout(dict(request.query_params.items()))
-        try:
-            loaded = service.load(upload, layout)
-        except EvaluiError as error:
-            return Response(t.translate(error.sentence), status_code=404, media_type="text/plain")
-        return _download(_sheet(t, loaded), "text/csv", f"faults-{loaded.dataset.name}.csv")
-
-    return faults
-
-
-def _export(service: AppService) -> Route:
-    def export(run_id: str, extension: str, request: Request) -> Response:
-        t = _text(request, service)
-        if extension not in FORMATS:
-            known = ", ".join(FORMATS)
-            message = sentence(
-                "error.no-export",
-                kind=extension,
-                known=known,
-            )
-            return Response(t.translate(message), status_code=404, media_type="text/plain")
-        name, content = service.export(run_id, extension, t.language)
-        return _download(content, FORMATS[extension], name)
-
-    return export
-
-
-def _votes(service: AppService) -> Route:
-    def votes(run_id: str) -> Response:
-        name = service.run(run_id).id
-        content = "".join(vote_lines(service.votes(name))).encode()
-        return _download(content, "application/jsonl", f"votes-{name}.jsonl")
-
-    return votes
+def _plotly() -> Response:
+    """Plotly's script, which draws charts again once the page is there."""
+    kept = {"Cache-Control": "private, max-age=604800"}
+    return FileResponse(plotly_script(), media_type="text/javascript", headers=kept)
 
 
 def _health(service: AppService) -> Route:
@@ -269,29 +232,7 @@ def _problem(service: AppService) -> Callable[[Request, Exception], Response]:
         assert isinstance(error, EvaluiError), "registered for nothing else"
         # These routes take an address only: other errors are of the server, such as its catalog's.
         status = status_of(error, otherwise=503)
-        message = _text(request, service).translate(error.sentence)
+        message = messages_of(request, service).translate(error.sentence)
         return Response(message, status_code=status, media_type="text/plain")
 
     return problem
-
-
-def _text(request: Request, service: AppService) -> Messages:
-    return messages(language_of(request.query_params.get("lang"), service.settings.language))
-
-
-def _sheet(t: Messages, loaded: LoadResult) -> bytes:
-    sheet = io.StringIO()
-    writer = csv.writer(sheet)
-    writer.writerow(["file", "line", "column", "rule", "found", "expected"])
-    for fault in loaded.faults:
-        cells = [fault.file, fault.line, fault.column, fault.rule, fault.actual, fault.expected]
-        writer.writerow([escape_formula(str(cell)) for cell in cells])
-    if loaded.unlisted:
-        writer.writerow([t("faults.unlisted", n=f"{loaded.unlisted:,}"), *[""] * 5])
-    # Excel takes a CSV for UTF-8 only if it begins with the mark.
-    return sheet.getvalue().encode("utf-8-sig")
-
-
-def _download(content: bytes, kind: str, name: str) -> Response:
-    disposition = f"attachment; filename*=UTF-8''{quote(name)}"
-    return Response(content, media_type=kind, headers={"Content-Disposition": disposition})

@@ -17,7 +17,7 @@ from evalui.datasets.questions.choice import ANSWER_KEYS
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import LANGUAGES, Sentence, language_of, localized, messages, sentence
 from evalui.modes import MODES
-from evalui.report.export.files import FORMATS
+from evalui.report.export.formats import FORMATS
 from evalui.runs.database.records import OutcomeFilter
 from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, RunState
 
@@ -149,7 +149,7 @@ def test_a_note_on_the_answer_key_names_it_as_the_page_and_as_the_command_do(rul
     named = re.search("“([^”]+)” \\((\\w+)\\)", ENGLISH[f"note.{rule}"])
     assert named
     assert named[1] == ENGLISH[f"key.{named[2]}"]
-    assert f"“{ENGLISH['columns.title']}”" in ENGLISH[f"note.{rule}"]
+    assert f"“{ENGLISH['file.columns']}”" in ENGLISH[f"note.{rule}"]
 
 
 def test_one_is_told_from_many():

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from evalui.errors import ModelError, StoreError
+from evalui.models.endpoint.config import read_endpoint
 from evalui.models.user_catalog import (
     InvalidModelForm,
     NewModelForm,
     add_model,
     additions_path,
+    change_model,
+    has_key,
     read_added,
     read_models,
     remove_model,
@@ -157,6 +160,10 @@ def test_a_name_that_the_administrator_takes_later_is_theirs(catalog: Path, addi
         (replace(ENDPOINT, key_variable="AWS_SECRET_ACCESS_KEY"), "must end in _API_KEY"),
         (replace(ENDPOINT, key_variable="DATABASE_URL"), "must end in _API_KEY"),
         (replace(ENDPOINT, key_variable="_API_KEY"), "must end in _API_KEY"),
+        (replace(ENDPOINT, key="sk 1"), "no space"),
+        (replace(ENDPOINT, key="sk-ü"), "no space"),
+        (replace(ENDPOINT, key="k" * 501), "no space"),
+        (replace(ENDPOINT, key="sk-1", key_variable="MY_API_KEY"), "not both"),
         (replace(ENDPOINT, input_price="0,15"), "US dollars"),
         (replace(ENDPOINT, input_price="-1"), "US dollars"),
         (replace(ENDPOINT, output_price="nan"), "US dollars"),
@@ -226,3 +233,104 @@ def test_fields_added_by_hand_are_kept(catalog: Path, additions: Path):
     add_model(additions, ENDPOINT, catalog=catalog)
     kept = tomllib.loads(additions.read_text(encoding="utf-8"))["hand"]
     assert kept == fields | {"options": options}
+
+
+KEYED = replace(ENDPOINT, key="sk-one")
+
+
+def key_of(additions: Path) -> str:
+    return read_endpoint(read_added(additions)["far"]).key
+
+
+def test_an_entered_key_is_used_and_stands_in_no_file(catalog: Path, additions: Path):
+    add_model(additions, KEYED, catalog=catalog)
+    assert key_of(additions) == "sk-one"
+    assert has_key(read_added(additions)["far"])
+    for path in additions.parent.iterdir():
+        assert b"sk-one" not in path.read_bytes()
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_key_moves_with_its_data_folder(catalog: Path, additions: Path):
+    add_model(additions, KEYED, catalog=catalog)
+    moved = additions.parent.rename(additions.parent.with_name("moved"))
+    assert key_of(moved / additions.name) == "sk-one"
+
+
+def test_a_changed_model_keeps_its_key_at_its_address(catalog: Path, additions: Path):
+    add_model(additions, KEYED, catalog=catalog)
+    changed = replace(ENDPOINT, path="gpt-2", address=f"{ENDPOINT.address}/", input_price="1")
+    entry = change_model(additions, changed)
+    assert (entry.path, entry.input_price) == ("gpt-2", 1.0)
+    assert key_of(additions) == "sk-one"
+
+
+def test_a_changed_address_needs_the_key_again(catalog: Path, additions: Path):
+    add_model(additions, KEYED, catalog=catalog)
+    moved = replace(ENDPOINT, address="http://127.0.0.1:9/v1")
+    with pytest.raises(InvalidModelForm, match="another address") as caught:
+        change_model(additions, moved)
+    assert list(caught.value.faults) == ["key"]
+    assert read_endpoint(read_added(additions)["far"]).urls == (ENDPOINT.address,)
+    change_model(additions, replace(moved, key="sk-two"))
+    assert key_of(additions) == "sk-two"
+
+
+def test_an_address_changed_by_hand_gets_no_key(catalog: Path, additions: Path):
+    add_model(additions, KEYED, catalog=catalog)
+    text = additions.read_text(encoding="utf-8")
+    additions.write_text(text.replace("127.0.0.1:8000", "127.0.0.1:9"), encoding="utf-8")
+    with pytest.raises(ModelError, match="another address"):
+        key_of(additions)
+    two = text.replace('"key_store"', 'base_urls = ["http://127.0.0.1:9/v1"], "key_store"')
+    additions.write_text(two, encoding="utf-8")
+    with pytest.raises(ModelError, match="another address"):
+        key_of(additions)
+
+
+def test_a_key_is_removed_and_leaves_with_its_model(catalog: Path, additions: Path):
+    keys = additions.parent / "model-keys.json"
+    add_model(additions, KEYED, catalog=catalog)
+    change_model(additions, replace(ENDPOINT, drops_key=True))
+    assert key_of(additions) == ""
+    assert json.loads(keys.read_text()) == {}
+    change_model(additions, KEYED)
+    assert list(json.loads(keys.read_text())) == ["far"]
+    remove_model(additions, "far")
+    assert json.loads(keys.read_text()) == {}
+
+
+def test_a_variable_takes_the_place_of_a_key_only_when_that_is_removed(
+    catalog: Path, additions: Path
+):
+    add_model(additions, KEYED, catalog=catalog)
+    by_variable = replace(ENDPOINT, key_variable="MY_API_KEY")
+    with pytest.raises(InvalidModelForm, match="not both"):
+        change_model(additions, by_variable)
+    entry = change_model(additions, replace(by_variable, drops_key=True))
+    assert entry.options == {"base_url": ENDPOINT.address, "api_key_env": "MY_API_KEY"}
+
+
+def test_a_change_keeps_what_was_written_by_hand(additions: Path):
+    additions.parent.mkdir()
+    additions.write_text(
+        '[far]\nbackend = "openai"\npath = "m"\nspeed = 20\ninput_price = 1.0\n'
+        'options = { base_url = "http://a/v1", concurrency = 2 }\n',
+        encoding="utf-8",
+    )
+    entry = change_model(additions, replace(ENDPOINT, address="http://b/v1"))
+    assert (entry.path, entry.speed, entry.input_price) == ("gpt", 20, 0.0)
+    assert entry.options == {"base_url": "http://b/v1", "concurrency": 2}
+
+
+def test_a_folder_is_changed_and_stays_one(catalog: Path, additions: Path):
+    add_model(additions, FOLDER, catalog=catalog)
+    assert change_model(additions, replace(FOLDER, dtype="float32")).dtype == "float32"
+    with pytest.raises(ModelError, match="no folder"):
+        change_model(additions, replace(FOLDER, path="/no/where"))
+
+
+def test_only_what_was_added_can_be_changed(catalog: Path, additions: Path):
+    assert catalog.is_file()
+    with pytest.raises(ModelError, match="not added on this page"):
+        change_model(additions, replace(ENDPOINT, name="mine"))

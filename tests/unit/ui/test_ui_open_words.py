@@ -35,7 +35,8 @@ from evalui.ui.tabs.results.samples.open import STATES
             for part in ("no", "good")
             for mode in ("question_answer", "judge")
         ),
-        *(f"columns.{name}{part}" for name in ("question", "reference") for part in ("", "_hint")),
+        "columns.sheet",
+        "columns.kind",
         *(f"open.{name}" for name in ("model", "judge", "rating", "rated", "unscored")),
         "mode.question_answer_recorded",
         "report.html",

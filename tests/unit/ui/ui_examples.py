@@ -1,7 +1,9 @@
 """Files, models and a hostile text for the tests of the page."""
 
 import asyncio
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any, TypeVar
 from unittest import mock
 
@@ -52,6 +54,13 @@ def built(build: Callable[[], T]) -> T:
     """As `served`, but for the routes, which take ten times as long as the page."""
     with mock.patch.object(App, "create_app"):
         return served(build)
+
+
+def poll_of(page: str) -> dict[str, str]:
+    """What the script sends with a poll of this page: the data of its element."""
+    element = re.search(r"<div data-poll=[^>]*>", page)
+    assert element, "the page does not poll"
+    return {key: unescape(text) for key, text in re.findall(r'data-(\w+)="([^"]*)"', element[0])}
 
 
 def laid_out(view: Any) -> Any:

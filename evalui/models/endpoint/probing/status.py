@@ -79,7 +79,7 @@ class EndpointStatus:
     def __init__(self, prober: Prober = probe, clock: Callable[[], float] = time.monotonic) -> None:
         self._prober = prober
         self._clock = clock
-        self._records: dict[tuple[str, str, str], _ServerRecord] = {}
+        self._records: dict[tuple[str, str, int], _ServerRecord] = {}
         # Protects the records: threads of pages and workers share them.
         self._lock = threading.Lock()
 
@@ -232,8 +232,9 @@ def unavailable_error(snapshot: StatusSnapshot) -> ModelError:
     return error
 
 
-def _key(endpoint: "Endpoint", url: str) -> tuple[str, str, str]:
-    return url, endpoint.model, endpoint.key_env
+def _key(endpoint: "Endpoint", url: str) -> tuple[str, str, int]:
+    """Names a probe; another key may be accepted where this one is not."""
+    return url, endpoint.model, hash(endpoint.key)
 
 
 def _first_reason(reasons: Mapping[str, str]) -> str:

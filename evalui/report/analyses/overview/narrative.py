@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.summary import SubjectGroup, Summary
-from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
+from evalui.report.numbers import count, decimal_places, fixed, format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
@@ -77,39 +77,6 @@ def overview_title(
         most = max(spoken, key=lambda s: _order_loss(s) or 0)
         return _loss_sentence(_order_loss(most) or 0, named[most.cell], language)
     return _accuracy_sentence(answered, named, language)
-
-
-def takeaway(summary: Summary, language: Language) -> str:
-    """One model in up to three sentences: accuracy, robust accuracy, what lies between."""
-    if summary.accuracy is None:
-        return localized("nothing-yet", language)
-    sentences = [
-        localized(
-            "right",
-            language,
-            value=format_value(summary.accuracy),
-            n=count(summary.n),
-            span=format_range(summary.accuracy),
-        )
-    ]
-    if summary.robust is not None and summary.order_sensitivity is not None:
-        sentences.append(
-            localized(
-                "robust",
-                language,
-                value=format_value(summary.robust),
-                span=format_range(summary.robust),
-            )
-        )
-        sentences.append(
-            localized(
-                "only-as-written",
-                language,
-                k=count(summary.only_as_written),
-                n=count(summary.order_sensitivity.n),
-            )
-        )
-    return ("" if language == "zh" else " ").join(sentences)
 
 
 def best_case_accuracy(summary: Summary, accuracy: Interval) -> str:

@@ -4,11 +4,12 @@ A report has `bias_blocks` of every cell; the page of one cell is `bias_page`, w
 their questions.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import picks_subtitle
+from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.position_bias.figures import GridCell, wrong_picks
 from evalui.report.analyses.position_bias.findings import (
@@ -56,8 +57,6 @@ from evalui.scoring.position_bias.significance import StatisticalTest
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Cell, Interval, Language, Sample
 
-Parameters = Mapping[str, str | int]
-
 _LISTED = 50  # questions; the rest is counted
 
 
@@ -83,10 +82,19 @@ class BiasSubject:
 
 @dataclass(frozen=True, slots=True)
 class BiasLinks:
-    """The addresses of a page: `samples` of the questions of a cell, `here` of this page."""
+    """Where figures of the page lead; `chosen` are the parameters that name its cell."""
 
-    samples: Callable[[Cell, Parameters], str]
-    here: Callable[[Parameters, str], str]  # with other parameters, opened at a section
+    places: Places
+    chosen: Mapping[str, str]
+
+    def samples(self, cell: Cell, **filters: str | int) -> str:
+        """The address of questions of a cell."""
+        return self.places.samples(cell, **{name: str(each) for name, each in filters.items()})
+
+    def here(self, section: str, **more: str | int) -> str:
+        """The address of this page with further parameters, opened at a section."""
+        opened = {name: str(each) for name, each in more.items()}
+        return f"{self.places.view('bias', **self.chosen, **opened)}#{section}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +170,7 @@ def _positions(subject: BiasSubject, language: Language, links: BiasLinks | None
     rows: list[tuple[TableCell, ...]] = []
     for slot, letter in enumerate(LETTERS[: bias.n_options]):
         share, recall = table.shares[slot], table.recalls[slot]
-        href = links.samples(subject.summary.cell, {"picked": slot}) if links else ""
+        href = links.samples(subject.summary.cell, picked=slot) if links else ""
         cells: list[TableCell] = [
             TextCell(letter, strong=True, href=href),
             _plot(subject, share, letter),
@@ -201,12 +209,12 @@ def _picks(subject: BiasSubject, language: Language, links: BiasLinks | None) ->
         for gold, counts in enumerate(table.counts):
             for picked, number in enumerate(counts):
                 if number:
-                    address = links.samples(cell, {"gold": gold, "picked": picked})
+                    address = links.samples(cell, gold=gold, picked=picked)
                     leads[f"{gold},{picked}"] = address
             others = {"unreadable": table.unreadable[gold], "tied": table.tied[gold]}
             for outcome, number in others.items():
                 if number:
-                    address = links.samples(cell, {"gold": gold, "outcome": outcome})
+                    address = links.samples(cell, gold=gold, outcome=outcome)
                     leads[f"{gold},{outcome}"] = address
     return Details(
         f"by-answer{subject.suffix}",
@@ -252,7 +260,7 @@ def _agreement(
     if steady is None:
         return
     leads = {
-        f"{slots},{options}": links.here({"slots": slots, "options": options}, key)
+        f"{slots},{options}": links.here(key, slots=slots, options=options)
         for slots, row in enumerate(steady.grid, start=1)
         for options, number in enumerate(row, start=1)
         if number and links
@@ -290,7 +298,7 @@ def _listed(
         yield Paragraph(localized("maps.listed_none", language))
     rows = [
         (
-            TextCell(each.id, href=links.samples(cell, {"sample": each.id})),
+            TextCell(each.id, href=links.samples(cell, sample=each.id)),
             each.question,
         )
         for each in choice.questions[:_LISTED]
@@ -300,7 +308,7 @@ def _listed(
         yield text_table(heads, rows)
     if (more := len(choice.questions) - len(rows)) > 0:
         yield Paragraph(localized("maps.listed_more", language, n=count(more)), small=True)
-    closed = Link(localized("maps.close", language), links.here({}, "content-or-position"))
+    closed = Link(localized("maps.close", language), links.here("content-or-position"))
     yield Links((closed,))
 
 

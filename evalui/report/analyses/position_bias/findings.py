@@ -1,7 +1,4 @@
-"""Sentences on option bias: the level of a cell, and every test in words.
-
-"No bias" is never stated for few questions, and no p-value for fewer than 30.
-"""
+"""Sentences on option bias: every test in words. No p-value is stated for few questions."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +9,6 @@ from evalui.report.analyses.overview.narrative import (
     picks_title,
     recall_extremes,
     recall_title,
-    takeaway,
 )
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.numbers import (
@@ -24,7 +20,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.position_bias.consistency import Consistency
 from evalui.scoring.position_bias.counts import RecallSpread
 from evalui.scoring.position_bias.summary import StratumBias
@@ -44,25 +40,6 @@ class Finding:
     p: str = ""
 
 
-def bias_level_text(bias: StratumBias, language: Language) -> tuple[BiasLevel, str]:
-    """The level of the position bias and the words beside it."""
-    picks = bias.position.slot_counts
-    if bias.level == "red" and sum(map(bool, picks)) == 1:
-        return "red", localized("light-one", language)
-    return bias.level, localized(f"light-{bias.level}", language)
-
-
-def bias_level_sentence(bias: StratumBias, language: Language) -> str:
-    """Which position is picked most and what follows from it, in one sentence."""
-    text = picks_text(bias, language)
-    if bias.level == "mass":
-        return text
-    picks = bias.position.slot_counts
-    if bias.n < HIDDEN_BELOW and picks.count(max(picks)) == 1 and max(picks) < sum(picks):
-        text = counted_picks(bias, language)
-    return localized(f"said-{bias.level}", language, said=text)
-
-
 def picks_text(bias: StratumBias, language: Language) -> str:
     """Which position is picked most, or why nothing follows from what the letters hold."""
     if bias.level == "mass":
@@ -77,37 +54,12 @@ def recall_text(bias: StratumBias, language: Language) -> str:
     return recall_title(bias.position, language)
 
 
-def bias_level_details(bias: StratumBias, language: Language) -> str:
-    """The small line below: p and n; "" where there is no test to tell of."""
-    permuted = bias.tests.permutation
-    if permuted is None or bias.level in ("mass", "few", "na"):
-        return ""
-    return localized("light-small", language, p=p_value(permuted.p), n=count(bias.n))
-
-
 def counted_picks(bias: StratumBias, language: Language) -> str:
     """Which position is picked most, as a count: what few questions allow."""
     picks = bias.position.slot_counts
     letter = LETTERS[picks.index(max(picks))]
     k, n = count(max(picks)), count(sum(picks))
     return localized("picks-count", language, letter=letter, k=k, n=n)
-
-
-def cell_summary(summary: Summary, language: Language) -> str:
-    """One cell in five sentences: accuracy, robust accuracy, order, position bias, readability."""
-    if summary.accuracy is None:
-        return takeaway(summary, language)
-    strata = summary.bias.strata if summary.bias else ()
-    sentences = [takeaway(summary, language)]
-    for bias in strata:
-        one = bias_level_sentence(bias, language)
-        if len(strata) > 1:
-            one = localized("with-options", language, k=bias.n_options, said=one)
-        sentences.append(localized("sentence", language, said=one))
-    if summary.readable:
-        value = format_value(summary.readable)
-        sentences.append(localized("readable-said", language, value=value, n=count(summary.done)))
-    return ("" if language == "zh" else " ").join(sentences)
 
 
 def findings(summary: Summary, bias: StratumBias, language: Language) -> tuple[Finding, ...]:

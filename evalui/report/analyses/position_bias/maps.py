@@ -97,7 +97,7 @@ class _Maps:
         if links is None:
             return {}
         return {
-            f"{row.key},{slot}": links.samples(self._cell_of(row).cell, {"picked": slot})
+            f"{row.key},{slot}": links.samples(self._cell_of(row).cell, picked=slot)
             for row in rows
             for slot in range(len(row.shares))
         }
@@ -134,7 +134,7 @@ class _Maps:
         blocks += self._gap_map(columns, rows, self._gap_links(rows, kind))
         if links and categories:
             other, word = ("", "back") if group else (ALL_SUBJECTS, "all_subjects")
-            address = links.here({"gap_of": other}, _KEY)
+            address = links.here(_KEY, gap_of=other)
             blocks.append(Links((Link(localized(f"maps.{word}", language), address),)))
         return Details(
             _KEY + self.subject.suffix,
@@ -164,12 +164,13 @@ class _Maps:
         leads: dict[str, str] = {}
         for row in rows:
             for place, gap in enumerate(row.gaps):
-                lost = {"subject": row.key, "outcome": "order_sensitive"}
                 if gap:
                     leads[f"{row.key},{place}"] = (
-                        links.here({"gap_of": row.key}, _KEY)
+                        links.here(_KEY, gap_of=row.key)
                         if kind == "category"
-                        else links.samples(columns[place].cell, lost)
+                        else links.samples(
+                            columns[place].cell, subject=row.key, outcome="order_sensitive"
+                        )
                     )
         return leads
 

@@ -1,23 +1,15 @@
-"""What the Bias page says first: whether a model prefers a position, and how that is known."""
+"""What the Bias page says first: whether a model prefers a position, and how that is known.
 
-from collections.abc import Mapping
+"No bias" is never stated for few questions.
+"""
 
 from evalui.messages import localized
-from evalui.report.analyses.position_bias.findings import bias_level_text, counted_picks
-from evalui.report.blocks import Headline, Kind
+from evalui.report.analyses.overview.lead import bias_state
+from evalui.report.analyses.position_bias.findings import counted_picks
+from evalui.report.blocks import Headline
 from evalui.report.numbers import count, format_value, p_value, percent
-from evalui.scoring.cautions import BiasLevel
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Language
-
-BIAS_KINDS: Mapping[BiasLevel, Kind] = {
-    "green": "ok",
-    "amber": "warn",
-    "red": "bad",
-    "mass": "na",
-    "few": "na",
-    "na": "na",
-}
 
 
 def verdict(model: str, bias: StratumBias, language: Language) -> Headline:
@@ -26,9 +18,11 @@ def verdict(model: str, bias: StratumBias, language: Language) -> Headline:
     if sum(table.unreadable) > table.n_trials / 2:
         share = percent(round(1 - sum(table.unreadable) / table.n_trials, 2))
         return Headline(text, localized("support-unreadable", language, value=share), kind="warn")
-    word = localized("sentence", language, said=bias_level_text(bias, language)[1])
-    lead = word if bias.level in ("red", "amber", "green") else ""
-    return Headline(text, _verdict_support(bias, language), lead, BIAS_KINDS[bias.level])
+    kind, word = bias_state(bias, language)
+    # Of the other levels the verdict itself says that nothing is known.
+    is_known = bias.level in ("red", "amber", "green")
+    lead = localized("sentence", language, said=word) if is_known else ""
+    return Headline(text, _verdict_support(bias, language), lead, kind)
 
 
 def _verdict_text(model: str, bias: StratumBias, language: Language) -> str:

@@ -1,39 +1,56 @@
-"""The Evaluate page before there is a file: where to drop one, and what can be read."""
+"""The Evaluate page before there is a file: where to drop one, the samples, and what is read."""
 
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join
 from evalui.ui.components.widgets import UPLOAD, button, card, page_head, titled
 
-_FORMATS = ("choice", "arc", "pair", "qa", "subjective", "config")
+# The formats as the page lists them, each with the example file to download.
+_FORMATS = {
+    "choice": "choice.csv",
+    "arc": "options.jsonl",
+    "pair": "dev-and-val.zip",
+    "qa": "question-answer.jsonl",
+    "subjective": "open-questions.xlsx",
+    "config": "ms-swift.zip",
+}
 
 
 def empty_state(
-    t: Messages, *, limit_mb: int, sample_questions: int, open_questions: int = 0, problem: str = ""
+    t: Messages, *, limit_mb: int, questions: int, open_questions: int, problem: str, chosen: Html
 ) -> Html:
     """The whole empty page; the counts of questions are 0 if no such sample was shipped.
 
-    `problem` is why the last upload could not be read.
+    `problem` is why the last upload could not be read, `chosen` which models an address chose.
     """
     steps = [
         card(el("h3", t(f"intro.{step}")), el("p", t(f"intro.{step}_about"), cls="dim"))
         for step in ("check", "choose", "read")
     ]
-    return div(
-        page_head(t("evaluate.title"), t("evaluate.promise")),
+    return el(
+        "section",
+        page_head(t("evaluate.title"), join(t("evaluate.promise"), chosen)),
         div(
-            div(_drop(t, limit_mb, sample_questions, open_questions, problem), cls="f2"),
+            div(_drop(t, limit_mb, questions, open_questions, problem), cls="f2"),
             _formats(t),
             cls="row",
         ),
         div(*steps, cls="row"),
-        cls="stack",
+        cls="stack evaluate",
+        data_address="tab=evaluate",
     )
 
 
-def add_dataset_button(t: Messages) -> Html:
-    """The button that adds another dataset to the run."""
-    status = div(cls="bad meta", role="alert", data_status=True)
-    return div(_file_chooser(t("drop.add")), status, cls="drop add", **_messages(t))
+def add_dataset_button(t: Messages, *, replaces: bool) -> Html:
+    """The button that adds another dataset to the run, or comes in place of the only one."""
+    word = t("drop.replace" if replaces else "drop.add")
+    state = div(cls="bad meta", role="alert", data_status=True)
+    return div(
+        _file_chooser(word),
+        state,
+        cls="drop add",
+        data_act="replaced" if replaces else None,
+        **_messages(t),
+    )
 
 
 def _file_chooser(word: str) -> Html:
@@ -47,20 +64,19 @@ def _messages(t: Messages) -> dict[str, str]:
     return {"data_sending": t("drop.sending"), "data_lost": t("drop.lost")}
 
 
-def _drop(
-    t: Messages, limit_mb: int, sample_questions: int, open_questions: int, problem: str
-) -> Html:
-    sample = button(t("drop.sample"), "sample", cls="pri") if sample_questions else None
-    open_ = button(t("drop.open_sample"), "open_sample", cls="quiet") if open_questions else None
-    about = t("drop.sample_note", n=sample_questions) if sample_questions else ""
-    open_about = t("drop.open_note", n=open_questions) if open_questions else ""
+def _drop(t: Messages, limit_mb: int, questions: int, open_questions: int, problem: str) -> Html:
+    sample = button(t("drop.sample"), "sample", cls="pri", data_once=True) if questions else None
+    open_ = (
+        button(t("drop.open_sample"), "open_sample", cls="quiet", data_once=True)
+        if open_questions
+        else None
+    )
     return div(
         UPLOAD,
         el("h2", t("drop.title")),
         el("p", t("drop.kinds", mb=limit_mb), cls="dim"),
         div(_file_chooser(t("drop.choose")), sample, open_, cls="acts"),
-        el("p", about, cls="meta") if about else None,
-        el("p", open_about, cls="meta") if open_about else None,
+        el("p", t("drop.sample_note", n=questions), cls="meta") if questions else None,
         div(problem, cls="bad gap-s", role="alert", data_status=True),
         cls="drop",
         **_messages(t),
@@ -71,12 +87,13 @@ def _formats(t: Messages) -> Html:
     rows = [
         el(
             "tr",
+            el("td", el("b", t(f"intro.{name}")), div(t(f"intro.{name}_columns"), cls="mono dim")),
             el(
                 "td",
-                el("b", t(f"intro.{name}")),
-                div(t(f"intro.{name}_columns"), cls="mono dim"),
+                el("a", t("intro.example"), href=f"../examples/{file}", download=True),
+                cls="r nw",
             ),
         )
-        for name in _FORMATS
+        for name, file in _FORMATS.items()
     ]
     return titled(t("intro.files"), el("table", el("tbody", *rows)))

@@ -10,9 +10,10 @@ from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS, Rubric
 from evalui.report.html import Html, div, el, join
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.widgets import chips, field, note, select, titled
+from evalui.ui.components.widgets import field, note, select
 from evalui.ui.services.run_form import CONFLICTS, CUSTOM, JUDGE_TOKENS, ORDERS, PAIRS
 from evalui.ui.tabs.evaluate.model_choice import remote_hosts_of
+from evalui.ui.tabs.evaluate.rows import choice_row, list_card, text_input
 
 AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
 
@@ -41,36 +42,24 @@ def judge_card(
 ) -> Html:
     """The switch, and below it everything about judging; what is switched off is kept."""
     on = "yes" in field_values(form, "judging")
-    switch = el(
-        "label",
-        el(
-            "input",
-            type="checkbox",
-            name="judging",
-            value="yes",
-            data_many=True,
-            checked=on,
-            aria_label=t("judge.on"),
-        ),
-        div(el("h3", t("judge.on")), div(t("judge.on_about"), cls="meta")),
-        cls="opt",
-    )
+    switch = choice_row("judging", "yes", t("judge.on"), t("judge.on_about"), on=on)
     able = [state for state in states if can_judge(state)]
     chosen = [
         state.entry.name for state in able if state.entry.name in field_values(form, "judges")
     ]
-    return titled(
+    return list_card(
         t("judge.title"),
+        None,
         switch,
         div(
-            el("h3", t("judge.who"), cls="gap"),
-            div(*(_judge(t, state, state.entry.name in chosen) for state in able), cls="gap-s"),
+            div(t("judge.who"), cls="gh"),
+            *(_judge(t, state, state.entry.name in chosen) for state in able),
             el("p", t("judge.none"), cls="meta") if not able else None,
             _own_judge(t, chosen, contestants),
             _judges_needing_references(
                 t, [state for state in able if state.entry.name in chosen], form, referenced
             ),
-            div(_fields(t, contestants, form), cls="gap"),
+            div(_fields(t, contestants, form), cls="gap pb"),
             _own_rubric(t, form),
             hidden=not on,
         ),
@@ -88,26 +77,9 @@ def is_single(template: str, form: Form) -> bool:
 def _judge(t: Messages, state: ModelState, on: bool) -> Html:
     entry = state.entry
     about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
-    ruled = traits_of(entry).rule_based
-    return el(
-        "label",
-        el(
-            "input",
-            type="checkbox",
-            name="judges",
-            value=entry.name,
-            data_many=True,
-            checked=on,
-            aria_label=entry.name,
-        ),
-        div(
-            el("h3", entry.name),
-            div(str(about), cls="meta") if about else None,
-            remote_hosts_of(t, entry, "judged_to"),
-            chips([(t("judge.ruled"), "")]) if ruled else None,
-        ),
-        cls="opt",
-    )
+    ruled = t("judge.ruled") if traits_of(entry).rule_based else None
+    about = " · ".join(part for part in (remote_hosts_of(t, entry), str(about)) if part)
+    return choice_row("judges", entry.name, entry.name, about, ruled, on=on)
 
 
 def _own_judge(t: Messages, judges: Sequence[str], contestants: Sequence[str]) -> Html | None:
@@ -268,11 +240,4 @@ def _block(t: Messages, form: Form, base: Rubric, name: str) -> Html:
 
 
 def _input(name: str, value: str, placeholder: str) -> Html:
-    return el(
-        "input",
-        type="text",
-        name=name,
-        value=value,
-        autocomplete="off",
-        placeholder=placeholder or None,
-    )
+    return text_input(name, value, placeholder=placeholder or None)

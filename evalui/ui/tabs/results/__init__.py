@@ -18,10 +18,9 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import run_label, settings_label
+from evalui.ui.services.run_labels import LIVE_STATES, run_label, settings_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results import overview, report, statistics
-from evalui.ui.tabs.results.present import rendered_views
+from evalui.ui.tabs.results import bias, calibration, health, overview, report, statistics
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import SamplesView
 
@@ -53,8 +52,10 @@ class ResultsTab:
         self.service = service
         self.t = t
         self.views: Mapping[str, SubView] = {
-            **rendered_views(service, t),
             "overview": overview,
+            "bias": bias,
+            "calibration": calibration,
+            "health": health,
             "statistics": statistics,
             "samples": SamplesView(service, t),
             "report": report,
@@ -101,7 +102,7 @@ class ResultsTab:
                 self._subtabs(view, name),
                 cls="runline",
             ),
-            self._unfinished(view.run) if view.is_live or view.run.state == "failed" else None,
+            self._unfinished(view.run, name),
             content,
             cls="results",
             **(live if view.is_live else {}),
@@ -132,13 +133,17 @@ class ResultsTab:
         )
         return el("nav", *links, cls="sub", aria_label=self.t("results.views"))
 
-    def _unfinished(self, run: RunRow) -> Html | None:
+    def _unfinished(self, run: RunRow, name: str) -> Html | None:
         t = self.t
         if run.state == "failed":
             return note("bad", t.translate(run.error)) if run.error else None
+        if run.state not in LIVE_STATES:
+            return None
         watch = el("a", t("results.watch"), href=f"?run={run.id}&tab=runs")
         if run.state == "queued" and not run.done:
             return note("na", t("results.queued_of"), " ", watch)
+        if name == VIEWS[0]:
+            return div(watch)  # its sentence says how far the run is
         progress = t("results.live_of", done=f"{run.done:,}", total=f"{run.total:,}")
         return note("na", progress, " ", watch)
 

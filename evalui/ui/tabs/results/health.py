@@ -1,33 +1,39 @@
 """Results, Dataset health: what the questions give away, with and without a model."""
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
-from evalui.messages import Messages
 from evalui.report.analyses.health import choices_only_blocks, health_blocks
 from evalui.report.html import Html, div, el
 from evalui.report.render.page import render_blocks
 from evalui.types import Sample
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card
 from evalui.ui.tabs.results.run_view import RunView, model_places
 
 
-def render_health(t: Messages, view: RunView) -> Html:
+def render(view: RunView, form: Form) -> Html:
     """The health of each dataset of a run, as this run used it."""
+    del form
     by_name = datasets(view)
     if not by_name:
-        return card(div(el("h2", t("dataset.none")), cls="empty unavailable"))
+        return card(div(el("h1", view.t("dataset.none")), cls="empty"))
     summaries = list(view.summaries.values())
     places = model_places(summaries, view.baselines)
     parts: list[Html] = []
     for name, samples in by_name.items():
         blind = choices_only_blocks(
-            summaries, name, t.language, places=places, baselines=view.baselines
+            summaries, name, view.language, places=places, baselines=view.baselines
         )
-        heading = el("p", name, cls="meta") if len(by_name) > 1 else None
-        parts.append(div(heading, render_blocks(health_blocks(samples, t.language, blind=blind))))
-    address = urlencode({"run": view.run.id, "tab": "results", "sub": "health"})
-    return div(*parts, data_address=address)
+        heading = el("p", name, cls="meta gap") if len(by_name) > 1 else None
+        blocks = health_blocks(samples, view.language, blind=blind)
+        parts.append(div(heading, render_blocks(blocks)))
+    return div(*parts)
+
+
+def act(view: RunView, action: Action) -> Html | None:
+    """Nothing here is an action."""
+    del view, action
 
 
 def datasets(view: RunView) -> Mapping[str, tuple[Sample, ...]]:

@@ -1,7 +1,7 @@
 """Results, Report: the run as files to keep."""
 
 from evalui.messages import Messages
-from evalui.report.export.files import FORMATS
+from evalui.report.export.formats import FORMATS
 from evalui.report.html import Html, div, el
 from evalui.runs.database.records import RunRow
 from evalui.ui.components.form import Form

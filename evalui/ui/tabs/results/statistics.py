@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
-from urllib.parse import urlencode
 
 from evalui.messages import Messages
+from evalui.report.analyses.calibration import calibrated_cells
 from evalui.report.analyses.overview.summary import Measure
 from evalui.report.analyses.statistics import (
     ComparisonSet,
@@ -27,7 +27,7 @@ from evalui.types import Cell
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, field, select
-from evalui.ui.tabs.results.calibration import render_calibration
+from evalui.ui.tabs.results import calibration
 from evalui.ui.tabs.results.run_view import RunView
 
 
@@ -59,9 +59,9 @@ def render(view: RunView, form: Form) -> Html:
     comparison = selection.comparison
     if comparison is None or not comparison.pairs:
         refused = comparison.incomparable if comparison else ()
-        said = [refusal_sentence(each, t.language) for each in refused]
+        sentences = [refusal_sentence(each, t.language) for each in refused]
         blocks: list[Block] = [
-            Headline(" ".join(said) or t("statistics.no_pair")),
+            Headline(" ".join(sentences) or t("statistics.no_pair")),
             errors_section(summaries, t.language, baselines=view.baselines),
         ]
         return div(render_blocks(blocks), _calibration(view, form), render_blocks([signatures]))
@@ -70,15 +70,15 @@ def render(view: RunView, form: Form) -> Html:
     shown, grey = list(view.with_question.values()), view.baselines
     first = statistics_headline(shown, comparison, t.language, baselines=grey)
     blocks = statistics_blocks(shown, comparison, t.language, baselines=grey, size=size)
-    address = {"run": view.run.id, "tab": "results", "sub": "statistics"}
     chosen = {"compared": selection.key, "measure": comparison.measure, "size": str(size)}
+    address = view.address("statistics", **(chosen if _chose(form) else {}))
     return div(
         render_blocks([first]),
         pickers(t, selection, size),
         render_blocks(blocks),
         _calibration(view, form),
         render_blocks([signatures]),
-        data_address=urlencode(address | (chosen if _chose(form) else {})),
+        data_address=address.removeprefix("?"),
     )
 
 
@@ -114,7 +114,8 @@ def pickers(t: Messages, selection: ComparisonSelection, size: int) -> Html:
 
 
 def _calibration(view: RunView, form: Form) -> Html:
-    return render_calibration(view.t, view, form, sub="statistics")
+    summaries = list(view.with_question.values())
+    return calibration.render(view, form) if calibrated_cells(summaries) else Html("")
 
 
 def _chose(form: Form) -> bool:

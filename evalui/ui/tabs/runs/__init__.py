@@ -1,24 +1,29 @@
 """The Runs tab: the queue, one run in full, and what is finished.
 
-The page shows the state of the store; it is read again each second while something can change.
+The page shows the state of the store; the script requests it again while a run can change.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
-
-import gradio as gr
+from typing import NamedTuple
+from urllib.parse import urlencode
 
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_runs
+from evalui.runs.database.runs import (
+    queue_position,
+    read_cells,
+    read_cells_of,
+    read_revision,
+    read_runs,
+)
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
-from evalui.ui.components.component_tabs import QUIET, SKIP, html_fragment, on_action
-from evalui.ui.components.form import dump_client_state, load_client_state
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import (
@@ -35,6 +40,7 @@ from evalui.ui.components.widgets import (
 )
 from evalui.ui.services.run_labels import LIVE_STATES, run_label
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.runs.outcome import outcome
 from evalui.ui.tabs.runs.progress_table import (
     charge_text,
     progress_table,
@@ -43,29 +49,19 @@ from evalui.ui.tabs.runs.progress_table import (
 )
 
 _MAX_FINISHED = 100  # finished runs
+_POLL_MS = 1000
+_CHANGES: Mapping[str, Callable[[Database, str], None]] = {
+    "stop": queue.cancel,
+    "resume": queue.resume,
+    "delete": queue.delete,
+}
 
 
 class RunsNotice(NamedTuple):
-    """What came of the last click, kept in the browser as text.
-
-    Only clicks write it, and the tab opens without it. `confirming` is the run whose
-    deletion waits for a second click.
-    """
+    """What the last click left to show: a problem, or the run whose deletion waits for another."""
 
     problem: str = ""
     confirming: str = ""
-
-
-class RunsClientState(NamedTuple):
-    """What the browser shows: the state of the store, the run in full, and the notice.
-
-    A tick that was on its way during a click draws the page without the click. It writes
-    so here, and the next one sees that the page is not what it should be.
-    """
-
-    revision: int = -1
-    chosen: str = ""
-    notice: str = ""
 
 
 class RunsTab:
@@ -74,70 +70,31 @@ class RunsTab:
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
         self.t = t
-        self.outputs: list[Any] = []
 
-    def build(self) -> None:
-        """Lay out the tab; the browser keeps which run is shown, the notice and the state."""
-        with gr.Column(elem_classes="page"):
-            whole = html_fragment("runs-pane")
-        chosen = gr.Textbox(visible=False)
-        notice = gr.Textbox(visible=False)
-        seen = gr.Textbox(visible=False)
-        timer = gr.Timer(1.0, active=False)
-        self.outputs = [whole, chosen, notice, seen, timer]
-        on_action(whole, self.answer, inputs=[chosen], outputs=self.outputs)
-        parts = [chosen, notice, seen], [whole, seen, timer]
-        ticked = timer.tick(self.tick, *parts, trigger_mode="once", **QUIET)
-        # Should the tick have undone a click, the next one comes at once.
-        ticked.then(self.tick, *parts, **QUIET)
+    def render(self, form: Form) -> Html:
+        """The page with the run of the address in full."""
+        chosen = field_value(form, "run")
+        return self._page(chosen, self._missing(chosen))
 
-    def answer(self, chosen: str, act: Action) -> tuple[Any, ...]:
-        """What the page shows after a click: stop, resume, delete or another run."""
+    def act(self, action: Action) -> Html | None:
+        """The page after a click or a poll; None if a poll finds what it left."""
+        chosen = field_value(action.form, "run")
+        if action.do == "poll":
+            return self._polled(chosen, action)
         try:
-            chosen, problem = self._perform(act, chosen), ""
+            chosen, problem = self._perform(action, chosen), ""
         except EvaluiError as error:
             problem = self.t.translate(error.sentence)
-        notice = RunsNotice(problem, act.value("run") if act.do == "ask" else "")
-        seen = RunsClientState(
-            read_revision(self.service.database), chosen, dump_client_state(notice)
-        )
-        return (
-            self.show(chosen, notice),
-            chosen,
-            dump_client_state(notice),
-            dump_client_state(seen),
-            self.timer(),
-        )
+        confirming = action.value("target") if action.do == "ask" else ""
+        return self._page(chosen, RunsNotice(problem, confirming))
 
-    def tick(self, chosen: str, notice: str, state: str) -> tuple[Any, ...]:
-        """The page if it is not what it should be, else only whether the timer goes on.
-
-        It goes on after news: the next tick looks whether a click was undone meanwhile.
-        """
-        now = RunsClientState(read_revision(self.service.database), chosen, notice)
-        if now == load_client_state(RunsClientState, state):
-            # Sent each time: one that was on its way may stop what a click has started.
-            return SKIP, SKIP, self.timer()
-        return (
-            self.show(chosen, load_client_state(RunsNotice, notice)),
-            dump_client_state(now),
-            gr.Timer(active=True),
-        )
-
-    def open(self, chosen: str) -> tuple[Any, ...]:
-        """Pane, notice, what it shows, and timer when the tab is opened."""
-        missing = self._missing(chosen)
-        notice = dump_client_state(missing)
-        # Read before the page is drawn: what changes meanwhile is news to the next tick.
-        seen = RunsClientState(read_revision(self.service.database), chosen, notice)
-        return self.show(chosen, missing), notice, dump_client_state(seen), self.timer()
-
-    def blind_voting_outputs(self) -> tuple[Any, ...]:
-        """The same for an annotator, who votes without knowing names, until the tab is opened."""
-        return SKIP, SKIP, SKIP, SKIP
+    def _polled(self, chosen: str, action: Action) -> Html | None:
+        if action.value("seen") == str(read_revision(self.service.database)):
+            return None
+        return self._page(chosen, RunsNotice(action.value("problem"), action.value("confirming")))
 
     def _missing(self, chosen: str) -> RunsNotice:
-        """That the run which an address or another window named is not there, if so."""
+        """That the run which the address names is not there, if so."""
         if chosen:
             try:
                 self.service.run(chosen)
@@ -145,22 +102,20 @@ class RunsTab:
                 return RunsNotice(self.t.translate(error.sentence))
         return RunsNotice()
 
-    def timer(self) -> gr.Timer:
-        """A timer that ticks only while a run can change."""
-        return gr.Timer(active=self.live_count() > 0)
-
     def live_count(self) -> int:
         """Runs that wait or run."""
         return sum(row.state in LIVE_STATES for row in self._rows())
 
-    def show(self, chosen: str, notice: RunsNotice = RunsNotice()) -> Html:  # noqa: B008 (it cannot change)
-        """The whole page."""
+    def _page(self, chosen: str, notice: RunsNotice) -> Html:
+        # Read before the page is drawn: what changes meanwhile is news to the next poll.
+        revision = read_revision(self.service.database)
         rows, t, catalog = self._rows(), self.t, self._catalog()
-        new = el("button", t("runs.new"), type="button", cls="btn pri", data_tab="tab-evaluate")
+        new = el("a", t("runs.new"), href="?tab=evaluate", cls="btn pri")
         head = page_head(t("runs.title"), t("runs.promise"), new)
         problem = div(note("bad", notice.problem), role="alert") if notice.problem else None
+        address = urlencode({"run": chosen, "tab": "runs"} if chosen else {"tab": "runs"})
         if not rows:
-            return div(head, problem, self._empty(), cls="stack")
+            return div(head, problem, self._empty(), cls="stack", data_address=address)
         live = [row for row in reversed(rows) if row.state in LIVE_STATES]
         running = sorted(live, key=lambda row: row.state != "running")
         shown = next((row for row in rows if row.id == chosen), running[0] if running else None)
@@ -172,28 +127,28 @@ class RunsTab:
             self._finished(
                 [row for row in rows if row.state not in LIVE_STATES], catalog, notice.confirming
             ),
+            _poll(revision, notice) if live else None,
             cls="stack",
+            data_address=address,
         )
 
     def _rows(self) -> list[RunRow]:
         return read_runs(self.service.database, self.service.owner)
 
-    def _perform(self, act: Action, chosen: str) -> str:
-        run_id = act.value("run")
-        if act.do not in ("show", "stop", "resume", "delete"):
+    def _perform(self, action: Action, chosen: str) -> str:
+        """Do what a button states to its run; the run to show from then on."""
+        change = _CHANGES.get(action.do)
+        if change is None:
             return chosen
-        run_id = self.service.run(run_id).id
-        if act.do == "stop":
-            queue.cancel(self.service.database, run_id)
-        elif act.do == "resume":
-            queue.resume(self.service.database, run_id)
-        elif act.do == "delete":
-            queue.delete(self.service.database, run_id)
-        return run_id if act.do != "delete" else ""
+        run_id = self.service.run(action.value("target")).id
+        change(self.service.database, run_id)
+        if action.do == "delete":
+            return "" if run_id == chosen else chosen
+        return run_id
 
     def _empty(self) -> Html:
         t = self.t
-        go = el("button", t("runs.new"), type="button", cls="btn", data_tab="tab-evaluate")
+        go = el("a", t("runs.new"), href="?tab=evaluate", cls="btn")
         return titled(
             t("runs.none"), div(el("p", t("runs.none_about"), cls="dim"), go, cls="empty")
         )
@@ -221,9 +176,11 @@ class RunsTab:
             self._state(row),
             t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}"),
             time,
-            div(
-                None if shown else link_button(t("runs.show"), "show", data_run=row.id),
-                link_button(t("runs.stop"), "stop", data_run=row.id),
+            None  # they stand with the run in full
+            if shown
+            else div(
+                _show_link(t("runs.show"), row),
+                link_button(t("runs.stop"), "stop", data_target=row.id),
                 cls="links",
             ),
         ]
@@ -261,7 +218,9 @@ class RunsTab:
         ]
         live = row.state in LIVE_STATES
         stop = (
-            button(t("runs.stop"), "stop", data_run=row.id) if live and not row.cancelling else None
+            button(t("runs.stop"), "stop", data_target=row.id)
+            if live and not row.cancelling
+            else None
         )
         read = el("a", t("runs.results"), href=f"?run={row.id}&tab=results", cls="btn")
         started = (
@@ -296,10 +255,18 @@ class RunsTab:
         t = self.t
         if not rows:
             return titled(t("runs.finished"), el("p", t("runs.finished_none"), cls="dim"))
+        shown = rows[:_MAX_FINISHED]
         charges = run_costs(self.service.database, self.service.owner, catalog)
+        cells = read_cells_of(self.service.database, [row.id for row in shown])
+        baselines = frozenset(entry.name for entry in catalog.values() if entry.baseline)
         lines = [
-            self._ended(row, charges, confirming=row.id == confirming)
-            for row in rows[:_MAX_FINISHED]
+            self._ended(
+                row,
+                outcome(t, cells[row.id], baselines) if row.state == "done" else "",
+                charges,
+                confirming=row.id == confirming,
+            )
+            for row in shown
         ]
         heads = [t(f"runs.{name}") for name in ("when", "run", "state", "result")]
         return titled(
@@ -308,17 +275,18 @@ class RunsTab:
         )
 
     def _ended(
-        self, row: RunRow, charges: Mapping[str, TokenCost], *, confirming: bool
+        self, row: RunRow, result: str, charges: Mapping[str, TokenCost], *, confirming: bool
     ) -> Sequence[Child]:
         t = self.t
         key = {"done": "runs.answers", "failed": "runs.kept", "cancelled": "runs.kept"}[row.state]
-        result = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
+        count = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
         return [
             span(format_time(t, row.finished or row.created), cls="dim"),
             self._run_label(row),
             run_state(t, row.state),
             join(
-                result,
+                result or count,
+                div(count, cls="meta") if result else None,
                 div(charge_text(t, charges[row.id]), cls="meta") if row.id in charges else None,
                 div(t.translate(row.error), cls="meta") if row.error else None,
             ),
@@ -328,14 +296,28 @@ class RunsTab:
     def _links(self, row: RunRow, confirming: bool) -> Html:
         t = self.t
         if confirming:
-            sure = link_button(t("runs.delete_sure"), "delete", data_run=row.id)
+            sure = link_button(t("runs.delete_sure"), "delete", data_target=row.id)
             return div(sure, link_button(t("runs.keep"), "keep"), cls="links")
         resumable = row.state in ("failed", "cancelled")
         return div(
             el("a", t("runs.open"), href=f"?run={row.id}&tab=results") if row.done else None,
-            link_button(t("runs.resume"), "resume", data_run=row.id) if resumable else None,
-            link_button(t("runs.cells"), "show", data_run=row.id),
+            link_button(t("runs.resume"), "resume", data_target=row.id) if resumable else None,
+            _show_link(t("runs.cells"), row),
             el("a", t("runs.repeat"), href=f"?again={row.id}"),
-            link_button(t("runs.delete"), "ask", data_run=row.id),
+            link_button(t("runs.delete"), "ask", data_target=row.id),
             cls="links",
         )
+
+
+def _show_link(word: str, row: RunRow) -> Html:
+    return el("a", word, href=f"?run={row.id}&tab=runs")
+
+
+def _poll(revision: int, notice: RunsNotice) -> Html:
+    """Has the script request the page again; what it carries is what a poll must not undo."""
+    return div(
+        data_poll=_POLL_MS,
+        data_seen=revision,
+        data_problem=notice.problem,
+        data_confirming=notice.confirming,
+    )

@@ -53,8 +53,13 @@ def progress_table(
             "tr",
             el("th", _model_label(model, own), scope="row"),
             *(
-                el("td", _place(t, by_place.get((model, *column)), opening, unreached))
-                for column in columns
+                el(
+                    "td",
+                    # Its column, for a phone, where it stands below the model.
+                    div(heading, cls="meta column"),
+                    _place(t, by_place.get((model, *column)), opening, unreached),
+                )
+                for column, heading in zip(columns, headings, strict=True)
             ),
         )
         for model in models

@@ -13,7 +13,8 @@ from open_examples import DATASET, judged_run, rating_result, votes
 from evalui.datasets.external_answers import read_answers
 from evalui.errors import UnknownName
 from evalui.report.compile import Report, compile_report
-from evalui.report.export.files import FORMATS, battle_lines, people_lines, save, trial_lines, write
+from evalui.report.export.files import battle_lines, people_lines, save, trial_lines, write
+from evalui.report.export.formats import FORMATS
 from evalui.report.imports.battles import read_battles, read_votes
 
 SPEC = (

@@ -2,7 +2,7 @@ from runs_examples import CATALOG, add_run, spec, trial
 
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_run
+from evalui.runs.database.runs import read_cells, read_cells_of, read_run
 from evalui.runs.database.throughput import Throughput, remaining_seconds, store_throughput
 from evalui.runs.database.trials import read_results, write_trials
 from evalui.runs.worker.main import Worker
@@ -26,6 +26,13 @@ def test_a_run_counts_the_trials_of_its_cells(database: Database, lease: Lease) 
     write_trials(database, lease, 1, [trial(1), trial(2)])
     run = read_run(database, lease.run_id)
     assert (run.done, run.total) == (2, 24)
+
+
+def test_the_cells_of_several_runs_are_read_at_once(database: Database) -> None:
+    runs = [add_run(database), add_run(database)]
+    cells = read_cells_of(database, [*runs, "none"])
+    assert cells == {run_id: read_cells(database, run_id) for run_id in runs} | {"none": []}
+    assert all(cells[run_id] for run_id in runs)
 
 
 def test_results_stand_in_the_order_of_the_cells(database: Database) -> None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from ui_examples import poll_of
 
 from evalui.errors import ModelError
 from evalui.messages import Sentence, messages
@@ -15,7 +16,7 @@ from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.probing import status
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.probing.status import EndpointStatus
-from evalui.ui.components.component_tabs import SKIP
+from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models import ModelsTab
 
@@ -177,18 +178,18 @@ def test_an_unforeseen_error_does_not_stay(slow: Slow, monkeypatch: pytest.Monke
     assert look.state.abilities == {"generate"}
 
 
-def test_the_page_shows_a_model_as_being_requested_and_refreshes(slow: Slow, desk: AppService):
+def test_the_page_shows_a_model_as_being_requested_and_refreshes(
+    slow: Slow, desk: AppService, act: Callable[..., Action]
+):
     desk.settings.models.write_text(FAR, encoding="utf-8")
     tab = ModelsTab(desk, messages("en"))
-    shown, _, said, stamp, timer = tab.open()
+    shown = tab.render({})
     assert "Being asked" in shown
-    assert timer.active
     slow.open.set()
-    deadline = time.monotonic() + 5
-    while "Being asked" in shown and time.monotonic() < deadline:
-        news, *_ = tab.tick(said, stamp)
-        shown = shown if news == SKIP else news
-    assert "Test this model" in shown
+    wait_for(lambda: not desk.models.current_statuses()["far"].pending)
+    news = tab.act(act("poll", **poll_of(shown)))
+    assert news
+    assert "Test this model" in news
 
 
 def test_a_choice_of_models_shows_that_one_is_being_requested(
@@ -202,7 +203,7 @@ def test_a_choice_of_models_shows_that_one_is_being_requested(
 
 
 def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one(
-    slow: Slow, desk: AppService, monkeypatch: pytest.MonkeyPatch
+    slow: Slow, desk: AppService, act: Callable[..., Action], monkeypatch: pytest.MonkeyPatch
 ):
     desk.settings.workers = 0
     desk.settings.models.write_text(FAR, encoding="utf-8")
@@ -213,12 +214,12 @@ def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one
     slow.open.clear()
     slow.error = None
     monkeypatch.setattr(status, "FAILURE_TTL_S", 0.0)
-    shown, _, said, stamp, timer = tab.open()
+    shown = tab.render({})
     assert "Being asked" in shown
-    assert timer.active
     monkeypatch.setattr(status, "FAILURE_TTL_S", 30.0)
     slow.open.set()
     wait_for(lambda: not desk.models.current_statuses()["far"].pending)
-    shown, _, timer = tab.tick(said, stamp)
-    assert "Test this model" in shown
-    assert timer.active, "whatever came meanwhile is asked for once more"
+    news = tab.act(act("poll", **poll_of(shown)))
+    assert news
+    assert "Test this model" in news
+    assert "data-poll" not in news

@@ -26,17 +26,14 @@ FORM: Form = {
     "limit_per": "dataset",
     "seed": "7",
     "name": "Midterm",
-    "skip_faulty": "yes",
-    "col_options": "Option A, sol2",
-    "col_answer": "gold",
-    "col_key": "index0",
-    "col_question": "text",
+    "col_columns_0123456789abcdef": "A=Option+A&B=sol2&question=text&answer=gold&key=index0",
 }
 
 
 def spec_of(form: Form):
     draft = read_run_form(form)
-    return draft.run_spec([draft.dataset_spec(["a.csv"], name="a", sha256="")])
+    upload = draft.uploads[0]
+    return draft.run_spec([draft.dataset_spec(["a.csv"], name="a", sha256="", upload=upload)])
 
 
 def test_each_mode_has_each_number_of_examples():
@@ -60,6 +57,7 @@ def test_a_form_survives_the_way_through_a_specification():
 
 def test_what_becomes_of_equal_options_is_chosen_for_each_file():
     form = FORM | {"uploads": ["a", "b"], "col_duplicates_b": "skip"}
+    del form["col_columns_0123456789abcdef"]
     draft = read_run_form(form)
     specs = [draft.dataset_spec([name], name=name, sha256="", upload=name) for name in ("a", "b")]
     assert [spec.duplicate_options for spec in specs] == ["keep", "skip"]
@@ -143,11 +141,7 @@ OPEN: Form = {
     "limit_per": "subject",
     "seed": "0",
     "name": "",
-    "skip_faulty": "yes",
-    "col_options": "",
-    "col_answer": "gold",
-    "col_key": "letter",
-    "col_question": "",
+    "col_columns_0123456789abcdef": "answer=gold",
     "col_sheet_0123456789abcdef": "second",
     "col_kind_0123456789abcdef": "subjective",
     "answers": ["fedcba9876543210"],
@@ -233,7 +227,7 @@ def test_a_sheet_is_chosen_for_its_own_upload_only():
     draft = read_run_form(OPEN | {"uploads": ["0123456789abcdef", "1123456789abcdef"]})
     sheets = [draft.layout_of(upload).sheet for upload in draft.uploads]
     assert sheets == ["second", ""]
-    assert draft.layout_of("1123456789abcdef").answer == "gold"
+    assert [draft.layout_of(upload).answer for upload in draft.uploads] == ["gold", ""]
 
 
 def test_a_field_of_judging_that_holds_no_number_is_named():

@@ -52,11 +52,11 @@ def test_an_event_says_that_the_store_is_damaged(
     client: TestClient, capfd: pytest.CaptureFixture[str]
 ):
     listeners = client.get("/en/config").json()["dependencies"]
-    number = next(each["id"] for each in listeners if each["api_name"] == "enter_runs")
-    address = "/en/gradio_api/run/predict?tab=runs"
-    answer = client.post(address, json={"data": [], "fn_index": number})
-    assert answer.status_code == 503
-    assert "The database is damaged" in answer.json()["error"]
+    number = next(each["id"] for each in listeners if each["api_name"] == "act_runs")
+    event = {"data": [], "fn_index": number, "event_data": {"do": "poll"}}
+    answer = client.post("/en/gradio_api/run/predict", json=event)
+    assert answer.status_code == 200
+    assert "The database is damaged" in answer.text
     assert "Traceback" not in capfd.readouterr().err
 
 

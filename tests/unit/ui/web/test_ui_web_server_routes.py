@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
 from evalui.datasets.base import Layout, LoadResult
-from evalui.report.export.files import FORMATS
+from evalui.report.export.formats import FORMATS
 from evalui.ui.services.service import AppService
 from evalui.ui.web.server import add_routes
 

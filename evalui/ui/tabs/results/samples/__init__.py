@@ -56,7 +56,9 @@ class SamplesView:
         row = _shown_cell(run, given.cell)
         address, models = given.to(cell=str(row.id)), self._models(run, row)
         listed = self._reader.question_list(row, address, models)
+        opened = "" if listed.opened is None else address.question or listed.first
         return div(
+            el("input", type="hidden", name="opened", value=opened),
             el(
                 "input",
                 type="checkbox",
@@ -74,11 +76,12 @@ class SamplesView:
                     listed_models(models, row.id),
                     subjects=len(self._reader.facets(row).subjects) > 1,
                 ),
-                self._opened(run, row, address, models, listed),
+                self._opened(run, row, address, models, listed, opened),
                 cls="reader",
             ),
             cls="samples opened" if given.question else "samples",
             data_address=given.query,
+            data_question=opened,
         )
 
     def _models(self, run: RunView, row: CellRow) -> tuple[AnsweringModel, ...]:
@@ -110,9 +113,9 @@ class SamplesView:
         address: SamplesAddress,
         models: Sequence[AnsweringModel],
         listed: QuestionList,
+        sample_id: str,
     ) -> Html:
-        sample_id = address.question or listed.first
-        if listed.opened is None or not sample_id:
+        if not sample_id:
             return self._nothing(address, listed)
         opened = self._reader.opened_question(row, address, models, sample_id)
         if row.cell.mode == OPEN:

@@ -103,14 +103,14 @@ def changed_form(form: Form, changed: str) -> Form:
     """The form after a user has changed the field of that name.
 
     Another filter shows another list, from its beginning; another dataset or mode has none of the
-    filters that were chosen.
+    filters that were chosen; anything else keeps the question that is `opened`.
     """
     if changed == "group":
         dropped = ("q", "sample", "rows", "order", *_OF_A_CELL)
         return {**form, "cell": field_value(form, "group"), **dict.fromkeys(dropped, "")}
     if changed in FILTERS:
         return {**form, **dict.fromkeys(("q", "sample", "rows"), "")}
-    return form
+    return {**form, "q": field_value(form, "opened")}
 
 
 def _read_filter(form: Form) -> QuestionFilter:

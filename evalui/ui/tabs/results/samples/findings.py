@@ -13,7 +13,8 @@ def orders_finding(t: Messages, trials: Sequence[Trial]) -> str:
         return _single(t, trials[0]) if trials else t("samples.unanswered")
     right, n = sum(trial.correct is True for trial in trials), len(trials)
     key = "all" if right == n else "some"
-    return _sentence(t, t(f"samples.right_{key}", right=right, n=n), _habit(t, trials))
+    rest = _habit(t, trials) or _unread(t, trials)
+    return _sentence(t, t(f"samples.right_{key}", right=right, n=n), rest)
 
 
 def models_finding(
@@ -58,6 +59,11 @@ def _habit(t: Messages, trials: Sequence[Trial]) -> str:
     if slots & {trial.target for trial in trials if trial.correct}:
         return ""
     return t("samples.with_answer_at", letters=letters(t, tuple(slots)), option=options.pop())
+
+
+def _unread(t: Messages, trials: Sequence[Trial]) -> str:
+    k = sum(trial.unreadable for trial in trials)
+    return t.count("samples.unread", k) if k else ""
 
 
 def _steady(t: Messages, models: Sequence[AnsweringModel]) -> str:

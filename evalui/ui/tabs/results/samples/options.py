@@ -17,7 +17,7 @@ OUTCOME_KINDS: dict[TrialOutcome, str] = {
     "tied": "warn",
 }
 _SHORT_REPLY = 24  # characters that a cell of the table holds
-_PHONE_COLUMNS = 4  # that stand beside each other on a phone
+PHONE_COLUMNS = 4  # that stand beside each other on a phone
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def option_table(
         )
         for foot in feet
     ]
-    kind = "ot wide" if len(columns) > _PHONE_COLUMNS else "ot"
+    kind = "ot wide" if len(columns) > PHONE_COLUMNS else "ot"
     return div(
         el(
             "table",
@@ -112,7 +112,7 @@ def option_table(
             style=f"--columns:{len(columns)}",
         ),
         cls="scroll",
-        tabindex=0 if len(columns) > _PHONE_COLUMNS else None,
+        tabindex=0 if len(columns) > PHONE_COLUMNS else None,
     )
 
 

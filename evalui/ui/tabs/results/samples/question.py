@@ -18,6 +18,7 @@ from evalui.ui.tabs.results.samples.findings import models_finding, orders_findi
 from evalui.ui.tabs.results.samples.listing import marks_svg
 from evalui.ui.tabs.results.samples.options import (
     OUTCOME_KINDS,
+    PHONE_COLUMNS,
     OptionColumn,
     TableFoot,
     column,
@@ -191,7 +192,7 @@ def _by_models(t: Messages, opened: OpenedQuestion) -> Html:
     return join(
         _tools(t, opened, _order_picker(t, opened), finding, "models"),
         option_table(t, opened.sample, columns, _feet(t, columns, opened)),
-        _legend(t, columns),
+        _legend(t, columns, models=True),
         _replies(t, columns),
     )
 
@@ -236,6 +237,7 @@ def _feet(
 ) -> list[TableFoot]:
     """The rows below the options; those without contents are left out."""
     several = bool(opened) and len(opened.orders) > 1
+    by_rules = any(each.trial and each.reading != each.trial.reading for each in columns)
     feet = [
         TableFoot(t("question.outcome"), [outcome_cell(t, each) for each in columns]),
         TableFoot(
@@ -243,7 +245,10 @@ def _feet(
             [_in_orders(t, each.model) if several else None for each in columns],
         ),
         TableFoot(t("question.reply_rule"), [reply_cell(t, each) for each in columns]),
-        TableFoot(t("question.other_rules"), [other_rules_cell(t, each) for each in columns]),
+        TableFoot(
+            t("question.other_rules"),
+            [None if by_rules else other_rules_cell(t, each) for each in columns],
+        ),
     ]
     return [foot for foot in feet if any(foot.cells)]
 
@@ -257,20 +262,15 @@ def _in_orders(t: Messages, model: AnsweringModel) -> Html | None:
     return join(marks, " ", span(words, cls="meta"))
 
 
-def _legend(t: Messages, columns: Sequence[OptionColumn]) -> Html:
-    picks_only = [each for each in columns if each.trial and not each.shares and not each.scores]
-    figure = (
-        t("question.shares")
-        if any(each.shares for each in columns)
-        else t("question.scores")
-        if any(each.scores for each in columns)
-        else ""
-    )
+def _legend(t: Messages, columns: Sequence[OptionColumn], *, models: bool = False) -> Html:
+    shares, scores = (any(each.shares for each in columns), any(each.scores for each in columns))
+    bare = any(each.trial and not each.shares and not each.scores for each in columns)
+    no_shares = t("question.no_shares_models") if models else t("question.no_shares")
     return div(
         span(span("A", cls="l"), " ", t("question.picked"), cls="pc pick"),
-        span(figure) if figure else None,
-        span(t("question.letter")),
-        span(t("question.no_shares")) if picks_only else None,
+        span(t("question.shares")) if shares else None,
+        span(t("question.scores")) if scores else span(t("question.letter")),
+        span(no_shares) if bare else None,
         cls="legend meta",
     )
 
@@ -312,7 +312,7 @@ def _every_model(t: Messages, opened: OpenedQuestion, labels: Sequence[str]) -> 
     return div(
         el("h2", t("samples.every_model")),
         el("p", t("samples.every_model_about"), cls="meta"),
-        table(heads, rows, cls="pickt"),
+        table(heads, rows, cls="pickt wide" if len(orders) > PHONE_COLUMNS else "pickt"),
         cls="sec",
     )
 

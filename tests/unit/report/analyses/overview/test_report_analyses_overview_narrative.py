@@ -136,23 +136,6 @@ def test_the_subtitle_tells_how_many_questions_there_are():
     assert narrative.overview_subtitle([], "en") == ""
 
 
-def test_a_takeaway_has_every_figure_with_its_range():
-    assert narrative.takeaway(_summary(robust=0.36), "en") == (
-        "60 % right (n = 240), plausible range 54–66. "
-        "36 % right whatever order the options come in (30–42). "
-        "Right as written but not in every order: 58 of 240 questions."
-    )
-    assert narrative.takeaway(_summary(robust=0.36), "zh") == (
-        "答对 60 %（n = 240），合理范围 54–66。"
-        "无论选项怎样排列都答对的占 36 %（30–42）。"
-        "240 题中有 58 题原顺序答对，换个顺序就答错。"
-    )
-
-
-def test_the_takeaway_of_one_order_says_nothing_of_others():
-    assert narrative.takeaway(_summary(), "en") == "60 % right (n = 240), plausible range 54–66."
-
-
 def test_the_small_lines_under_the_figures():
     summary = replace(_summary(robust=0.36), unreadable=29, done=960, unreadable_origin=12)
     assert narrative.plausible_range(summary.accuracy, "en") == "plausible range 54–66"

@@ -11,14 +11,11 @@ from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.overview.warnings import BIASED, banner
 from evalui.report.analyses.position_bias.figures import prior_rows
 from evalui.report.analyses.position_bias.findings import (
-    bias_level_details,
-    bias_level_sentence,
-    bias_level_text,
-    cell_summary,
     findings,
     picks_text,
     recall_text,
 )
+from evalui.report.analyses.position_bias.verdict import verdict
 from evalui.report.blocks import Picture, Table
 from evalui.report.export.choice_names import PublicBias
 from evalui.report.export.json import encode
@@ -138,12 +135,10 @@ LITTLE = {
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_sentence_claims_a_bias_of_letters_that_hold_too_little(muted, loud, language):
     bias, little = muted.main_bias, LITTLE[language]
-    word = {"en": "Not by letters", "zh": "未用字母作答"}[language]
-    assert bias_level_text(bias, language) == ("mass", word)
-    assert bias_level_sentence(bias, language) == picks_text(bias, language) == little
-    assert bias_level_details(bias, language) == ""
+    headline = verdict("muted", bias, language)
+    assert ("2 %" in headline.text, headline.lead, headline.support) == (True, "", "")
+    assert picks_text(bias, language) == little
     assert recall_text(bias, language).endswith(little[0].lower() + little[1:])
-    assert little in cell_summary(muted, language)
     told = {each.rule: each for each in findings(muted, bias, language)}
     for rule in ("picks", "recalls"):
         assert told[rule].finding.startswith(little)

@@ -6,11 +6,8 @@ from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias.findings import (
-    bias_level_details,
-    bias_level_sentence,
-    bias_level_text,
-    cell_summary,
     ckld_text,
+    counted_picks,
     findings,
     kappa,
 )
@@ -36,90 +33,12 @@ def _findings(bias: StratumBias, language: str = "en", **given):
     return {each.rule: each for each in findings(summary, bias, language)}
 
 
-@pytest.mark.parametrize(
-    ("light", "words", "english", "chinese"),
-    [
-        ("red", "Clear", "; clear bias", "，偏差明显"),
-        ("amber", "Slight", "; slight bias", "，略有偏差"),
-        ("green", "None found", "; no bias seen", "，未见偏差"),
-        ("few", "Too few questions to tell", "; too few questions to tell", "，题目太少，无法判断"),
-        ("na", "Not tested", "; not tested", "，未检验"),
-    ],
-)
-def test_the_light_has_its_words_and_its_sentence(light, words, english, chinese):
-    bias = _lit(light, 0.2)
-    assert bias_level_text(bias, "en") == (light, words)
-    assert bias_level_sentence(bias, "en") == (
-        "Picks A 62 % of the time where 25 % is fair" + english
-    )
-    assert bias_level_sentence(bias, "zh") == "选 A 的比例为 62 %，公平值 25 %" + chinese
-
-
-@pytest.mark.parametrize("n", [30, 60, 99])
-def test_few_questions_never_mean_that_there_is_no_bias(n: int):
-    bias = _bias(right, n=n)
-    assert bias.level == "few"
-    for language, words in (("en", "no bias"), ("zh", "未见")):
-        told = bias_level_sentence(bias, language) + bias_level_text(bias, language)[1]
-        assert words not in told.lower()
-
-
 def test_of_fewer_than_thirty_questions_only_counts_are_told():
     bias = _bias(n=28)
-    assert bias_level_sentence(bias, "en") == (
-        "Picks A in 70 of 112 readable replies; too few questions to tell"
-    )
+    assert counted_picks(bias, "en") == "Picks A in 70 of 112 readable replies"
     told = _findings(bias)
     assert {told[rule].p for rule in ("picks", "recalls")} == {""}
     assert told["picks"].finding == "Too few questions to tell."
-    assert bias_level_details(bias, "en") == ""
-
-
-def test_a_model_that_always_picks_one_letter_is_called_so():
-    bias = _bias(lambda *_: 0)
-    assert bias_level_text(bias, "en") == ("red", "One position only")
-    assert bias_level_sentence(bias, "en") == "Picks A in all 480 readable replies; clear bias"
-
-
-def test_p_stands_in_the_small_line_only():
-    bias = _bias()
-    assert bias_level_details(bias, "en") == "p = .001, n = 120"
-    assert "p " not in bias_level_sentence(bias, "en")
-    assert bias_level_details(_lit("na", 0.2), "en") == ""
-
-
-def test_the_front_page_has_five_sentences():
-    assert cell_summary(summarise(cell_result(fond)), "en") == (
-        "50 % right (n = 120), plausible range 41–59. "
-        "50 % right whatever order the options come in (41–59). "
-        "Right as written but not in every order: 0 of 120 questions. "
-        "Picks A 62 % of the time where 25 % is fair; clear bias. "
-        "100.0 % of 480 replies contained a usable answer."
-    )
-    assert cell_summary(summarise(cell_result(fond)), "zh").endswith(
-        "选 A 的比例为 62 %，公平值 25 %，偏差明显。480 条回答中 100.0 % 含有可用的答案。"
-    )
-
-
-def test_the_front_page_has_no_p_value_and_no_star():
-    for pick in (fond, right, halting(5)):
-        text = cell_summary(summarise(cell_result(pick)), "en")
-        assert "p <" not in text
-        assert "*" not in text
-
-
-def test_each_number_of_options_has_its_own_light():
-    four, two = cell_result(fond), cell_result(right, options=2, model="m")
-    renamed = tuple(replace(t, sample_id="p" + t.sample_id) for t in two.trials)
-    samples = four.samples | {"p" + name: each for name, each in two.samples.items()}
-    both = replace(four, samples=samples, trials=four.trials + renamed)
-    text = cell_summary(summarise(both), "en")
-    assert "2 options: " in text
-    assert "4 options: Picks A" in text
-
-
-def test_a_cell_without_answers_has_one_sentence(make_result):
-    assert cell_summary(summarise(make_result({})), "en") == "No answers yet"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +143,6 @@ def test_what_was_left_out_is_counted():
 def test_one_order_is_not_tested_and_says_so():
     bias = _bias(pattern="origin")
     told = _findings(bias)
-    assert bias_level_text(bias, "en") == ("na", "Not tested")
     assert not {"picks", "follow", "voted", "pride"} & set(told)
 
 
@@ -234,7 +152,6 @@ def test_any_cell_can_be_told_in_both_languages(pick, language: str):
     summary = summarise(with_probabilities(cell_result(pick)))
     told = findings(summary, summary.main_bias, language)
     assert all(each.finding and "{" not in each.finding + each.how for each in told)
-    assert cell_summary(summary, language)
 
 
 @pytest.mark.parametrize(("value", "printed"), [(0.424, ".42"), (-0.05, "−.05"), (1.0, "1.00")])

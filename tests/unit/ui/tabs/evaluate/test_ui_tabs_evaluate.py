@@ -1,18 +1,17 @@
 """From a file to a queued run, without a browser."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 
-import gradio as gr
 import pytest
-from starlette.datastructures import QueryParams
-from ui_examples import FAULTY, GOOD, HOSTILE, built
+from ui_examples import FAULTY, GOOD, HOSTILE
 
+from evalui.datasets.base import Layout
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
-from evalui.ui.components.component_tabs import SKIP
+from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
+from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
 
@@ -30,15 +29,15 @@ def start_button(page: str) -> str:
 
 
 def test_the_empty_page_offers_a_file_and_the_sample(tab: EvaluateTab):
-    page = tab.show({})
+    page = tab.render({})
     assert "Drop a file of questions here" in page
     assert 'data-do="sample"' in page
 
 
 def test_an_upload_is_checked_and_choices_appear(tab: EvaluateTab, desk: AppService, act: MakeAct):
     upload = desk.store_upload([("capitals.csv", GOOD.encode())])
-    page = tab.answer(act("uploaded", upload=upload))
-    assert "4 ready" in page
+    page = tab.act(act("uploaded", upload=upload))
+    assert "4 of 4 rows ready" in page
     assert "No faults" in page
     assert "disabled" not in start_button(page)
 
@@ -47,7 +46,7 @@ def test_a_second_upload_joins_the_first(
     tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
     other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
-    page = tab.answer(act("uploaded", form_for(), upload=other))
+    page = tab.act(act("uploaded", form_for(), upload=other))
     assert page.count('name="uploads"') == 2
     assert "<b>capitals</b>" in page
     assert "<b>more</b>" in page
@@ -55,57 +54,65 @@ def test_a_second_upload_joins_the_first(
 
 def test_a_removed_file_is_gone(tab: EvaluateTab, act: MakeAct, form_for: MakeForm):
     form = form_for()
-    page = tab.answer(act("remove", form, upload=form["uploads"][0]))
+    page = tab.act(act("remove", form, upload=form["uploads"][0]))
     assert "Drop a file of questions here" in page
 
 
-def test_faulty_rows_stop_the_start_until_they_are_left_out(
-    tab: EvaluateTab, act: MakeAct, form_for: MakeForm
-):
-    form = form_for(FAULTY)
-    page = tab.answer(act("set", form))
+def test_faulty_rows_are_set_aside_and_stated(tab: EvaluateTab, act: MakeAct, form_for: MakeForm):
+    page = tab.act(act("set", form_for(FAULTY)))
+    assert "4 of 6 rows ready" in page
+    assert "2 rows are set aside." in page
     assert "2 rows cannot be used" in page
     assert "<td>6</td>" in page
     assert "one of A, B, C, D" in page
-    assert "disabled" in start_button(page)
-    assert "disabled" not in start_button(tab.answer(act("set", form | {"skip_faulty": "yes"})))
+    assert "disabled" not in start_button(page)
+
+
+def test_the_worst_two_findings_stand_in_the_line(tab: EvaluateTab, form_for: MakeForm):
+    rows = "".join(f"{n},Capital of France?,Paris,Rome,Oslo,Bern,A\n" for n in range(7, 60))
+    page = tab.render(form_for(FAULTY + rows))
+    line = page.partition("<summary>")[2].partition("</summary>")[0]
+    assert "2 rows are set aside. 53 questions are there twice." in line
+    assert "Always picking" not in line
 
 
 def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
     tab: EvaluateTab, act: MakeAct, form_for: MakeForm
 ):
     form = form_for(GOOD + "5,Capital of Spain?,Rome,Madrid,Madrid,Bern,B\n")
-    page = tab.answer(act("set", form))
-    assert "5 ready" in page
+    page = tab.act(act("set", form))
+    assert "5 of 5 rows ready" in page
     assert "by line: 6 (B = C). They count in accuracy (1 in all)" in page
     assert "Leave out 1 row with options of the same text" in page
-    assert '<b>B. Madrid</b><span class="warn"> = C</span>' in page
+    assert "1 row has options of the same text." in page
+    preview = tab.act(act("open", form, upload=form["uploads"][0], part="preview"))
+    assert '<b>B. Madrid</b><span class="warn"> = C</span>' in preview
     assert "disabled" not in start_button(page)
-    page = tab.answer(act("set", form | {f"col_duplicates_{form['uploads'][0]}": "skip"}))
-    assert "4 ready" in page
+    page = tab.act(act("set", form | {f"col_duplicates_{form['uploads'][0]}": "skip"}))
+    assert "4 of 5 rows ready" in page
     assert "were left out as requested, 1 in all, by line: 6 (B = C)." in page
     assert "Leave out 1 row with options of the same text" in page
 
 
 def test_a_chinese_page_translates_the_faults(desk: AppService, form_for: MakeForm):
-    page = EvaluateTab(desk, messages("zh")).show(form_for(FAULTY))
+    page = EvaluateTab(desk, messages("zh")).render(form_for(FAULTY))
     assert "答案不是选项之一：“E”" in page
     assert "one of A, B, C, D" not in page
-    assert "有不可用的行" in page
+    assert "2 行已搁置。" in page
 
 
 def test_many_faults_are_shown_in_part_and_counted(tab: EvaluateTab, form_for: MakeForm):
     rows = "".join(f"x{n},Q{n}?,a,b,c,d,E\n" for n in range(60))
-    page = tab.show(form_for(GOOD + rows))
+    page = tab.render(form_for(GOOD + rows))
     assert page.count("<td>“E”") + page.count(">“E”</span>") == 50
     assert "and 10 more faults" in page
 
 
 def test_faults_that_are_only_counted_are_marked_as_such(tab: EvaluateTab, form_for: MakeForm):
     rows = "".join(f"x{n},,a,b,c,d,E\n" for n in range(1500))
-    page = tab.show(form_for(GOOD + rows))
+    page = tab.render(form_for(GOOD + rows))
     assert "1,500 rows cannot be used" in page
-    assert "Leave out these 1,500 rows" in page
+    assert "1,500 rows are set aside." in page
     assert "and 2,950 more faults; the download has the first 1,000" in page
 
 
@@ -122,20 +129,20 @@ def test_faults_that_are_only_counted_are_marked_as_such(tab: EvaluateTab, form_
 def test_what_cannot_work_says_why_and_does_not_start(
     tab: EvaluateTab, form_for: MakeForm, fields: Form, reason: str
 ):
-    page = tab.show(form_for(**fields))
+    page = tab.render(form_for(**fields))
     assert reason in page
     assert "disabled" in start_button(page)
 
 
 def test_a_model_that_cannot_load_is_off_with_its_reason(tab: EvaluateTab, form_for: MakeForm):
-    page = tab.show(form_for())
+    page = tab.render(form_for())
     card = page.partition('value="gone"')[2].partition("</label>")[0]
     assert "disabled" in card
     assert "nowhere" in card
 
 
 def test_every_order_is_announced_with_its_count(tab: EvaluateTab, form_for: MakeForm):
-    page = tab.show(form_for(pattern="all_possible", modes=["multiple_choice"]))
+    page = tab.render(form_for(pattern="all_possible", modes=["multiple_choice"]))
     assert "This asks 192 requests" in page  # 4 questions x 24 orders x 2 models
 
 
@@ -144,15 +151,14 @@ def test_the_questions_of_several_datasets_are_counted_together(
 ):
     other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
     form = form_for()
-    page = tab.show(form | {"uploads": [*form["uploads"], other]})
-    cost = page.partition("Before you start")[2].partition("Requests")[0]
-    assert ">8<" in cost  # 4 of each, whichever models and modes answer them
+    page = tab.render(form | {"uploads": [*form["uploads"], other]})
+    assert "With 8 questions" in page  # 4 of each, whichever models and modes answer them
 
 
 def test_start_queues_the_run_and_leads_to_it(
     tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
-    page = tab.answer(act("start", form_for(name="Midterm")))
+    page = tab.act(act("start", form_for(name="Midterm")))
     (row,) = read_runs(desk.database)
     assert (row.name, row.state) == ("Midterm", "queued")
     assert f'href="?run={row.id}&amp;tab=runs" data-go' in page
@@ -161,8 +167,8 @@ def test_start_queues_the_run_and_leads_to_it(
 def test_a_run_can_be_repeated_from_its_form(
     tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
-    tab.answer(act("start", form_for(name="Midterm", shots="0", pattern="origin")))
-    page = tab.again(read_runs(desk.database)[0].id)
+    tab.act(act("start", form_for(name="Midterm", shots="0", pattern="origin")))
+    page = tab.render({"again": read_runs(desk.database)[0].id})
     assert 'value="Midterm"' in page
     origin = page.partition('name="pattern" value="origin"')[2].partition(">")[0]
     assert "checked" in origin
@@ -172,7 +178,7 @@ def test_a_file_that_is_no_table_is_reported_on_the_empty_page(
     tab: EvaluateTab, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("photo.csv", bytes(range(256)) * 40)])
-    page = tab.answer(act("uploaded", upload=upload))
+    page = tab.act(act("uploaded", upload=upload))
     assert "photo.csv" in page
     assert "Drop a file of questions here" in page
 
@@ -197,7 +203,7 @@ def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
     desk: AppService, act: MakeAct, file: str, content: bytes, told: str
 ):
     tab = EvaluateTab(desk, messages("zh"))
-    assert told in tab.answer(act("uploaded", upload=desk.store_upload([(file, content)])))
+    assert told in tab.act(act("uploaded", upload=desk.store_upload([(file, content)])))
 
 
 @pytest.mark.parametrize(
@@ -213,28 +219,24 @@ def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
 def test_a_chinese_page_tells_in_chinese_what_cannot_work(
     desk: AppService, form_for: MakeForm, fields: Form, told: str
 ):
-    page = EvaluateTab(desk, messages("zh")).show(form_for(**fields))
+    page = EvaluateTab(desk, messages("zh")).render(form_for(**fields))
     assert told in page
     assert "没有文件夹 " in page  # the model that cannot be loaded
 
 
 def test_an_upload_of_another_user_is_not_opened(tab: EvaluateTab, desk: AppService, act: MakeAct):
     upload = desk.uploads.store("bob", [("capitals.csv", GOOD.encode())])
-    assert "no longer here" in tab.answer(act("uploaded", upload=upload))
+    assert "no longer here" in tab.act(act("uploaded", upload=upload))
 
 
 def test_nothing_in_a_file_becomes_markup(tab: EvaluateTab, form_for: MakeForm):
     cell = HOSTILE.replace('"', '""')
     hostile = f'{GOOD}"9{cell}","{cell}","{cell}",b,c,d,A\n10,"{cell}",a,b,c,d,"{cell}"\n'
-    page = tab.show(form_for(hostile, file=f"{HOSTILE.replace('/', '')}.csv"))
+    page = tab.render(form_for(hostile, file=f"{HOSTILE.replace('/', '')}.csv"))
     assert "onerror=" in page
     assert "<img" not in page
     assert "<script" not in page
     assert "<iframe" not in page
-
-
-def address(query: str) -> gr.Request:
-    return gr.Request(SimpleNamespace(query_params=QueryParams(query)))  # pyright: ignore[reportArgumentType]
 
 
 def chosen_models(page: str) -> list[str]:
@@ -242,44 +244,66 @@ def chosen_models(page: str) -> list[str]:
     return [box.partition('value="')[2].partition('"')[0] for box in boxes if "checked" in box]
 
 
-def test_the_models_of_an_address_are_chosen_by_a_click_that_comes_before_them(
-    tab: EvaluateTab, act: MakeAct
+def test_the_models_of_an_address_are_chosen_until_the_form_has_some(
+    tab: EvaluateTab, desk: AppService, act: MakeAct
 ):
-    told, page = tab.clicked(act("sample"), address("models=always-A&models=no-such-model"))
-    assert told == ""
+    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
+    query: Form = {"models": ["always-A", "no-such-model"]}
+    page = tab.act(act("uploaded", query, upload=upload))
     assert chosen_models(page) == ["always-A"]
     assert "checked" in page.partition('name="modes" value="multiple_choice"')[2].partition(">")[0]
-    _, page = tab.clicked(act("sample"), address(""))
+    page = tab.act(act("uploaded", upload=upload))
     assert chosen_models(page) == ["biased"]
 
 
-def test_models_chosen_by_hand_are_those_of_the_address_no_more(
+def test_no_model_is_chosen_for_a_person_who_chose_none(
     tab: EvaluateTab, act: MakeAct, form_for: MakeForm
 ):
-    form = form_for(models=[])
-    _, page = tab.clicked(act("set", form), address("models=always-A"))
+    page = tab.act(act("set", form_for(models=[])))
     assert chosen_models(page) == []
 
 
-def test_an_address_tells_its_models_and_never_draws_over_the_page(tab: EvaluateTab):
-    told, page = tab.enter("", ["always-A", "no-such-model"])
-    assert "Chosen: always-A." in told
-    assert "input" not in told
-    assert page == SKIP
-    assert tab.enter("", ["no-such-model"]) == (SKIP, SKIP)
+def test_an_address_states_its_models_on_the_empty_page(tab: EvaluateTab):
+    page = tab.render({"models": ["always-A", "no-such-model"]})
+    assert "Chosen: always-A." in page
+    assert "Chosen:" not in tab.render({"models": "no-such-model"})
 
 
 def test_an_address_with_a_broken_catalog_is_an_empty_page(tab: EvaluateTab, desk: AppService):
     desk.settings.models.write_text("[biased", encoding="utf-8")
-    assert tab.enter("", ["always-A"]) == (SKIP, SKIP)
+    page = tab.render({"models": ["always-A"]})
+    assert "Drop a file of questions here" in page
+    assert "Chosen:" not in page
 
 
-def test_every_pane_of_the_tab_is_an_output(tab: EvaluateTab, act: MakeAct):
-    def lay_out() -> None:
-        with gr.Blocks():
-            tab.build()
+def test_the_files_stand_in_the_address_and_come_back_from_it(tab: EvaluateTab, desk: AppService):
+    uploads = [
+        desk.store_upload([(f"{name}.csv", GOOD.replace("Capital", name).encode())])
+        for name in ("one", "two")
+    ]
+    page = tab.render({"uploads": uploads})
+    address = page.partition('data-address="')[2].partition('"')[0].replace("&amp;", "&")
+    assert address == f"tab=evaluate&uploads={uploads[0]},{uploads[1]}"
+    assert tab.render({"uploads": address.partition("uploads=")[2]}) == page
+    assert 'data-address="tab=evaluate"' in tab.render({})
 
-    built(lay_out)
-    assert (
-        len(tab.outputs) == len(tab.enter("", [])) == len(tab.clicked(act("sample"), address("")))
-    )
+
+def test_the_sample_starts_at_once_and_leads_to_its_overview(
+    tab: EvaluateTab, desk: AppService, act: MakeAct
+):
+    page = tab.act(act("sample"))
+    (row,) = read_runs(desk.database)
+    assert f'href="?run={row.id}&amp;tab=results" data-go' in str(page)
+    spec = read_spec(row.spec)
+    assert spec.models == ["biased", "always-A"]  # no demo model in this catalog
+    assert [(mode.mode, mode.pattern) for mode in spec.modes] == [("multiple_choice", "circular")]
+
+
+def test_every_format_has_an_example_that_is_read(desk: AppService, tab: EvaluateTab):
+    page = tab.render({})
+    for name, content in EXAMPLES.items():
+        assert f'href="../examples/{name}"' in page
+        upload = desk.store_upload([(name, content())])
+        for part in desk.parts(upload):
+            loaded = desk.load(part, Layout())
+            assert (len(loaded.dataset.samples) > 1, loaded.faults) == (True, ())

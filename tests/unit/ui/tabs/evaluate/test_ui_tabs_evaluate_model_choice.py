@@ -1,16 +1,23 @@
 """Where the questions go is said before the start, and nothing is promised that is not so."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ui_open_examples import MODELS, open_desk, open_form, subjective
 
 from evalui.messages import messages
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import ModelState
+from evalui.models.memory_estimate import Footprint
+from evalui.settings import ASSETS
 from evalui.ui.components.form import Form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
+from evalui.ui.tabs.evaluate.model_choice import OfferedModel, models_card
 
 _CATALOG = (
     MODELS
@@ -35,14 +42,14 @@ def desk(tmp_path: Path) -> AppService:
 
 
 def _page(desk: AppService, form: Form, language: str = "en") -> str:
-    return EvaluateTab(desk, messages(language)).show(form)
+    return EvaluateTab(desk, messages(language)).render(form)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_what_is_answered_here_stays_here(desk: AppService, language: str):
     page = _page(desk, open_form(desk, models=["perfect", "near-chat"]), language)
     assert _STAYS[language] in page
-    assert messages(language)("away.to", hosts="127.0.0.1") not in page
+    assert "· 127.0.0.1" not in page
 
 
 @pytest.mark.parametrize(
@@ -56,11 +63,9 @@ def test_an_endpoint_elsewhere_is_named_with_its_host(
     desk: AppService, language: str, sentence: str
 ):
     page = _page(desk, open_form(desk, models=["perfect", "remote-chat"]), language)
-    head, _, rest = page.partition("</h1>")
-    # Below the title, and once more above the Start button.
-    assert sentence in rest.partition("<section")[0]
-    assert sentence in rest[rest.rindex('class="card cost"') :]
-    assert _STAYS[language] not in head + rest
+    start = page[page.rindex('class="card cost"') :]
+    assert sentence in start.partition('data-do="start"')[0]  # above the button
+    assert _STAYS[language] not in page
 
 
 @pytest.mark.parametrize(
@@ -68,7 +73,7 @@ def test_an_endpoint_elsewhere_is_named_with_its_host(
     [
         (
             "en",
-            "remote-chat, the judge, sends the questions and answers to another server "
+            "remote-chat, the judge, sends questions and answers to another server "
             "(api.example.org).",
         ),
         ("zh", "评委 remote-chat 会把题目和回答发送到其他服务器（api.example.org）。"),
@@ -81,9 +86,14 @@ def test_a_judge_elsewhere_is_sent_the_answers_too(desk: AppService, language: s
     assert _STAYS[language] in _page(desk, off, language)
 
 
-def test_a_model_at_choice_says_where_it_would_send_the_questions(desk: AppService):
+def test_a_model_at_choice_says_where_it_would_send_the_questions(
+    desk: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(desk.models, "states", lambda: _reachable(desk))
     page = _page(desk, open_form(desk))
-    assert page.count("sends the questions to api.example.org") == 1
+    row = page.partition('value="remote-chat"')[2].partition("</label>")[0]
+    assert "endpoint" in row
+    assert "api.example.org" in row
     assert _STAYS["en"] in page
 
 
@@ -104,6 +114,14 @@ def test_the_empty_page_promises_nothing_that_a_choice_could_break(desk: AppServ
     assert ("unless you choose" if language == "en" else "除非选用") in page
 
 
+def _reachable(desk: AppService) -> list[ModelState]:
+    """The models as if every endpoint answered."""
+    return [
+        replace(state, problem="", abilities=frozenset({"generate"}))
+        for state in AppService(desk.settings, desk.database).states()
+    ]
+
+
 _ELSEWHERE = """
 [remote-chat]
 backend = "openai"
@@ -116,12 +134,86 @@ def test_nothing_is_sent_elsewhere_unless_a_person_chooses_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     desk = open_desk(tmp_path, _ELSEWHERE)
-    (away,) = desk.states()
-    ready = replace(away, problem="", abilities=frozenset({"generate"}))
-    monkeypatch.setattr(desk, "states", lambda: [ready])
+    ready = _reachable(desk)
+    monkeypatch.setattr(desk.models, "states", lambda: ready)
     upload = desk.store_upload([("talk.jsonl", subjective())])
     page = _page(desk, {"uploads": [upload]})
     assert _STAYS["en"] in page
     assert re.search(r'<input[^>]*value="remote-chat"[^>]* checked', page) is None
     assert re.search(r'<input[^>]*value="remote-chat"[^>]*>', page)
+    assert "Choose a model." in page
+
+
+def _state(name: str, **fields: Any) -> ModelState:
+    entry = ModelEntry(name, fields.pop("backend", "scripted"), **fields)
+    return ModelState(entry, frozenset({"generate"}), "")
+
+
+def _card(states: Sequence[ModelState], form: Form) -> str:
+    offers = [OfferedModel(state) for state in states]
+    return models_card(messages("en"), offers, form, None)
+
+
+def test_the_base_is_one_click_away_when_its_tuned_model_is_chosen():
+    known = [
+        _state("base", path="/m", options={"rule": "noisy"}),
+        _state("tuned", path="/m", adapter="/a"),
+    ]
+    assert "and its base" not in _card(known, {"models": ["base"]})
+    assert 'value="base" aria-label="and its base, base"' in _card(known, {"models": ["tuned"]})
+    both = _card(known, {"models": ["tuned", "base"]})
+    assert "compared with its base, base" in both
+    assert 'aria-label="and its base' not in both
+
+
+def test_models_stand_in_groups_and_what_only_demonstrates_is_folded():
+    known = [
+        _state("rule", baseline=True),
+        _state("far", backend="openai"),
+        _state("own", backend="transformers", path="/m"),
+        _state("demo", backend="transformers", path=str(ASSETS / "models" / "demo-late")),
+    ]
+    page = _card(known, {})
+    order = ["On this server", "own", "Endpoints", "far", "Demo and baselines", "rule", "demo"]
+    places = [page.index(f">{name}<") for name in order]
+    assert places == sorted(places)
+    assert "1 small demo model, 1 scripted baseline" in page
+    assert "<details open" not in page
+    assert "<details open" in _card(known, {"models": ["demo"]})
+    assert "<details open" in _card([known[0], known[3]], {})  # there is nothing else to choose
+
+
+def test_a_search_hides_what_does_not_match_and_keeps_what_is_chosen():
+    known = [_state(f"own-{n}", backend="transformers", path="/m") for n in range(7)]
+    assert 'name="find"' not in _card(known, {})
+    known.append(_state("rule", baseline=True))
+    page = _card(known, {"models": ["own-1"], "find": "RUL"})
+    assert 'name="find" value="RUL"' in page
+    hidden = [part.partition(">")[0] for part in page.split("<label ")[1:]]
+    assert ["hidden" in label for label in hidden] == [True] * 7 + [False]
+    assert 'value="own-1" aria-label="own-1" data-many checked' in page
+    assert "<details open" in page
+
+
+def test_a_model_too_large_for_its_device_stays_with_the_reason():
+    state = _state("large", backend="transformers", path="/m", parameters=32 * 10**9)
+    needs = Footprint("bfloat16", 64 * 10**9, 2 * 10**9, 4096, 4096)
+    page = models_card(
+        messages("en"), [OfferedModel(state, needs, 40 * 10**9, 48 * 10**9)], {}, None
+    )
+    assert "32 B · needs 66.0 GB, 40.0 GB free" in page
+    assert "cannot run here" in page
+    assert "disabled" in page
+    tight = models_card(
+        messages("en"), [OfferedModel(state, needs, 40 * 10**9, 80 * 10**9)], {}, None
+    )
+    assert "needs 66.0 GB, 40.0 GB free" in tight  # other runs may end before this one begins
+    assert "disabled" not in tight
+
+
+def test_only_models_of_ones_own_are_chosen_for_real_questions(tmp_path: Path):
+    desk = open_desk(tmp_path, (ASSETS / "models.toml").read_text(encoding="utf-8"))
+    upload = desk.store_upload([("talk.jsonl", subjective())])
+    page = _page(desk, {"uploads": [upload]})
+    assert re.search(r'name="models"[^>]* checked', page) is None
     assert "Choose a model." in page

@@ -19,6 +19,7 @@ from ui_open_examples import (
 )
 
 from evalui.messages import messages
+from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
@@ -58,7 +59,7 @@ def test_open_questions_are_shown_with_their_references(
     tab: EvaluateTab, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("talk.jsonl", subjective())])
-    page = tab.answer(act("uploaded", upload=upload))
+    page = tab.act(act("uploaded", {f"open_{upload}": "preview"}, upload=upload))
     assert "open questions" in page
     assert "3 with a reference" in page
     assert "2 capabilities" in page
@@ -68,7 +69,7 @@ def test_open_questions_are_shown_with_their_references(
 
 
 def test_only_settings_of_open_questions_are_offered(tab: EvaluateTab, desk: AppService):
-    page = tab.show({"uploads": open_form(desk)["uploads"]})
+    page = tab.render({"uploads": open_form(desk)["uploads"]})
     assert "checked" in box(page, "modes", "question_answer")
     for gone in ('value="cloze"', 'name="pattern"', 'name="shots"', 'name="own_name"'):
         assert gone not in page
@@ -76,21 +77,21 @@ def test_only_settings_of_open_questions_are_offered(tab: EvaluateTab, desk: App
 
 
 def test_a_judge_is_no_contestant(tab: EvaluateTab, desk: AppService):
-    page = tab.show({"uploads": open_form(desk)["uploads"]})
+    page = tab.render({"uploads": open_form(desk)["uploads"]})
     assert 'name="models" value="reference-judge"' not in page
     assert 'name="judges" value="reference-judge"' in page
     assert 'name="judges" value="always-A"' not in page
 
 
 def test_the_judge_is_on_for_open_questions_with_references(tab: EvaluateTab, desk: AppService):
-    page = tab.show({"uploads": open_form(desk)["uploads"]})
+    page = tab.render({"uploads": open_form(desk)["uploads"]})
     assert "checked" in box(page, "judging", "yes")
     assert "checked" in box(page, "judges", "reference-judge")
     assert "disabled" not in start_button(page)
 
 
 def test_the_judge_is_off_for_questions_and_answers(tab: EvaluateTab, desk: AppService):
-    page = tab.show({"uploads": [desk.store_upload([("qa.jsonl", lines(QA))])]})
+    page = tab.render({"uploads": [desk.store_upload([("qa.jsonl", lines(QA))])]})
     assert "question and answer" in page
     assert "checked" not in box(page, "judging", "yes")
     assert 'value="score10-en.1" selected' in page
@@ -100,7 +101,7 @@ def test_a_file_of_each_kind_offers_the_modes_of_both(
     tab: EvaluateTab, desk: AppService, act: MakeAct
 ):
     choice = desk.store_upload([("capitals.csv", GOOD.encode())])
-    first = tab.answer(act("uploaded", upload=choice))
+    first = tab.act(act("uploaded", upload=choice))
     assert 'name="judging"' not in first
     form: Form = {
         "uploads": [choice],
@@ -108,7 +109,7 @@ def test_a_file_of_each_kind_offers_the_modes_of_both(
         "models": ["perfect"],
         "modes": ["cloze"],
     }
-    page = tab.answer(act("uploaded", form, upload=str(open_form(desk)["uploads"][0])))
+    page = tab.act(act("uploaded", form, upload=str(open_form(desk)["uploads"][0])))
     assert "checked" in box(page, "modes", "cloze")
     assert "checked" in box(page, "modes", "question_answer")
     assert 'name="pattern"' in page
@@ -116,14 +117,14 @@ def test_a_file_of_each_kind_offers_the_modes_of_both(
 
 
 def test_a_mode_that_was_switched_off_stays_off(tab: EvaluateTab, desk: AppService):
-    page = tab.show(open_form(desk, modes=[]))
+    page = tab.render(open_form(desk, modes=[]))
     assert "Choose a mode." in page
     assert "checked" not in box(page, "modes", "question_answer")
 
 
 def test_answers_find_their_questions(tab: EvaluateTab, desk: AppService, act: MakeAct):
     upload = desk.store_upload([("answers_handmade.jsonl", answers(ANSWERS | {"en-9": "?"}))])
-    page = tab.answer(act("answered", open_form(desk, models=[]), upload=upload))
+    page = tab.act(act("answered", open_form(desk, models=[]), upload=upload))
     assert 'value="handmade"' in page
     assert "4 of 4 questions answered" in page
     assert "1 answer belongs to no question: en-9" in page
@@ -132,27 +133,27 @@ def test_answers_find_their_questions(tab: EvaluateTab, desk: AppService, act: M
 def test_faults_of_answers_have_line_and_reason(desk: AppService):
     bad = answers() + b"no JSON at all\n" + lines([{"index": "", "answer": "?"}] * 5)
     form = open_form(desk) | given(desk, bad)
-    page = EvaluateTab(desk, messages("en")).show(form)
+    page = EvaluateTab(desk, messages("en")).render(form)
     assert "6 rows cannot be used" in page
     assert "line 6</span> · neither an index nor a question; expected: one of them" in page
     assert "line 9</span>" in page
     assert "line 10</span>" not in page
     assert "and 1 more" in page
-    page = EvaluateTab(desk, messages("zh")).show(form)
+    page = EvaluateTab(desk, messages("zh")).render(form)
     assert "第 5 行</span> · 不是 JSON 对象" in page
 
 
 def test_models_may_be_none_if_there_are_answers(tab: EvaluateTab, desk: AppService):
     form = open_form(desk, models=[], judging=[])
-    assert "Choose a model." in tab.show(form)
-    page = tab.show(form | given(desk))
+    assert "Choose a model." in tab.render(form)
+    page = tab.render(form | given(desk))
     assert "disabled" not in start_button(page)
 
 
 def test_answers_that_are_removed_are_gone(tab: EvaluateTab, desk: AppService, act: MakeAct):
     brought = given(desk)
     form = open_form(desk) | brought
-    page = tab.answer(act("forget", form, upload=str(brought["answers"][0]), place="0"))
+    page = tab.act(act("forget", form, upload=str(brought["answers"][0]), place="0"))
     assert "handmade" not in page
     assert 'name="answers"' not in page
 
@@ -160,13 +161,13 @@ def test_answers_that_are_removed_are_gone(tab: EvaluateTab, desk: AppService, a
 def test_answers_without_a_name_do_not_start(tab: EvaluateTab, desk: AppService):
     brought = given(desk)
     name = next(field for field in brought if field.startswith("given_"))
-    page = tab.show(open_form(desk) | brought | {name: " "})
+    page = tab.render(open_form(desk) | brought | {name: " "})
     assert "Name the model whose answers these are." in page
     assert "disabled" in start_button(page)
 
 
 def test_a_file_that_holds_no_answers_says_so(tab: EvaluateTab, desk: AppService):
-    page = tab.show(open_form(desk) | given(desk, lines([{"index": "en-1", "said": "Paris"}])))
+    page = tab.render(open_form(desk) | given(desk, lines([{"index": "en-1", "said": "Paris"}])))
     assert "has no column of answers" in page
     assert "disabled" in start_button(page)
 
@@ -176,7 +177,7 @@ def test_answers_that_are_no_longer_here_are_reported(
     tab: EvaluateTab, desk: AppService, place: str
 ):
     upload = "0" * 16 if place == "0" else str(given(desk)["answers"][0])
-    page = tab.show(open_form(desk) | {"answers": [upload], f"given_{upload}_{place}": "m"})
+    page = tab.render(open_form(desk) | {"answers": [upload], f"given_{upload}_{place}": "m"})
     assert "This upload is no longer here." in page
     assert "disabled" in start_button(page)
 
@@ -185,14 +186,14 @@ def test_the_answers_of_another_user_are_not_opened(
     tab: EvaluateTab, desk: AppService, act: MakeAct
 ):
     upload = desk.uploads.store("bob", [("answers_m.jsonl", answers())])
-    page = tab.answer(act("answered", open_form(desk), upload=upload))
+    page = tab.act(act("answered", open_form(desk), upload=upload))
     assert "no longer here" in page
     assert "questions answered" not in page
 
 
 def test_the_answers_of_an_earlier_run_take_part(tab: EvaluateTab, desk: AppService):
     earlier = finish(desk, open_form(desk, name="Monday", judging=[]))
-    page = tab.show(open_form(desk, earlier_run=earlier))
+    page = tab.render(open_form(desk, earlier_run=earlier))
     assert "4 answers in “Monday”" in page
     assert f'name="earlier" value="{earlier}/noisy"' in page
     form = open_form(desk, models=["perfect"], earlier=[f"{earlier}/noisy"])
@@ -203,11 +204,11 @@ def test_the_answers_of_an_earlier_run_take_part(tab: EvaluateTab, desk: AppServ
 def test_a_run_on_other_questions_is_not_offered(tab: EvaluateTab, desk: AppService):
     others = [dict(row, question=f"{row['question']} Now?") for row in QUESTIONS]
     finish(desk, open_form(desk, subjective(others), name="Monday"))
-    assert "Monday" not in tab.show(open_form(desk))
+    assert "Monday" not in tab.render(open_form(desk))
 
 
 def test_the_cost_counts_the_requests_to_judges(tab: EvaluateTab, desk: AppService):
-    page = tab.show(open_form(desk))
+    page = tab.render(open_form(desk))
     assert "<dt>Requests</dt><dd>16</dd>" in page  # 4 questions x 2 models, and 4 pairs x 2 orders
     assert "<dt>of them to judges</dt><dd>8</dd>" in page
 
@@ -216,7 +217,7 @@ def test_the_cost_counts_the_requests_to_judges(tab: EvaluateTab, desk: AppServi
     ("fields", "reason"),
     [
         ({"judges": []}, "Choose a judge, or switch judging off."),
-        ({"models": ["perfect"]}, "Comparing needs two contestants."),
+        ({"models": ["perfect"]}, "Comparing needs two."),
         ({"judge_sample": "some"}, "is not a whole number"),
         ({"judge_pairs": "baseline"}, "needs names under"),
         ({"rubric": "own", "rubric_name": "mine.1"}, "The rubric lacks"),
@@ -225,29 +226,29 @@ def test_the_cost_counts_the_requests_to_judges(tab: EvaluateTab, desk: AppServi
 def test_judging_that_cannot_work_says_why(
     tab: EvaluateTab, desk: AppService, fields: Form, reason: str
 ):
-    page = tab.show(open_form(desk) | fields)
+    page = tab.render(open_form(desk) | fields)
     assert reason in page
     assert "disabled" in start_button(page)
 
 
 def test_a_judge_that_also_answers_is_reported(tab: EvaluateTab, desk: AppService):
-    assert "also takes part" not in tab.show(open_form(desk))
+    assert "also takes part" not in tab.render(open_form(desk))
     brought = given(desk, name="reference-judge")
-    assert "reference-judge also takes part" in tab.show(open_form(desk) | brought)
+    assert "reference-judge also takes part" in tab.render(open_form(desk) | brought)
 
 
 def test_a_rule_that_needs_references_is_reported_where_there_are_none(
     tab: EvaluateTab, desk: AppService
 ):
     told = "A rule that compares with a reference: reference-judge. 1 of 4 questions has none"
-    assert told in tab.show(open_form(desk))
-    assert told not in tab.show(open_form(desk, judges=[]))
-    assert "A rule that compares" not in tab.show(open_form(desk, lines(QA)))
+    assert told in tab.render(open_form(desk))
+    assert told not in tab.render(open_form(desk, judges=[]))
+    assert "A rule that compares" not in tab.render(open_form(desk, lines(QA)))
 
 
 def test_one_model_can_be_marked_alone(tab: EvaluateTab, desk: AppService):
-    page = tab.show(open_form(desk, models=["perfect"], rubric="score10-en.1"))
-    assert "Comparing needs two contestants." not in page
+    page = tab.render(open_form(desk, models=["perfect"], rubric="score10-en.1"))
+    assert "Comparing needs two." not in page
     assert "<dt>of them to judges</dt><dd>4</dd>" in page
 
 
@@ -260,7 +261,7 @@ def test_two_lists_meet_each_other_only(tab: EvaluateTab, desk: AppService):
         judge_against=["noisy", "always-A"],
         judge_orders="single",
     )
-    page = tab.show(form)
+    page = tab.render(form)
     assert "checked" in box(page, "judge_baseline", "perfect")
     assert "checked" in box(page, "judge_against", "always-A")
     assert "<dt>of them to judges</dt><dd>8</dd>" in page
@@ -268,26 +269,30 @@ def test_two_lists_meet_each_other_only(tab: EvaluateTab, desk: AppService):
 
 def test_a_price_is_shown_if_it_is_known(tmp_path: Path):
     desk = open_desk(tmp_path, PRICED)
-    page = EvaluateTab(desk, messages("en")).show(open_form(desk, models=["perfect"], judging=[]))
+    page = EvaluateTab(desk, messages("en")).render(open_form(desk, models=["perfect"], judging=[]))
     assert "about US$ 2.0" in page  # 4 replies of at most 512 tokens, at 1000 a million
 
 
 def test_no_price_is_made_up(tab: EvaluateTab, desk: AppService):
-    assert "US$" not in tab.show(open_form(desk))
+    assert "US$" not in tab.render(open_form(desk))
 
 
-def test_the_sample_of_open_questions_is_ready_to_start(tab: EvaluateTab, act: MakeAct):
-    assert 'data-do="open_sample"' in tab.show({})
-    page = tab.answer(act("open_sample"))
-    assert "<b>arena-demo</b>" in page
-    assert "checked" in box(page, "judges", "reference-judge")
-    assert "disabled" not in start_button(page)
+def test_the_sample_of_open_questions_starts_at_once_with_its_judge(
+    tab: EvaluateTab, desk: AppService, act: MakeAct
+):
+    assert 'data-do="open_sample"' in tab.render({})
+    page = tab.act(act("open_sample"))
+    (row,) = read_runs(desk.database)
+    assert f'href="?run={row.id}&amp;tab=results" data-go' in str(page)
+    judging = read_spec(row.spec).judging
+    assert judging is not None
+    assert judging.judges == ["reference-judge"]
 
 
 def test_a_run_with_answers_and_a_judge_can_be_repeated(tab: EvaluateTab, desk: AppService):
     form = open_form(desk, judge_conflict="drop", judge_sample="2") | given(desk)
     run_id = desk.start(read_run_form(form))
-    page = tab.again(run_id)
+    page = tab.render({"again": run_id})
     assert 'value="handmade"' in page
     assert "4 of 4 questions answered" in page
     assert "checked" in box(page, "judging", "yes")
@@ -310,23 +315,24 @@ def test_a_sheet_can_be_chosen(tab: EvaluateTab, desk: AppService, tmp_path: Pat
     del book["Sheet"]
     book.save(tmp_path / "book.xlsx")
     upload = desk.store_upload([("book.xlsx", (tmp_path / "book.xlsx").read_bytes())])
-    page = tab.show(open_form(desk) | {"uploads": [upload]})
+    form = open_form(desk) | {"uploads": [upload], f"open_{upload}": "preview"}
+    page = tab.render(form)
     assert f'name="col_sheet_{upload}"' in page
     assert "Question of first?" in page
-    chosen = tab.show(open_form(desk) | {"uploads": [upload], f"col_sheet_{upload}": "second"})
+    chosen = tab.render(form | {f"col_sheet_{upload}": "second"})
     assert "Question of second?" in chosen
     assert "Question of first?" not in chosen
 
 
 def test_a_chinese_page_speaks_chinese(desk: AppService):
-    page = EvaluateTab(desk, messages("zh")).show(open_form(desk) | given(desk))
+    page = EvaluateTab(desk, messages("zh")).render(open_form(desk) | given(desk))
     for word in ("3 题有参考答案", "4 题中的 4 题有回答", "由评委阅读回答", "其中评委"):
         assert word in page
 
 
 def test_nothing_in_a_file_of_answers_becomes_markup(tab: EvaluateTab, desk: AppService):
     rows = [dict(row, question=HOSTILE, reference_answer=HOSTILE) for row in QUESTIONS]
-    page = tab.show(
+    page = tab.render(
         open_form(desk, subjective(rows)) | given(desk, answers({HOSTILE: "x"}), name=HOSTILE)
     )
     assert "onerror=" in page

@@ -10,31 +10,31 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ui_examples import HOSTILE, MODELS
+from ui_examples import HOSTILE, MODELS, poll_of
 
 from evalui.messages import messages
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry
-from evalui.models.catalog import ModelState
 from evalui.models.endpoint.backend import OpenAIBackend
+from evalui.models.endpoint.config import read_endpoint
 from evalui.models.endpoint.http.client import HttpServer, RetryableError
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.probing.status import EndpointStatus
 from evalui.models.user_catalog import additions_path
+from evalui.runs.database import queue
+from evalui.runs.database.runs import read_cells
 from evalui.runs.database.throughput import Throughput, store_throughput
+from evalui.runs.database.usage import ModelWait, clear_wait, set_wait
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.settings import ASSETS
 from evalui.types import Ability
-from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services import models_service
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.evaluate import EvaluateTab
-from evalui.ui.tabs.evaluate.model_choice import models_card
 from evalui.ui.tabs.models import ModelsTab
 
 MakeAct = Callable[..., Action]
@@ -61,11 +61,22 @@ def write(desk: AppService, more: str) -> None:
 
 
 def page(tab: ModelsTab) -> str:
-    return tab.show()[0]
+    return tab.render({})
+
+
+def acted(tab: ModelsTab, action: Action) -> str:
+    """The page after an action that changes it."""
+    shown = tab.act(action)
+    assert shown is not None
+    return shown
 
 
 def row(tab: ModelsTab, name: str) -> str:
-    return page(tab).partition(f"<h3>{name}</h3>")[2].partition("</li>")[0]
+    return row_of(page(tab), name)
+
+
+def row_of(shown: str, name: str) -> str:
+    return shown.partition(f'<li data-key="{name}"')[2].partition("</li>")[0]
 
 
 def trying(desk: AppService, model: str, worker: str = "host:4711") -> None:
@@ -116,16 +127,8 @@ def test_a_model_that_cannot_be_loaded_says_why(tab: ModelsTab):
 
 def test_a_missing_ability_is_marked_with_its_reason(tab: ModelsTab):
     told = row(tab, "always-A")
-    assert '<span class="chip no">texts</span>' in told
+    assert "letters · replies" in told
     assert "No texts: it gives no probability of a text." in told
-
-
-@pytest.mark.usefixtures("far")
-def test_the_lines_of_a_state_are_not_spaced_as_its_buttons_are(tab: ModelsTab):
-    # The sheet spaces what stands in .model-state: all lines of the state, then the buttons.
-    markup = row(tab, "gpt")
-    assert '<div class="model-state"><div><span' in markup
-    assert markup.count("model-state") == 1
 
 
 @pytest.mark.usefixtures("far")
@@ -137,7 +140,7 @@ def test_a_model_in_a_folder_tells_its_size_and_whether_it_fits(
     tab: ModelsTab, desk: AppService, devices: SimpleNamespace
 ):
     local(desk)
-    assert "1.02 M parameters" in row(tab, "late")
+    assert "1.02 M · fits" in row(tab, "late")
     assert "about 12.5 MB, fits" in row(tab, "late")
     assert "weights 4.07 MB in float32, 8.39 MB for 4,096 tokens" in row(tab, "late")
     devices.machine = DeviceMemory("", 16 * 10**9, 10**7)
@@ -231,7 +234,7 @@ def test_a_gpu_takes_the_files_own_format(
 
 def test_a_hub_id_is_fetched_later(tab: ModelsTab, desk: AppService):
     write(desk, '\n[hub]\nbackend = "transformers"\npath = "owner/name"\n')
-    assert "Fetched when it is first used." in row(tab, "hub")
+    assert "fetched when first used" in row(tab, "hub")
 
 
 @pytest.mark.usefixtures("far")
@@ -346,7 +349,7 @@ def test_an_endpoint_is_probed_again_at_a_click(tab: ModelsTab, moody: Moody, ac
     assert 'data-do="again" data-model="gpt">Ask again</button>' in told
     moody.problem_now = None
     assert "Out of reach" in settled(tab), "it is left alone for a while"
-    tab.answer(act("again", model="gpt"))
+    tab.act(act("again", model="gpt"))
     told = settled(tab)
     assert "Answers" in told
     assert re.search(r"Last asked \d\d:\d\d:\d\d", told)
@@ -355,12 +358,12 @@ def test_an_endpoint_is_probed_again_at_a_click(tab: ModelsTab, moody: Moody, ac
 
 def test_files_are_looked_at_again_at_a_click(tab: ModelsTab, desk: AppService, act: MakeAct):
     assert "Look again" in row(tab, "gone")
-    shown, _, said, stamp, _ = tab.answer(act("again", model="gone"))
+    shown = acted(tab, act("again", model="gone"))
     assert re.search(r"Last looked \d\d:\d\d:\d\d", shown)
-    assert tab.tick(said, stamp)[0] == SKIP, "a poll is no click"
+    assert tab.act(act("poll", **poll_of(shown))) is None, "a poll is no click"
     shutil.copytree(LATE, desk.settings.models.parent / "nowhere")
-    shown, *_ = tab.answer(act("again", model="gone"))
-    told = shown.partition("<h3>gone</h3>")[2].partition("</li>")[0]
+    shown = acted(tab, act("again", model="gone"))
+    told = row_of(shown, "gone")
     assert "Ready to load" in told
     assert "Look again" not in told
 
@@ -394,7 +397,7 @@ def test_an_endpoint_probed_after_its_failed_test_is_believed(
     assert trial
     finish_model_test(desk.database, replace(trial, error="Nobody answers."))
     assert "Did not answer the last test" in settled(tab)
-    tab.answer(act("again", model="gpt"))
+    tab.act(act("again", model="gpt"))
     assert "Did not answer the last test" not in settled(tab)
 
 
@@ -488,13 +491,10 @@ def test_a_test_whose_owner_is_not_known_yet_is_hidden(tab: ModelsTab, desk: App
 
 @pytest.mark.slow  # the first reply to be graded loads what grades replies
 def test_a_test_is_queued_and_shows_its_outcome(tab: ModelsTab, desk: AppService, act: MakeAct):
-    shown, form, said, stamp, timer = tab.answer(act("test", model="biased"))
+    shown = acted(tab, act("test", model="biased"))
     assert "Test is queued" in shown
-    assert form == SKIP
-    assert timer.active
     Worker(desk.database, desk.catalog).run_test_once()
-    shown, now, _ = tab.tick(said, stamp)
-    assert now != stamp
+    shown = acted(tab, act("poll", **poll_of(shown)))
     assert "<b>Paris</b>" in shown
     assert "requests per s" in shown
     assert "Asked: Which city is the capital of France?" in shown
@@ -556,63 +556,57 @@ def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(
 
 
 def test_an_unknown_model_cannot_be_tested(tab: ModelsTab, act: MakeAct):
-    shown, *_ = tab.answer(act("test", model="nobody"))
+    shown = acted(tab, act("test", model="nobody"))
     assert "Unknown model" in shown
 
 
-def test_a_tick_without_news_changes_nothing(tab: ModelsTab, desk: AppService):
+def test_a_poll_without_news_changes_nothing(tab: ModelsTab, desk: AppService, act: MakeAct):
     desk.models.queue_test("biased", "local")
     WorkerStatus(desk.database, "host:1").update(model="x", device="cpu")
-    *_, said, stamp, timer = tab.open()
-    assert timer.active
-    assert tab.tick(said, stamp) == (SKIP, SKIP, SKIP)
+    assert tab.act(act("poll", **poll_of(page(tab)))) is None
 
 
-def test_a_poll_that_comes_too_late_is_put_right(tab: ModelsTab, desk: AppService, act: MakeAct):
-    desk.settings.workers = 0
+def test_a_poll_keeps_a_question_and_a_problem(tab: ModelsTab, desk: AppService, act: MakeAct):
     desk.models.add(models_service.NewModelForm("late", LATE))
-    _, _, before, _, _ = tab.open()
-    late_page, late_stamp, _ = tab.tick(before, "")  # it began before the click ...
-    asked, _, said, _, timer = tab.answer(act("ask", model="late"))
-    assert timer.active is False
-    assert "Remove from the catalog" not in late_page  # ... and ends after it
-    page, stamp, timer = tab.tick(said, late_stamp)
-    assert page == asked
-    assert timer.active
-    assert tab.tick(said, stamp)[2].active is False
+    asked = poll_of(acted(tab, act("ask", model="late")))
+    missed = poll_of(acted(tab, act("test", model="nobody")))
+    WorkerStatus(desk.database, "host:1").update(model="x", device="cpu")
+    assert "Remove from the catalog" in acted(tab, act("poll", **asked))
+    assert "Unknown model" in acted(tab, act("poll", **missed))
 
 
-def test_the_page_stops_asking_when_nothing_can_change(tab: ModelsTab, desk: AppService):
+def test_the_page_polls_only_while_something_can_change(tab: ModelsTab, desk: AppService):
     desk.settings.workers = 0
-    assert tab.open()[4].active is False
+    assert "data-poll" not in page(tab)
     desk.settings.workers = 1
-    assert tab.open()[4].active is True  # the server's own worker is on its way
+    assert "data-poll" in page(tab), "the server's own worker is on its way"
 
 
 # Adding and removing
 
 
 def test_a_model_is_added_tested_and_removed(tab: ModelsTab, desk: AppService, act: MakeAct):
-    shown, form, *_ = tab.answer(act("add", FOLDER))
-    assert "late is in the catalog." in form
+    shown = acted(tab, act("save", FOLDER))
+    assert "late is in the catalog." in shown
+    assert 'data-address="tab=models"' in shown
     assert "added here" in shown
     assert desk.catalog()["late"].path == LATE
-    shown, *_ = tab.answer(act("ask", model="late"))
+    shown = acted(tab, act("ask", model="late"))
     assert "Remove from the catalog" in shown
     assert "late" in desk.catalog()
-    tab.answer(act("remove", model="late"))
+    tab.act(act("remove", model="late"))
     assert "late" not in desk.catalog()
 
 
 def test_a_wrong_field_is_reported_and_the_form_keeps_the_rest(tab: ModelsTab, act: MakeAct):
-    shown, form, *_ = tab.answer(act("add", FOLDER | {"add_path": "/no/where"}))
-    assert shown == SKIP
+    form = acted(tab, act("save", FOLDER | {"add_path": "/no/where"}))
+    assert 'data-address="tab=models&amp;add=folder"' in form
     assert "There is no folder /no/where." in form
     assert 'value="late"' in form
 
 
 def test_another_place_shows_other_fields(tab: ModelsTab, act: MakeAct):
-    _, form, *_ = tab.answer(act("set", FOLDER | {"add_place": "endpoint"}, name="add_place"))
+    form = acted(tab, act("set", FOLDER | {"add_place": "endpoint"}, name="add_place"))
     assert "add_address" in form
     assert "add_adapter" not in form
     assert 'value="late"' in form
@@ -624,10 +618,10 @@ def test_an_endpoint_is_added(tab: ModelsTab, desk: AppService, act: MakeAct):
         "add_name": "far",
         "add_path": "gpt",
         "add_address": "http://127.0.0.1:9/v1",
-        "add_key": "FAR_API_KEY",
+        "add_variable": "FAR_API_KEY",
         "add_chat": "yes",
     }
-    tab.answer(act("add", form))
+    tab.act(act("save", form))
     entry = desk.catalog()["far"]
     assert (entry.backend, entry.chat) == ("openai", True)
     assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_API_KEY"}
@@ -648,7 +642,7 @@ def test_prices_and_length_are_added_and_shown(
     tab: ModelsTab, desk: AppService, moody: Moody, act: MakeAct
 ):
     assert not moody.problem_now
-    tab.answer(act("add", PRICED))
+    tab.act(act("save", PRICED))
     entry = desk.catalog()["far"]
     assert (entry.input_price, entry.output_price, entry.max_length) == (0.15, 0.6, 8192)
     settled(tab)
@@ -659,25 +653,25 @@ def test_prices_and_length_are_added_and_shown(
 def test_a_fault_stands_beside_its_field_and_the_rest_is_kept(
     tab: ModelsTab, desk: AppService, act: MakeAct
 ):
-    wrong = PRICED | {"add_output_price": "0,6", "add_key": "sk-1"}
-    _, form, *_ = tab.answer(act("add", wrong))
+    wrong = PRICED | {"add_output_price": "0,6", "add_variable": "sk-1"}
+    form = acted(tab, act("save", wrong))
     assert "Not added. Correct what is marked." in form
     field = form.partition('name="add_output_price"')[2].partition("</label>")[0]
     assert 'value="0,6"' in field
     assert 'aria-invalid="true"' in field
     assert "Expected an amount of US dollars, as in 0.15." in field
-    key = form.partition('name="add_key"')[2].partition("</label>")[0]
+    key = form.partition('name="add_variable"')[2].partition("</label>")[0]
     assert "must end in _API_KEY" in key
     assert form.count("aria-invalid") == 2
     assert "far" not in desk.catalog()
 
 
 def test_a_field_that_is_left_writes_over_nothing(tab: ModelsTab, act: MakeAct):
-    assert tab.answer(act("set", PRICED, name="add_output_price")) == (SKIP,) * 5
+    assert tab.act(act("set", PRICED, name="add_output_price")) is None
 
 
 def test_a_name_that_is_taken_is_reported_beside_it(tab: ModelsTab, act: MakeAct):
-    _, form, *_ = tab.answer(act("add", FOLDER | {"add_name": "biased"}))
+    form = acted(tab, act("save", FOLDER | {"add_name": "biased"}))
     name = form.partition('name="add_name"')[2].partition("</label>")[0]
     assert "There is a model &#x27;biased&#x27; already." in name
 
@@ -687,7 +681,7 @@ def test_what_is_filled_in_is_not_folded_away(
     tab: ModelsTab, act: MakeAct, *, price: str, shown: bool
 ):
     blank: Form = {"add_place": "endpoint", "add_input_price": price}
-    _, form, *_ = tab.answer(act("set", blank, name="add_place"))
+    form = acted(tab, act("set", blank, name="add_place"))
     assert ("<details" in form, " open>" in form) == (True, shown)
 
 
@@ -715,14 +709,16 @@ def test_who_may_add_models(
 def test_who_may_not_has_no_form_and_is_refused(tab: ModelsTab, desk: AppService, act: MakeAct):
     desk.models.add(models_service.NewModelForm("late", LATE))
     desk.settings.edit_models = False
-    shown, form, *_ = tab.open()
-    assert form == SKIP, "what somebody is about to send stays"
-    assert "add_name" not in tab.empty_form()
-    assert "added and removed by the administrator" in tab.empty_form()
-    assert 'data-do="ask"' not in shown
-    _, form, *_ = tab.answer(act("add", FOLDER | {"add_name": "again"}))
-    assert "administrator" in form
-    shown, *_ = tab.answer(act("remove", model="late"))
+    told = "added and removed by the administrator"
+    assert 'data-do="ask"' not in page(tab)
+    assert "edit=late" not in page(tab)
+    for address in ({"add": "folder"}, {"edit": "late"}):
+        form = tab.render(address)
+        assert told in form
+        assert "add_path" not in form
+    assert told in acted(tab, act("save", FOLDER | {"add_name": "again"}))
+    assert told in acted(tab, act("save", {**FOLDER, "edit": "late"}))
+    shown = acted(tab, act("remove", model="late"))
     assert "administrator" in shown
     assert list(desk.models.added()) == ["late"]
 
@@ -738,77 +734,128 @@ def test_an_added_model_whose_name_was_taken_since_is_reported_and_can_go(
     desk.settings.edit_models = False
     assert "Remove the added" not in page(tab)
     desk.settings.edit_models = True
-    shown, *_ = tab.answer(act("remove", model="biased"))
+    shown = acted(tab, act("remove", model="biased"))
     assert "its own counts" not in shown
     assert "<h3>biased</h3>" in shown
+
+
+# Changing, and keys
+
+KEYED: Form = PRICED | {"add_key": "sk-secret-one"}
+
+
+def changed(**fields: str) -> Form:
+    """What the form of the changed model sends: no key unless one is typed."""
+    return {**PRICED, "edit": "far", "add_input_price": "0.15", **fields}
+
+
+def test_a_key_is_kept_and_never_comes_back_to_a_page(
+    tab: ModelsTab, desk: AppService, act: MakeAct
+):
+    pages = [acted(tab, act("save", KEYED | {"add_max_length": "x"}))]  # refused: shown again
+    pages.append(acted(tab, act("save", KEYED)))
+    assert read_endpoint(desk.catalog()["far"]).key == "sk-secret-one"
+    assert "A key is kept for it" in row_of(pages[-1], "far")
+    pages += [tab.render({"edit": "far"}), acted(tab, act("set", KEYED, name="add_place"))]
+    assert "a key is kept; fill in to replace it" in pages[2]
+    assert all("secret" not in each for each in pages)
+
+
+def test_the_form_of_a_change_holds_what_the_catalog_says(tab: ModelsTab, act: MakeAct):
+    tab.act(act("save", KEYED | {"add_chat": "yes"}))
+    form = tab.render({"edit": "far"})
+    assert "Edit far" in form
+    assert 'data-address="tab=models&amp;edit=far"' in form
+    for told in ('value="gpt"', 'value="http://127.0.0.1:9/v1"', 'value="0.15"', 'value="8192"'):
+        assert told in form
+    assert '<option value="yes" selected>' in form
+    assert "add_name" not in form
+
+
+def test_a_model_is_changed_and_keeps_its_key(tab: ModelsTab, desk: AppService, act: MakeAct):
+    tab.act(act("save", KEYED))
+    shown = acted(tab, act("save", changed(add_path="gpt-2")))
+    assert "far is changed." in shown
+    entry = desk.catalog()["far"]
+    assert entry.path == "gpt-2"
+    assert read_endpoint(entry).key == "sk-secret-one"
+
+
+def test_a_changed_address_needs_the_key_again_beside_its_field(
+    tab: ModelsTab, desk: AppService, act: MakeAct
+):
+    tab.act(act("save", KEYED))
+    moved = changed(add_address="http://127.0.0.1:8/v1")
+    form = acted(tab, act("save", moved))
+    key = form.partition('name="add_key"')[2].partition("</label>")[0]
+    assert "The key was entered for another address." in key
+    tab.act(act("save", moved | {"add_key": "sk-secret-two"}))
+    assert read_endpoint(desk.catalog()["far"]).key == "sk-secret-two"
+    tab.act(act("save", moved | {"add_drop_key": "yes"}))
+    assert read_endpoint(desk.catalog()["far"]).key == ""
+
+
+def test_an_endpoint_without_a_name_is_called_as_its_server_calls_it(
+    tab: ModelsTab, desk: AppService, act: MakeAct
+):
+    tab.act(act("save", PRICED | {"add_name": "", "add_path": "org/gpt-9"}))
+    assert desk.catalog()["gpt-9"].path == "org/gpt-9"
+
+
+def test_what_was_not_added_here_has_no_form(tab: ModelsTab, act: MakeAct):
+    assert "was not added on this page" in tab.render({"edit": "biased"})
+    told = acted(tab, act("save", FOLDER | {"edit": "biased"}))
+    assert "was not added on this page" in told
+
+
+# One state
+
+
+def test_what_a_worker_waits_for_is_out_of_reach_everywhere(
+    tab: ModelsTab, desk: AppService, moody: Moody, form_for: Callable[..., Form]
+):
+    assert not moody.problem_now
+    assert "Answers" in settled(tab)
+    desk.start(read_run_form(form_for(models=["gpt"], modes=["generation"])))
+    run = queue.claim(desk.database, "worker-1")
+    assert run
+    (cell,) = read_cells(desk.database, run.id)
+    set_wait(desk.database, run.lease, cell.id, ModelWait("it is full", 1.0, 2.0))
+    told = row(tab, "gpt")
+    assert "Out of reach" in told
+    assert "it is full" in told
+    assert "Answers" not in told
+    assert "1 out of reach" in page(tab)
+    (state,) = [each for each in desk.states() if each.entry.name == "gpt"]
+    assert state.is_endpoint_down
+    clear_wait(desk.database, run.lease, cell.id)
+    assert "Answers" in row(tab, "gpt")
+
+
+@pytest.mark.parametrize("problem", [None, AWAY])
+def test_a_row_has_one_state_and_no_tick_beside_out_of_reach(
+    tab: ModelsTab, desk: AppService, moody: Moody, problem: Exception | None
+):
+    moody.problem_now = problem
+    settled(tab)
+    desk.models.queue_test("gpt", "local")
+    trial = claim_model_test(desk.database, "w")
+    assert trial
+    good = AbilityTest("generate", "question_answer", answer="Rome", tokens=1, requests=1)
+    finish_model_test(desk.database, replace(trial, load_s=0.1, ability_tests=(good,)))
+    told = row(tab, "gpt")
+    assert ("Rome" in told, 'class="st ok"' in told) == ((problem is None,) * 2)
+    assert told.partition("</summary>")[0].count('class="st ') == 1
 
 
 # Elsewhere
 
 
-def test_the_base_is_one_click_away_when_its_tuned_model_is_chosen():
-    states = {
-        "base": ModelEntry("base", "scripted", path="/m", options={"rule": "noisy"}),
-        "tuned": ModelEntry("tuned", "scripted", path="/m", adapter="/a"),
-    }
-    known = [ModelState(entry, frozenset({"generate"}), "") for entry in states.values()]
-    t = messages("en")
-    assert "and its base" not in models_card(t, known, {"models": ["base"]})
-    assert 'value="base" aria-label="and its base, base"' in models_card(
-        t, known, {"models": ["tuned"]}
-    )
-    both = models_card(t, known, {"models": ["tuned", "base"]})
-    assert "compared with its base, base" in both
-    assert 'aria-label="and its base' not in both
-
-
-def test_a_choice_tells_why_a_mode_is_skipped_in_the_backends_words():
-    entry = ModelEntry("far", "openai")
-    lacks = {"loglik": "it drops echo"}
-    known = ModelState(entry, frozenset({"next_token", "generate"}), "", lacks)  # type: ignore[arg-type]
-    form: Form = {"models": ["far"], "modes": ["cloze"]}
-    assert "Skips Cloze: it drops echo." in models_card(messages("en"), [known], form)
-    assert "endpoint" in models_card(messages("en"), [known], form)
-
-
-@pytest.mark.parametrize(("spellings", "skipped"), [("common", False), ("lm_eval", True)])
-def test_letters_as_lm_eval_scores_them_need_the_probability_of_a_text(
-    spellings: str, skipped: bool
-):
-    entry = ModelEntry("far", "openai")
-    lacks = {"loglik": "it drops echo"}
-    known = ModelState(entry, frozenset({"next_token"}), "", lacks)  # type: ignore[arg-type]
-    form: Form = {"models": ["far"], "modes": ["multiple_choice"], "spellings": spellings}
-    assert ("it drops echo" in models_card(messages("en"), [known], form)) == skipped
-
-
-def test_an_address_chooses_models_before_there_is_a_file(desk: AppService):
-    tab = EvaluateTab(desk, messages("en"))
-    assert "Chosen: biased, always-A." in tab.enter("", ["biased", "always-A", "nobody"])[0]
-    upload = desk.store_sample()
-    form: Form = {"uploads": [upload], "models": ["biased", "always-A"], "kinds": []}
-    chosen = tab.show(form)
-    assert 'value="biased" aria-label="biased" data-many checked' in chosen
-    assert (
-        'value="multiple_choice" aria-label="Multiple choice, letters" data-many checked' in chosen
-    )
-
-
-def test_an_address_with_models_stands_where_the_catalog_is_broken(desk: AppService):
-    desk.settings.models.write_text("[", encoding="utf-8")
-    assert EvaluateTab(desk, messages("en")).enter("", ["biased"])[0] == SKIP
-
-
 def test_who_may_add_models_finds_the_way_to_the_form(tab: ModelsTab, desk: AppService):
-    assert 'data-scroll="models-add">Add a model</button>' in page(tab)
+    way = 'href="?tab=models&amp;add=endpoint"'
+    assert way in page(tab)
     desk.settings.edit_models = False
-    assert "models-add" not in page(tab)
-
-
-def test_another_tabs_address_costs_nothing(tab: ModelsTab):
-    tab.outputs = [None] * 5
-    assert tab.enter({"tab": "runs"}) == (SKIP,) * 5
-    assert "This server" in tab.enter({"tab": "models"})[0]
+    assert way not in page(tab)
 
 
 def test_a_path_is_shown_whole(tab: ModelsTab, tmp_path: Path, desk: AppService):
@@ -854,10 +901,3 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
     finish_model_test(desk.database, replace(trial, error="Nobody answers."))
     assert "Did not answer the last test" in row(tab, "gpt")
     assert "Answers" not in row(tab, "gpt")
-
-
-def test_baselines_stand_behind_the_models_that_were_added():
-    entries = (ModelEntry("rule", "scripted", baseline=True), ModelEntry("added", "openai"))
-    known = [ModelState(entry, frozenset({"generate"}), "") for entry in entries]
-    shown = models_card(messages("en"), known, {})
-    assert shown.index('value="added"') < shown.index('value="rule"')

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ui_examples import GOOD, HOSTILE
+from ui_examples import HOSTILE
 from ui_open_examples import finish, open_desk, open_form
 
 from evalui.messages import messages
@@ -14,7 +14,6 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import VIEWS, ResultsTab
-from evalui.ui.tabs.results.samples import SamplesView
 
 Finished = Callable[..., str]
 MakeAct = Callable[..., Action]
@@ -23,11 +22,6 @@ MakeAct = Callable[..., Action]
 @pytest.fixture
 def tab(desk: AppService) -> ResultsTab:
     return ResultsTab(desk, messages("en"))
-
-
-@pytest.fixture
-def samples(desk: AppService) -> SamplesView:
-    return SamplesView(desk, messages("en"))
 
 
 def test_the_head_says_what_ran_and_leads_to_each_view(tab: ResultsTab, finished: Finished):
@@ -86,60 +80,6 @@ def test_written_answers_have_their_own_views(tmp_path: Path):
     assert "Statistics" not in page
 
 
-@pytest.mark.parametrize(
-    ("fields", "shown"),
-    [
-        ({}, 4),
-        ({"outcome": "wrong"}, 3),
-        ({"outcome": "right"}, 1),
-        ({"outcome": "order_sensitive"}, 4),
-        ({"outcome": "unreadable"}, 0),
-        ({"find": "norway"}, 1),
-        ({"gold": "3", "picked": "0"}, 4),
-        ({"picked": "1"}, 0),
-        ({"outcome": "nonsense", "gold": "x"}, 4),
-    ],
-)
-def test_filters_are_applied_by_the_store(
-    samples: SamplesView, finished: Finished, fields: dict[str, str], shown: int
-):
-    page = samples.show(finished(models=["always-A"], modes=["multiple_choice"]), fields)
-    assert page.count("data-sample=") == shown
-
-
-def test_a_page_holds_a_hundred_questions(samples: SamplesView, act: MakeAct, finished: Finished):
-    rows = "".join(f"n{n},Question {n}?,a,b,c,d,A\n" for n in range(120))
-    run_id = finished(GOOD + rows, models=["always-A"], modes=["multiple_choice"], pattern="origin")
-    first = samples.show(run_id)
-    assert first.count("data-sample=") == 100
-    second = samples.answer(run_id, act("page", {}, page="1"))
-    assert second.count("data-sample=") == 24
-    assert "101–124 shown" in second
-
-
-def test_a_question_shows_every_order_with_rule_and_prompt(
-    samples: SamplesView, finished: Finished
-):
-    run_id = finished(models=["always-A"], modes=["multiple_choice"])
-    page = samples.show(run_id, {"sample": "capitals/2"})
-    assert "Right answer: B · Rome" in page
-    assert page.count('class="variant"') == 4
-    assert "Right in 1 of 4 orders." in page
-    assert "Question: Capital of Italy?\nA. Paris" in page
-
-
-def test_a_cloze_question_shows_every_normalisation(samples: SamplesView, finished: Finished):
-    page = samples.show(finished(models=["biased"], modes=["cloze"]))
-    for rule in (
-        "log-probability",
-        "minus unconditional",
-        "per token",
-        "per character",
-        "per byte",
-    ):
-        assert rule in page
-
-
 def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsTab, finished: Finished):
     cell = HOSTILE.replace('"', '""')
     row = f'"1{cell}","Which? {cell}","{cell}",b,c,d,B,"{cell}"'
@@ -154,25 +94,16 @@ def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsTab, finishe
         assert "<iframe" not in page
 
 
-def test_only_questions_with_the_right_answer_there_are_listed(
-    samples: SamplesView, finished: Finished
-):
-    run_id = finished(models=["always-A"], modes=["multiple_choice"], pattern="origin")
-    page = samples.show(run_id, {"gold": "3"})
-    assert page.count("data-sample=") == 1
-    assert "Capital of Switzerland?" in page
-
-
 @pytest.mark.parametrize(
     "asked",
-    [{"sample": "nope"}, {"page": "9" * 30}, {"find": "x" * 60_000}],
-    ids=["unknown question", "endless page", "endless pattern"],
+    [{"q": "nope"}, {"rows": "9" * 30}, {"order": "77"}, {"find": "x" * 60_000}],
+    ids=["unknown question", "endless list", "unknown order", "endless pattern"],
 )
 def test_an_address_that_asks_for_nonsense_still_shows_the_samples(
     tab: ResultsTab, finished: Finished, asked: dict[str, str]
 ):
     page = tab.render({"run": finished(), "sub": "samples"} | asked)
-    assert "questions</h2>" in page
+    assert " of 4</h2>" in page
 
 
 def test_a_waiting_run_says_that_it_has_not_begun(

@@ -2,12 +2,13 @@
 
 import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
-from ui_examples import GOOD, laid_out, shown
+from ui_examples import GOOD
 
 from evalui.messages import messages
-from evalui.runs.database.runs import read_cells
+from evalui.ui.components.form import Form
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.calibration import CalibrationView
+from evalui.ui.tabs.results import calibration
+from evalui.ui.tabs.results.run_view import RunView
 
 
 @pytest.fixture(scope="module")
@@ -22,40 +23,39 @@ def many(room: AppService) -> str:
     return ran(room, ("many.csv", MANY))
 
 
-@pytest.fixture(scope="module")
-def view(room: AppService) -> CalibrationView:
-    return laid_out(CalibrationView(room, messages("en")))
+def shown(room: AppService, run_id: str, form: Form | None = None) -> str:
+    return calibration.render(RunView(room, messages("en"), run_id), form or {})
 
 
-def test_letters_have_both_errors_and_their_mass(view: CalibrationView, many: str):
-    parts = shown(view, many)
-    assert "Calibration error (ECE), points" in parts["calibration-figures"]
-    assert "</svg>98 %</span>" in parts["calibration-below"]
-    assert "<tbody><tr>" in parts["calibration-bins"]
+def test_letters_have_both_errors_and_their_mass(room: AppService, many: str):
+    page = shown(room, many)
+    assert "Calibration error (ECE), points" in page
+    assert "98 %</span>" in page
 
 
-def test_the_picker_changes_the_diagram(view: CalibrationView, room: AppService, many: str):
-    second = f"{read_cells(room.database, many)[1].id}.4"
-    assert "biased is" in shown(view, many)["calibration-title"]
-    assert "always-A is" in shown(view, many, {"calibration_cell": second})["calibration-title"]
+def test_the_address_chooses_the_diagram(room: AppService, many: str):
+    page = shown(room, many)
+    assert "<h3>biased is" in page
+    second = RunView(room, messages("en"), many).cells[1].id
+    assert f"calibration={second}.4#calibration" in page
+    assert "<h3>always-A is" in shown(room, many, {"calibration": f"{second}.4"})
+    for nonsense in ("", "x", "1.2.3", f"{second}", f"{second}.9"):
+        assert shown(room, many, {"calibration": nonsense}) == page
 
 
-def test_replies_alone_cannot_be_calibrated(view: CalibrationView, room: AppService):
+def test_replies_alone_cannot_be_calibrated(room: AppService):
     run_id = ran(room, ("capitals.csv", GOOD), models=["biased"], modes=["generation"])
-    parts = shown(view, run_id)
-    assert "No probabilities to judge" in parts["calibration-top"]
-    assert "nothing to calibrate: biased" in parts["calibration-below"]
+    assert "No probabilities to judge" in shown(room, run_id)
 
 
-def test_modes_without_probabilities_are_named_with_the_reason(
-    view: CalibrationView, room: AppService
-):
+def test_modes_without_probabilities_are_named_with_the_reason(room: AppService):
     modes = ["multiple_choice", "cloze"]
     run_id = ran(room, ("capitals.csv", GOOD), models=["biased"], modes=modes)
-    assert "nothing to calibrate: biased · cloze." in shown(view, run_id)["calibration-below"]
+    assert "nothing to calibrate: biased · cloze." in shown(room, run_id)
 
 
-def test_each_number_of_options_has_its_own_figures(view: CalibrationView, room: AppService):
-    parts = shown(view, ran(room, ("mixed.csv", questions(8, options=(3, 4))), models=["biased"]))
-    assert parts["calibration-top"].count("<option") == 2
-    assert "never pooled" in parts["calibration-below"]
+def test_each_number_of_options_has_its_own_figures(room: AppService):
+    file = ("mixed.csv", questions(8, options=(3, 4)))
+    page = shown(room, ran(room, file, models=["biased"]))
+    assert "3 options" in page
+    assert "never pooled" in page

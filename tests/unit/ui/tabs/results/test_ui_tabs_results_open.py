@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 import pytest
@@ -13,7 +12,6 @@ from ui_open_examples import (
     answers,
     finish,
     given,
-    lines,
     open_desk,
     open_form,
     subjective,
@@ -160,87 +158,6 @@ def test_too_few_questions_tell_no_models_apart(tab: ResultsTab, desk: AppServic
     assert "perfect and noisy cannot be told apart with 3 questions." in page
 
 
-def test_the_list_can_begin_with_the_worst(tab: ResultsTab, desk: AppService):
-    run_id = finish(desk, open_form(desk, models=[], judging=[]) | given(desk))
-    page = tab.samples.show(run_id, {"sort": "worst"})
-    order = [part.partition('"')[0] for part in page.split('data-sample="')[1:]]
-    # Without a reference there is nothing to sort by.
-    assert order == ["talk/en-2", "talk/cn-3", "talk/en-1", "talk/en-4"]
-    assert '<input type="hidden" name="sample" value="talk/en-2">' in page
-
-
-@pytest.mark.parametrize(
-    ("form", "ids"),
-    [
-        ({"answer": "empty"}, ["talk/en-4"]),
-        ({"answer": "answered"}, ["talk/en-1", "talk/en-2", "talk/cn-3"]),
-        ({"capability": "manners"}, ["talk/en-4"]),
-        ({"find": "milan"}, ["talk/en-2"]),
-        ({"find": "首都"}, ["talk/cn-3"]),
-        ({"find": "nowhere"}, []),
-        ({"answer": "nonsense", "sort": "nonsense"}, ["talk/en-1", "talk/en-2"]),
-    ],
-)
-def test_answers_can_be_filtered(
-    tab: ResultsTab, desk: AppService, form: dict[str, Any], ids: list[str]
-):
-    run_id = finish(desk, open_form(desk, models=[], judging=[]) | given(desk))
-    page = tab.samples.show(run_id, form)
-    order = [part.partition('"')[0] for part in page.split('data-sample="')[1:]]
-    assert order[: len(ids)] == ids
-    assert len(order) == len(ids) or "nonsense" in form.values()
-
-
-def test_an_answer_stands_beside_its_reference(tab: ResultsTab, desk: AppService):
-    run_id = finish(desk, open_form(desk, models=[], judging=[]) | given(desk))
-    page = tab.samples.show(run_id, {"sample": "talk/cn-3"})
-    detail = page.partition('class="card detail"')[2]
-    assert "<ins>首都是</ins>北京" in detail
-    page = tab.samples.show(run_id, {"sample": "talk/en-2"})
-    assert "<del>Rome</del>" in page
-    assert "<ins>Milan</ins>" in page
-    assert "rouge-l" in page
-
-
-def test_the_prompt_is_shown_as_sent_but_not_for_answers_brought_along(
-    tab: ResultsTab, desk: AppService
-):
-    run_id = finish(desk, open_form(desk, models=["perfect"], judging=[]) | given(desk))
-    asked = tab.samples.show(run_id, {"cell": cell_of(desk, run_id, "perfect")})
-    assert "Question: Capital of France?\nAnswer:" in asked
-    brought = tab.samples.show(run_id, {"cell": cell_of(desk, run_id, "handmade")})
-    assert "nothing was asked here" in brought
-    assert "Answer:" not in brought
-
-
-def test_an_empty_reply_is_marked_as_empty(tab: ResultsTab, desk: AppService):
-    run_id = finish(desk, open_form(desk, models=[], judging=[]) | given(desk))
-    page = tab.samples.show(run_id, {"sample": "talk/en-4"})
-    assert "The reply is empty." in page
-    assert "The file has no reference for this question." in page
-
-
-def test_a_conversation_is_shown_turn_by_turn(tab: ResultsTab, desk: AppService):
-    rows = [
-        {"index": "1", "capability": "talk", "turns": ["Name a city.", "And its river?"]},
-    ]
-    upload = open_form(desk, lines(rows))
-    brought = lines([{"index": "1", "answer": ["Paris", "The Seine"]}])
-    run_id = finish(desk, upload | {"models": [], "judging": []} | given(desk, brought))
-    page = tab.samples.show(run_id, {})
-    told = page.partition('class="card detail"')[2]
-    places = [told.index(t) for t in ("Name a city.", "Paris", "And its river?", "The Seine")]
-    assert places == sorted(places)
-
-
-def test_a_judge_is_not_offered_among_the_samples(tab: ResultsTab, desk: AppService):
-    run_id = finish(desk, open_form(desk))
-    page = tab.samples.show(run_id, {"cell": cell_of(desk, run_id, "reference-judge")})
-    picker = page.partition('name="cell"')[2].partition("</select>")[0]
-    assert "reference-judge" not in picker
-    assert "perfect" in picker
-
-
 def test_the_matrix_calls_nothing_accuracy_that_is_none(desk: AppService):
     t = messages("en")
     run_id = finish(desk, open_form(desk, models=["perfect"]) | given(desk))
@@ -271,7 +188,7 @@ def test_nothing_of_a_reply_becomes_markup(tab: ResultsTab, desk: AppService):
     run_id = finish(
         desk, open_form(desk, subjective(rows), models=[], judging=[]) | given(desk, brought)
     )
-    for page in (written(tab, run_id), tab.samples.show(run_id, {"sample": "talk/en-1"})):
+    for page in (written(tab, run_id), tab.samples.show(run_id, {"q": "talk/en-1"})):
         assert "<img" not in page
         assert "<script" not in page
     assert "onerror" in page

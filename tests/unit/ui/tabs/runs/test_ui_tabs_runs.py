@@ -3,22 +3,20 @@
 from collections.abc import Callable
 from types import SimpleNamespace
 
-import gradio as gr
 import pytest
-from ui_examples import HOSTILE, built
+from ui_examples import HOSTILE, poll_of
 
 from evalui.messages import messages
 from evalui.runs.database import queue
-from evalui.runs.database.runs import read_revision, read_run, read_runs
+from evalui.runs.database.runs import read_run, read_runs
 from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker.main import Worker
-from evalui.ui.components.component_tabs import SKIP
-from evalui.ui.components.form import Form, dump_client_state, load_client_state
+from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.run_labels import run_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.runs import RunsClientState, RunsNotice, RunsTab
+from evalui.ui.tabs.runs import RunsTab
 
 MakeAct = Callable[..., Action]
 
@@ -34,18 +32,18 @@ def queued(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str
 
 
 def test_an_empty_page_tells_the_next_step(tab: RunsTab):
-    assert "Start with a file or try the sample." in tab.show("")
+    assert "Start with a file or try the sample." in tab.render({})
 
 
 def test_the_queue_tells_the_place_of_each_run(tab: RunsTab, queued: Callable[..., str]):
     queued(name="first")
     queued(name="second")
-    queue = tab.show("").partition("<h2>Queue</h2>")[2]
+    queue = tab.render({}).partition("<h2>Queue</h2>")[2]
     assert queue.index("<td>1</td><td><b>first</b>") < queue.index("<td>2</td><td><b>second</b>")
 
 
 def test_the_matrix_has_a_cell_for_every_model_and_mode(tab: RunsTab, finished: Callable[..., str]):
-    page = tab.show(finished())
+    page = tab.render({"run": finished()})
     assert page.count("4 / 4") == 1  # cloze asks each question once
     assert page.count("16 / 16") == 2
     assert "Cannot run" in page
@@ -55,8 +53,8 @@ def test_the_matrix_has_a_cell_for_every_model_and_mode(tab: RunsTab, finished: 
 def test_a_chinese_page_tells_in_chinese_why_a_cell_cannot_run(
     desk: AppService, finished: Callable[..., str]
 ):
-    assert "always-A 不能用这种方式：它不给出文本的概率。" in RunsTab(desk, messages("zh")).show(
-        finished()
+    assert "always-A 不能用这种方式：它不给出文本的概率。" in RunsTab(desk, messages("zh")).render(
+        {"run": finished()}
     )
 
 
@@ -66,47 +64,49 @@ def test_a_chinese_page_tells_in_chinese_how_a_run_failed(
     run_id = queued()
     Worker(desk.database, dict).run_once()  # a server that has lost its models
     told = "没有名为 &#x27;biased&#x27; 的模型。"
-    assert told in RunsTab(desk, messages("zh")).show(run_id)
+    assert told in RunsTab(desk, messages("zh")).render({"run": run_id})
     figures = desk.report(run_id, "zh").summaries
     assert figures[0].error.startswith("没有名为 'biased' 的模型。")
 
 
 def test_running_accuracy_has_its_range_and_its_n(tab: RunsTab, finished: Callable[..., str]):
-    page = tab.show(finished(models=["always-A"], modes=["multiple_choice"]))
+    page = tab.render({"run": finished(models=["always-A"], modes=["multiple_choice"])})
     assert '<b>25 %</b> <span class="meta">5–70 · n 4</span>' in page
 
 
-def test_a_tick_without_news_changes_nothing(tab: RunsTab, queued: Callable[..., str]):
+def test_a_poll_without_news_changes_nothing(
+    tab: RunsTab, act: MakeAct, queued: Callable[..., str]
+):
     run_id = queued()
-    _, _, seen, _ = tab.open(run_id)
-    page, now, timer = tab.tick(run_id, "", seen)
-    assert (page, now, timer.active) == (SKIP, SKIP, True)
+    seen = poll_of(tab.render({"run": run_id}))
+    assert tab.act(act("poll", {"run": run_id}, **seen)) is None
 
 
-def test_a_tick_with_news_shows_them(tab: RunsTab, desk: AppService, queued: Callable[..., str]):
+def test_a_poll_with_news_shows_them_and_is_the_last(
+    tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
+):
     run_id = queued()
-    _, _, seen, _ = tab.open(run_id)
+    seen = poll_of(tab.render({"run": run_id}))
     queue.cancel(desk.database, run_id)
-    page, now, _ = tab.tick(run_id, "", seen)
+    page = tab.act(act("poll", {"run": run_id}, **seen))
+    assert page
     assert "Stopped by you" in page
-    assert now != seen
-    page, _, timer = tab.tick(run_id, "", now)
-    assert (page, timer.active) == (SKIP, False)
+    assert "data-poll" not in page
 
 
-def test_the_timer_runs_while_a_run_can_change(tab: RunsTab, queued: Callable[..., str]):
-    assert tab.timer().active is False
+def test_the_page_polls_while_a_run_can_change(tab: RunsTab, queued: Callable[..., str]):
+    assert "data-poll" not in tab.render({})
     queued()
-    assert tab.timer().active is True
+    assert 'data-poll="1000"' in tab.render({})
 
 
 def test_stop_keeps_the_run_and_resume_queues_it_again(
     tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
-    tab.answer("", act("stop", run=run_id))
+    tab.act(act("stop", target=run_id))
     assert desk.run(run_id).state == "cancelled"
-    tab.answer("", act("resume", run=run_id))
+    tab.act(act("resume", target=run_id))
     assert desk.run(run_id).state == "queued"
 
 
@@ -114,10 +114,10 @@ def test_delete_asks_once_and_then_deletes(
     tab: RunsTab, desk: AppService, act: MakeAct, finished: Callable[..., str]
 ):
     run_id = finished()
-    page, *_ = tab.answer("", act("ask", run=run_id))
-    assert "Delete for good" in page
+    page = tab.act(act("ask", target=run_id))
+    assert "Delete for good" in (page or "")
     assert read_runs(desk.database)
-    tab.answer("", act("delete", run=run_id))
+    tab.act(act("delete", target=run_id))
     assert read_runs(desk.database) == []
 
 
@@ -126,32 +126,19 @@ def test_a_run_that_is_not_ours_cannot_be_touched(
 ):
     run_id = queued()
     desk.owner = "bob"
-    page, *_ = tab.answer("", act("stop", run=run_id))
-    assert "There is no run" in page
+    page = tab.act(act("stop", target=run_id))
+    assert "There is no run" in (page or "")
     assert read_run(desk.database, run_id).state == "queued"
 
 
 def test_a_name_never_becomes_markup(tab: RunsTab, queued: Callable[..., str]):
     queued(name=HOSTILE[:100])
-    page = tab.show("")
+    page = tab.render({})
     assert "&lt;img" in page
     assert "<img" not in page
 
 
 def test_a_question_to_the_person_stays_while_the_page_polls(
-    tab: RunsTab, desk: AppService, queued: Callable[..., str], finished: Callable[..., str]
-):
-    done, live = finished(), queued()
-    said = dump_client_state(RunsNotice("It could not be done.", confirming=done))
-    seen = dump_client_state(RunsClientState(read_revision(desk.database), live, said))
-    queue.cancel(desk.database, live)
-    page, now, _ = tab.tick(live, said, seen)
-    assert "It could not be done." in page
-    assert f'data-do="delete" data-run="{done}"' in page
-    assert load_client_state(RunsClientState, now).notice == said
-
-
-def test_a_tick_that_was_on_its_way_undoes_no_click(
     tab: RunsTab,
     desk: AppService,
     act: MakeAct,
@@ -159,60 +146,64 @@ def test_a_tick_that_was_on_its_way_undoes_no_click(
     finished: Callable[..., str],
 ):
     done, live = finished(), queued()
-    _, _, seen, _ = tab.open(live)
+    queued()
+    asked = tab.act(act("ask", {"run": live}, target=done))
+    assert asked
     queue.cancel(desk.database, live)
-    # The tick was sent before the click and is answered after it: it knows nothing of it.
-    late = tab.tick(live, "", seen)
-    _, chosen, said, _, _ = tab.answer(live, act("ask", run=done))
-    assert "Delete for good" not in late[0]
-    assert late[2].active is True
-    page, now, _ = tab.tick(chosen, said, late[1])
-    assert "Delete for good" in page
-    assert tab.tick(chosen, said, now)[0] == SKIP
+    page = tab.act(act("poll", {"run": live}, **poll_of(asked)))
+    assert page
+    assert f'data-do="delete" data-target="{done}"' in page
+    assert tab.act(act("poll", {"run": live}, **poll_of(page))) is None
 
 
-def test_a_tick_that_was_on_its_way_does_not_bring_back_another_run(
-    tab: RunsTab, act: MakeAct, queued: Callable[..., str]
+def test_a_problem_stays_while_the_page_polls(
+    tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):
-    first, second = queued(name="first"), queued(name="second")
-    late = tab.tick(first, "", "")
-    _, chosen, said, _, _ = tab.answer(first, act("show", run=second))
-    assert f'data-do="show" data-run="{second}"' in late[0]
-    page, *_ = tab.tick(chosen, said, late[1])
-    assert f'data-do="show" data-run="{first}"' in page
-    assert f'data-do="show" data-run="{second}"' not in page
+    first, _ = queued(), queued()
+    page = tab.act(act("stop", target="none"))
+    assert page
+    queue.cancel(desk.database, first)
+    page = tab.act(act("poll", **poll_of(page)))
+    assert page
+    assert "There is no run &#x27;none&#x27;" in page
 
 
-def test_the_tab_opens_again_without_its_notice(
+def test_the_tab_opens_again_without_its_problem(
     tab: RunsTab, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
-    tab.answer(run_id, act("stop", run="none"))  # its problem is shown, and kept
-    page, said, seen, _ = tab.open(run_id)
-    assert "There is no run" not in page
-    assert tab.tick(run_id, said, seen)[0] == SKIP
+    assert "There is no run" in (tab.act(act("stop", {"run": run_id}, target="none")) or "")
+    assert "There is no run" not in tab.render({"run": run_id})
 
 
-def test_a_run_resumed_after_the_last_tick_is_watched_again(
+def test_a_resumed_run_is_polled_again(
     tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
     queue.cancel(desk.database, run_id)
-    _, _, seen, _ = tab.open("")
-    assert tab.tick("", "", seen)[2].active is False  # answered after the click below
-    _, chosen, said, now, _ = tab.answer("", act("resume", run=run_id))
-    page, _, timer = tab.tick(chosen, said, now)
-    assert (page, timer.active) == (SKIP, True)
+    assert "data-poll" not in tab.render({})
+    assert "data-poll" in (tab.act(act("resume", target=run_id)) or "")
 
 
-def test_the_page_looks_again_after_each_tick(tab: RunsTab):
-    def build() -> gr.Blocks:
-        with gr.Blocks() as demo:
-            tab.build()
-        return demo
+def test_the_run_in_full_is_that_of_the_address(tab: RunsTab, queued: Callable[..., str]):
+    first, second = queued(name="first"), queued(name="second")
+    page = tab.render({"run": second})
+    assert f'data-address="run={second}&amp;tab=runs"' in page
+    assert f'href="?run={first}&amp;tab=runs">Show</a>' in page
+    assert f'href="?run={second}&amp;tab=runs">Show</a>' not in page
+    assert 'data-address="tab=runs"' in tab.render({})
 
-    ticks = [each for each in built(build).fns.values() if each.fn and each.fn.__name__ == "tick"]
-    assert [each.trigger_after for each in ticks] == [None, ticks[0]._id]
+
+def test_a_run_that_is_not_there_is_said(tab: RunsTab):
+    assert "There is no run" in tab.render({"run": "nowhere"})
+
+
+def test_a_deleted_run_leaves_the_address(tab: RunsTab, act: MakeAct, finished: Callable[..., str]):
+    first, second = finished(), finished(name="second")
+    page = tab.act(act("delete", {"run": second}, target=first))
+    assert f'data-address="run={second}&amp;tab=runs"' in (page or "")
+    page = tab.act(act("delete", {"run": second}, target=second))
+    assert 'data-address="tab=runs"' in (page or "")
 
 
 @pytest.mark.parametrize(
@@ -228,25 +219,24 @@ def test_the_page_looks_again_after_each_tick(tab: RunsTab):
         ({"template": "plain-en.1"}, "prompt plain-en.1"),
         ({"chat": "no"}, "chat template off"),
         ({"max_tokens": "9"}, "replies up to 9 tokens"),
-        ({"col_answer": "answer"}, "columns: answer"),
     ],
 )
 def test_runs_that_differ_in_one_setting_differ_in_the_list(
     tab: RunsTab, queued: Callable[..., str], changed: Form, told: str
 ):
     queued()
-    plain = tab.show("")
+    plain = tab.render({})
     assert (
         '<b>capitals</b><div class="meta">biased, always-A · letters, circular; cloze</div>'
         in plain
     )
     assert told not in plain
     queued(**changed)
-    assert told in tab.show("")
+    assert told in tab.render({})
 
 
 def test_the_run_in_full_tells_its_settings_too(tab: RunsTab, queued: Callable[..., str]):
-    page = tab.show(queued(seed="7"))
+    page = tab.render({"run": queued(seed="7")})
     assert page.count("biased, always-A · letters, circular; cloze · seed 7") == 2
 
 
@@ -291,7 +281,7 @@ def test_a_run_without_rows_with_equal_options_says_so(
 ):
     told = "without rows with options of the same text"
     queued()
-    assert told not in tab.show("")
+    assert told not in tab.render({})
     (upload,) = form_for()["uploads"]
     queued(**{f"col_duplicates_{upload}": "skip"})
-    assert told in tab.show("")
+    assert told in tab.render({})

@@ -51,7 +51,7 @@ def lease(desk: AppService, form_for: Callable[..., Form]) -> Lease:
 
 
 def page(desk: AppService, language: Language = "en") -> str:
-    return RunsTab(desk, messages(language)).show("")
+    return RunsTab(desk, messages(language)).render({})
 
 
 def price(desk: AppService) -> None:
@@ -171,9 +171,9 @@ def test_a_run_is_stopped_and_deleted_with_a_broken_catalog(
 ):
     desk.settings.models.write_text("[biased", encoding="utf-8")
     tab = RunsTab(desk, messages("en"))
-    tab.answer("", act("stop", run=lease.run_id))
+    tab.act(act("stop", target=lease.run_id))
     queue.finish_cancelled(desk.database, lease)
-    tab.answer("", act("delete", run=lease.run_id))
+    tab.act(act("delete", target=lease.run_id))
     assert read_runs(desk.database, desk.owner) == []
 
 
@@ -185,7 +185,7 @@ def test_the_catalog_is_read_once_for_a_page(
     read: list[int] = []
     catalog = desk.catalog()
     monkeypatch.setattr(AppService, "catalog", lambda _: read.append(1) or catalog)
-    RunsTab(desk, messages("en")).show(lease.run_id)
+    RunsTab(desk, messages("en")).render({"run": lease.run_id})
     assert len(read) == 1
 
 

@@ -19,10 +19,10 @@ from evalui.ui.components.widgets import (
     select,
     status,
     table,
-    titled,
 )
 from evalui.ui.services.answers import AnswersFile, EarlierRun
 from evalui.ui.services.run_form import answer_name_field
+from evalui.ui.tabs.evaluate.rows import choice_row, fold
 
 _SHOWN_CAPABILITIES = 8
 _MAX_TEXT_LENGTH = 160  # characters of a text in a preview
@@ -30,20 +30,7 @@ _SHOWN_UNKNOWN = 5
 _SHOWN_FAULTS = 5
 
 
-def open_facts(t: Messages, health: OpenHealth) -> list[str]:
-    """The facts of a file of open questions, for one line."""
-    references = health.n - health.without_reference
-    capabilities = len([name for name in health.capabilities if name])
-    return [
-        t("file.ready", n=f"{health.n:,}"),
-        t("file.references", n=f"{references:,}") if references else t("file.no_references"),
-        t("list.comma").join(t(f"language.{name}") for name in health.languages),
-        t.count("file.capabilities", capabilities) if capabilities else "",
-        t.count("file.conversations", health.conversations) if health.conversations else "",
-    ]
-
-
-def open_health_card(t: Messages, health: OpenHealth) -> Html:
+def open_health_part(t: Messages, health: OpenHealth) -> Html:
     """What can be known of open questions without any model."""
     doubled = sum(len(group) - 1 for group in health.duplicates)
     missing = f"{health.without_reference:,}"
@@ -64,13 +51,11 @@ def open_health_card(t: Messages, health: OpenHealth) -> Html:
     capabilities = {
         name or t("health.no_capability"): count for name, count in health.capabilities.items()
     }
-    return titled(
-        t("health.title"),
+    return div(
         definitions(rows),
         _counts(t, "languages", languages),
         _counts(t, "capabilities", capabilities),
         _unreferenced(t, health),
-        aside=t("health.aside"),
     )
 
 
@@ -135,12 +120,15 @@ def _unreferenced(t: Messages, health: OpenHealth) -> Html | None:
     return el("p", t(key, n=f"{health.without_reference:,}"), cls="meta gap-s")
 
 
-def answers_card(
+def answers_fold(
     t: Messages, files: Sequence[AnswersFile], runs: Sequence[EarlierRun], form: Form
 ) -> Html:
     """A drop zone for answers, what its files hold, and the earlier runs to take answers from."""
-    return titled(
+    earlier = len(field_values(form, "earlier"))
+    count = len(files) + earlier
+    return fold(
         t("answers.title"),
+        t.count("answers.chosen", count) if count else t("answers.summary"),
         el("p", t("answers.about"), cls="meta"),
         *(
             el("input", type="hidden", name="answers", value=upload, data_many=True)
@@ -149,6 +137,7 @@ def answers_card(
         *(div(_file(t, file), cls="gap-s") for file in files),
         div(_drop(t), cls="gap-s"),
         _earlier_runs(t, runs, form) if runs else None,
+        opened=bool(count or field_value(form, "earlier_run")),
         cls="given-card",
     )
 
@@ -249,20 +238,5 @@ def _earlier_model(
     t: Messages, run: EarlierRun, model: str, count: int, chosen: Sequence[str]
 ) -> Html:
     value = f"{run.id}/{model}"
-    return el(
-        "label",
-        el(
-            "input",
-            type="checkbox",
-            name="earlier",
-            value=value,
-            data_many=True,
-            checked=value in chosen,
-            aria_label=model,
-        ),
-        div(
-            el("h3", model),
-            div(t("answers.of_run", n=f"{count:,}", run=run.name), cls="meta"),
-        ),
-        cls="opt",
-    )
+    about = t("answers.of_run", n=f"{count:,}", run=run.name)
+    return choice_row("earlier", value, model, about, on=value in chosen)

@@ -1,0 +1,78 @@
+"""`evalui models`: the models that were added, from the command line.
+
+    evalui models list | add NAME --url URL [--model ID] [--key-stdin] | remove NAME
+
+They are those of the Models page. A key is read from standard input, so that no list of processes
+and no history of a shell has it.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalui.settings import Settings
+
+
+def add_models_command(commands: Any, load_settings: "Callable[[], Settings]") -> None:
+    """Add `models` with its three actions to the subparsers of `evalui`."""
+    models = commands.add_parser("models", help="list, add and remove models")
+    models.set_defaults(load_settings=load_settings)
+    actions = models.add_subparsers(required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="all models, with where each is from")
+    listing.set_defaults(command=_list)
+
+    add = actions.add_parser("add", help="add a model at an OpenAI-compatible endpoint")
+    add.add_argument("name", metavar="NAME", help="as it will stand in runs and reports")
+    add.add_argument("--url", required=True, help="base URL, such as http://127.0.0.1:8000/v1")
+    add.add_argument("--model", metavar="ID", help="as its server calls it (default: NAME)")
+    add.add_argument("--no-chat", action="store_true", help="send plain prompts")
+    add.add_argument(
+        "--key-stdin", action="store_true", help="read its API key from standard input"
+    )
+    add.set_defaults(command=_add)
+
+    remove = actions.add_parser("remove", help="remove an added model and its key")
+    remove.add_argument("name", metavar="NAME")
+    remove.set_defaults(command=_remove)
+
+
+def _list(given: argparse.Namespace) -> int:
+    from evalui.models.user_catalog import additions_path, has_key, read_added, read_models
+
+    settings: Settings = given.load_settings()
+    additions = additions_path(settings.database)
+    added = read_added(additions)
+    for name, entry in read_models(settings.models, additions).items():
+        source = "added" if added.get(name) == entry else settings.models.name
+        address = entry.options.get("base_url", "")
+        parts = [name, source, entry.backend, entry.path, address, "key" * has_key(entry)]
+        print("\t".join(str(part) for part in parts if part))
+    return 0
+
+
+def _add(given: argparse.Namespace) -> int:
+    from evalui.models.user_catalog import NewModelForm, add_model, additions_path
+
+    settings: Settings = given.load_settings()
+    wanted = NewModelForm(
+        given.name,
+        given.model or given.name,
+        place="endpoint",
+        chat=not given.no_chat,
+        address=given.url,
+        key=sys.stdin.readline().strip() if given.key_stdin else "",
+    )
+    add_model(additions_path(settings.database), wanted, catalog=settings.models)
+    print(f"evalui: {given.name} is added", file=sys.stderr)
+    return 0
+
+
+def _remove(given: argparse.Namespace) -> int:
+    from evalui.models.user_catalog import additions_path, remove_model
+
+    settings: Settings = given.load_settings()
+    remove_model(additions_path(settings.database), given.name)
+    print(f"evalui: {given.name} is removed", file=sys.stderr)
+    return 0

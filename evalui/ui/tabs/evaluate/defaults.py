@@ -1,0 +1,79 @@
+"""What a form does not say yet: models, modes and judges that can work with its files."""
+
+from collections.abc import Sequence
+
+from evalui.models.catalog import ModelState
+from evalui.models.endpoint.http.addresses import external_hosts
+from evalui.modes import MODES
+from evalui.modes.prompts.rubrics import language_of
+from evalui.runs.spec import OPEN
+from evalui.types import Dataset, DatasetKind
+from evalui.ui.components.form import Form, field_values
+from evalui.ui.services.samples import SAMPLE_JUDGE
+from evalui.ui.tabs.evaluate.judge_choice import can_judge
+from evalui.ui.tabs.evaluate.mode_choice import CHOICE, fitting_modes, preset_fields
+from evalui.ui.tabs.evaluate.model_choice import OfferedModel
+
+_DEFAULT_MODELS = 2
+
+
+def kinds_of(datasets: Sequence[Dataset]) -> list[DatasetKind]:
+    """The kinds of question, in the order of the datasets."""
+    return list(dict.fromkeys(dataset.kind for dataset in datasets))
+
+
+def with_defaults(form: Form, datasets: Sequence[Dataset], models: Sequence[OfferedModel]) -> Form:
+    """The form with defaults for what is not chosen yet, and without modes that fit no file.
+
+    A kind of question that the form was not shown with brings its usual mode.
+    """
+    kinds = kinds_of(datasets)
+    if "models" not in form:
+        form = form | {"models": _default_models(models)}
+    shown = field_values(form, "kinds")
+    new = [kind for kind in kinds if kind not in shown]
+    if "kinds" not in form and "modes" in form:
+        new = []  # a run to repeat
+    if CHOICE in new and not {"pattern", "limit"} & form.keys():
+        form = form | preset_fields("robust", form, models)
+    modes = [mode for mode in field_values(form, "modes") if mode in fitting_modes(kinds)]
+    if set(new) - {CHOICE} and OPEN not in modes:
+        modes.append(OPEN)
+    if CHOICE in new and not any(CHOICE in MODES[mode].kinds for mode in modes):
+        usual = field_values(preset_fields("robust", form, models), "modes")
+        modes += [mode for mode in usual if mode not in modes]
+    form = form | {"modes": modes, "kinds": [str(kind) for kind in kinds]}
+    if "judging" not in form and set(kinds) - {CHOICE}:
+        form |= _default_judging(form, datasets, [model.state for model in models])
+    return form
+
+
+def _default_models(models: Sequence[OfferedModel]) -> list[str]:
+    """The first models of one's own that run here; what only demonstrates, or sends the questions
+    elsewhere, waits to be chosen.
+    """
+    ready = [
+        model.entry.name
+        for model in models
+        if model.can_run and model.group != "demo" and not external_hosts(model.entry)
+    ]
+    return ready[:_DEFAULT_MODELS]
+
+
+def _default_judging(form: Form, datasets: Sequence[Dataset], states: Sequence[ModelState]) -> Form:
+    """Judges compare answers to open questions that have references; else none does."""
+    able = [state.entry for state in states if can_judge(state)]
+    judges = [entry.name for entry in able if not external_hosts(entry)]
+    judge = SAMPLE_JUDGE if SAMPLE_JUDGE in judges else next(iter(judges), "")
+    chosen: Form = {"judges": [judge] if judge else [], "judging": []}
+    open_ = [each for each in datasets if each.kind == "subjective"]
+    referenced = any(sample.references for each in open_ for sample in each.samples)
+    if len(field_values(form, "models")) > 1 and referenced and judge == SAMPLE_JUDGE:
+        return chosen | {"judging": ["yes"]}
+    return chosen if open_ else chosen | {"rubric": f"score10-{_language(datasets)}.1"}
+
+
+def _language(datasets: Sequence[Dataset]) -> str:
+    """The language of most questions."""
+    spoken = [language_of(sample) for each in datasets for sample in each.samples]
+    return "zh" if 2 * spoken.count("zh") >= len(spoken) else "en"

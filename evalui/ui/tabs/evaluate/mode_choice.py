@@ -1,0 +1,265 @@
+"""The modes to choose from with their presets, and how the questions are put."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from evalui.messages import Messages
+from evalui.modes import MODES
+from evalui.modes.prompts.templates import TEMPLATES, Template
+from evalui.report.html import Html, div, el, join, span
+from evalui.runs.spec import JUDGE, ModeSpec
+from evalui.types import Ability, DatasetKind
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.widgets import button, field, select
+from evalui.ui.services.run_form import CUSTOM, OPEN_TOKENS, PATTERNS, SPELLINGS, TOKENS
+from evalui.ui.tabs.evaluate.model_choice import OfferedModel
+from evalui.ui.tabs.evaluate.rows import choice_row, fold, list_card, text_input
+
+CHOICE: DatasetKind = "multiple_choice"
+PRESETS = ("quick", "robust", "full")
+_QUICK_QUESTIONS = 20  # of each subject
+_MODE_ORDER = ("multiple_choice", "generation", "cloze")  # the usual order; other modes follow
+
+
+def fitting_modes(kinds: Collection[DatasetKind]) -> list[str]:
+    """The modes that fit one of the kinds; judges have a card of their own."""
+    names = sorted(MODES, key=_rank)
+    return [name for name in names if name != JUDGE and set(MODES[name].kinds) & set(kinds)]
+
+
+def preset_fields(name: str, form: Form, models: Sequence[OfferedModel]) -> Form:
+    """The fields that a preset sets: modes of choices, orders and limit; other modes stay."""
+    models = _picked(form, models) or models
+    choice = [mode for mode in fitting_modes((CHOICE,)) if _able(form, mode, models)]
+    # The mode that most of the models can do, the letters before the replies.
+    best = sorted(choice, key=lambda mode: -len(_able(form, mode, models)))[:1]
+    written = [mode for mode in field_values(form, "modes") if CHOICE not in MODES[mode].kinds]
+    return {
+        "modes": [*(choice if name == "full" else best or ["multiple_choice"]), *written],
+        "pattern": "origin" if name == "quick" else "circular",
+        "limit": str(_QUICK_QUESTIONS) if name == "quick" else "",
+    }
+
+
+def modes_card(
+    t: Messages,
+    models: Sequence[OfferedModel],
+    form: Form,
+    *,
+    kinds: Collection[DatasetKind] = (CHOICE,),
+) -> Html:
+    """A row for each mode that fits the files, with how many of the chosen models can do it."""
+    chosen, fitting = field_values(form, "modes"), fitting_modes(kinds)
+    picked = _picked(form, models)
+    rows = [_mode(t, name, name in chosen, form, models, picked) for name in fitting]
+    count = sum(name in chosen for name in fitting)
+    return list_card(
+        t("modes.title"),
+        join(
+            _presets(t, form, models) if CHOICE in kinds else None,
+            span(t("choose.of", n=count, total=len(fitting)), cls="meta"),
+        ),
+        *rows,
+        _settings(t, form, kinds),
+        cls="modes",
+    )
+
+
+def _presets(t: Messages, form: Form, models: Sequence[OfferedModel]) -> Html:
+    now = {name: form.get(name, "") for name in ("modes", "pattern", "limit")}
+    now["modes"] = list(field_values(form, "modes"))
+    buttons = [
+        button(
+            t(f"preset.{name}"),
+            "preset",
+            cls="small",
+            data_preset=name,
+            aria_pressed=str(preset_fields(name, form, models) == now).lower(),
+            title=t(f"preset.{name}_about"),
+        )
+        for name in PRESETS
+    ]
+    return div(*buttons, cls="presets", role="group", aria_label=t("preset.title"))
+
+
+def _mode(
+    t: Messages,
+    name: str,
+    chosen: bool,
+    form: Form,
+    models: Sequence[OfferedModel],
+    picked: Sequence[OfferedModel],
+) -> Html:
+    anybody = _able(form, name, models)
+    able = [model for model in picked if model in anybody]
+    if not anybody:
+        aside = t("modes.none_here")
+    elif not picked:
+        aside = t("modes.needs", what=t(f"ability.{_needed(form, name)}"))
+    elif len(able) == len(picked):
+        aside = t.count("modes.all_models", len(picked))
+    else:
+        aside = t("modes.some_models", n=len(able), total=len(picked))
+    about, title = t(f"mode.{name}_about"), t(f"mode.{name}")
+    if f"modes.{name}" in t:
+        title = t(f"modes.{name}")  # shorter, since its second half stands beside it
+    return choice_row("modes", name, title, about, aside, on=chosen, off=not anybody)
+
+
+def _picked(form: Form, models: Sequence[OfferedModel]) -> list[OfferedModel]:
+    names = field_values(form, "models")
+    return [model for model in models if model.entry.name in names and model.can_run]
+
+
+def _able(form: Form, mode: str, models: Sequence[OfferedModel]) -> list[OfferedModel]:
+    """Those of the models that can do a mode."""
+    needed = _needed(form, mode)
+    return [
+        model
+        for model in models
+        if model.can_run and not model.entry.judges_only and needed in model.state.abilities
+    ]
+
+
+def _needed(form: Form, mode: str) -> Ability:
+    """What a mode needs of a model with the spellings that the form chooses."""
+    return ModeSpec(
+        mode=mode, spellings=SPELLINGS.get(field_value(form, "spellings"), "common")
+    ).ability
+
+
+def _rank(mode: str) -> int:
+    return _MODE_ORDER.index(mode) if mode in _MODE_ORDER else len(_MODE_ORDER)
+
+
+def _settings(t: Messages, form: Form, kinds: Collection[DatasetKind]) -> Html:
+    """What the files leave to decide: orders, worked examples and prompt need options."""
+    choice = CHOICE in kinds
+    orders = [
+        choice_row(
+            "pattern",
+            pattern,
+            t(f"orders.{pattern}"),
+            t(f"orders.{pattern}_about"),
+            kind="radio",
+            on=(field_value(form, "pattern") or "circular") == pattern,
+        )
+        for pattern in PATTERNS
+    ]
+    return fold(
+        t("set.title"),
+        _settings_summary(t, form, choice=choice),
+        el("fieldset", el("legend", t("orders.title"), cls="hidden"), *orders) if choice else None,
+        div(*_fields(t, form, kinds, choice=choice), cls="fields gap"),
+        _own_template(t, form) if choice else None,
+        cls="settings",
+    )
+
+
+def _settings_summary(t: Messages, form: Form, *, choice: bool) -> str:
+    pattern = field_value(form, "pattern") or "circular"
+    shots = field_value(form, "shots") or "0"
+    limit = field_value(form, "limit")
+    per = "dataset" if field_value(form, "limit_per") == "dataset" else "subject"
+    parts = [
+        t(f"set.orders_{pattern}") if choice else "",
+        (t("set.no_shots") if shots == "0" else t("set.some_shots", n=shots)) if choice else "",
+        t(f"set.first_{per}", n=limit) if limit else t("set.all_questions"),
+        t("set.seed_is", n=field_value(form, "seed") or "0"),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _fields(
+    t: Messages, form: Form, kinds: Collection[DatasetKind], *, choice: bool
+) -> Sequence[Html | None]:
+    per = "dataset" if field_value(form, "limit_per") == "dataset" else "subject"
+    usual = [TOKENS] * choice + [OPEN_TOKENS] * (set(kinds) != {CHOICE})
+    number = {"inputmode": "numeric"}
+    return (
+        field(
+            t("set.shots"),
+            text_input("shots", field_value(form, "shots") or "0"),
+            hint=t("set.shots_hint"),
+        )
+        if choice
+        else None,
+        field(
+            t("set.limit"),
+            text_input("limit", field_value(form, "limit"), placeholder=t("set.all"), **number),
+            hint=t(f"set.limit_hint_{per}"),
+        ),
+        field(
+            t("set.limit_per"),
+            select(
+                "limit_per", {name: t(f"set.per_{name}") for name in ("subject", "dataset")}, per
+            ),
+        ),
+        field(t("set.template"), select("template", _templates(t), field_value(form, "template")))
+        if choice
+        else None,
+        field(t("set.chat"), select("chat", _chats(t), field_value(form, "chat"))),
+        field(
+            t("set.spellings"),
+            select("spellings", _spellings(t), field_value(form, "spellings")),
+            hint=t("set.spellings_hint"),
+        )
+        if choice
+        else None,
+        field(
+            t("set.max_tokens"),
+            text_input(
+                "max_tokens",
+                field_value(form, "max_tokens"),
+                placeholder=" / ".join(str(tokens) for tokens in usual),
+                **number,
+            ),
+        ),
+        field(t("set.seed"), text_input("seed", field_value(form, "seed") or "0", **number)),
+    )
+
+
+def _own_template(t: Messages, form: Form) -> Html:
+    """The text fields of a template of the user's own, hidden until it is chosen."""
+    base = TEMPLATES["plain-zh.1" if t.language == "zh" else "plain-en.1"]
+    fields = [
+        field(
+            t("own.name"), text_input("own_name", field_value(form, "own_name") or "my-prompt.1")
+        ),
+        field(
+            t("own.language"),
+            select(
+                "own_language",
+                {"zh": "中文", "en": "English"},
+                field_value(form, "own_language") or t.language,
+            ),
+        ),
+        *(_block(t, form, base, name) for name in ("question", "cloze", "answer", "unconditional")),
+    ]
+    return div(
+        el("p", t("own.about"), cls="meta gap"),
+        div(*fields, cls="fields gap-s"),
+        hidden=field_value(form, "template") != CUSTOM,
+    )
+
+
+def _block(t: Messages, form: Form, base: Template, name: str) -> Html:
+    # A text area swallows one line break at its beginning.
+    text = field_value(form, f"own_{name}") or getattr(base, name)
+    area = el("textarea", Html("\n"), join(text), name=f"own_{name}", rows=4, spellcheck="false")
+    return field(t(f"own.{name}"), area)
+
+
+def _templates(t: Messages) -> Mapping[str, str]:
+    return (
+        {"": t("set.template_auto")}
+        | {name: name for name in TEMPLATES}
+        | {CUSTOM: t("set.template_own")}
+    )
+
+
+def _chats(t: Messages) -> Mapping[str, str]:
+    return {"": t("set.chat_auto"), "yes": t("set.chat_yes"), "no": t("set.chat_no")}
+
+
+def _spellings(t: Messages) -> Mapping[str, str]:
+    return {name: t(f"set.spellings_{name}") for name in SPELLINGS}

@@ -1,0 +1,76 @@
+"""Rows to choose from, 36 pixels high, and the lines that fold more of them away."""
+
+from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.icons import status_icon
+
+_CHEVRON = Html(
+    '<svg class="chev" viewBox="0 0 12 12" aria-hidden="true"><path d="M4 2l4 4-4 4" fill="none" '
+    'stroke="currentColor" stroke-width="2"/></svg>'
+)
+
+
+def choice_row(
+    name: str,
+    value: str,
+    label: str,
+    about: Child = None,
+    aside: Child = None,
+    *,
+    on: bool,
+    off: bool = False,
+    hidden: bool = False,
+    kind: str = "checkbox",
+    **attributes: str | bool,
+) -> Html:
+    """A box or radio button with its label, what it is, and what it can do; `off` cannot be set."""
+    box = el(
+        "input",
+        type=kind,
+        name=name,
+        value=value,
+        aria_label=label,
+        data_many=kind == "checkbox",
+        checked=on and not off,
+        disabled=off,
+    )
+    return el(
+        "label",
+        box,
+        el("b", label),
+        span(about, cls="meta"),
+        span(aside, cls="meta") if aside else None,
+        cls="it off" if off else "it",
+        hidden=hidden,
+        **attributes,
+    )
+
+
+def fold(title: str, summary: Child, *content: Child, opened: bool = False, cls: str = "") -> Html:
+    """A line that opens on what it sums up."""
+    line = el("summary", _CHEVRON, el("b", title), span(summary, cls="dim") if summary else None)
+    return el("details", line, div(*content), open=opened, cls=f"foldrow {cls}".strip())
+
+
+def group_head(title: str, count: Child) -> Html:
+    """The line above a group of rows."""
+    return div(title, span(count), cls="gh")
+
+
+def list_card(title: str, aside: Child, *content: Child, cls: str = "") -> Html:
+    """A card of rows, its title with something at the right."""
+    return el("section", div(el("h2", title), aside, cls="hd"), *content, cls=f"card lst {cls}")
+
+
+def remark(kind: str, text: Child) -> Html:
+    """A sentence with its icon, without a box; `kind` is ok, warn, bad or na."""
+    return div(span(status_icon(kind), cls=kind), span(text), cls="icon-l")
+
+
+def details_summary(line: Html, word: str) -> Html:
+    """A summary of which the line is the first half, and the word to open it the other."""
+    return el("summary", line, join(span(_CHEVRON, el("b", word), cls="more")))
+
+
+def text_input(name: str, value: str, **attributes: str | bool | None) -> Html:
+    """A text field of the form."""
+    return el("input", type="text", name=name, value=value, autocomplete="off", **attributes)

@@ -1,0 +1,102 @@
+"""Before the start: what the run will send, take and cost, where it goes, and the button."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalui.messages import Messages
+from evalui.proportions import smallest_visible_gap
+from evalui.report.html import Html, div, el
+from evalui.report.numbers import dollars
+from evalui.runs.estimate import Estimate
+from evalui.ui.components.format import duration, format_large_count
+from evalui.ui.components.widgets import button, definitions, field
+from evalui.ui.services.service import QueueAhead
+from evalui.ui.tabs.evaluate.rows import remark, text_input
+
+_NOTHING = "–"
+_LARGE_SAMPLE = 10_000  # questions from which on the smallest visible gap is no news
+
+
+@dataclass(frozen=True, slots=True)
+class StartNotes:
+    """What is to be known before the start: `away` names where questions go, `hindrance` is why
+    it cannot start, "" if it can.
+    """
+
+    away: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    hindrance: str = ""
+
+
+def cost_rows(
+    t: Messages, cost: Estimate, ahead: QueueAhead, priced: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """What the run will send, take and cost, in words and figures."""
+    judged = ((t("cost.judged"), f"{cost.judged:,}"),) if cost.judged else ()
+    cached = ((t("cost.cached"), f"{cost.cached:,}"),) if cost.cached else ()
+    time = t("cost.unknown") if cost.seconds is None else _about_time(t, cost.seconds)
+    price = t("cost.about_dollars", n=dollars(cost.dollars)) if cost.dollars is not None else ""
+    names = priced[0] if len(priced) == 1 else t("cost.models", n=len(priced))
+    return (
+        (t("cost.requests"), f"{cost.requests:,}"),
+        *judged,
+        *cached,
+        (t("cost.tokens"), format_large_count(cost.tokens)),
+        (t("cost.time"), time),
+        (t("cost.queue"), _ahead(t, ahead)),
+        *(((t("cost.dollars", names=names), price),) if price else ()),
+    )
+
+
+def empty_rows(t: Messages) -> tuple[tuple[str, str], ...]:
+    """The same before anything is known."""
+    return tuple((t(f"cost.{name}"), _NOTHING) for name in ("requests", "tokens", "time"))
+
+
+def gap_remark(t: Messages, questions: int) -> Html | None:
+    """How large a difference must be to be seen with so many questions."""
+    if not questions or questions > _LARGE_SAMPLE:
+        return None
+    points = f"{100 * smallest_visible_gap(questions):.0f}"
+    return remark("na", t("cost.gap", n=f"{questions:,}", points=points))
+
+
+def start_card(
+    t: Messages,
+    rows: Sequence[tuple[str, str]],
+    notes: StartNotes,
+    *,
+    name: str,
+    usual_name: str,
+    gap: Html | None = None,
+) -> Html:
+    """The card at the right; the button is off, with the reason below it, while it cannot work."""
+    away = [remark("warn", sentence) for sentence in notes.away]
+    off = bool(notes.hindrance)
+    return el(
+        "aside",
+        el("h2", t("cost.title")),
+        definitions(rows),
+        field(t("set.name"), text_input("name", name, placeholder=usual_name)),
+        gap,
+        *(remark("warn", warning) for warning in notes.warnings),
+        *(away or [remark("ok", t("away.stays"))]),
+        button(
+            t("cost.start"), "start", cls="lg" if off else "pri lg", disabled=off, data_once=True
+        ),
+        div(notes.hindrance, cls="meta why", role="status") if off else None,
+        cls="card cost",
+    )
+
+
+def _about_time(t: Messages, seconds: float) -> str:
+    return t("cost.about", time=duration(t, seconds))
+
+
+def _ahead(t: Messages, ahead: QueueAhead) -> str:
+    if not ahead.runs:
+        return t("cost.none")
+    runs = t.count("cost.runs", ahead.runs)
+    if ahead.seconds is None:
+        return runs
+    return t("list.comma").join((runs, duration(t, ahead.seconds)))

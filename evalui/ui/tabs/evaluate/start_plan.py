@@ -1,0 +1,104 @@
+"""The start card of a form, worked out: its cost, what hinders it, and what is to be known."""
+
+from collections.abc import Sequence
+
+from evalui.errors import EvaluiError
+from evalui.messages import Messages
+from evalui.modes import MODES
+from evalui.report.html import Html
+from evalui.runs.cells import CellPlan
+from evalui.types import Dataset
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.services.run_form import RunForm, read_run_form
+from evalui.ui.services.service import AppService, PlannedRun
+from evalui.ui.tabs.evaluate.judge_choice import is_single
+from evalui.ui.tabs.evaluate.model_choice import remote_destinations
+from evalui.ui.tabs.evaluate.start_card import (
+    StartNotes,
+    cost_rows,
+    empty_rows,
+    gap_remark,
+    start_card,
+)
+
+_MANY_REQUESTS = 20_000
+
+
+def start_plan(service: AppService, t: Messages, form: Form, datasets: Sequence[Dataset]) -> Html:
+    """The card at the right of a form whose files can be read."""
+    away = remote_destinations(t, service.catalog(), form, service.settings)
+    name, usual = field_value(form, "name"), " + ".join(each.name for each in datasets)
+    try:
+        run_form = read_run_form(form)
+        if missing := _missing(run_form, form):
+            notes = StartNotes(away, hindrance=t(missing))
+            return start_card(t, empty_rows(t), notes, name=name, usual_name=usual)
+        planned = service.plan(run_form)
+    except EvaluiError as error:
+        notes = StartNotes(away, hindrance=t.translate(error.sentence))
+        return start_card(t, empty_rows(t), notes, name=name, usual_name=usual)
+    hindrance = "" if _has_work(planned) else t("cost.nothing")
+    return start_card(
+        t,
+        cost_rows(t, planned.cost, service.queue_ahead(), _priced(planned)),
+        StartNotes(away, _warnings(t, planned), hindrance),
+        name=name,
+        usual_name=usual,
+        gap=gap_remark(t, _questions(planned)),
+    )
+
+
+def _missing(run_form: RunForm, form: Form) -> str:
+    """What the user has still to choose: the key of its sentence."""
+    if not run_form.models and not run_form.answers:
+        return "cost.no_model"
+    if not run_form.modes:
+        return "cost.no_mode"
+    if "yes" in field_values(form, "judging"):
+        if not field_values(form, "judges"):
+            return "cost.no_judge"
+        contestants = len(run_form.models) + len(run_form.answers)
+        if contestants < 2 and not is_single(field_value(form, "rubric"), form):
+            return "cost.one_contestant"
+    return ""
+
+
+def _warnings(t: Messages, planned: PlannedRun) -> list[str]:
+    warnings = [
+        t(
+            "cost.left_out",
+            model=plan.cell.model,
+            mode=t(f"mode.{plan.cell.mode}"),
+            why=t.translate(plan.impossible),
+        )
+        for plan in planned.plans
+        if plan.impossible and _fits(plan, planned)
+    ]
+    every_order = any(plan.pattern == "all_possible" for plan in planned.plans)
+    if every_order or planned.cost.requests > _MANY_REQUESTS:
+        warnings.append(t("cost.many", n=f"{planned.cost.requests:,}"))
+    return warnings
+
+
+def _fits(plan: CellPlan, planned: PlannedRun) -> bool:
+    """Whether the mode is meant for the file; open questions have no choices."""
+    return planned.loaded[plan.source].dataset.kind in MODES[plan.mode_name].kinds
+
+
+def _has_work(planned: PlannedRun) -> bool:
+    """Whether there is a request to send, or an answer to score."""
+    return any(plan.total and not plan.impossible for plan in planned.plans)
+
+
+def _priced(planned: PlannedRun) -> list[str]:
+    """The models that cost money."""
+    entries = {plan.entry.name: plan.entry for plan in planned.plans if not plan.impossible}
+    return [name for name, entry in entries.items() if entry.input_price or entry.output_price]
+
+
+def _questions(planned: PlannedRun) -> int:
+    """The questions of all datasets of a run, each counted once however many answer it."""
+    counted: dict[str, int] = {}
+    for plan in planned.plans:
+        counted[plan.dataset_key] = max(plan.questions, counted.get(plan.dataset_key, 0))
+    return sum(counted.values())

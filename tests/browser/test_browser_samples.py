@@ -1,0 +1,230 @@
+"""Questions read one by one: by keys, filters, links and on a phone."""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from browser_servers import admitted, started
+from playwright.sync_api import expect
+
+from evalui.runs.database.connection import Database
+from evalui.settings import Settings
+from evalui.ui.services.run_form import read_run_form
+from evalui.ui.services.service import AppService
+
+MODELS = """
+[steady]
+backend = "scripted"
+options = { rule = "perfect" }
+
+[leaning]
+backend = "scripted"
+options = { rule = "position-biased" }
+
+[always-A]
+backend = "scripted"
+baseline = true
+options = { rule = "always-A" }
+"""
+QUESTIONS = 60
+PHONE = {"width": 390, "height": 844}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRoom:
+    """A server and the id of its finished run."""
+
+    address: str
+    run: str
+
+    def page(self, question: str = "", **more: str) -> str:
+        """The address of the questions of the run."""
+        fields = {"run": self.run, "tab": "results", "sub": "samples", "q": question, **more}
+        return "/en/?" + "&".join(f"{name}={value}" for name, value in fields.items() if value)
+
+
+def colours() -> str:
+    rows = ["id,question,A,B,C,D,answer"]
+    for number in range(QUESTIONS):
+        options = ",".join(f"{word} {number}" for word in ("red", "green", "blue", "grey"))
+        rows.append(f"{number},Which colour has number {number}?,{options},{'ABCD'[number % 4]}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadingRoom]:
+    with started(tmp_path_factory.mktemp("room"), models=MODELS) as server:
+        server.wait()
+        settings = Settings(data_dir=server.data, models=server.models)
+        desk = AppService(settings, Database(settings.database))
+        form = {
+            "uploads": [desk.store_upload([("colours.csv", colours().encode())])],
+            "models": ["steady", "leaning", "always-A"],
+            "modes": ["multiple_choice"],
+            "pattern": "circular",
+            "shots": "0",
+        }
+        run_id = desk.start(read_run_form(form))
+        deadline = time.monotonic() + 60
+        while desk.run(run_id).state != "done":
+            assert time.monotonic() < deadline, "the run did not end in time"
+            time.sleep(0.05)  # the store tells nobody when a run has ended
+        yield ReadingRoom(server.address, run_id)
+        desk.database.close()
+
+
+@pytest.fixture
+def tab(chromium: Any, room: ReadingRoom, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A page of the room, 1280 wide unless stated; errors of its scripts fail the test."""
+    viewport = getattr(request, "param", {"width": 1280, "height": 900})
+    context = admitted(chromium, room.address, viewport=viewport)
+    opened, errors = context.new_page(), list[str]()
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    yield opened
+    context.close()
+    assert errors == []
+
+
+def visit(tab: Any, address: str) -> None:
+    tab.goto(address)
+    tab.wait_for_function("document.body.dataset.ready !== undefined")
+
+
+def title(tab: Any) -> Any:
+    return tab.locator(".q-head h2")
+
+
+def current(tab: Any) -> Any:
+    return tab.locator(".questions a[aria-current] .q")
+
+
+def test_j_and_k_move_and_the_address_follows(tab: Any, room: ReadingRoom):
+    visit(tab, room.page())
+    expect(title(tab)).to_have_text("Question 0")
+    tab.keyboard.press("j")
+    expect(title(tab)).to_have_text("Question 1")
+    assert "q=colours%2F1" in tab.url
+    tab.keyboard.press("j")
+    expect(title(tab)).to_have_text("Question 2")
+    tab.keyboard.press("k")
+    expect(title(tab)).to_have_text("Question 1")
+    expect(current(tab)).to_have_text("Which colour has number 1?")
+    tab.go_back()
+    expect(title(tab)).to_have_text("Question 2")
+    assert "q=colours%2F2" in tab.url
+
+
+def test_keys_are_silent_while_a_person_types(tab: Any, room: ReadingRoom):
+    visit(tab, room.page("colours/3"))
+    expect(title(tab)).to_have_text("Question 3")
+    tab.keyboard.press("/")
+    expect(tab.get_by_label("Find in questions and replies")).to_be_focused()
+    tab.keyboard.type("jk/")
+    expect(tab.locator(".list-h h2")).to_have_text("0 of 60")
+    expect(tab.get_by_label("Find in questions and replies")).to_have_value("jk/")
+
+
+def test_the_list_follows_what_is_typed(tab: Any, room: ReadingRoom):
+    visit(tab, room.page())
+    search = tab.get_by_label("Find in questions and replies")
+    search.press_sequentially("number 5")
+    expect(tab.locator(".list-h h2")).to_have_text("11 of 60")
+    expect(search).to_be_focused()
+    expect(title(tab)).to_have_text("Question 5")
+    expect(tab).to_have_url(re.compile("find=number"))
+    tab.get_by_role("link", name="Clear", exact=True).click()
+    expect(tab.locator(".list-h h2")).to_have_text("60 of 60")
+    expect(search).to_have_value("")
+
+
+def test_a_filter_shows_its_questions_and_stands_in_the_address(tab: Any, room: ReadingRoom):
+    visit(tab, room.page(cell="2"))
+    tab.get_by_label("Outcome of leaning").select_option(label="Right in some orders")
+    expect(tab).to_have_url(re.compile("outcome=order_sensitive"))
+    shown = tab.locator(".list-h h2").inner_text()
+    tab.reload()
+    expect(tab.locator(".list-h h2")).to_have_text(shown)
+    expect(tab.get_by_label("Outcome of leaning")).to_have_value("order_sensitive")
+    tab.go_back()
+    expect(tab.locator(".list-h h2")).to_have_text("60 of 60")
+
+
+def test_the_list_grows_and_keeps_the_question(tab: Any, room: ReadingRoom):
+    visit(tab, room.page("colours/2"))
+    expect(tab.locator(".questions li")).to_have_count(50)
+    tab.get_by_role("link", name="Show 10 more").click()
+    expect(tab.locator(".questions li")).to_have_count(60)
+    expect(title(tab)).to_have_text("Question 2")
+
+
+def test_models_and_orders_change_the_columns_of_the_same_question(tab: Any, room: ReadingRoom):
+    visit(tab, room.page("colours/7"))
+    tab.get_by_role("link", name="Models", exact=True).last.click()
+    expect(tab.locator(".ot thead th")).to_have_text(
+        ["Options, as in the file", "steady", "leaning", "always-A"]
+    )
+    expect(title(tab)).to_have_text("Question 7")
+    tab.locator("select[name=order]").select_option(label="Shifted 2")
+    expect(tab.locator(".finding")).to_contain_text("in the order Shifted 2")
+    tab.get_by_role("link", name="Orders", exact=True).click()
+    tab.locator("select[name=cell]").select_option(label="always-A")
+    expect(tab.locator(".finding")).to_contain_text("it takes position A in every order")
+    expect(title(tab)).to_have_text("Question 7")
+
+
+def test_another_model_of_the_first_question_keeps_it(tab: Any, room: ReadingRoom):
+    visit(tab, room.page(outcome="right"))
+    expect(title(tab)).to_have_text("Question 0")
+    tab.locator("select[name=cell]").select_option(label="always-A")
+    expect(tab.get_by_label("Outcome of always-A")).to_be_visible()
+    expect(title(tab)).to_have_text("Question 0")
+
+
+def test_a_permalink_opens_its_question(tab: Any, room: ReadingRoom):
+    visit(tab, room.page("colours/9", by="models"))
+    link = tab.locator(".q-head [data-copy]").get_attribute("data-copy")
+    tab.goto(link.removeprefix(".."))
+    expect(title(tab)).to_have_text("Question 9")
+    expect(tab.locator(".ot thead th")).to_have_count(4)
+
+
+@pytest.mark.parametrize("tab", [{"width": 1280, "height": 480}], indirect=True)
+def test_a_question_further_down_begins_where_the_list_is(tab: Any, room: ReadingRoom):
+    visit(tab, room.page())
+    link = tab.locator(".questions a").nth(30)
+    link.scroll_into_view_if_needed()
+    link.click()
+    expect(title(tab)).to_have_text("Question 30")
+    expect(title(tab)).to_be_in_viewport()
+    expect(current(tab)).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("tab", [PHONE], indirect=True)
+def test_on_a_phone_list_and_question_are_two_pages(tab: Any, room: ReadingRoom):
+    visit(tab, room.page())
+    expect(tab.locator(".qa")).not_to_be_visible()
+    expect(tab.locator(".filters")).not_to_be_visible()
+    tab.get_by_text("Filters", exact=True).click()
+    expect(tab.get_by_label("Outcome of steady")).to_be_visible()
+    tab.locator(".questions a").nth(20).click()
+    expect(title(tab)).to_be_in_viewport()
+    expect(tab.locator(".questions")).not_to_be_visible()
+    tab.get_by_role("link", name="Next · 22 of 60").click()
+    expect(title(tab)).to_have_text("Question 21")
+    expect(title(tab)).to_be_in_viewport()
+    tab.get_by_role("link", name="‹ 60 questions").click()
+    expect(tab.locator(".questions")).to_be_visible()
+
+
+@pytest.mark.parametrize("tab", [PHONE], indirect=True)
+@pytest.mark.parametrize("by", ["orders", "models"])
+def test_on_a_phone_cells_stand_under_their_option(tab: Any, room: ReadingRoom, by: str):
+    visit(tab, room.page("colours/4", by=by))
+    option = tab.locator(".ot tbody th").first.bounding_box()
+    cells = [cell.bounding_box() for cell in tab.locator(".ot tbody tr").first.locator("td").all()]
+    assert all(cell["y"] >= option["y"] + option["height"] - 1 for cell in cells)
+    assert all(cell["x"] + cell["width"] <= 390 for cell in cells)
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390

@@ -1,0 +1,121 @@
+"""The key of an endpoint reaches its server alone: no file, page, log or process list has it."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from flow_examples import wait_until
+
+from evalui.messages import messages
+from evalui.models.endpoint.keys import SECRET_VARIABLE
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_cells, read_run
+from evalui.settings import Settings
+from evalui.ui.components.fragment import Action
+from evalui.ui.services.run_form import read_run_form
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.models import ModelsTab
+from evalui.ui.tabs.runs import RunsTab
+
+KEY, WRONG_KEY = "sk-flow-secret-3141", "sk-flow-secret-2718"
+QUESTIONS = "question,A,B,answer\nOne and one?,2,3,A\nTwo and two?,5,4,B\n"
+
+
+class Guarded(BaseHTTPRequestHandler):
+    """Answers A to whoever has the key, and tells all others which key they sent."""
+
+    def do_GET(self) -> None:
+        self._send({"data": [{"id": "m"}]})
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        message = {"role": "assistant", "content": "A"}
+        self._send({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+    def _send(self, answer: object) -> None:
+        given = self.headers["authorization"]
+        fits = given == f"Bearer {KEY}"
+        error = {"error": {"message": f"{given} is not known here"}}
+        body = json.dumps(answer if fits else error).encode()
+        self.send_response(200 if fits else 401)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Guarded) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{served.server_port}/v1"
+        served.shutdown()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppService]:
+    monkeypatch.delenv(SECRET_VARIABLE, raising=False)
+    (tmp_path / "models.toml").write_text("", encoding="utf-8")
+    settings = Settings(data_dir=tmp_path / "data", models=tmp_path / "models.toml", workers=0)
+    settings.data_dir.mkdir()
+    yield (made := AppService(settings, Database(settings.database)))
+    made.database.close()
+
+
+def started(desk: AppService, model: str) -> str:
+    upload = desk.store_upload([("sums.csv", QUESTIONS.encode())])
+    chosen = {"uploads": [upload], "models": [model], "modes": ["generation"]}
+    return desk.start(read_run_form(chosen))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_key_is_sent_to_its_server_and_stands_nowhere(
+    desk: AppService, address: str, tmp_path: Path
+) -> None:
+    tab, runs_tab = ModelsTab(desk, messages("en")), RunsTab(desk, messages("en"))
+    for name, key in (("far", KEY), ("wrong", WRONG_KEY)):
+        fields = {"add_place": "endpoint", "add_name": name, "add_path": "m", "add_chat": "yes"}
+        sent = fields | {"add_address": address, "add_key": key}
+        assert tab.act(Action("save", {}, sent))  # type: ignore[arg-type]
+    assert list(desk.catalog()) == ["far", "wrong"]
+    wait_until(lambda: not any(each.pending for each in desk.models.current_statuses().values()))
+
+    run_id = started(desk, "far")
+    desk.models.queue_test("far", desk.owner)
+    desk.models.queue_test("wrong", desk.owner)
+    models, database = str(desk.settings.models), str(desk.settings.database)
+    command = [sys.executable, "-m", "evalui.cli", "worker", "--database", database]
+    with (tmp_path / "log").open("wb") as log:
+        worker = subprocess.Popen(
+            [*command, "--models-file", models], stdout=log, stderr=subprocess.STDOUT
+        )
+        try:
+            wait_until(lambda: read_run(desk.database, run_id).state in ("done", "failed"))
+            tests = desk.models.tests
+            wait_until(lambda: not any(each.is_pending for each in tests(desk.owner).values()))
+            process = Path(f"/proc/{worker.pid}")
+            seen = [process.joinpath(name).read_bytes() for name in ("cmdline", "environ")]
+        finally:
+            worker.terminate()
+            worker.wait(20)
+
+    assert read_run(desk.database, run_id).state == "done"
+    assert [cell.done for cell in read_cells(desk.database, run_id)] == [4]
+    failed = desk.models.tests(desk.owner)["wrong"]
+    assert "***" in failed.error, "the server said which key it was given"
+    seen += [tab.render(form).encode() for form in ({}, {"edit": "far"}, {"add": "endpoint"})]
+    seen.append(runs_tab.render({"run": run_id}).encode())
+    seen += [desk.export(run_id, kind, "en")[1] for kind in ("json", "csv", "html", "md")]
+    seen += [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(seen) > 12
+    for text in seen:
+        for key in (KEY, WRONG_KEY):
+            assert key.encode() not in text

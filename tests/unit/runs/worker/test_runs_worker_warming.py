@@ -1,0 +1,68 @@
+"""Libraries come before they are needed, and go when nobody needs them."""
+
+import os
+import threading
+
+from evalui.runs.worker.warming import IDLE_S, Warming
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_nothing_is_imported_unless_it_is_requested():
+    imports: list[str] = []
+    warming = Warming(lambda: imports.append("torch"))
+    warming.prepare()
+    assert imports == []
+    warming.request()
+    warming.prepare()
+    warming.prepare()
+    assert imports == ["torch"]
+
+
+def test_each_byte_of_the_server_is_a_request():
+    prepared = threading.Event()
+    warming = Warming(prepared.set)
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb", buffering=0) as requests:
+        warming.follow(requests)
+        os.write(writing, b"\n")
+        assert warming._requested.wait(30)
+        warming.prepare()
+        assert prepared.is_set()
+        os.close(writing)  # the server is gone
+
+
+def test_a_worker_that_holds_libraries_ends_when_it_was_idle_for_long():
+    clock = Clock()
+    warming = Warming(lambda: None, holds_libraries=lambda: True, clock=clock)
+    clock.now = IDLE_S
+    assert not warming.is_over
+    clock.now += 1
+    assert warming.is_over
+
+
+def test_work_and_requests_keep_the_libraries():
+    clock = Clock()
+    warming = Warming(lambda: None, holds_libraries=lambda: True, clock=clock)
+    clock.now = IDLE_S
+    warming.touch()
+    clock.now += IDLE_S
+    assert not warming.is_over
+    warming.request()
+    warming.prepare()
+    clock.now += IDLE_S
+    assert not warming.is_over
+
+
+def test_a_worker_without_libraries_stays():
+    clock = Clock()
+    warming = Warming(lambda: None, holds_libraries=lambda: False, clock=clock)
+    clock.now = 100 * IDLE_S
+    assert not warming.is_over

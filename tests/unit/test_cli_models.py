@@ -1,0 +1,57 @@
+"""Models are added, listed and removed from the command line; a key comes by standard input."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from evalui.cli import main
+from evalui.models.endpoint.config import read_endpoint
+from evalui.models.user_catalog import additions_path, read_added
+
+URL = "http://127.0.0.1:8000/v1"
+
+
+@pytest.fixture
+def additions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "models.toml").write_text('[mine]\nbackend = "scripted"\n')
+    monkeypatch.setenv("EVALUI_MODELS", str(tmp_path / "models.toml"))
+    monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path / "data"))
+    return additions_path(tmp_path / "data" / "evalui.sqlite")
+
+
+def test_a_model_is_added_with_a_key_listed_and_removed(
+    additions: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("sys.stdin", io.StringIO("sk-stdin\n"))
+    assert main(["models", "add", "far", "--url", URL, "--model", "gpt", "--key-stdin"]) == 0
+    endpoint = read_endpoint(read_added(additions)["far"])
+    assert (endpoint.model, endpoint.key) == ("gpt", "sk-stdin")
+    capsys.readouterr()
+    assert main(["models", "list"]) == 0
+    told = capsys.readouterr().out
+    assert told == f"mine\tmodels.toml\tscripted\nfar\tadded\topenai\tgpt\t{URL}\tkey\n"
+    assert main(["models", "remove", "far"]) == 0
+    assert read_added(additions) == {}
+
+
+def test_a_model_is_called_as_its_server_calls_it(additions: Path):
+    assert main(["models", "add", "gpt", "--url", URL, "--no-chat"]) == 0
+    entry = read_added(additions)["gpt"]
+    assert (entry.path, entry.chat, entry.options) == ("gpt", False, {"base_url": URL})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["add", "a b", "--url", URL], "name may have"),
+        (["add", "far", "--url", "ftp://x"], "no address"),
+        (["remove", "mine"], "was not added"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(
+    additions: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+):
+    assert main(["models", *arguments]) == 2
+    assert told in capsys.readouterr().err
+    assert not additions.exists()
