@@ -1,0 +1,108 @@
+"""The first page of a run as blocks: their order, their links, and the same in a file."""
+
+import pytest
+from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, page
+
+from evalui.report.analyses.overview.document import left_out_sentences, overview_blocks
+from evalui.report.blocks import Bullets, Card, Details, Headline, Links, Table
+from evalui.report.render.markdown import as_markdown
+from evalui.types import LeftOut
+
+
+def names(name: str) -> list[str]:
+    return [block.key for block in page(name, "en") if isinstance(block, Details)]
+
+
+def test_the_sentence_comes_first_then_the_table_then_what_folds():
+    blocks = page("winner", "en")
+    assert [type(block) for block in blocks] == [Headline, Card, *[Details] * 4, Bullets]
+    assert names("winner") == ["how-sure", "by-subject", "what-to-know", "every-figure"]
+
+
+def test_that_all_guess_opens_the_next_steps():
+    assert names("nobody")[0] == "why"
+    why = next(block for block in page("nobody", "en") if isinstance(block, Details))
+    assert why.open
+    (table,) = why.blocks
+    assert isinstance(table, Table)
+    hrefs = [row[2].href for row in table.rows]
+    assert hrefs == [
+        "?again=k3f",
+        "?run=k3f&tab=results&sub=samples&cell=&outcome=wrong",
+        "?tab=evaluate",
+    ]
+    filed = next(b for b in page("nobody", "en", places=None) if isinstance(b, Details))
+    assert all(len(row) == 2 for row in filed.blocks[0].rows)
+
+
+def test_a_run_without_answers_has_no_table():
+    assert names("nothing") == ["what-to-know"]
+
+
+def test_of_many_models_the_first_eight_and_the_way_to_all():
+    blocks = page("many models", "en")
+    card = next(block for block in blocks if isinstance(block, Card))
+    (more,) = next(block.links for block in blocks if isinstance(block, Links))
+    assert len(card.blocks[0].rows) == 8
+    assert (more.text, "all=1" in more.href) == ("Show all 14", True)
+    every = overview_blocks(RUNS["many models"], "en", places=PLACES, all_models=True)
+    assert len(every[1].blocks[0].rows) == 14
+    filed = page("many models", "en", places=None)
+    assert len(filed[1].blocks[0].rows) == 14
+
+
+def test_of_four_modes_one_is_shown_and_an_address_names_another():
+    switch = page("four modes", "en")[1]
+    assert isinstance(switch, Links)
+    assert [link.current for link in switch.links] == [True, False, False, False]
+    assert "mode=cloze" in switch.links[2].href
+    cloze = overview_blocks(RUNS["four modes"], "en", places=PLACES, mode="cloze")
+    assert [link.current for link in cloze[1].links] == [False, False, True, False]
+    assert cloze[2].blocks[0].columns[3].group == "Cloze"
+
+
+def test_several_datasets_have_a_table_each():
+    cards = [block for block in page("two datasets", "en") if isinstance(block, Card)]
+    assert [card.title for card in cards] == ["ceval", "cmmlu"]
+    assert [card.blocks[1].file for card in cards] == ["accuracy.png", "accuracy-2.png"]
+
+
+def test_every_figure_has_its_files_and_its_order():
+    blocks = overview_blocks(RUNS["winner"], "en", baselines={BASE}, places=PLACES, sort="-model")
+    every = next(b for b in blocks if isinstance(b, Details) and b.key == "every-figure")
+    table, *_, files, _ = every.blocks
+    assert [row[0] for row in table.rows] == sorted([LATE, EARLY, BASE], reverse=True)
+    assert table.columns[0].order == "descending"
+    assert table.columns[0].href.endswith("sort=model#every-figure")
+    assert table.columns[4].href.endswith("sort=-accuracy#every-figure")
+    assert [link.href for link in files.links] == [
+        f"../export/k3f.{extension}?lang=en" for extension in ("csv", "xlsx", "tex")
+    ]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_file_says_the_same_and_leads_nowhere(name: str):
+    text = as_markdown(page(name, "en", places=None))
+    first = page(name, "en")[0]
+    assert isinstance(first, Headline)
+    assert first.text.split(":")[0].replace("-", "") in text.replace("\\", "").replace("-", "")
+    assert "?run=" not in text
+    assert "](../export" not in text
+
+
+def test_modes_left_out_are_named_in_words():
+    assert left_out_sentences(LEFT_OUT[1:], "en") == (
+        "Not used for ceval, which has options to choose from and nothing to write: judge.",
+    )
+    several = [LeftOut("choice-modes", "qa", mode="cloze, generation")]
+    assert left_out_sentences(several, "zh")[0].endswith("完形、回复。")
+
+
+def test_what_a_cell_says_itself_is_not_said_of_the_run():
+    blocks = overview_blocks(
+        RUNS["winner in two modes"],
+        "en",
+        baselines={BASE},
+        left_out=[LeftOut("model", "ceval", BASE, "cloze", "no probability")],
+    )
+    assert as_markdown(blocks).count("cloze: no probability") == 0
