@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.every import every_figure
+from evalui.report.analyses.overview.every import every_figure, signatures
 from evalui.report.analyses.overview.guessing import why_guessing
 from evalui.report.analyses.overview.know import GUESSING, what_to_know
 from evalui.report.analyses.overview.lead import MOST_ROWS, lead_card
@@ -52,7 +52,7 @@ def overview_blocks(
         *_switch(datasets, language, places),
         *_tables(datasets, language, places, all_models=all_models),
         *_sections(summaries, datasets, language, baselines, left_out, places, sort),
-        Bullets(tuple(s.cell.signature for s in shown[:1]), signatures=True),
+        *([signatures(shown[:1])] if places else []),
     )
 
 

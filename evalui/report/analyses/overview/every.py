@@ -57,9 +57,15 @@ def every_figure(
             for extension, name in _FILES.items()
         )
         blocks.append(Links(tuple(files)))
-    blocks.append(Bullets(tuple(s.cell.signature for s in summaries), signatures=True))
+        blocks.append(signatures(summaries))
     finding = localized("every.finding" if places else "every.finding-file", language)
     return Details("every-figure", localized("every.name", language), finding, tuple(blocks))
+
+
+def signatures(summaries: Sequence[Summary]) -> Bullets:
+    """How the figures of cells were made, as a page shows it."""
+    lines = (summary.cell.signature.replace("|", " · ") for summary in summaries)
+    return Bullets(tuple(lines), signatures=True)
 
 
 def figures_table(

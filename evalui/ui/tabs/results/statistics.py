@@ -6,6 +6,7 @@ from typing import get_args
 
 from evalui.messages import Messages
 from evalui.report.analyses.calibration import calibrated_cells
+from evalui.report.analyses.overview.every import signatures
 from evalui.report.analyses.overview.summary import Measure
 from evalui.report.analyses.statistics import (
     ComparisonSet,
@@ -19,7 +20,7 @@ from evalui.report.analyses.statistics_blocks import (
     statistics_blocks,
     statistics_headline,
 )
-from evalui.report.blocks import Block, Bullets, Headline
+from evalui.report.blocks import Block, Headline
 from evalui.report.html import Html, div, el
 from evalui.report.numbers import count
 from evalui.report.render.page import render_blocks
@@ -54,7 +55,7 @@ def render(view: RunView, form: Form) -> Html:
     if not summaries:
         words = el("p", t("statistics.none_about"), cls="dim")
         return card(div(el("h1", t("statistics.none")), words, cls="empty"))
-    signatures = Bullets(tuple(s.cell.signature for s in summaries), signatures=True)
+    made = signatures(summaries)
     selection = select_comparison(view, form)
     comparison = selection.comparison
     if comparison is None or not comparison.pairs:
@@ -64,7 +65,7 @@ def render(view: RunView, form: Form) -> Html:
             Headline(" ".join(sentences) or t("statistics.no_pair")),
             errors_section(summaries, t.language, baselines=view.baselines),
         ]
-        return div(render_blocks(blocks), _calibration(view, form), render_blocks([signatures]))
+        return div(render_blocks(blocks), _calibration(view, form), render_blocks([made]))
     size = parse_whole_number(field_value(form, "size"))
     size = size if size in SIZES else planned_size(comparison)
     shown, grey = list(view.with_question.values()), view.baselines
@@ -77,7 +78,7 @@ def render(view: RunView, form: Form) -> Html:
         pickers(t, selection, size),
         render_blocks(blocks),
         _calibration(view, form),
-        render_blocks([signatures]),
+        render_blocks([made]),
         data_address=address.removeprefix("?"),
     )
 
