@@ -1,6 +1,6 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | run SPEC | score KIND FILE | models list|add|remove | worker | probe
+    evalui serve | demo | run SPEC | score KIND FILE | models list|add|remove | worker | probe
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -11,13 +11,20 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
 from evalui import __version__
 from evalui.cli_models import add_models_command
 from evalui.errors import EvaluiError, SpecError, StoreError
+from evalui.messages.command_help import (
+    BATTLES_HELP,
+    CHOICES_HELP,
+    REPLIES_HELP,
+    TEXTS_HELP,
+    VERDICTS_HELP,
+)
 from evalui.types import Cell, CellResult, Language
 
 if TYPE_CHECKING:
@@ -25,58 +32,6 @@ if TYPE_CHECKING:
     from evalui.report.compile import Report
     from evalui.runs.database.connection import Database
     from evalui.settings import Settings
-
-_CHOICES_HELP = """\
-Score multiple-choice answers collected elsewhere. FILE has one JSON object per line:
-
-  {"id": "q1", "options": ["Paris", "Rome"], "answer": "B", "permutation": [1, 0], "reply": "A"}
-
-  options       the texts in the file's own order
-  answer        the right letter in that order
-  permutation   permutation[slot] is the index of the option shown there (left out: own order)
-  reply         what the model wrote, or instead of it
-  probabilities of the letters shown, slot by slot
-
-Prints one JSON object: OpenCompass's figures in percent by their names, then ours. --all adds
-option bias with its tests, priors, agreement and calibration.
-"""
-_REPLIES_HELP = """\
-Read the chosen letter out of written replies. FILE has one JSON object per line:
-
-  {"reply": "The answer is (B).", "options": ["Paris", "Rome"]}
-
-Prints a line for each: {"choice": "B", "rule": "marker"}; choice is null if unreadable, and
-if the reply gives a text that several options have (rule "tie").
-"""
-_TEXTS_HELP = """\
-Score written answers against their references. FILE has one JSON object per line:
-
-  {"prediction": "Paris.", "reference": "It is Paris."}
-
-  reference     a text, or a list of texts of which the closest one counts
-
-Prints one JSON object: n, the count of empty predictions, then the means of SWIFT's 13 figures
-(rouge-1-r to bleu-4), exact match and token F1. --samples adds a line for each pair.
-"""
-_BATTLES_HELP = """\
-Rate models by battles judged elsewhere. FILE has one JSON object per line:
-
-  {"model_a": "x", "model_b": "y", "winner": "model_a", "question": "q1"}
-
-  winner        model_a, model_b, tie (both good) or neither (both bad)
-  question      the id of the question, in every row or in none
-
-Prints one JSON object: counts, scores, Elo and Bradley-Terry ratings.
-"""
-_VERDICTS_HELP = """\
-Read the verdict out of judges' replies. FILE has one JSON object per line:
-
-  {"format": "mtbench", "reply": "Final verdict: [[B]]"}
-
-  format        mtbench, arena_hard, compass, json or scores
-
-Prints a line for each: {"verdict": "B", "rule": "announced"}; verdict is null if unreadable.
-"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -125,6 +80,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     serve.set_defaults(command=_serve)
 
+    demo = commands.add_parser("demo", help="open a finished gallery that nobody can change")
+    demo.add_argument("--port", type=_port, help="port to listen on (default: 7860)")
+    demo.add_argument("--reset", action="store_true", help="build the gallery anew")
+    demo.set_defaults(command=_demo)
+
     run = commands.add_parser("run", help="do a run and write its report")
     run.add_argument("spec", metavar="SPEC.json", type=Path, help="datasets, models and modes")
     run.add_argument("--out", metavar="DIR", type=Path, required=True, help="where to write")
@@ -136,11 +96,11 @@ def _parser() -> argparse.ArgumentParser:
     score = commands.add_parser("score", help="score answers collected elsewhere")
     kinds = score.add_subparsers(required=True, metavar="KIND", parser_class=_Parser)
     for name, about, command in (
-        ("choices", _CHOICES_HELP, _score_choices),
-        ("replies", _REPLIES_HELP, _score_replies),
-        ("texts", _TEXTS_HELP, _score_texts),
-        ("battles", _BATTLES_HELP, _score_battles),
-        ("verdicts", _VERDICTS_HELP, _score_verdicts),
+        ("choices", CHOICES_HELP, _score_choices),
+        ("replies", REPLIES_HELP, _score_replies),
+        ("texts", TEXTS_HELP, _score_texts),
+        ("battles", BATTLES_HELP, _score_battles),
+        ("verdicts", VERDICTS_HELP, _score_verdicts),
     ):
         kind = kinds.add_parser(
             name,
@@ -167,15 +127,35 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    from evalui.ui.web.address import access_token, address_of, listen
-
     given_settings = {"host": given.host, "port": given.port, "token": given.token}
     updates = {name: value for name, value in given_settings.items() if value is not None}
-    settings = _load_settings().model_copy(update=updates)
+    return _open(_load_settings().model_copy(update=updates), renew=given.new_token)
+
+
+def _demo(given: argparse.Namespace) -> int:
+    from evalui.ui.services.gallery import gallery_settings, read_gallery
+
+    settings = gallery_settings(_load_settings())
+    if given.port is not None:
+        settings = settings.model_copy(update={"port": given.port})
+    gallery = None if given.reset else read_gallery(settings)
+    if gallery is None:
+        print("evalui: building the gallery, some seconds", file=sys.stderr, flush=True)
+        from evalui.ui.services.gallery_builder import build_gallery
+
+        gallery = build_gallery(settings)
+    print("evalui: nothing can be changed here; --reset builds it anew", file=sys.stderr)
+    return _open(settings, query=gallery.orders)
+
+
+def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
+    """Print the address of a page, then serve it until interrupted."""
+    from evalui.ui.web.address import access_token, address_of, listen
+
     with listen(settings.host, settings.port) as listener:
-        folder = settings.data_dir
-        token = access_token(folder, renew=given.new_token) if settings.token else ""
-        print(address_of(listener, token), flush=True)
+        token = access_token(settings.data_dir, renew=renew) if settings.token else ""
+        address = address_of(listener, token)
+        print(f"{address}{'&' if token else '?'}{query}" if query else address, flush=True)
         print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
         # It takes seconds to import, so nothing above may import it.
         from evalui.ui.web.server import serve
@@ -369,30 +349,30 @@ def _score_choices(given: argparse.Namespace) -> int:
 def _score_replies(given: argparse.Namespace) -> int:
     from evalui.report.imports.predictions import read_replies
 
-    for row in read_replies(given.file):
-        print(json.dumps(row, ensure_ascii=False))
-    return 0
+    return _print_lines(json.dumps(row, ensure_ascii=False) for row in read_replies(given.file))
 
 
 def _score_texts(given: argparse.Namespace) -> int:
     from evalui.report.imports.predictions import score_texts
 
-    for line in score_texts(given.file, samples=given.samples):
-        print(line)
-    return 0
+    return _print_lines(score_texts(given.file, samples=given.samples))
 
 
 def _score_battles(given: argparse.Namespace) -> int:
     from evalui.report.imports.battles import score_battles
 
-    print("\n".join(score_battles(given.file)))
-    return 0
+    return _print_lines(score_battles(given.file))
 
 
 def _score_verdicts(given: argparse.Namespace) -> int:
     from evalui.report.imports.battles import score_verdicts
 
-    print("\n".join(score_verdicts(given.file)))
+    return _print_lines(score_verdicts(given.file))
+
+
+def _print_lines(lines: Iterable[str]) -> int:
+    for line in lines:
+        print(line)
     return 0
 
 

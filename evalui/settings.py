@@ -35,6 +35,8 @@ class Settings(BaseSettings):
     max_upload_mb: int = Field(default=50, gt=0)
     # Whether the page may add models; None: only if nobody but this machine can reach it.
     edit_models: bool | None = None
+    # A finished gallery: nothing can be started, deleted, voted on or uploaded.
+    read_only: bool = False
     threads: int = Field(default=0, ge=0)  # of one worker; 0 leaves the choice to torch
     workers: int = Field(default=1, ge=0)  # started by the server; 0 if run by hand
     patience_s: float = Field(default=1800.0, ge=0)  # how long a cell waits for its model

@@ -10,14 +10,17 @@
   let later = ""; // a key pressed meanwhile
 
   const room = () => {
-    const found = document.querySelector("#annotate-pane .ballot");
+    const found = document.querySelector("#tab-annotate > .ballot");
     return found?.offsetParent ? found : null;
   };
 
-  function ask(found) {
-    const button = found.querySelector("[data-do=open][hidden]");
-    button.dataset.voter = localStorage.getItem(KEPT) ?? "";
-    button.click();
+  // The browser knows who votes here, the server does not: a name that was given once is given again.
+  function identify(found) {
+    const field = found.querySelector("input[name=voter]");
+    const kept = localStorage.getItem(KEPT);
+    if (!field || field.value || !kept) return;
+    field.value = kept;
+    found.querySelector("[data-do=open]").click();
   }
 
   function look(pair) {
@@ -42,12 +45,12 @@
   function shown() {
     const found = room();
     if (!found) return;
-    if (found.dataset.stamp === "ask") return ask(found);
+    if (!found.dataset.voter) return identify(found);
     const now = found.querySelector(".pair.now");
     const key = now?.dataset.pair === seen ? later : ""; // meant for the pair that was in view
     look(now);
     settle(found);
-    if (found.dataset.voter) localStorage.setItem(KEPT, found.dataset.voter);
+    localStorage.setItem(KEPT, found.dataset.voter);
     const note = found.querySelector("textarea[name=comment]");
     if (note && note.shownFor !== note.dataset.pair) {
       note.shownFor = note.dataset.pair;
@@ -74,10 +77,6 @@
   }
 
   document.addEventListener("shown", shown);
-  document.addEventListener("click", (event) => {
-    if (pending || !event.target.closest("#tab-annotate-button")) return;
-    setTimeout(() => room() && ask(room()));
-  });
   // Before the pane's own listener, which sends what the button says.
   document.addEventListener(
     "click",
@@ -93,9 +92,7 @@
     (event) => {
       const found = room();
       if (!found?.contains(event.target)) return;
-      // A note goes with its vote; another person's page must come before that person's vote.
-      if (event.target.name === "comment") event.stopImmediatePropagation();
-      if (event.target.name === "voter") wait(found);
+      if (event.target.name === "comment") event.stopImmediatePropagation(); // goes with its vote
     },
     true,
   );

@@ -76,7 +76,17 @@
     section?.scrollIntoView();
   }
 
+  // Who votes blind is not to find names in what the other tabs showed before.
+  function forget(others) {
+    for (const part of others) {
+      part.section.replaceChildren();
+      part.address = null;
+    }
+  }
+
   function settled(part) {
+    const blind = part.section.querySelector(":scope > [data-blind]");
+    if (blind) forget([...parts.values()].filter((other) => other !== part));
     part.section.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     arm(part);
   }
@@ -330,6 +340,7 @@
 
   history.scrollRestoration = "manual";
   addEventListener("pagehide", () => history.replaceState({ ...history.state, scroll: scrollY }, ""));
+  if (location.hash) unfold(location.hash);
   if (history.state?.scroll) scrollTo(0, history.state.scroll);
   shown.address = stated(shown) ?? location.search;
   write(shown, "replace");

@@ -80,12 +80,16 @@ class PlotMark:
 
 @dataclass(frozen=True, slots=True)
 class PlotCell:
-    """Marks of one model on the axis of the column, joined by a line; its `text` for readers."""
+    """Marks of one model on the axis of the column, joined by a line; its `text` for readers.
+
+    `grey` is a range behind the marks, of what cannot be seen.
+    """
 
     marks: tuple[PlotMark, ...]
     place: int = 0
     baseline: bool = False
     text: str = ""
+    grey: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +239,7 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class ChartBlock:
-    """A chart under its title; `file` names its picture among the files of a report.
+    """A chart under its title; `file` names its picture among the files of a report, "" if none.
 
     `caption` says how to read it. `alt` is for who cannot see it, else the title is. `links` are
     the addresses of what cells and marks count, by their keys, "0,2".

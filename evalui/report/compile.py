@@ -9,21 +9,21 @@ from types import MappingProxyType
 from evalui import __version__
 from evalui.messages import localized, messages
 from evalui.models.base import ModelUsage
-from evalui.report.analyses.arena.document import arena_blocks
 from evalui.report.analyses.arena.figures import Arena, arenas
 from evalui.report.analyses.calibration import calibration_blocks
-from evalui.report.analyses.cost import usage_blocks
-from evalui.report.analyses.open_answers.document import answers_blocks
+from evalui.report.analyses.cost import cost_blocks
+from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
+from evalui.report.analyses.open_run import OpenRun, open_blocks
 from evalui.report.analyses.overview.document import left_out_blocks, overview_blocks
 from evalui.report.analyses.overview.narrative import names, with_question
 from evalui.report.analyses.overview.summary import Summary, summarise
-from evalui.report.analyses.people.document import people_blocks
+from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.analyses.position_bias.document import bias_document
 from evalui.report.analyses.statistics import comparisons
-from evalui.report.analyses.statistics_blocks import statistics_blocks
-from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph, Picture
+from evalui.report.analyses.statistics.blocks import statistics_blocks
+from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
@@ -130,6 +130,17 @@ class Report:
         return self.figures.people
 
     @property
+    def open_run(self) -> OpenRun:
+        """What its written answers come to."""
+        return OpenRun(self.answers, self.arenas, self.people, self.results)
+
+    def open_context(self, language: Language) -> OpenContext:
+        """How tables and charts of its written answers name the models."""
+        # A scripted judge is a rule, as a scripted model is a baseline.
+        models = self.open_run.models
+        return OpenContext(language, models, self.baselines, rules=self.baselines)
+
+    @property
     def signatures(self) -> tuple[str, ...]:
         """How the figures of each cell were made, then those of people's votes."""
         cells = (result.cell.signature for result in self.results)
@@ -188,8 +199,8 @@ def markdown(report: Report, language: Language) -> str:
 
 def preview(report: Report, language: Language) -> str:
     """The report as Markdown for a page that has no pictures beside it."""
-    kept = (block for block in blocks(report, language) if not isinstance(block, Picture))
-    return as_markdown(tuple(kept))
+    parts = markdown(report, language).split("\n\n")
+    return "\n\n".join(part for part in parts if not part.startswith("!["))
 
 
 def first_sentence(report: Report, language: Language) -> str:
@@ -214,19 +225,12 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
             baselines=report.baselines,
             left_out=report.left_out,
         )
-    # A scripted judge is a rule, as a scripted model is a baseline.
-    rules = report.baselines
-    answered = answers_blocks(report.answers, report.results, language, rule_based=rules)
-    judged = arena_blocks(report.arenas, language, rule_based=rules)
-    # What a judge says of the answers comes before how their words agree with the references.
-    judged_first = any(arena.battles for arena in report.arenas)
-    for part in (judged, answered) if judged_first else (answered, judged):
-        yield from part
-    yield from people_blocks(report.people, language, rule_based=rules)
+    yield from open_blocks(report.open_run, report.open_context(language))
+    yield from people_blocks(report.people, language, rule_based=report.baselines)
     if not choices:
         yield from left_out_blocks(report.left_out, language)
     yield from _choice_appendix(report, language)
-    yield from usage_blocks(report.expenses, language)
+    yield from cost_blocks(report.expenses, language)
     yield Heading(2, localized("made", language))
     yield Bullets(report.signatures, signatures=True)
     yield Paragraph(localized("by-evalui", language, version=__version__))

@@ -17,6 +17,7 @@ from evalui.types import Language
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import LOGO, note
+from evalui.ui.services.gallery import read_gallery
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
 
@@ -111,7 +112,8 @@ class AppShell:
         """Brand, tabs, language and theme, in one line."""
         t = self.t
         tabs = [self._tab_link(name, shown, form) for name in TABS]
-        theme = el("button", t("app.theme"), type="button", cls="theme", data_theme=True)
+        words = (span(t(f"app.{theme}"), cls=f"to-{theme}") for theme in ("dark", "light"))
+        theme = el("button", *words, type="button", cls="theme", data_theme=True)
         bar = el(
             "header",
             el("a", LOGO, t("app.name"), cls="brand", href="./"),
@@ -121,7 +123,24 @@ class AppShell:
             theme,
             cls="top",
         )
-        return div(bar, el("div", cls="busy", role="status", data_word=t("app.busy")), cls="ev")
+        busy = el("div", cls="busy", role="status", data_word=t("app.busy"))
+        return div(bar, busy, self._gallery(), cls="ev")
+
+    def _gallery(self) -> Html | None:
+        """What a gallery shows, a link each; nothing on any other server."""
+        gallery = read_gallery(self.service.settings)
+        if gallery is None:
+            return None
+        queries = {
+            "orders": gallery.orders,
+            "judged": gallery.judged,
+            "people": gallery.people,
+            "compared": gallery.compared,
+        }
+        links = (
+            el("a", self.t(f"gallery.{name}"), href=f"?{query}") for name, query in queries.items()
+        )
+        return el("nav", span(self.t("gallery.about")), *links, cls="gallery")
 
     def _tab_link(self, name: str, shown: str, form: Form) -> Html:
         run = "" if name in _WITHOUT_RUN else field_value(form, "run")

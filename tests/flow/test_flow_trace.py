@@ -14,7 +14,8 @@ from evalui.datasets import load
 from evalui.models import ModelEntry, NeedsAnswerKey, open_model
 from evalui.modes import MODES, ModeSettings
 from evalui.report.analyses.arena.figures import arena
-from evalui.report.charts.arena import elo_chart
+from evalui.report.analyses.arena.standings import standings_card
+from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.charts.bias import agreement_map
 from evalui.scoring.choice.permutations import variants
 from evalui.scoring.position_bias.summary import measure_bias
@@ -79,13 +80,13 @@ def from_file_to_heat_map(path: Path) -> Trace:
     return trace
 
 
-def from_verdicts_to_elo_chart() -> Trace:
+def from_verdicts_to_standings() -> Trace:
     trace = Trace()
     result = judge_result(decide=lambda *_: "a")
     with trace.stage("Verdict -> ratings"):
         judged = arena(result)
-    with trace.stage("ratings -> picture"):
-        elo_chart(judged, "en")
+    with trace.stage("ratings -> table"):
+        standings_card(judged, OpenContext("en"), "")
     return trace
 
 
@@ -98,7 +99,7 @@ def test_a_sample_passes_few_modules_on_its_way_to_the_heat_map(tmp_path: Path):
     assert trace.entered_more_than(3) <= COMMON
 
 
-def test_a_verdict_passes_few_modules_on_its_way_to_the_elo_chart():
-    from_verdicts_to_elo_chart()
-    trace = from_verdicts_to_elo_chart()
+def test_a_verdict_passes_few_modules_on_its_way_to_the_standings():
+    from_verdicts_to_standings()
+    trace = from_verdicts_to_standings()
     assert len(trace.modules) <= 20, sorted(trace.modules)

@@ -1,6 +1,6 @@
-"""The part of a written report that tells what a run took: requests, tokens and dollars by model.
+"""What a run took: requests, tokens and dollars by model.
 
-Only models whose tokens somebody counts are told of, as endpoints do; nobody else is a row of
+Only models whose tokens somebody counts are listed, as endpoints do; nobody else is a row of
 zeros.
 """
 
@@ -10,23 +10,22 @@ from typing import Any
 
 from evalui.messages import localized
 from evalui.models.base import ModelUsage
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table, text_table
+from evalui.report.blocks import NONE, Block, Bullets, Card, Paragraph, Table, text_table
 from evalui.report.numbers import count, dollars
 from evalui.types import Language
 
 
-def usage_blocks(expenses: Sequence[ModelUsage], language: Language) -> Iterator[Block]:
-    """The table of what was counted, and who is waited for; nothing if there is neither."""
+def cost_blocks(expenses: Sequence[ModelUsage], language: Language) -> list[Block]:
+    """A card of what was counted, and of who is waited for; nothing if there is neither."""
     counted = [each for each in expenses if _is_counted(each)]
     waits = tuple(_wait_text(each, language) for each in expenses if each.why)
-    if not counted and not waits:
-        return
-    yield Heading(2, localized("expenses", language))
+    parts: list[Block] = []
     if counted:
-        yield _table(counted, language)
-        yield Paragraph(localized("expenses-are", language))
+        about = Paragraph(localized("expenses-are", language), small=True)
+        parts += [_table(counted, language), about]
     if waits:
-        yield Bullets(waits)
+        parts.append(Bullets(waits))
+    return [Card(tuple(parts), title=localized("expenses", language))] if parts else []
 
 
 def usage_objects(expenses: Sequence[ModelUsage]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Sentences on how far judges can be believed: steadiness, and what to know of their verdicts."""
+"""How far judges can be believed: their steadiness, and what to know of their verdicts."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,7 +8,9 @@ from evalui.messages import localized, messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import join_names, join_sentences, judge_name
 from evalui.report.analyses.overview.warnings import ReportNote
+from evalui.report.blocks import Headline, Kind
 from evalui.report.numbers import count, format_range, format_value
+from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 
@@ -22,11 +24,11 @@ ConsistencyLevel = Literal["steady", "fair", "unsteady"]
 
 @dataclass(frozen=True, slots=True)
 class OrderConsistency:
-    """How far a judge holds to its verdicts: a word, a sentence to set bold, and its reason."""
+    """How far a judge holds to its verdicts: a bold sentence, its figure, and what follows."""
 
     level: ConsistencyLevel
-    word: str
     headline: str
+    changed: str
     explanation: str
 
 
@@ -42,9 +44,77 @@ def order_consistency(arena: Arena, language: Language) -> OrderConsistency | No
     level = consistency_level(flips)
     changed = localized("changed", language, value=format_value(flips), span=format_range(flips))
     so = "" if level == "steady" else localized(f"{level}-so", language)
-    word = localized(f"{level}-word", language)
     lead = localized(level, language)
-    return OrderConsistency(level, word, lead, join_sentences([changed, so], language))
+    return OrderConsistency(level, lead, changed, join_sentences([changed, so], language))
+
+
+def judged_headline(
+    arena: Arena, verdict: str, language: Language, *, rule_based: frozenset[str] = _NO_RULES
+) -> Headline:
+    """The verdict with the one thing that changes how it must be read, else how steady it is."""
+    lead, support, kind = _support(arena, language, rule_based)
+    return Headline(verdict, support, lead, kind)
+
+
+def _support(
+    arena: Arena, language: Language, rule_based: frozenset[str]
+) -> tuple[str, str, Kind | None]:
+    if arena.state == "failed":
+        return "", localized("failed", language, reason=arena.error), "bad"
+    if rule_based.intersection(_judges(arena)):
+        lead, said = (localized(f"rule-{part}", language) for part in ("lead", "said"))
+        return lead, said, "warn"
+    lost = arena.reliability.unreadable
+    if lost and lost.value > _HALF:
+        key = "no-majority-said" if arena.by == PANEL_NAME else "unreadable-said"
+        said = localized(key, language, value=format_value(lost), n=count(lost.n))
+        return "", said, "warn"
+    steady = order_consistency(arena, language)
+    if steady:
+        return steady.headline, steady.changed, "ok" if steady.level == "steady" else "warn"
+    return _raters(arena, language)
+
+
+def _raters(arena: Arena, language: Language) -> tuple[str, str, Kind | None]:
+    """Who judged where no order effect is known: a panel, people, or a judge in one order."""
+    if arena.by not in (PANEL_NAME, PEOPLE):
+        return "", localized("one-order-said", language) if arena.verdicts else "", "na"
+    lead = localized(
+        f"{arena.by}-lead", language, k=len(arena.judges), n=count(len(arena.verdicts))
+    )
+    agreed = arena.agreement
+    if agreed is None:
+        return lead, "", None
+    fields = {"value": format_value(agreed.raw), "span": format_range(agreed.raw)}
+    return lead, localized("raters-agree", language, **fields), None
+
+
+def trust_finding(
+    arena: Arena,
+    people: RaterAgreement | None,
+    language: Language,
+    *,
+    rule_based: frozenset[str] = _NO_RULES,
+) -> str:
+    """How far the judge can be trusted, in a line: its flips, and its agreement with people."""
+    if arena.by in (PANEL_NAME, PEOPLE):
+        agreed = arena.agreement
+        if agreed is None:
+            return localized("trust-alone", language)
+        return localized(
+            "trust-raters", language, value=format_value(agreed.raw), n=count(agreed.n)
+        )
+    flips = arena.reliability.flip_rate
+    said = localized("trust-one-order", language)
+    if flips:
+        key = "trust-none" if not flips.value else f"trust-{consistency_level(flips)}"
+        if arena.by in rule_based:
+            key = "trust-rule" if flips.value else "trust-rule-none"
+        said = localized(key, language, value=format_value(flips))
+    if people:
+        value = format_value(people.raw)
+        return said + messages(language).count("trust-people", people.n, value=value)
+    return said + localized("trust-nobody", language)
 
 
 def consistency_level(flips: Interval) -> ConsistencyLevel:

@@ -1,72 +1,29 @@
-"""Charts of judged answers: standings, win matrices, groups of questions.
+"""Charts of judged answers: who beats whom, and win rates on groups of questions.
 
 by_capa.png and by_lang.png keep the meaning they have in OpenCompass's report:
 wins / (wins + losses + ties) of the row against the column.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from math import ceil, floor
-
-import plotly.graph_objects as go
+from collections.abc import Iterable, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.categories import (
+    MAX_GROUPS,
     Grouping,
-    QuestionGroup,
     battles_by_group,
     largest_groups,
-    question_groups,
 )
-from evalui.report.analyses.arena.figures import Arena, Standing
-from evalui.report.analyses.arena.narrative import (
-    battles_by,
-    dimension_name,
-    join_sentences,
-    matrix_subtitle,
-    matrix_title,
-    standings_subtitle,
-    standings_title,
-)
-from evalui.report.charts.kinds import (
-    Axis,
-    Cells,
-    Grid,
-    HeatMap,
-    Intervals,
-    Label,
-    Mark,
-    Panel,
-    Rule,
-    Series,
-    SmallMultiples,
-    name_labels,
-)
-from evalui.report.charts.plotly import draw_plotly
-from evalui.report.charts.png import draw_png
-from evalui.report.charts.theme import (
-    LIGHT,
-    NEUTRAL,
-    SeriesStyle,
-    Theme,
-    drawing_problem,
-    series_styles,
-    shorten_name,
-)
+from evalui.report.analyses.arena.figures import Arena
+from evalui.report.analyses.arena.narrative import battles_by, dimension_name, join_sentences
+from evalui.report.charts.kinds import Cells, Grid, HeatMap, Label, Panel, SmallMultiples
+from evalui.report.charts.theme import drawing_problem, shorten_name
 from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.arena.battles import win_matrix as count_wins
-from evalui.scoring.arena.elo import INITIAL_RATING
 from evalui.types import Interval, Language
 
-_MINUS = "−"
-_ROW = 52  # pixels of a model's standing
 _CELL, _SMALL_CELL = 54, 34  # pixels of a matrix row with its range, and without
-_PANEL_ROW, _SMALL_PANEL_ROW = 34, 20  # pixels of a model in a panel, with its value and without
-_SMALL_MARK = 9  # pixels
-_MIN_AXIS_SPAN = 800.0  # rating points an axis holds at least: a short one enlarges differences
-_STEPS = (100, 200, 500, 1000, 2000, 5000)  # between two ticks, of which there are at most 7
-_TICKS = 7
-_MAX_LABELLED_MODELS = 6  # models up to which cells hold ranges, and panels values
+_MAX_RANGED_MODELS = 6  # models up to which cells hold ranges
 _MAX_HEADER_LENGTH = 48  # characters of all names up to which columns are headed by them
 
 
@@ -80,172 +37,55 @@ def picture_problem(arenas: Sequence[Arena], language: Language) -> str:
     return drawing_problem(texts)
 
 
-def elo_chart(arena: Arena, language: Language, *, baselines: Collection[str] = ()) -> go.Figure:
-    """ELO with whiskers, in the order of the standings; each model in its colour."""
-    return draw_plotly(_standings(arena, language, baselines))
-
-
-def elo_png(
-    arena: Arena,
-    language: Language,
-    *,
-    baselines: frozenset[str] = frozenset(),
-    theme: Theme = LIGHT,
-) -> bytes:
-    """What `elo_chart` shows, as a picture."""
-    return draw_png(
-        _standings(arena, language, baselines),
-        theme,
-        title=standings_title(arena, language),
-        subtitle=standings_subtitle(arena, language, rule_based=baselines),
+def rates_chart(arena: Arena, grouping: Grouping, language: Language) -> SmallMultiples:
+    """A heat map of win rates for each group of questions; before languages one of all of them."""
+    groups = _drawn_groups(arena, grouping)
+    if grouping == "language":
+        groups = {"overall": arena.battles, **groups}
+    models = [standing.model for standing in arena.standings]
+    return SmallMultiples(
+        [
+            Panel(
+                Label(dimension_name(name, language), f"n = {count(_question_count(fought))}"),
+                _rates_heat_map(fought, models),
+            )
+            for name, fought in groups.items()
+        ]
     )
 
 
-def win_matrix(arena: Arena, language: Language) -> go.Figure:
-    """The share of points that the row won against the column, best models first."""
-    return draw_plotly(_win_heat_map(arena, language))
-
-
-def win_matrix_png(
-    arena: Arena,
-    language: Language,
-    *,
-    baselines: frozenset[str] = frozenset(),
-    theme: Theme = LIGHT,
-) -> bytes:
-    """What `win_matrix` shows, as a picture."""
-    fought = battles_by(arena, language, rule_based=baselines)
-    return draw_png(
-        _win_heat_map(arena, language),
-        theme,
-        title=matrix_title(arena, language),
-        subtitle=join_sentences([matrix_subtitle(arena, language), fought], language),
-    )
-
-
-def rates_png(
+def rates_note(
     arena: Arena,
     grouping: Grouping,
     language: Language,
     *,
-    baselines: frozenset[str] = frozenset(),
-    theme: Theme = LIGHT,
-) -> bytes:
-    """A heat map of win rates for each group of questions; before languages one of all of them."""
+    rule_based: frozenset[str] = frozenset(),
+) -> str:
+    """How to read the win rates, who judged, and how many groups are left out."""
+    left = len(battles_by_group(arena, grouping)) - len(_drawn_groups(arena, grouping))
+    judged = battles_by(arena, language, rule_based=rule_based)
+    said = [localized("rates-about", language), judged]
+    if left:
+        said.append(localized("groups-left-out", language, shown=count(MAX_GROUPS), k=count(left)))
+    return join_sentences(said, language)
+
+
+def _drawn_groups(arena: Arena, grouping: Grouping) -> dict[str, Sequence[Battle]]:
     whole = battles_by_group(arena, grouping)
     sizes = {name: _question_count(fought) for name, fought in whole.items()}
-    groups: Mapping[str, Sequence[Battle]] = {name: whole[name] for name in largest_groups(sizes)}
-    left = len(whole) - len(groups)
-    about = [localized("rates-about", language), battles_by(arena, language, rule_based=baselines)]
-    about += [_left_out(len(groups), left, language)] if left else []
-    if grouping == "language":
-        groups = {"overall": arena.battles, **groups}
-    models = [standing.model for standing in arena.standings]
-    return draw_png(
-        SmallMultiples(
-            [
-                Panel(
-                    Label(dimension_name(name, language), f"n = {count(_question_count(fought))}"),
-                    _rates_heat_map(fought, models),
-                )
-                for name, fought in groups.items()
-            ]
-        ),
-        theme,
-        title=localized(f"rates-{grouping}", language),
-        subtitle=join_sentences(about, language),
-    )
-
-
-def capability_chart(
-    arena: Arena,
-    language: Language,
-    *,
-    grouping: Grouping = "capability",
-    baselines: Collection[str] = (),
-) -> go.Figure:
-    """A panel per group of questions with a row per model: its share of points with its range.
-
-    All panels have the same rows and the same axis from 0 to 100 %; those of few questions are
-    grey. Of many groups the most frequent are drawn, and the chart says how many are left out.
-    A run whose questions name no group gives an empty chart.
-    """
-    styles = _styles(arena, baselines)
-    models = [standing.model for standing in arena.standings]
-    groups = question_groups(arena, grouping)
-    largest = set(largest_groups({group.name: group.questions for group in groups}))
-    shown = [group for group in groups if group.name in largest]
-    left = len(groups) - len(shown)
-    panels = [_group_panel(group, models, styles, language) for group in shown]
-    return draw_plotly(
-        SmallMultiples(panels, _left_out(len(shown), left, language) if left else "")
-    )
-
-
-def rating_ticks(standings: Sequence[Standing]) -> list[int]:
-    """Round ratings that hold all standings, their ranges and the start."""
-    ends = [INITIAL_RATING] + [
-        end for s in standings for end in (s.elo, s.elo_low, s.elo_high) if end is not None
-    ]
-    low, high = min(ends), max(ends)
-    missing = max(0.0, _MIN_AXIS_SPAN - (high - low)) / 2
-    low, high = low - missing, high + missing
-    step = next((step for step in _STEPS if (high - low) / step < _TICKS), _STEPS[-1])
-    return list(range(step * floor(low / step), step * ceil(high / step) + 1, step))
-
-
-def interval_offsets(standing: Standing) -> str:
-    """The whiskers of an ELO in points: "+30 −32", "" if they are not known."""
-    if standing.elo_low is None or standing.elo_high is None:
-        return ""
-    up, down = standing.elo_high - standing.elo, standing.elo - standing.elo_low
-    return f"+{fixed(up, 0)} {_MINUS}{fixed(down, 0)}"
-
-
-# ---------------------------------------------------------------- standings
-
-
-def _styles(arena: Arena, baselines: Collection[str]) -> dict[str, SeriesStyle]:
-    return series_styles([contestant.name for contestant in arena.contestants], baselines)
-
-
-def _standings(arena: Arena, language: Language, baselines: Collection[str]) -> Intervals:
-    styles = _styles(arena, baselines)
-    ticks = rating_ticks(arena.standings)
-    start = localized("start", language, value=count(round(INITIAL_RATING)))
-    return Intervals(
-        rows=name_labels(standing.model for standing in arena.standings),
-        series=[
-            Series(styles.get(standing.model, SeriesStyle(NEUTRAL)), [_standing_mark(y, standing)])
-            for y, standing in enumerate(arena.standings)
-        ],
-        axis=Axis(ticks[0], ticks[-1], ticks, [count(tick) for tick in ticks]),
-        row_height=_ROW,
-        rules=[Rule(INITIAL_RATING)],
-        note=(INITIAL_RATING, -0.8, start),
-    )
-
-
-def _standing_mark(y: int, standing: Standing) -> Mark:
-    value, low, high = f"{standing.elo:,.0f}", standing.elo_low, standing.elo_high
-    ends = "" if low is None or high is None else f" ({low:,.0f}–{high:,.0f})"
-    return Mark(
-        y=y,
-        value=standing.elo,
-        low=low,
-        high=high,
-        hover=f"{standing.model}: {value}{ends}",
-        label=Label(value, interval_offsets(standing)),
-    )
+    return {name: whole[name] for name in largest_groups(sizes)}
 
 
 # ---------------------------------------------------------------- win matrices
 
 
-def _win_heat_map(arena: Arena, language: Language) -> HeatMap:
-    """A grey diagonal, and a dash where two models never met."""
+def win_matrix(arena: Arena, language: Language) -> HeatMap:
+    """The share of points that the row won against the column, best models first.
+
+    The diagonal is grey; where two models never met there is a dash.
+    """
     models = [standing.model for standing in arena.standings]
-    ranged = len(models) <= _MAX_LABELLED_MODELS
+    ranged = len(models) <= _MAX_RANGED_MODELS
     # One format for all cells: as many digits as the widest range deserves.
     places = min(map(decimal_places, arena.shares.values()), default=0)
     shares = [[arena.shares.get((row, column)) for column in models] for row in models]
@@ -326,47 +166,5 @@ def _share_hover(arena: Arena, pair: tuple[str, str], language: Language) -> str
     return localized("against", language, row=row, column=column, **fields)
 
 
-# ---------------------------------------------------------------- groups of questions
-
-
-def _left_out(shown: int, left: int, language: Language) -> str:
-    return localized("groups-left-out", language, shown=count(shown), k=count(left))
-
-
 def _question_count(fought: Iterable[Battle]) -> int:
     return len({battle.question for battle in fought})
-
-
-def _group_panel(
-    group: QuestionGroup,
-    models: Sequence[str],
-    styles: Mapping[str, SeriesStyle],
-    language: Language,
-) -> Panel:
-    name = dimension_name(group.name, language)
-    labelled = len(models) <= _MAX_LABELLED_MODELS
-    series: list[Series] = []
-    for y, model in enumerate(models):
-        if share := group.shares.get(model):
-            style = styles.get(model, SeriesStyle(NEUTRAL))
-            mark = Mark(
-                y=y,
-                value=100 * share.value,
-                low=100 * share.low,
-                high=100 * share.high,
-                hover=f"{model}, {name}: {format_value(share)} % ({format_range(share)}), "
-                f"n = {share.n}",
-                # Whole per cents beside all marks: 60 beside 60.0 would look like another measure.
-                label=Label(plain=fixed(100 * share.value, 0) if labelled else ""),
-            )
-            colour = NEUTRAL if group.too_few_questions else style.colour
-            series.append(Series(SeriesStyle(colour, style.symbol), [mark]))
-    chart = Intervals(
-        rows=name_labels(models),
-        series=series,
-        axis=Axis(0, 100, (0, 50, 100), ("0", "50 %", "100")),
-        row_height=_PANEL_ROW if labelled else _SMALL_PANEL_ROW,
-        mark_size=_SMALL_MARK,
-        rules=[Rule(50)],
-    )
-    return Panel(Label(shorten_name(name), f"n = {count(group.questions)}"), chart)

@@ -75,7 +75,8 @@ def _text(
         case Picture():
             return f"![{escaped(block.alt)}]({block.file})"
         case ChartBlock():
-            picture = f"![{escaped(block.alt or block.title)}]({block.file})"
+            alt = escaped(block.alt or block.title)
+            picture = f"![{alt}]({block.file})" if block.file else ""
             return "\n\n".join(filter(None, (picture, escaped(block.caption))))
 
 

@@ -50,9 +50,9 @@ def _drawn(
                 yield from _drawn(block.blocks, block.title or title, block.caption)
             case Details():
                 yield from _drawn(block.blocks, block.name)
-            case Picture() | ChartBlock():
+            case Picture():
                 yield block, title, caption
-            case Table() if block.file:
+            case ChartBlock() | Table() if block.file:
                 yield block, title, caption
             case _:
                 pass

@@ -207,8 +207,9 @@ def _marks(column: Column, cell: PlotCell) -> Html:
         )
         for mark in sorted(cell.marks, key=lambda mark: not mark.hollow)
     ]
+    grey = el("u", cls="grey", style=_extent(axis, *cell.grey)) if cell.grey else None
     words = span(cell.text, cls="hidden")
-    return div(*lines, rule, *bands, joined, *drawn, words, cls="plot")
+    return div(grey, *lines, rule, *bands, joined, *drawn, words, cls="plot")
 
 
 def _rule(axis: Axis, value: float) -> Html:

@@ -32,11 +32,13 @@ class Database:
     """The connection of one process; safe to use from several threads.
 
     Write-ahead logging lets pages read while a worker writes. `synchronous=NORMAL` may lose the
-    last commits when the machine itself loses power, never when a process is killed.
+    last commits when the machine itself loses power, never when a process is killed. With
+    `read_only` every `writing` is refused, once the tables are those of this version.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self._read_only = False
         # Protects the connection: SQLite has one transaction per connection, so a statement of
         # another thread (a heartbeat, another page) would become part of ours.
         self._lock = threading.RLock()
@@ -53,14 +55,17 @@ class Database:
                 self._connection.execute(f"PRAGMA {pragma}")
         with self.writing() as connection:
             migrate(connection, MIGRATIONS)
+        self._read_only = read_only
 
     @contextmanager
     def writing(self) -> Generator[sqlite3.Connection, None, None]:
         """A transaction that may write: everything in it happens, or nothing.
 
         Raises:
-            StoreError: the file cannot be written.
+            StoreError: the file cannot be written, or must not be.
         """
+        if self._read_only:
+            raise StoreError("read-only")
         with self._lock, self._translated_errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:

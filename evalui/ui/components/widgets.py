@@ -131,6 +131,11 @@ def definitions(pairs: Iterable[tuple[Child, Child]]) -> Html:
     return el("dl", *(join(el("dt", word), el("dd", figure)) for word, figure in pairs))
 
 
+def folded(title: str, *children: Child) -> Html:
+    """Something to unfold."""
+    return el("details", el("summary", title), *children, cls="gap-s")
+
+
 def signature_line(signature: str) -> Html:
     """How the figures above were made, for people to copy."""
     return div(signature.replace("|", " · "), cls="sig")

@@ -89,7 +89,9 @@ class AppService:
         self.owner = owner
         self.models = ModelsService(settings, database)
         self.voting_pairs = VotingPairsCache(database)
-        self.uploads = UploadStore(settings.uploads, settings.max_upload_mb * 2**20)
+        self.uploads = UploadStore(
+            settings.uploads, settings.max_upload_mb * 2**20, read_only=settings.read_only
+        )
         self.cache = ResultCache(_CACHE_BYTES)
         self.column_memory = ColumnMemory(settings.data_dir / "columns", owner)
         self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)

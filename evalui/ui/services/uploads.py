@@ -24,18 +24,21 @@ _SAMPLE_NAME = "evalui-sample.zip"
 
 
 class UploadStore:
-    """Files under `root`, at most `limit` bytes an upload."""
+    """Files under `root`, at most `limit` bytes an upload; none are added if `read_only`."""
 
-    def __init__(self, root: Path, limit: int) -> None:
+    def __init__(self, root: Path, limit: int, *, read_only: bool = False) -> None:
         self.root = root
         self.limit = limit
+        self._read_only = read_only
 
     def store(self, owner: str, files: Sequence[tuple[str, bytes]]) -> str:
         """Store the named contents together and return the upload's id; the same again is free.
 
         Raises:
-            DataError: there is no file, or together they are over the limit.
+            DataError: there is no file, they are over the limit together, or none may be added.
         """
+        if self._read_only:
+            raise DataError("read-only")
         if not files:
             raise DataError("upload-empty")
         if sum(len(content) for _, content in files) > self.limit:

@@ -74,11 +74,10 @@ def create_app(settings: Settings) -> ASGIApp:
         StoreError: the data folder or what is in it cannot be used.
     """
     own_folder(settings.data_dir)
-    database = Database(settings.database)
+    database = Database(settings.database, read_only=settings.read_only)
     service = AppService(settings, database)
-    workers = WorkerSupervisor(
-        database, settings.models, count=settings.workers, threads=settings.threads
-    )
+    count = 0 if settings.read_only else settings.workers
+    workers = WorkerSupervisor(database, settings.models, count=count, threads=settings.threads)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:

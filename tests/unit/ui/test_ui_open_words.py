@@ -9,7 +9,6 @@ from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
 from evalui.runs.database.question_pages import SORTS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
 from evalui.ui.services.run_form import PAIRS
-from evalui.ui.tabs.results.overview.open import STRIPS
 from evalui.ui.tabs.results.samples.open import STATES
 
 
@@ -29,7 +28,6 @@ from evalui.ui.tabs.results.samples.open import STATES
         *(f"judge.{name}" for name in ("instruction", "closing")),
         *(f"answer.{name}" for name in STATES),
         *(f"sort.{name}" for name in SORTS),
-        *(f"figure.{name}" for strip in STRIPS.values() for name in strip),
         *(
             f"runs.{part}_{mode}"
             for part in ("no", "good")
@@ -37,7 +35,6 @@ from evalui.ui.tabs.results.samples.open import STATES
         ),
         "columns.sheet",
         "columns.kind",
-        *(f"open.{name}" for name in ("model", "judge", "rating", "rated", "unscored")),
         "mode.question_answer_recorded",
         "report.html",
         "report.html_about",

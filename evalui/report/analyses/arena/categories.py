@@ -46,6 +46,21 @@ def question_groups(arena: Arena, grouping: Grouping = "capability") -> tuple[Qu
     )
 
 
+def not_bad_shares(arena: Arena) -> dict[str, Interval]:
+    """Of each model the share of its verdicts that it won, or that found both answers good.
+
+    Ranges are over questions.
+    """
+    good: dict[str, dict[str, list[float]]] = {}
+    for number, battle in enumerate(arena.battles):
+        # A battle that names no question is one of its own.
+        question = str(number) if battle.question is None else battle.question
+        for side in (battle, battle.mirrored):
+            found = float(side.outcome in ("a", "tie"))
+            good.setdefault(side.model_a, {}).setdefault(question, []).append(found)
+    return {model: _point_share(list(of.values())) for model, of in good.items()}
+
+
 def battles_by_group(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]]:
     """The battles by group in the order of the file; a question with two groups counts in both."""
     battles: dict[str, list[Battle]] = {

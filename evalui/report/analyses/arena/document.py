@@ -1,247 +1,147 @@
-"""The part of a written report on comparisons by judges.
+"""Answers compared by a judge, a panel or people: the verdict, the standings, what folds below."""
 
-Order and tables are those of OpenCompass's report of 2023: how many comparisons, basic
-statistics with pictures, scores, ELO. What it lacks follows: ranges, pairs, reliability.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.categories import MAX_GROUPS, largest_groups
-from evalui.report.analyses.arena.figures import Arena
-from evalui.report.analyses.arena.narrative import (
-    judged_by,
-    matrix_title,
-    order_note,
-    standings_title,
+from evalui.report.analyses.arena.categories import (
+    MIN_GROUP_QUESTIONS,
+    Grouping,
+    battles_by_group,
+    question_groups,
 )
-from evalui.report.analyses.judge import judge_notes
-from evalui.report.blocks import (
-    NONE,
-    Block,
-    Bullets,
-    Heading,
-    Paragraph,
-    Picture,
-    Table,
-    text_table,
+from evalui.report.analyses.arena.figures import PEOPLE, Arena
+from evalui.report.analyses.arena.findings import (
+    arena_verdict,
+    duels_finding,
+    groups_finding,
 )
-from evalui.report.charts.arena import (
-    elo_png,
-    picture_problem,
-    rates_png,
-    win_matrix_png,
+from evalui.report.analyses.arena.narrative import groups_title, matrix_subtitle, matrix_title
+from evalui.report.analyses.arena.standings import standings_card
+from evalui.report.analyses.arena.tables import (
+    figure_blocks,
+    group_table,
+    groups_left_out,
+    pair_table,
 )
-from evalui.report.charts.theme import Theme
-from evalui.report.numbers import count, fixed, format_range, format_value, percent, signed
+from evalui.report.analyses.arena.trust import trust_blocks
+from evalui.report.analyses.judge import judge_notes, judged_headline, trust_finding
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.open_answers.document import (
+    figures_finding,
+    text_card,
+    text_figures,
+)
+from evalui.report.analyses.open_answers.figures import (
+    AnswerSummary,
+    compare_answers,
+    ranking_metric,
+)
+from evalui.report.analyses.open_answers.notes import know_details
+from evalui.report.blocks import NONE, Block, ChartBlock, Details, Paragraph
+from evalui.report.charts.arena import rates_chart, rates_note, win_matrix
+from evalui.report.numbers import signed
 from evalui.scoring.arena.agreement import RaterAgreement
-from evalui.scoring.arena.battles import BattleTally
-from evalui.scoring.arena.bradley_terry import Rating
-from evalui.scoring.arena.categories import CategoryTable
-from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import Interval, Language
-
-_MISSING = "N/A"  # as in OpenCompass's report: the model has no battle in this dimension
-_KINDS: Mapping[str, str] = {"overall": "LANG", "language": "LANG", "capability": "CAPA"}
+from evalui.types import CellResult
 
 
-def arena_blocks(
-    arenas: Sequence[Arena], language: Language, *, rule_based: frozenset[str]
-) -> Iterator[Block]:
-    """Each arena with its tables and pictures, or one line on why there are no pictures."""
-    problem = picture_problem(arenas, language)
-    if arenas and problem:
-        yield Paragraph(localized(problem, language))
-    for place, arena in enumerate(arenas, start=1):
-        suffix = "" if place == 1 else f"-{place}"
-        drawn = {} if problem else _pictures(arena, suffix, language, rule_based)
-        yield from _arena(arena, drawn, language, rule_based)
-
-
-def _arena(
+def judged_blocks(
     arena: Arena,
-    drawn: Mapping[str, Picture],
-    language: Language,
-    rule_based: frozenset[str],
+    context: OpenContext,
+    *,
+    answers: Sequence[AnswerSummary] = (),
+    results: Sequence[CellResult] = (),
+    people: RaterAgreement | None = None,
+    suffix: str = "",
 ) -> Iterator[Block]:
-    judge = judged_by(arena, language, rule_based=rule_based)
-    yield Heading(2, localized("arena-part", language, dataset=arena.dataset, judge=judge))
-    yield Paragraph(standings_title(arena, language), strong=True)
-    yield Bullets(tuple(n.text for n in judge_notes(arena, language, rule_based=rule_based)))
-    yield from _compared(arena, language)
-    if not arena.standings:
-        return
-    yield Paragraph(order_note(arena, language))
-    yield Heading(3, localized("basic", language))
-    dimensions = _printed_dimensions(arena)
-    yield _dimensions(arena, dimensions, localized("head-stats", language), _shares)
-    yield Paragraph(localized("basic-about", language))
-    if left := len(arena.dimensions) - len(dimensions):
-        fields = {"shown": count(MAX_GROUPS), "k": count(left)}
-        yield Paragraph(localized("groups-left-out", language, **fields))
-    yield from (drawn[name] for name in ("by_capa", "by_lang") if name in drawn)
-    yield Heading(3, localized("scores", language))
-    yield _dimensions(arena, dimensions, localized("head-score", language), _score)
-    yield Paragraph(localized("scores-about", language))
-    yield Heading(3, localized("elo", language))
-    yield _ratings(arena, language)
-    yield from (drawn[name] for name in ("elo",) if name in drawn)
-    yield Heading(3, localized("pairwise", language))
-    yield _pairs(arena, language)
-    yield from (drawn[name] for name in ("win_matrix",) if name in drawn)
-    yield Heading(3, localized("reliability", language))
-    yield _reliability(arena, language)
+    """One judge of one dataset: verdict, standings, text figures second, and folded sections.
 
-
-def _compared(arena: Arena, language: Language) -> Iterator[Block]:
-    counted = arena.comparisons
-    if counted is None or counted.extraction_rate is None:
-        return
-    rate = percent(counted.extraction_rate)
-    fields = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
-    if arena.by == PANEL_NAME:
-        none = count(counted.total - counted.extracted)
-        yield Paragraph(localized("compared-panel", language, none=none, **fields))
-        return
-    yield Paragraph(localized("compared", language, **fields))
-    if arena.orders == "double" and counted.consistent_rate is not None:
-        fields = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
-        yield Paragraph(localized("consistent", language, **fields))
-        yield Paragraph(localized(f"contradicted-{arena.conflict}", language))
-
-
-# ---------------------------------------------------------------- OpenCompass's tables
-
-
-def _printed_dimensions(arena: Arena) -> list[CategoryTable]:
-    """The dimensions with a row: of the capabilities those of the most battles."""
-    sizes = {
-        dimension.name: sum(tally.n for tally in dimension.tallies.values() if tally)
-        for dimension in arena.dimensions
-        if dimension.kind == "capability"
-    }
-    kept = set(largest_groups(sizes))
-    return [
-        dimension
-        for dimension in arena.dimensions
-        if dimension.kind != "capability" or dimension.name in kept
-    ]
-
-
-def _dimensions(
-    arena: Arena,
-    dimensions: Sequence[CategoryTable],
-    head: str,
-    printed: Callable[[BattleTally], str],
-) -> Table:
-    models = [standing.model for standing in arena.standings]
-    rows = tuple(
-        (
-            f"{_KINDS[dimension.kind]}: {dimension.name}",
-            *(_cell(dimension, model, printed) for model in models),
-        )
-        for dimension in dimensions
-    )
-    return text_table((head, *models), rows)
-
-
-def _cell(dimension: CategoryTable, model: str, printed: Callable[[BattleTally], str]) -> str:
-    tally = dimension.tallies.get(model)
-    return printed(tally) if tally else _MISSING
-
-
-def _shares(tally: BattleTally) -> str:
-    counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
-    return " / ".join(f"{100 * number / tally.n:.1f}%" for number in counts)
-
-
-def _score(tally: BattleTally) -> str:
-    return str(tally.score)
-
-
-def _ratings(arena: Arena, language: Language) -> Table:
-    standings = arena.standings
-    rows = (
-        ("elo", [fixed(each.elo, 1) for each in standings]),
-        ("elo-range", [_ends(each.elo_low, each.elo_high) for each in standings]),
-        ("bt", [_value(each.rating) for each in standings]),
-        ("bt-range", [_range(each.rating) for each in standings]),
-        ("styled", [_value(each.styled) for each in standings]),
-        ("rank", [_ends(each.rank_low, each.rank_high) for each in standings]),
-    )
-    runs = count(arena.elo_orders)
-    return text_table(
-        (localized("head-rating", language), *(each.model for each in standings)),
-        tuple((localized(f"row-{key}", language, runs=runs), *cells) for key, cells in rows),
-    )
-
-
-def _value(rating: Rating | None) -> str:
-    return fixed(rating.value, 1) if rating else NONE
-
-
-def _range(rating: Rating | None) -> str:
-    return _ends(rating.low, rating.high) if rating else NONE
-
-
-def _ends(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return NONE
-    ends = dict.fromkeys((fixed(low, 0), fixed(high, 0)))
-    return "–".join(ends)
-
-
-# ---------------------------------------------------------------- pairs and reliability
-
-
-def _pairs(arena: Arena, language: Language) -> Table:
-    models = [standing.model for standing in arena.standings]
-    met = [pair for pair in combinations(models, 2) if pair in arena.shares]
-    return text_table(
-        tuple(localized(f"head-{head}", language) for head in ("pair", "share", "range", "n")),
-        tuple(
+    `answers` and `results` are those of the dataset, `people` is how far the judge and most people
+    agree. `suffix` tells the pictures of several arenas apart.
+    """
+    language = context.language
+    verdict = arena_verdict(arena, language)
+    yield judged_headline(arena, verdict, language, rule_based=context.rules)
+    if arena.standings:
+        yield standings_card(arena, context, context.file(f"elo{suffix}.png"))
+    measured = any(summary.means for summary in answers)
+    pairs = compare_answers(results, ranking_metric(answers).figure) if measured else ()
+    if measured:
+        yield text_card(answers, pairs, context)
+    yield _trust(arena, people, context)
+    if arena.standings:
+        yield from _standing_details(arena, context, suffix)
+        yield Details(
+            "every-figure",
+            localized("every-figure", language),
+            localized("figures-arena", language, said=figures_finding(answers, language))
+            if measured
+            else localized("figures-scores", language),
             (
-                localized("first-against", language, first=first, second=second),
-                f"{format_value(share)} %",
-                format_range(share),
-                count(share.n),
-            )
-            for first, second in met
-            if (share := arena.shares[first, second])
-        ),
+                *figure_blocks(arena, context),
+                *(text_figures(answers, pairs, context) if answers else ()),
+            ),
+        )
+    notes = judge_notes(arena, language, rule_based=context.rules)
+    yield from know_details(notes, answers, context)
+
+
+def _trust(arena: Arena, people: RaterAgreement | None, context: OpenContext) -> Details:
+    language = context.language
+    return Details(
+        "trust",
+        localized("votes-trust" if arena.by == PEOPLE else "judge-trust", language),
+        trust_finding(arena, people, language, rule_based=context.rules),
+        tuple(trust_blocks(arena, people, language)),
     )
 
 
-def _reliability(arena: Arena, language: Language) -> Table:
-    kept = arena.reliability
-    panel = arena.by == PANEL_NAME
-    shares = {
-        "flips": None if panel else kept.flip_rate,
-        "first": kept.first_wins,
-        "longer": kept.longer_wins,
-        "lists": kept.more_items_wins,
-        "no-majority" if panel else "unreadable": kept.unreadable,
+def _standing_details(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Details]:
+    language = context.language
+    chart = ChartBlock(
+        context.file(f"win_matrix{suffix}.png"),
+        matrix_title(arena, language),
+        win_matrix(arena, language),
+        matrix_subtitle(arena, language, rule_based=context.rules),
+    )
+    yield Details(
+        "who-beats-whom",
+        localized("matrix", language),
+        duels_finding(arena, language),
+        (chart, pair_table(arena, context)),
+    )
+    if finding := groups_finding(arena, language):
+        yield Details(
+            "by-group",
+            localized("by-group", language),
+            finding,
+            tuple(_groups(arena, context, suffix)),
+        )
+
+
+def _groups(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Block]:
+    language = context.language
+    groupings: tuple[Grouping, ...] = ("language", "capability")
+    for grouping in groupings:
+        table = group_table(arena, grouping, context)
+        if table is None:
+            continue
+        if title := groups_title(question_groups(arena, grouping), grouping, language):
+            yield Paragraph(title, strong=True)
+        yield table
+    yield Paragraph(localized("groups-about", language, few=MIN_GROUP_QUESTIONS), small=True)
+    yield from groups_left_out(len(question_groups(arena)), language)
+    files: Mapping[Grouping, str] = {
+        "capability": f"by_capa{suffix}.png",
+        "language": f"by_lang{suffix}.png",
     }
-    rows = [
-        (localized("row-flips-of", language, judge=judge), _share_of_n(flips, language))
-        for judge, flips in arena.judge_flip_rates.items()
-    ]
-    rows += [
-        (localized(f"row-{key}", language), _share_of_n(share, language))
-        for key, share in shares.items()
-        if share
-    ]
-    if kept.unreferenced:
-        rows.append((localized("row-no-reference", language), count(kept.unreferenced)))
-    rows.append((localized("row-injected", language), count(kept.injected)))
-    if panel and (agreed := arena.agreement):
-        rows.append((localized("row-agree", language), _share_of_n(agreed.raw, language)))
-        rows.append((localized("row-kappa", language), kappa(agreed)))
-    return text_table(
-        (localized("head-measure", language), localized("head-value", language)), tuple(rows)
-    )
+    for grouping, file in files.items():
+        if battles_by_group(arena, grouping):
+            yield ChartBlock(
+                context.file(file),
+                localized(f"rates-{grouping}", language),
+                rates_chart(arena, grouping, language),
+                rates_note(arena, grouping, language, rule_based=context.rules),
+            )
 
 
 def kappa(agreed: RaterAgreement) -> str:
@@ -252,44 +152,3 @@ def kappa(agreed: RaterAgreement) -> str:
     if value.low is None or value.high is None:
         return signed(value.value, 2)
     return f"{signed(value.value, 2)} ({signed(value.low, 2)} … {signed(value.high, 2)})"
-
-
-def _share_of_n(share: Interval, language: Language) -> str:
-    fields = {"value": format_value(share), "span": format_range(share), "n": count(share.n)}
-    return localized("share-of-n", language, **fields)
-
-
-# ---------------------------------------------------------------- pictures
-
-
-def _pictures(
-    arena: Arena, suffix: str, language: Language, rule_based: frozenset[str]
-) -> dict[str, Picture]:
-    """The pictures of an arena by name, drawn when they are needed."""
-    kinds = {dimension.kind for dimension in arena.dimensions if any(dimension.tallies.values())}
-    draw: dict[str, tuple[str, Callable[[Theme], bytes]]] = {
-        "by_capa": (
-            localized("rates-capability", language),
-            lambda theme: rates_png(
-                arena, "capability", language, baselines=rule_based, theme=theme
-            ),
-        ),
-        "by_lang": (
-            localized("rates-language", language),
-            lambda theme: rates_png(arena, "language", language, baselines=rule_based, theme=theme),
-        ),
-        "elo": (
-            standings_title(arena, language),
-            lambda theme: elo_png(arena, language, baselines=rule_based, theme=theme),
-        ),
-        "win_matrix": (
-            matrix_title(arena, language),
-            lambda theme: win_matrix_png(arena, language, baselines=rule_based, theme=theme),
-        ),
-    }
-    return {
-        # Cached: an archive has each picture twice, as a file and in its page.
-        name: Picture(f"{name}{suffix}.png", alt, cache(drawn))
-        for name, (alt, drawn) in draw.items()
-        if name != "by_capa" or "capability" in kinds
-    }

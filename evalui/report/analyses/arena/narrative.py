@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.arena.categories import MIN_GROUP_QUESTIONS, Grouping, QuestionGroup
+from evalui.report.analyses.arena.categories import Grouping, QuestionGroup
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.open_answers.figures import (
     RECALL,
@@ -12,7 +12,7 @@ from evalui.report.analyses.open_answers.figures import (
     ranking_metric,
 )
 from evalui.report.analyses.overview.warnings import ReportNote
-from evalui.report.numbers import count, fixed
+from evalui.report.numbers import count, fixed, signed
 from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
@@ -49,19 +49,10 @@ def standings_title(arena: Arena, language: Language) -> str:
     )
 
 
-def standings_subtitle(
-    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
-) -> str:
-    """How to read the chart of ratings: battles, judge and questions."""
-    if not arena.standings:
-        return ""
-    sentences = [
-        localized("elo-about", language, runs=count(arena.elo_orders), n=count(arena.questions))
-    ]
-    sentences.append(localized(f"ordered-{arena.headline}", language))
-    return join_sentences(
-        [*sentences, battles_by(arena, language, rule_based=rule_based)], language
-    )
+def is_ranked(arena: Arena) -> bool:
+    """Whether the standings are more than a list: enough questions, and finite ratings."""
+    finite = arena.connection is not None and arena.connection.has_finite_ratings
+    return bool(arena.standings) and arena.questions >= _FEW_QUESTIONS and finite
 
 
 def order_note(arena: Arena, language: Language) -> str:
@@ -133,9 +124,12 @@ def matrix_title(arena: Arena, language: Language) -> str:
     return localized("matrix", language)
 
 
-def matrix_subtitle(arena: Arena, language: Language) -> str:
-    """How to read the win matrix."""
-    return localized("matrix-about", language, n=count(arena.questions))
+def matrix_subtitle(
+    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
+) -> str:
+    """How to read the win matrix, and who judged."""
+    about = localized("matrix-about", language, n=count(arena.questions))
+    return join_sentences([about, battles_by(arena, language, rule_based=rule_based)], language)
 
 
 def join_names_shortened(models: Sequence[str], language: Language) -> str:
@@ -188,14 +182,6 @@ def groups_title(
     return localized("panels-most", language, model=first[0], **fields)
 
 
-def groups_subtitle(
-    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
-) -> str:
-    """How to read the panels."""
-    about = localized("panels-about", language, few=MIN_GROUP_QUESTIONS)
-    return join_sentences([about, battles_by(arena, language, rule_based=rule_based)], language)
-
-
 def dimension_name(name: str, language: Language) -> str:
     """A capability as the file has it, a language and the whole in words."""
     key = f"dimension-{name}"
@@ -243,9 +229,8 @@ def text_title(
             "closest-equal", language, names=join_names_shortened(list(equal), language), **fields
         )
     if len(level) > 1:
-        ends = {"low": format_fraction(min(level.values())), "high": format_fraction(best)}
         names = join_names_shortened(sorted(level, key=lambda name: -level[name]), language)
-        return localized("closest-level", language, names=names, **ends, **fields)
+        return localized("closest-level", language, names=names)
     key = "closest-recall" if figure == RECALL else "closest"
     return localized(key, language, model=model, span=format_interval(mean), **fields)
 
@@ -258,6 +243,24 @@ def metric_name(figure: str, language: Language) -> str:
 def is_significant(pair: AnswerPair) -> bool:
     """Whether the test of a pair says that one is ahead; the one place that decides it."""
     return pair.p < _LEVEL
+
+
+def answer_pair_sentence(pair: AnswerPair, language: Language) -> str:
+    """Who is ahead and by how much, if the test shows it; else that no difference is shown."""
+    if not is_significant(pair):
+        fields = {"first": pair.first, "second": pair.second, "n": count(pair.n)}
+        return localized("answers-level", language, **fields)
+    first, second = (pair.first, pair.second) if pair.value > 0 else (pair.second, pair.first)
+    low, high = (pair.low, pair.high) if pair.value > 0 else (-pair.high, -pair.low)
+    return localized(
+        "answers-beat",
+        language,
+        first=first,
+        second=second,
+        points=format_fraction(abs(pair.value)),
+        figure=metric_name(pair.figure, language),
+        span=f"{signed(low, 2)}–{signed(high, 2)}",
+    )
 
 
 def _significantly_worse(best: str, figure: str, pairs: Sequence[AnswerPair]) -> frozenset[str]:

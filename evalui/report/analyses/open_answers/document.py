@@ -1,119 +1,325 @@
-"""The part of a written report on written answers."""
+"""Written answers against their references: the table that leads or is second, all figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.narrative import (
-    answer_notes,
-    join_names_shortened,
+    answer_pair_sentence,
+    format_fraction,
+    format_interval,
+    is_significant,
+    join_sentences,
     judge_name,
+    metric_name,
     text_title,
 )
+from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import (
+    MAIN,
     RECALL,
     AnswerPair,
     AnswerSummary,
-    JudgeRating,
     compare_answers,
-    judge_rating,
     ranking_metric,
-    rating_cells,
     recall_reason,
 )
+from evalui.report.analyses.open_answers.notes import know_details
+from evalui.report.analyses.open_answers.ranks import rank_bands
+from evalui.report.analyses.open_answers.ratings import rating_cell
 from evalui.report.analyses.overview.every import metric_notes
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table, text_table
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Bullets,
+    Card,
+    Column,
+    Details,
+    Headline,
+    NoteLine,
+    Notes,
+    Paragraph,
+    PlotCell,
+    PlotMark,
+    Table,
+    TableCell,
+    TextCell,
+    ValueCell,
+    text_table,
+)
+from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
 from evalui.scoring.metrics import Figure, Metric, metrics_in
-from evalui.scoring.statistics.paired_tests import holm, paired_bootstrap
 from evalui.types import CellResult, Interval, Language
 
 _PLACES = 4  # as SWIFT prints them
+FOUND = "found"  # the share of answers that hold their reference; no metric of SWIFT
+# What stands beside the figure that leads, and which of it is not to be read then.
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    RECALL: (RECALL, FOUND, MAIN, "bleu-1"),
+    MAIN: (MAIN, "bleu-1", "token_f1", "exact_match"),
+}
+_FAINT: Mapping[str, Collection[str]] = {RECALL: {MAIN, "bleu-1"}, MAIN: ()}
+_SHARES = {FOUND, "exact_match"}  # of answers, so printed in per cent
 
 
-def answers_blocks(
+def text_blocks(
     summaries: Sequence[AnswerSummary],
     results: Sequence[CellResult],
-    language: Language,
+    context: OpenContext,
     *,
-    rule_based: frozenset[str],
+    file: str,
 ) -> Iterator[Block]:
-    """Each dataset: a sentence, what to know, counts, text figures, pairs."""
-    for dataset in dict.fromkeys(summary.cell.dataset for summary in summaries):
-        own = [summary for summary in summaries if summary.cell.dataset == dataset]
-        yield Heading(2, localized("answers-part", language, dataset=dataset))
-        leading = ranking_metric(own)
-        there = [result for result in results if result.cell.dataset == dataset]
-        pairs = compare_answers(there, leading.figure)
-        for title in rating_titles(there, language, rule_based=rule_based):
-            yield Paragraph(title, strong=True)
-        closest = text_title(own, language, pairs=pairs, rule_based=rule_based)
-        yield Paragraph(closest, strong=True)
-        if reason := recall_reason(leading, language):
-            yield Paragraph(reason)
-        yield _notes(own, language, rule_based)
-        yield _counts(own, language, rule_based)
-        if measured := [summary for summary in own if summary.means]:
-            yield _text_figures(measured, leading.figure, language)
-            yield Paragraph(localized("figures-are", language))
-            yield Bullets(metric_notes(metrics_in("report", "texts"), language))
-            yield from _corpus(measured, language)
-        yield from _pairs(pairs, leading.figure, language)
+    """One dataset without a judge: the text figures lead.
 
-
-def _notes(
-    summaries: Sequence[AnswerSummary], language: Language, rule_based: frozenset[str]
-) -> Bullets:
-    by_text: dict[str, list[str]] = {}
-    for summary in summaries:
-        for note in answer_notes(summary, language, rule_based=rule_based):
-            by_text.setdefault(note.text, []).append(summary.cell.model)
-    return Bullets(
-        tuple(
-            # What holds of all needs no names.
-            text
-            if len(models) == len(summaries)
-            else localized(
-                "of-model", language, model=join_names_shortened(models, language), said=text
-            )
-            for text, models in by_text.items()
+    `results` are the cells of the dataset, `file` names the picture of the table.
+    """
+    language, leading = context.language, ranking_metric(summaries)
+    pairs = compare_answers(results, leading.figure)
+    reason = recall_reason(leading, language)
+    title = text_title(summaries, language, pairs=pairs, rule_based=context.baselines)
+    open_ = any(summary.state in ("waiting", "running") for summary in summaries)
+    done, total = (sum(counts) for counts in zip(*_counts_of(summaries), strict=True))
+    verdict = localized("sentence", language, said=title)
+    if open_ and done < total:
+        verdict = localized("answers-open", language, done=count(done), total=count(total))
+    yield Headline(verdict, reason, kind="na" if reason else None)
+    yield text_card(summaries, pairs, context, lead=True, file=file)
+    if pairs:
+        yield Details(
+            "how-sure",
+            localized("how-sure", language),
+            answer_pair_sentence(_top_pair(pairs, summaries, leading.figure), language),
+            tuple(_pair_blocks(pairs, leading.figure, language)),
         )
+    yield Details(
+        "every-figure",
+        localized("every-figure", language),
+        figures_finding(summaries, language),
+        tuple(text_figures(summaries, (), context)),
+    )
+    yield from know_details((), summaries, context)
+
+
+def _top_pair(
+    pairs: Sequence[AnswerPair], summaries: Sequence[AnswerSummary], figure: str
+) -> AnswerPair:
+    """The pair of the two highest means, else the first."""
+    means = {s.cell.model: s.means[figure].value for s in summaries if figure in s.means}
+    best = set(sorted(means, key=lambda model: -means[model])[:2])
+    return next((pair for pair in pairs if {pair.first, pair.second} == best), pairs[0])
+
+
+def _counts_of(summaries: Sequence[AnswerSummary]) -> list[tuple[int, int]]:
+    return [(summary.n, summary.questions) for summary in summaries]
+
+
+def text_card(
+    summaries: Sequence[AnswerSummary],
+    pairs: Sequence[AnswerPair],
+    context: OpenContext,
+    *,
+    lead: bool = False,
+    file: str = "",
+) -> Card:
+    """The text figures of each model, with the reason where recall leads.
+
+    A `lead` table has ranks and marks on an axis, and stands below a headline that gives the
+    reason; else the title says who is closest.
+    """
+    language, leading = context.language, ranking_metric(summaries)
+    shown = [summary for summary in summaries if summary.state != "impossible"]
+    if lead:
+        table = _lead_table(shown, pairs, leading.figure, context, file)
+        metric = localized(f"text-head-{leading.figure}", language)
+        title = localized("text-lead", language, metric=metric)
+        return Card((table,), title=title, caption=_caption(shown, language))
+    reason = recall_reason(leading, language)
+    return Card(
+        (
+            *((Notes((NoteLine("na", reason),)),) if reason else ()),
+            _plain_table(shown, leading.figure, context),
+        ),
+        title=text_title(shown, language, pairs=pairs, rule_based=context.baselines),
+        aside=_referenced(shown, language),
     )
 
 
-def _counts(
-    summaries: Sequence[AnswerSummary], language: Language, rule_based: frozenset[str]
+def figures_finding(summaries: Sequence[AnswerSummary], language: Language) -> str:
+    """What the section of all figures holds."""
+    names = {name for summary in summaries for name, one in summary.figures.items() if one}
+    return localized("figures-text", language, k=count(len(names)))
+
+
+def text_figures(
+    summaries: Sequence[AnswerSummary], pairs: Sequence[AnswerPair], context: OpenContext
+) -> Iterator[Block]:
+    """Counts, all text figures in SWIFT's order, those of the whole corpus, and `pairs`."""
+    language, leading = context.language, ranking_metric(summaries)
+    yield _counts(summaries, context)
+    if measured := [summary for summary in summaries if summary.means]:
+        yield _text_figures(measured, leading.figure, language)
+        yield Paragraph(localized("figures-are", language), small=True)
+        yield Bullets(metric_notes(metrics_in("report", "texts"), language))
+        yield from _corpus(measured, language)
+    if pairs:
+        yield from _pair_blocks(pairs, leading.figure, language)
+
+
+# ---------------------------------------------------------------- the table that is read
+
+
+def _caption(summaries: Sequence[AnswerSummary], language: Language) -> str:
+    said = _referenced(summaries, language)
+    whole = localized("sentence", language, said=said) if said else ""
+    return join_sentences([localized("text-caption", language), whole], language)
+
+
+def _referenced(summaries: Sequence[AnswerSummary], language: Language) -> str:
+    """ "105 of 120 questions have a reference"; "" where the models differ in it."""
+    numbers = {(summary.compared, summary.n) for summary in summaries if summary.n}
+    if len(numbers) != 1:
+        return ""
+    ((k, n),) = numbers
+    return localized("referenced", language, k=count(k), n=count(n))
+
+
+def _plain_table(summaries: Sequence[AnswerSummary], first: str, context: OpenContext) -> Table:
+    names = _columns_of(summaries, first)
+    columns = (
+        Column(localized("lead-model", context.language)),
+        *_figure_columns(names, first, context.language),
+    )
+    ordered = _best_first(summaries, first)
+    return Table(
+        columns, tuple((context.model(s.cell.model), *_figures(s, names, first)) for s in ordered)
+    )
+
+
+def _best_first(summaries: Sequence[AnswerSummary], figure: str) -> list[AnswerSummary]:
+    measured = [summary for summary in summaries if figure in summary.means]
+    measured.sort(key=lambda summary: -summary.means[figure].value)
+    return [*measured, *(summary for summary in summaries if figure not in summary.means)]
+
+
+def _lead_table(
+    summaries: Sequence[AnswerSummary],
+    pairs: Sequence[AnswerPair],
+    first: str,
+    context: OpenContext,
+    file: str,
 ) -> Table:
+    names = _columns_of(summaries, first)
+    measured = [summary for summary in summaries if first in summary.means]
+    if not measured:
+        return _plain_table(summaries, first, context)
+    bands = _bands(measured, pairs, context)
+    name = metric_name(first, context.language)
+    columns = (
+        Column(localized("lead-rank", context.language), rank=True, width=56),
+        Column(localized("lead-model", context.language), width=152),
+        Column(name, axis=_axis(measured, first)),
+        *_figure_columns(names, first, context.language, wide=True),
+    )
+    rows = tuple(
+        (
+            bands.get(one.cell.model, NONE),
+            context.model(one.cell.model),
+            _mark(one, first, context),
+            *_figures(one, names, first, size="lead"),
+        )
+        for one in _best_first(summaries, first)
+    )
+    return Table(columns, rows, lead=True, file=file)
+
+
+def _bands(
+    summaries: Sequence[AnswerSummary], pairs: Sequence[AnswerPair], context: OpenContext
+) -> dict[str, str]:
+    """The places by the tests of pairs; none where the questions differ, and none of a script."""
+    own = [s.cell.model for s in summaries if s.cell.model not in context.baselines]
+    if not pairs or len({summary.question_ids for summary in summaries}) > 1:
+        return {}
+    decided = {
+        (pair.first, pair.second) if pair.value > 0 else (pair.second, pair.first)
+        for pair in pairs
+        if is_significant(pair) and {pair.first, pair.second} <= {*own}
+    }
+    return rank_bands(own, decided)
+
+
+def _axis(summaries: Sequence[AnswerSummary], figure: str) -> Axis:
+    """From 0 to the next fifth above all ranges."""
+    highest = max(summary.means[figure].high for summary in summaries)
+    fifths = next(k for k in range(2, 6) if k == 5 or highest <= k / 5)
+    ticks = [k / 5 for k in range(fifths + 1)]
+    return Axis(0, ticks[-1], ticks, [f"{tick:.1f}".removesuffix(".0") for tick in ticks])
+
+
+def _mark(summary: AnswerSummary, figure: str, context: OpenContext) -> PlotCell:
+    mean = summary.means.get(figure)
+    marks = (PlotMark(mean.value, mean.low, mean.high),) if mean else ()
+    text = f"{format_fraction(mean.value)} ({format_interval(mean)})" if mean else NONE
+    name = summary.cell.model
+    return PlotCell(marks, context.place(name), name in context.baselines, text)
+
+
+def _columns_of(summaries: Sequence[AnswerSummary], first: str) -> tuple[str, ...]:
+    """The figures of the table; without a reference there are none."""
+    return _COLUMNS[first] if any(summary.means for summary in summaries) else ()
+
+
+def _figure_columns(
+    names: Sequence[str], first: str, language: Language, *, wide: bool = False
+) -> Iterator[Column]:
+    for name in names:
+        head = localized(f"text-head-{name}", language)
+        leads = name == first
+        faint = name in _FAINT[first]
+        yield Column(head, right=not wide, lead=leads, faint=faint, width=128 if wide else 0)
+    yield Column(localized("text-head-length", language), right=True, width=96 if wide else 0)
+
+
+def _figures(
+    summary: AnswerSummary, names: Sequence[str], first: str, size: str = "row"
+) -> Iterator[TableCell]:
+    for name in names:
+        mean = summary.found if name == FOUND else summary.means.get(name)
+        yield _figure(name, mean, leads=name == first, large=size == "lead") if mean else NONE
+    yield count(round(summary.length)) if summary.n else NONE
+
+
+def _figure(name: str, mean: Interval, *, leads: bool, large: bool) -> ValueCell:
+    value, unit, ends = format_fraction(mean.value), "", format_interval(mean)
+    if name in _SHARES:
+        value, unit, ends = format_value(mean), "%", format_range(mean)
+    if not large:
+        return ValueCell(value, unit, ends, strong=leads)
+    return ValueCell(value, unit, ends, size="lead" if leads else "large")
+
+
+# ---------------------------------------------------------------- all figures
+
+
+def _counts(summaries: Sequence[AnswerSummary], context: OpenContext) -> Table:
+    language = context.language
     keys = ("model", "n", "answers", "empty", "cut", "length")
     judges = dict.fromkeys(
         (one.judge, one.scale) for summary in summaries for one in summary.ratings
     )
     heads = [localized(f"head-{key}", language) for key in keys]
     for judge, scale in judges:
-        name = judge_name(judge, language, rule_based=rule_based)
+        name = judge_name(judge, language, rule_based=context.rules)
         heads.append(localized(f"head-{scale}-by", language, judge=name))
     rows = tuple(
         (
-            summary.cell.model,
+            context.model(summary.cell.model),
             *map(count, (summary.questions, summary.n, summary.empty, summary.truncated)),
             count(round(summary.length)) if summary.n else NONE,
-            *(_rating_cell(summary, judge) for judge in judges),
+            *(rating_cell(summary, *judge) for judge in judges),
         )
         for summary in summaries
     )
     return text_table(tuple(heads), rows)
-
-
-def _rating_cell(summary: AnswerSummary, judge: tuple[str, str]) -> str:
-    rating = next((one for one in summary.ratings if (one.judge, one.scale) == judge), None)
-    return _mean_with_range(rating) if rating and rating.mean else NONE
-
-
-def _mean_with_range(rated: JudgeRating) -> str:
-    mean = rated.mean
-    assert mean is not None, "a mark that was given"
-    ends = f"{fixed(mean.low, 2)}–{fixed(mean.high, 2)}"
-    return f"{fixed(mean.value, 2)} ({ends}), n = {count(rated.n)}"
 
 
 def _text_figures(summaries: Sequence[AnswerSummary], first: str, language: Language) -> Table:
@@ -158,16 +364,15 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
     yield Bullets(tuple(signs), signatures=True)
 
 
-def _pairs(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iterator[Block]:
-    if not pairs:
-        return
-    yield Paragraph(localized("pairs-are", language, metric=figure))
-    heads = ("pair", "difference", "range", "p", "n")
+def _pair_blocks(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iterator[Block]:
+    yield Paragraph(localized("pairs-are", language, metric=metric_name(figure, language)))
+    heads = ("pair", "finding", "difference", "range", "p", "n")
     yield text_table(
         tuple(localized(f"head-{head}", language) for head in heads),
         tuple(
             (
                 localized("versus", language, first=pair.first, second=pair.second),
+                TextCell(answer_pair_sentence(pair, language), strong=is_significant(pair)),
                 signed(pair.value, _PLACES),
                 f"{signed(pair.low, _PLACES)} … {signed(pair.high, _PLACES)}",
                 "< 0.001" if pair.p < 0.001 else fixed(pair.p, 3),
@@ -176,93 +381,3 @@ def _pairs(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iter
             for pair in pairs
         ),
     )
-
-
-# ---------------------------------------------------------------- marks of single answers
-
-_LEVEL = 0.05  # of the test of two models' marks, corrected for the number of pairs
-_HIGHEST = 10.0  # mark on the scale of ratings; a test wants shares
-
-
-def rating_titles(
-    results: Sequence[CellResult], language: Language, *, rule_based: frozenset[str]
-) -> tuple[str, ...]:
-    """A sentence for each judge that marked single answers of one dataset; none without marks."""
-    titles = (rating_title(one, language, rule_based=rule_based) for one in rating_cells(results))
-    return tuple(sentence for sentence in titles if sentence)
-
-
-def rating_title(result: CellResult, language: Language, *, rule_based: frozenset[str]) -> str:
-    """Whose marks are highest in one judge's cell, or whose do not differ; "" without marks.
-
-    Two models are compared on the questions on which both have marks, by the sign-flip test.
-    """
-    judge = judge_name(result.cell.model, language, rule_based=rule_based)
-    ratings = {
-        one.name: marks
-        for one in result.contestants
-        if (marks := judge_rating(one.name, result)) and marks.mean
-    }
-    means = {name: marks.mean.value for name, marks in ratings.items() if marks.mean}
-    if not means:
-        return ""
-    best = max(means, key=lambda name: means[name])
-    behind = _significantly_worse(best, _shares(result))
-    level = sorted((n for n in means if n not in behind), key=lambda name: -means[name])
-    if len(means) > 1 and len(level) > 1:
-        ends = {
-            "low": _rating_value(ratings[level[-1]], language),
-            "high": _rating_value(ratings[best], language),
-        }
-        return localized(
-            "rated-level",
-            language,
-            judge=judge,
-            names=join_names_shortened(level, language),
-            **ends,
-        )
-    key = "rated-best" if len(means) > 1 else "rated-one"
-    ends = {"value": _rating_value(ratings[best], language), "span": _range_text(ratings[best])}
-    return localized(key, language, judge=judge, model=best, **ends)
-
-
-def _shares(result: CellResult) -> Mapping[str, Mapping[str, float]]:
-    """Each contestant's marks by question, as shares of the highest."""
-    names = [one.name for one in result.contestants]
-    shares: dict[str, dict[str, float]] = {name: {} for name in names}
-    for trial in result.trials:
-        own = shares[names[trial.variant.permutation[0]]]
-        if "rating" in trial.scores:
-            own[trial.sample_id] = trial.scores["rating"][0] / _HIGHEST
-        elif "correct" in trial.scores:
-            own[trial.sample_id] = trial.scores["correct"][0]
-    return shares
-
-
-def _significantly_worse(best: str, shares: Mapping[str, Mapping[str, float]]) -> frozenset[str]:
-    """The models that the test says are behind the best."""
-    tested = {
-        pair: difference.p
-        for pair in combinations(shares, 2)
-        if (difference := paired_bootstrap(shares[pair[0]], shares[pair[1]]))
-    }
-    adjusted = zip(tested, holm(list(tested.values())), strict=True)
-    return frozenset(
-        second if first == best else first
-        for (first, second), p in adjusted
-        if best in (first, second) and p < _LEVEL
-    )
-
-
-def _rating_value(marks: JudgeRating, language: Language) -> str:
-    assert marks.mean is not None, "a mark that was given"
-    value = format_value(marks.mean) if marks.scale == "correct" else fixed(marks.mean.value, 1)
-    return localized(f"mark-{marks.scale}", language, value=value)
-
-
-def _range_text(marks: JudgeRating) -> str:
-    mean = marks.mean
-    assert mean is not None, "a mark that was given"
-    if marks.scale == "correct":
-        return f"{format_range(mean)}, n = {count(mean.n)}"
-    return f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}, n = {count(mean.n)}"

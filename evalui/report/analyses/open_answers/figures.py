@@ -8,6 +8,7 @@ from statistics import median
 import numpy as np
 
 from evalui.messages import localized
+from evalui.proportions import wilson_interval
 from evalui.report.numbers import count
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Figure, compute_figures
@@ -75,7 +76,8 @@ class AnswerSummary:
     length in characters (of all turns together; 0 without answers). `compared_length` and
     `reference_length` are the median lengths, in characters, of the texts that were compared and of
     their references (turn by turn where each has its own; 0 without any). `figures` has every
-    registered metric of written texts by name.
+    registered metric of written texts by name. `found` is the share of the compared answers that
+    hold a reference word for word.
     """
 
     cell: Cell
@@ -94,6 +96,7 @@ class AnswerSummary:
     compared_length: float = 0.0
     reference_length: float = 0.0
     figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
+    found: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +166,7 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         question_ids=frozenset(one.sample_id for one in made.compared) if made else frozenset(),
         compared_length=_median([len(reply) for reply, own in segments if own]),
         reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
+        found=_found(trials, result.samples),
     )
 
 
@@ -236,6 +240,20 @@ def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str
         return
     for turn, reference in zip(trial.turns, references, strict=True):
         yield turn, (reference,)
+
+
+def _found(trials: Sequence[Trial], samples: Mapping[str, Sample]) -> Interval | None:
+    """The share of answers with a reference that hold one in each turn, without case and blanks."""
+    held = [
+        all(any(_letters(text) in _letters(reply) for text in own) for reply, own in segments)
+        for trial in trials
+        if (segments := [pair for pair in _segments(trial, samples) if any(map(_letters, pair[1]))])
+    ]
+    return wilson_interval(sum(held), len(held)) if held else None
+
+
+def _letters(text: str) -> str:
+    return "".join(text.casefold().split())
 
 
 def _median(lengths: Sequence[float]) -> float:

@@ -189,9 +189,7 @@ def is_plenty(pair: CellComparison) -> bool:
 
 
 def _tied(standing: DatasetStanding, level: Sequence[str], language: Language) -> Headline:
-    figures = [
-        shares(standing.cells[standing.lead, name], standing.measure) for name in level
-    ]
+    figures = [shares(standing.cells[standing.lead, name], standing.measure) for name in level]
     values = [format_value(share) for share in figures if share]
     both = localized("list.and", language, names=f"{values[0]} %", last=f"{values[1]} %")
     text = localized(

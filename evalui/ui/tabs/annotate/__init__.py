@@ -1,13 +1,12 @@
 """The Annotate tab: people vote blind on pairs of answers, and see the names when they are done."""
 
-from typing import Any, get_args
-
-import gradio as gr
+from collections.abc import Mapping
+from typing import get_args
 
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join
-from evalui.runs.database.records import LOCAL, RunRow
+from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.votes import (
     VoteChoice,
@@ -20,65 +19,58 @@ from evalui.runs.database.votes import (
     undo_vote,
 )
 from evalui.runs.spec import OPEN
-from evalui.ui.components.component_tabs import html_fragment, on_action
-from evalui.ui.components.form import ClientStateError, Form
+from evalui.ui.components.form import ClientStateError, Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import note, page_head, table, titled
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.annotate import result as annotate_result
 from evalui.ui.tabs.annotate.ballot import (
     AGREEMENT_AFTER,
     NAME_LENGTH,
     finish_button,
     head,
-    name_field,
+    name_page,
     page_frame,
     pair_page,
     undo_button,
+    voting_as,
 )
+from evalui.ui.tabs.annotate.result import agreement_so_far, import_votes, result_page
 
 _RECENT = 10
 _MAX_VOTE_S = 3600.0  # a longer time means that the page was left open
-_CHOICES: dict[str, VoteChoice] = {
+_CHOICES: Mapping[str, VoteChoice] = {
     name: name for part in get_args(VoteChoice) for name in get_args(part)
 }
 
 
 class AnnotateTab:
-    """The tab in one language; the browser keeps which run is voted on and the annotator's name."""
+    """The tab in one language; the address names the run, the browser keeps the person's name."""
 
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
         self.t = t
-        self.outputs: list[Any] = []
 
-    def build(self) -> None:
-        """Lay out the tab: one pane, whose script requests its content."""
-        run_id = gr.Textbox(visible=False)
-        with gr.Column(elem_classes="page"):
-            whole = html_fragment("annotate-pane")
-        on_action(whole, self.answer, inputs=[run_id], outputs=[whole])
-        self.outputs = [run_id, whole]
+    def render(self, form: Form) -> Html:
+        """The page of the person who votes; their name is requested before all else."""
+        return self._page(field_value(form, "run"), _voter(form))
 
-    def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
-        """All outputs for an address; the browser then requests the pair of its own annotator."""
-        del form
-        first = page_head(self.t("annotate.title"), self.t("annotate.promise"))
-        return run_id, page_frame("", "ask", first)
-
-    def answer(self, run_id: str, act: Action) -> Html:
+    def act(self, action: Action) -> Html:
         """What the page shows after a vote, a key, another name or an upload."""
-        voter = act.value("voter").strip()[:NAME_LENGTH] or LOCAL
+        run_id, voter = field_value(action.form, "run"), _voter(action.form)
+        if action.do == "rename":
+            return page_frame(run_id, "", name_page(self.t, voter, None))
         try:
-            requested, sentence = self._perform(run_id, voter, act)
+            requested, sentence = self._perform(run_id, voter, action)
         except EvaluiError as error:
-            requested, sentence = act.value("pair"), note("bad", self.t.translate(error.sentence))
-        return self.show(
-            run_id, voter, requested_pair=requested, notice=sentence, confirming=act.do == "ask"
+            requested = action.value("pair")
+            sentence = note("bad", self.t.translate(error.sentence))
+        confirming = action.do == "ask"
+        return self._page(
+            run_id, voter, requested_pair=requested, notice=sentence, confirming=confirming
         )
 
-    def show(
+    def _page(
         self,
         run_id: str,
         voter: str,
@@ -90,32 +82,25 @@ class AnnotateTab:
         """The page of one annotator: a pair, the end, the result, or the runs to choose from."""
         t, database = self.t, self.service.database
         problem = div(notice, role="alert") if notice else None
+        if not voter:
+            return page_frame(run_id, "", name_page(t, "", problem))
         try:
             run = self.service.run(run_id) if run_id else None
         except EvaluiError as error:
             run, problem = None, div(note("warn", t.translate(error.sentence)), role="alert")
         if run is None:
-            return page_frame(voter, "pick", self._run_list(voter, problem))
-        progress = read_voting_progress(
-            database, run_id, voter, pairs=self.service.voting_pairs.of_run(run_id)
-        )
-        counted = f"{progress.votes} {progress.own_votes} {progress.skipped}"
-        stamp = f"{run_id} {voter} {counted} {requested_pair}"
+            return page_frame("", voter, self._run_list(voter, problem))
+        pairs = self.service.voting_pairs.of_run(run_id)
+        progress = read_voting_progress(database, run_id, voter, pairs=pairs)
         if not progress.pairs:
             nothing = note("na", t("annotate.nothing"))
-            return page_frame(voter, stamp, self._run_list(voter, problem or nothing))
+            return page_frame(run_id, voter, self._run_list(voter, problem or nothing))
         if progress.finished:
-            result = annotate_result.result_page(self.service, t, run, voter)
-            return page_frame(voter, stamp, problem, result, name_field(t, voter))
-        ballots = next_ballots(
-            database,
-            run_id,
-            voter,
-            preferred=requested_pair,
-            pairs=self.service.voting_pairs.of_run(run_id),
-        )
+            result = result_page(self.service, t, run, voter)
+            return page_frame(run_id, voter, problem, result, blind=False)
+        ballots = next_ballots(database, run_id, voter, preferred=requested_pair, pairs=pairs)
         if not ballots:
-            return page_frame(voter, stamp, self._end(progress, voter, problem))
+            return page_frame(run_id, voter, self._end(progress, voter, problem))
         page = pair_page(
             t,
             ballots,
@@ -125,12 +110,12 @@ class AnnotateTab:
             problem=problem,
             confirming=confirming,
         )
-        return page_frame(voter, stamp, page)
+        return page_frame(run_id, voter, page)
 
     def _perform(self, run_id: str, voter: str, act: Action) -> tuple[str, Html | None]:
         """The pair to show after an act, and the sentence about it."""
         database = self.service.database
-        if act.do not in ("vote", "undo", "finish", "uploaded"):
+        if not voter or act.do not in ("vote", "undo", "finish", "uploaded"):
             return act.value("pair"), None
         run = self.service.run(run_id)
         if act.do == "vote":
@@ -141,7 +126,7 @@ class AnnotateTab:
         if act.do == "finish":
             finish_voting(database, run_id, voter)
             return "", None
-        added = annotate_result.import_votes(self.service, run, act.value("upload"), voter)
+        added = import_votes(self.service, run, act.value("upload"))
         return "", note("ok", self.t.count("annotate.imported", added))
 
     def _vote(self, run: RunRow, voter: str, act: Action) -> None:
@@ -150,18 +135,13 @@ class AnnotateTab:
             raise ClientStateError
         seconds = _seconds(act.value("spent"))
         mark = VoteInput(act.value("pair"), choice, act.value("comment"), seconds)
-        cast_vote(
-            self.service.database,
-            run.id,
-            voter,
-            mark,
-            pairs=self.service.voting_pairs.of_run(run.id),
-        )
+        pairs = self.service.voting_pairs.of_run(run.id)
+        cast_vote(self.service.database, run.id, voter, mark, pairs=pairs)
 
     def _agreement(self, run: RunRow, voter: str, progress: VotingProgress) -> str:
         if progress.own_votes < AGREEMENT_AFTER:
             return ""
-        return annotate_result.agreement_so_far(self.service, self.t, run, voter)
+        return agreement_so_far(self.service, self.t, run, voter)
 
     def _end(self, progress: VotingProgress, voter: str, problem: Html | None) -> Html:
         t = self.t
@@ -169,13 +149,10 @@ class AnnotateTab:
             t("annotate.all_done"),
             el("p", t("annotate.all_done_about"), cls="dim"),
             div(
-                finish_button(t, voter, cls="pri", do="finish"),
-                undo_button(t, progress, voter),
-                cls="acts gap-s",
+                finish_button(t, cls="pri", do="finish"), undo_button(t, progress), cls="acts gap-s"
             ),
         )
-        place = t("annotate.all_done")
-        return join(head(t, progress, place), problem, done, name_field(t, voter))
+        return join(head(t, progress, voter, t("annotate.all_done")), problem, done)
 
     def _run_list(self, voter: str, problem: Child) -> Html:
         t, database = self.t, self.service.database
@@ -183,18 +160,15 @@ class AnnotateTab:
         for run in read_runs(database, self.service.owner):
             if len(rows) == _RECENT or not self._has_open_questions(run):
                 continue
-            progress = read_voting_progress(
-                database, run.id, voter, pairs=self.service.voting_pairs.of_run(run.id)
-            )
+            pairs = self.service.voting_pairs.of_run(run.id)
+            progress = read_voting_progress(database, run.id, voter, pairs=pairs)
             if progress.pairs:
                 rows.append(self._line(run, progress))
         heads = [t("annotate.run"), t("annotate.mine"), t("annotate.together"), t("runs.when")]
-        listed = table(heads, rows) if rows else self._empty()
         return join(
-            page_head(t("annotate.title"), t("annotate.promise")),
+            page_head(t("annotate.title"), voting_as(t, voter)),
             problem,
-            titled(t("annotate.pick"), listed),
-            name_field(t, voter),
+            titled(t("annotate.pick"), table(heads, rows) if rows else self._empty()),
         )
 
     def _has_open_questions(self, run: RunRow) -> bool:
@@ -211,8 +185,13 @@ class AnnotateTab:
 
     def _empty(self) -> Html:
         t = self.t
-        go = el("button", t("annotate.new"), type="button", cls="btn", data_tab="tab-evaluate")
+        go = el("a", t("annotate.new"), href="?tab=evaluate", cls="btn")
         return div(el("p", t("annotate.none"), cls="dim"), go, cls="empty")
+
+
+def _voter(form: Form) -> str:
+    """The name of a form, "" if it was not given yet."""
+    return field_value(form, "voter").strip()[:NAME_LENGTH]
 
 
 def _seconds(text: str) -> float | None:

@@ -5,16 +5,16 @@ assets/js/annotate.js. No name of a model is in this markup: who stands where is
 """
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database.ballots import Ballot
-from evalui.runs.database.records import LOCAL
 from evalui.runs.database.votes import VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.format import duration
 from evalui.ui.components.texts import math_files, render_markdown
-from evalui.ui.components.widgets import bar, button, card, note, page_head
+from evalui.ui.components.widgets import bar, button, card, field, link_button, note, page_head
 
 CHOICES = {"1": "a", "2": "b", "3": "tie", "4": "neither"}  # the key of each vote
 NAME_LENGTH = 60
@@ -23,19 +23,52 @@ AGREEMENT_AFTER = (
 )
 
 
-def page_frame(voter: str, stamp: str, *children: Child) -> Html:
-    """The frame that the script looks for: whose page it is, and where the formulas' script is."""
+def page_frame(run_id: str, voter: str, *children: Child, blind: bool = True) -> Html:
+    """The frame that the script looks for: whose page it is, and where the formulas' script is.
+
+    While it is `blind` the script takes what other tabs showed from the document.
+    """
     script, sheet = math_files()
+    run = {"run": run_id} if run_id else {}
     return div(
         *children,
-        # Pressed by the script: the browser knows the annotator's name, the server does not.
-        el("button", "", type="button", hidden=True, data_do="open"),
+        el("input", type="hidden", name="voter", value=voter) if voter else None,
         cls="ballot stack",
         data_voter=voter,
-        data_stamp=stamp,
+        data_blind=blind,
+        data_address=urlencode(run | {"tab": "annotate"}),
         data_katex=script or None,
         data_katex_sheet=sheet or None,
     )
+
+
+def name_page(t: Messages, name: str, problem: Html | None) -> Html:
+    """Who votes: nothing else is shown before that is known."""
+    given = el(
+        "input",
+        name="voter",
+        value=name,
+        maxlength=NAME_LENGTH,
+        autocomplete="nickname",
+        autofocus=True,
+    )
+    return join(
+        page_head(t("annotate.title"), t("annotate.promise")),
+        problem,
+        card(
+            div(
+                field(t("annotate.name"), given),
+                button(t("annotate.begin"), "open", cls="pri"),
+                cls="who-votes",
+            ),
+            el("p", t("annotate.name_about"), cls="meta gap-s"),
+        ),
+    )
+
+
+def voting_as(t: Messages, voter: str) -> Html:
+    """The name under which votes are kept, and the way to another."""
+    return span(t("annotate.as", name=voter), " ", link_button(t("annotate.rename"), "rename"))
 
 
 def pair_page(
@@ -53,18 +86,18 @@ def pair_page(
     following = later[0].pair_key if later else ""
     place = t("annotate.pair", n=_number(progress), total=f"{progress.pairs:,}")
     return join(
-        head(t, progress, f"{now.dataset_name} · {place}"),
+        head(t, progress, voter, f"{now.dataset_name} · {place}"),
         problem,
         _pair(t, now, "now"),
         _pair(t, later[0], "next") if later else None,
-        _votes(t, now, following, voter),
-        _action_buttons(t, now, following, progress, voter),
-        _confirm_finish(t, voter, now.pair_key) if confirming else None,
-        _below(t, progress, agreement, voter, now.pair_key),
+        _votes(t, now, following),
+        _action_buttons(t, now, following, progress),
+        _confirm_finish(t, now.pair_key) if confirming else None,
+        _below(t, progress, agreement, now.pair_key),
     )
 
 
-def head(t: Messages, progress: VotingProgress, place: str) -> Html:
+def head(t: Messages, progress: VotingProgress, voter: str, place: str) -> Html:
     """The question of the page, how far the annotator is, and the name they vote under."""
     done = progress.own_votes + progress.skipped
     left = t("annotate.left", n=f"{progress.remaining:,}")
@@ -78,20 +111,8 @@ def head(t: Messages, progress: VotingProgress, place: str) -> Html:
         div(_team_progress(t, progress), cls="meta"),
         cls="far",
     )
-    return page_head(t("annotate.title"), t("annotate.below", place=place), far)
-
-
-def name_field(t: Messages, voter: str) -> Html:
-    """The name under which votes are kept; the browser remembers it."""
-    field = el(
-        "input",
-        name="voter",
-        value=voter,
-        maxlength=NAME_LENGTH,
-        placeholder=LOCAL,
-        autocomplete="off",
-    )
-    return el("label", span(t("annotate.name")), field, cls="field name")
+    below = join(t("annotate.below", place=place), " · ", voting_as(t, voter))
+    return page_head(t("annotate.title"), below, far)
 
 
 def last_vote_note(t: Messages, progress: VotingProgress) -> str:
@@ -170,7 +191,7 @@ def _answer(t: Messages, title: str, sample: Sample, turns: Sequence[str]) -> Ht
             div(div(t("annotate.then"), cls="meta"), render_markdown(question), cls="written then")
         )
         parts.append(_turn(t, turn))
-    return card(el("h2", title), *parts, cls="answer")
+    return card(el("h2", title), *parts, cls="ballot-answer")
 
 
 def _turn(t: Messages, turn: str) -> Html:
@@ -179,7 +200,7 @@ def _turn(t: Messages, turn: str) -> Html:
     return div(render_markdown(turn), cls="written")
 
 
-def _votes(t: Messages, now: Ballot, following: str, voter: str) -> Html:
+def _votes(t: Messages, now: Ballot, following: str) -> Html:
     buttons = [
         button(
             join(el("kbd", key), t(f"annotate.vote_{choice}")),
@@ -189,16 +210,13 @@ def _votes(t: Messages, now: Ballot, following: str, voter: str) -> Html:
             data_key=key,
             data_pair=now.pair_key,
             data_next=following,
-            data_voter=voter,
         )
         for key, choice in CHOICES.items()
     ]
     return div(*buttons, cls="choices")
 
 
-def _action_buttons(
-    t: Messages, now: Ballot, following: str, progress: VotingProgress, voter: str
-) -> Html:
+def _action_buttons(t: Messages, now: Ballot, following: str, progress: VotingProgress) -> Html:
     skip = button(
         join(el("kbd", "S"), t("annotate.skip")),
         "vote",
@@ -207,14 +225,13 @@ def _action_buttons(
         data_key="s",
         data_pair=now.pair_key,
         data_next=following,
-        data_voter=voter,
     )
     text = el(
         "textarea", name="comment", rows=3, aria_label=t("annotate.note"), data_pair=now.pair_key
     )
     return div(
         skip,
-        undo_button(t, progress, voter),
+        undo_button(t, progress),
         span(last_vote_note(t, progress), cls="meta last-vote", role="status"),
         el("details", el("summary", t("annotate.note")), div(text, cls="field"), cls="note-field"),
         # Whatever else happens on the page, the pair in view stays.
@@ -223,38 +240,37 @@ def _action_buttons(
     )
 
 
-def undo_button(t: Messages, progress: VotingProgress, voter: str) -> Html:
+def undo_button(t: Messages, progress: VotingProgress) -> Html:
     """Takes the last vote back; the key is U."""
     return button(
         join(el("kbd", "U"), t("annotate.undo")),
         "undo",
         cls="quiet",
         data_key="u",
-        data_voter=voter,
         disabled=progress.last is None,
     )
 
 
-def finish_button(t: Messages, voter: str, *, cls: str, do: str, pair: str = "") -> Html:
+def finish_button(t: Messages, *, cls: str, do: str, pair: str = "") -> Html:
     """Ends the voting of this annotator; `do` "ask" warns first, "finish" does it."""
-    return button(t("annotate.finish"), do, cls=cls, data_voter=voter, data_pair=pair)
+    return button(t("annotate.finish"), do, cls=cls, data_pair=pair)
 
 
-def _confirm_finish(t: Messages, voter: str, pair: str) -> Html:
-    stay = button(t("annotate.stay"), "open", data_voter=voter, data_pair=pair)
-    done = finish_button(t, voter, cls="pri", do="finish")
+def _confirm_finish(t: Messages, pair: str) -> Html:
+    stay = button(t("annotate.stay"), "open", data_pair=pair)
+    done = finish_button(t, cls="pri", do="finish")
     return note("warn", el("p", t("annotate.finish_about")), div(done, stay, cls="acts gap-s"))
 
 
-def _below(t: Messages, progress: VotingProgress, agreement: str, voter: str, pair: str) -> Html:
+def _below(t: Messages, progress: VotingProgress, agreement: str, pair: str) -> Html:
     text = agreement or t("annotate.agreement_later", n=AGREEMENT_AFTER)
     others = el("a", t("annotate.other_runs"), href="?tab=annotate", cls="btn quiet")
-    finish = finish_button(t, voter, cls="quiet", do="ask", pair=pair) if progress.last else None
+    finish = finish_button(t, cls="quiet", do="ask", pair=pair) if progress.last else None
     return join(
         div(
             card(el("h3", t("annotate.how")), el("p", t("annotate.how_about"), cls="dim")),
             card(el("h3", t("annotate.agreement")), el("p", text, cls="dim")),
             cls="row",
         ),
-        div(name_field(t, voter), others, finish, cls="foot"),
+        div(others, finish, cls="foot"),
     )

@@ -1,48 +1,27 @@
-"""The arenas of a run, as its judges and as people saw the duels, and the state of the tab."""
+"""The written answers of a run as its pages need them: parts, addresses, and their switch."""
 
-from collections.abc import Mapping
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import cached_property, partial
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.figures import Arena
+from evalui.report.analyses.arena.figures import PEOPLE, Arena
+from evalui.report.analyses.arena.narrative import judged_by
+from evalui.report.analyses.cost import cost_blocks
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.open_run import OpenPart, OpenRun, open_parts, part_blocks
 from evalui.report.analyses.people.figures import human_arenas
-from evalui.report.html import Html, div, el, join
-from evalui.report.icons import model_name
+from evalui.report.blocks import Block, Bullets
+from evalui.report.compile import Report
+from evalui.report.html import Html, div, el
+from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.votes import read_votes
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
-from evalui.scoring.arena.agreement import RaterAgreement
-from evalui.ui.components.widgets import signature_line
+from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
-
-
-class ArenaCache:
-    """One per tab; safe to share between threads."""
-
-    def __init__(self, service: AppService, t: Messages) -> None:
-        self._service = service
-        self._t = t
-
-    def arenas_of(self, run_id: str) -> tuple[Arena, ...]:
-        """Those of judges first, in the order of the run, then those of people's votes."""
-        # The report of a run of multiple choice need not be worked out to know that it has none.
-        if not has_duels(self._service, run_id):
-            return ()
-        report = self._service.report(run_id, self._t.language)
-        return (*report.arenas, *human_arenas(report.people))
-
-    def agreement(self, run_id: str, place: int) -> RaterAgreement | None:
-        """How far the judge of an arena and people agree; None without shared duels."""
-        arenas = self.arenas_of(run_id)
-        if place >= len(arenas):
-            return None
-        people = self._service.report(run_id, self._t.language).people
-        signed = arenas[place].signature
-        return next((one.agreement for one in people if one.judged.signature == signed), None)
 
 
 def has_duels(service: AppService, run_id: str) -> bool:
@@ -60,99 +39,155 @@ def _in_pairs(cell: CellRow) -> bool:
     return judging is not None and not judging.rates_single
 
 
-class ArenaView:
-    """One arena of a run as its pages need it; `place` counts the run's arenas from 0."""
+class OpenRunView:
+    """The parts of a run of written answers; the field `arena` of its address chooses one.
+
+    `tab` is that of the page, whose addresses keep the part. `duels`: only parts with duels are
+    shown.
+
+    Raises:
+        UnknownRun: there is no run of that id.
+    """
 
     def __init__(
-        self, service: AppService, t: Messages, arenas: ArenaCache, run_id: str, place: int
+        self,
+        service: AppService,
+        t: Messages,
+        run_id: str,
+        form: Form,
+        *,
+        tab: str = "results",
+        duels: bool = False,
     ) -> None:
         self.t = t
+        self.tab = tab
+        self.duels = duels
         self.run: RunRow = service.run(run_id)
-        self.baselines = service.baselines()
-        self.rule_based = service.scripted()
-        self.arenas = arenas.arenas_of(run_id)
-        self.place = place if 0 <= place < len(self.arenas) else 0
-        self._cache = arenas
+        self._service = service
+        self._wanted = parse_whole_number(field_value(form, "arena")) or 0
+
+    @cached_property
+    def report(self) -> Report:
+        """All figures of the run."""
+        return self._service.report(self.run.id, self.t.language)
+
+    @cached_property
+    def open_run(self) -> OpenRun:
+        """The figures of its written answers."""
+        return self.report.open_run
+
+    @cached_property
+    def parts(self) -> Sequence[OpenPart]:
+        """One for each dataset and judge, and for people who voted on it."""
+        return open_parts(self.open_run, (*self.report.arenas, *human_arenas(self.report.people)))
+
+    @cached_property
+    def offered(self) -> Sequence[int]:
+        """The places of the parts that can be shown here; there must be one."""
+        return [place for place, one in enumerate(self.parts) if one.arena or not self.duels]
+
+    @property
+    def place(self) -> int:
+        """The place of the part that is shown."""
+        return self._wanted if self._wanted in self.offered else self.offered[0]
+
+    @property
+    def part(self) -> OpenPart:
+        """The part that is shown."""
+        return self.parts[self.place]
+
+    @property
+    def arena(self) -> Arena:
+        """The arena of the part that is shown; it must have one."""
+        arena = self.part.arena
+        assert arena is not None, "only parts with duels are opened here"
+        return arena
 
     @property
     def live(self) -> bool:
         """Whether verdicts may still come by themselves."""
         return self.run.state in LIVE_STATES
 
-    @property
-    def arena(self) -> Arena:
-        """The arena that is shown; there must be one."""
-        return self.arenas[self.place]
-
     @cached_property
-    def people_agreement(self) -> RaterAgreement | None:
-        """How far the arena's judge and people agree, None without shared duels."""
-        return self._cache.agreement(self.run.id, self.place)
+    def context(self) -> OpenContext:
+        """How tables and charts name the models, with links to the duels."""
+        return OpenContext(
+            self.t.language,
+            self.open_run.models,
+            self._service.baselines(),
+            rules=self._service.scripted(),
+            duels=partial(self.address, "duels"),
+        )
 
-    @cached_property
-    def marker_places(self) -> Mapping[str, int]:
-        """The place of each contestant, which decides its marker; baselines take none."""
-        own = [name for name in contestants(self.arena) if name not in self.baselines]
-        return {name: place for place, name in enumerate(own)}
+    def address(self, sub: str, *, place: int | None = None, **more: str) -> str:
+        """The address of a view of a part, that which is shown if no other."""
+        shown = self.place if place is None else place
+        here = {"run": self.run.id, "tab": self.tab, "sub": sub, "arena": str(shown)}
+        return f"?{urlencode(here | {key: value for key, value in more.items() if value})}"
 
-    def model(self, name: str) -> Html:
-        """A contestant with its marker."""
-        return model_name(name, self.marker_places.get(name, 0), name in self.baselines)
-
-    def address(self, sub: str, **more: str) -> str:
-        """The address of a view of this arena."""
-        here = {"run": self.run.id, "tab": "arena", "sub": sub, "arena": str(self.place)}
-        return f"?{urlencode(here | more)}"
-
-
-def contestants(arena: Arena) -> tuple[str, ...]:
-    """The names of those who answered, in the order of the run."""
-    return tuple(contestant.name for contestant in arena.contestants)
-
-
-def chart_head(title: str, about: str) -> Html:
-    """What a chart shows, as a sentence if there is one, and how to read it."""
-    return join(el("h2", title) if title else None, el("p", about, cls="meta"))
-
-
-def waiting_key(view: ArenaView) -> str:
-    """The key of the words for an arena without verdicts."""
-    return "arena.waiting" if view.live else "arena.stopped"
+    def facts(self) -> str:
+        """ "120 questions · 3 pairs · both orders · 720 verdicts · judge: judge-local"."""
+        t, arena = self.t, self.arena
+        judge = judged_by(arena, t.language, rule_based=self.context.rules)
+        parts = [
+            t.count("arena.meta.questions", arena.questions) if arena.questions else "",
+            t.count("arena.meta.pairs", arena.pairs) if arena.pairs else "",
+            t(f"arena.meta.{arena.orders}") if arena.by != PEOPLE else "",
+            _verdicts(t, arena),
+            judge,
+        ]
+        return " · ".join(part for part in parts if part)
 
 
-def copy_link(t: Messages, address: str) -> Html:
-    """A button that copies the address of what is shown."""
-    return el(
-        "button",
-        t("arena.copy"),
-        type="button",
-        cls="link",
-        data_copy=address,
-        data_done=t("arena.copied"),
+def _verdicts(t: Messages, arena: Arena) -> str:
+    if arena.done < arena.planned:
+        return t("arena.live", done=f"{arena.done:,}", total=f"{arena.planned:,}")
+    k = arena.reliability.unreferenced
+    count = t.count("arena.meta.verdicts", len(arena.verdicts) - k)
+    return f"{count} · {t('arena.meta.unreferenced', k=f'{k:,}')}" if k else count
+
+
+def open_overview(view: OpenRunView) -> Html:
+    """The part that is shown, below the switch of parts."""
+    shown = div(render_blocks(shown_blocks(view)), cls="blocks")
+    return div(part_switch(view, "overview"), shown)
+
+
+def shown_blocks(view: OpenRunView) -> tuple[Block, ...]:
+    """The part that is shown: its verdict, its tables and what folds below, cost, signatures."""
+    return (
+        *part_blocks(view.open_run, view.part, view.context),
+        *cost_blocks(view.report.expenses, view.t.language),
+        Bullets(_signatures(view), signatures=True),
     )
 
 
-def signature_footer(view: ArenaView, sub: str) -> Html:
-    """The last line of a view: how its figures were made, and the address of the view."""
-    return div(
-        signature_line(view.arena.signature),
-        copy_link(view.t, view.address(sub)),
-        cls="signed",
+def part_switch(view: OpenRunView, sub: str) -> Html | None:
+    """Links to the parts of the run that can be shown; None for one alone."""
+    if len(view.offered) < 2:
+        return None
+    links = (
+        el(
+            "a",
+            _part_label(view, view.parts[place]),
+            href=view.address(sub, place=place),
+            aria_current="true" if place == view.place else None,
+        )
+        for place in view.offered
     )
+    return el("nav", *links, cls="sub", aria_label=view.t("arena.judge"))
 
 
-class ArenaClientState(NamedTuple):
-    """What is shown, kept in the browser as text.
+def _part_label(view: OpenRunView, part: OpenPart) -> str:
+    datasets = {one.dataset for one in view.parts}
+    judge = part.label(view.t.language, view.context.rules)
+    return " · ".join(filter(None, (part.dataset if len(datasets) > 1 else "", judge)))
 
-    `place` is the arena's in the run, `revision` the run's, `sub` the open view, `filled` the
-    views that show that revision. While the run goes on, nothing is drawn again before
-    `refresh_after` (seconds since 1970): a large arena takes longer to work out than verdicts take
-    to come in.
-    """
 
-    run: str = ""
-    place: int = 0
-    revision: int = -1
-    sub: str = "overall"
-    filled: tuple[str, ...] = ()
-    refresh_after: float = 0.0
+def _signatures(view: OpenRunView) -> tuple[str, ...]:
+    part = view.part
+    if part.arena:
+        return (part.arena.signature.replace("|", " · "),)
+    cells = [one.cell for one in view.open_run.answers if one.cell.dataset == part.dataset]
+    cells += [part.rated.cell] if part.rated else []
+    return tuple(cell.signature.replace("|", " · ") for cell in cells)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.icons import model_name
 from evalui.scoring.arena.categories import capabilities
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Message, Outcome, Sample, Verdict
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import short_id
 from evalui.ui.components.widgets import card, definitions, note, status
-from evalui.ui.tabs.arena.arena_view import ArenaView, contestants, copy_link
+from evalui.ui.tabs.arena.arena_view import OpenRunView
 
 OUTCOMES = ("left", "right", "tie", "neither", "changed", "unreadable", "unreferenced", "injected")
 _SIDES: Mapping[Outcome, str] = {"a": "left", "b": "right", "tie": "tie", "neither": "neither"}
@@ -86,7 +87,7 @@ class DuelFilters:
 
 def judged_pairs_of(arena: Arena) -> tuple[JudgedPair, ...]:
     """All judged pairs, questions in the order of the file, pairs in the order of the run."""
-    order = {name: place for place, name in enumerate(contestants(arena))}
+    order = {one.name: place for place, one in enumerate(arena.contestants)}
     gathered: dict[Duel, list[tuple[Verdict, str | None]]] = {}
     for verdict in arena.verdicts:
         duel = verdict.duel
@@ -179,7 +180,7 @@ def _search_keys(meeting: JudgedPair) -> set[tuple[str, str]]:
     return {(name, meeting.sample_id) for name in ("", meeting.left, meeting.right)}
 
 
-def duel_card(view: ArenaView, meeting: JudgedPair, address: str) -> Html:
+def duel_card(view: OpenRunView, meeting: JudgedPair, address: str) -> Html:
     """The card of one duel; a question that is gone leaves its verdicts."""
     t, arena = view.t, view.arena
     sample = arena.samples.get(meeting.sample_id)
@@ -227,13 +228,21 @@ def outcome_status(t: Messages, verdict: Verdict) -> Html:
     return span(t(f"{_KEY}.{key}", model=winner), cls="st")
 
 
-def _source(view: ArenaView, sample: Sample | None, address: str) -> Html:
+def _source(view: OpenRunView, sample: Sample | None, address: str) -> Html:
     t = view.t
     metadata: Mapping[str, str] = sample.metadata if sample else {}
     file, line = metadata.get("file", ""), metadata.get("line", "")
     where = t(f"{_KEY}.line", line=line, file=file) if file and line else file
     words = " · ".join(word for word in (metadata.get("capability", ""), where) if word)
-    return join(span(words, cls="meta"), copy_link(t, address))
+    copy = el(
+        "button",
+        t("arena.copy"),
+        type="button",
+        cls="link",
+        data_copy=address,
+        data_done=t("arena.copied"),
+    )
+    return join(span(words, cls="meta"), copy)
 
 
 def _question(t: Messages, sample: Sample) -> Html:
@@ -264,7 +273,7 @@ def _quote_block(title: str, text: str) -> Html:
     return div(el("h3", title, cls="lab"), div(text, cls="quoted"), cls="gap-s")
 
 
-def _answer(view: ArenaView, sample: Sample | None, name: str, sample_id: str) -> Html:
+def _answer(view: OpenRunView, sample: Sample | None, name: str, sample_id: str) -> Html:
     t = view.t
     turns = next(
         (one.answers.get(sample_id, ()) for one in view.arena.contestants if one.name == name), ()
@@ -274,7 +283,9 @@ def _answer(view: ArenaView, sample: Sample | None, name: str, sample_id: str) -
     else:
         follow_ups = sample.follow_ups if sample else ()
         body = [_turn(t, follow_ups, place, text) for place, text in enumerate(turns)]
-    return div(el("h3", view.model(name)), *body, cls="variant")
+    context = view.context
+    named = model_name(name, context.place(name), name in context.baselines)
+    return div(el("h3", named), *body, cls="variant")
 
 
 def _turn(t: Messages, follow_ups: tuple[str, ...], place: int, text: str) -> Html:
@@ -288,7 +299,7 @@ def _turn(t: Messages, follow_ups: tuple[str, ...], place: int, text: str) -> Ht
     )
 
 
-def _verdict(view: ArenaView, verdict: Verdict, *, people: bool) -> Html:
+def _verdict(view: OpenRunView, verdict: Verdict, *, people: bool) -> Html:
     t = view.t
     first = verdict.duel.model_a
     title = (
@@ -307,12 +318,12 @@ def _verdict(view: ArenaView, verdict: Verdict, *, people: bool) -> Html:
     )
 
 
-def _members(view: ArenaView, verdict: Verdict) -> Html:
+def _members(view: OpenRunView, verdict: Verdict) -> Html:
     """The verdict of each judge of a panel on the same presentation."""
     t, panel = view.t, view.arena
     return definitions(
         (one.by, outcome_status(t, member))
-        for one in view.arenas
+        for one in view.open_run.arenas
         if one.by in panel.judges and one.dataset == panel.dataset
         for member in one.verdicts
         if member.duel == verdict.duel

@@ -1,20 +1,19 @@
-"""Arena, Duels: filters, a page of duels, and one duel in full."""
+"""The duels of a judged run: filters, a page of the list, and one duel in full.
 
-from collections.abc import Callable, Sequence
-from typing import Any
+The address is the whole state: each filter, page and duel has its own.
+"""
 
-import gradio as gr
+from collections.abc import Sequence
 
-from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.report.html import Html, div, el, span
 from evalui.report.icons import icon
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.ui.components.component_tabs import html_fragment, on_action
-from evalui.ui.components.form import ClientStateError, Form, field_value, load_client_state
+from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.format import short_id
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import card, field, paged_list, select
-from evalui.ui.tabs.arena.arena_view import ArenaClientState, ArenaView
+from evalui.ui.components.widgets import card, field, select
+from evalui.ui.tabs.arena.arena_view import OpenRunView, part_switch
 from evalui.ui.tabs.arena.duel import (
     OUTCOMES,
     DuelFilters,
@@ -25,72 +24,90 @@ from evalui.ui.tabs.arena.duel import (
     judged_pairs_of,
     model_pairs,
     read_duel_filters,
-    short_id,
 )
 
-PAGE_SIZE = 100
+PAGE_SIZE = 50
 _KEY = "arena.duel"
+_FILTERS = ("duel_pair", "duel_outcome", "duel_capability", "find")
 
 
-class ArenaDuelsView:
-    """The view in one language. The form in the browser is its whole state.
+def changed_form(action: Action) -> Form:
+    """The form after an action; another filter begins again at the first page and duel."""
+    form = action.form | {name: action.value(name) for name in ("arena",) if action.value(name)}
+    if action.do == "set" and action.value("name") in _FILTERS:
+        form |= {"page": "", "duel": ""}
+    return form
 
-    `find` gives the arena of a run and a place.
-    """
 
-    def __init__(self, t: Messages, get_view: Callable[[str, int], ArenaView]) -> None:
-        self.t = t
-        self._get_view = get_view
-        self.outputs: list[Any] = []
+def duels_page(view: OpenRunView, form: Form) -> Html:
+    """Filters, list and the opened duel; its element holds their address."""
+    filters, every = read_duel_filters(form), judged_pairs_of(view.arena)
+    listed = filtered(view.arena, every, filters)
+    first = filters.page * PAGE_SIZE
+    rows = listed[first : first + PAGE_SIZE]
+    requested = field_value(form, "duel")
+    opened = next((one for one in every if one.key == requested), next(iter(rows), None))
+    address = _Address(view, filters)
+    return div(
+        part_switch(view, "duels"),
+        _filter_bar(view, every, filters),
+        div(
+            _listing(address, rows, opened, total=len(listed)),
+            _opened_duel(address, listed, opened),
+            cls="two-pane",
+        ),
+        cls="stack",
+        data_address=address.to(duel=requested and opened.key if opened else "").removeprefix("?"),
+    )
 
-    def build(self, state: gr.Textbox) -> None:
-        """Lay out the one pane."""
-        whole = html_fragment("arena-duels")
-        self.outputs = [whole]
-        on_action(whole, self.answer, inputs=[state], outputs=[whole])
 
-    def answer(self, state: str, act: Action) -> Html:
-        """The page after a filter, a step or a click on a duel."""
-        before = load_client_state(ArenaClientState, state)
-        form = act.form | {name: act.value(name) for name in ("page", "duel") if act.value(name)}
-        if act.do == "set":
-            form |= {"page": "0", "duel": ""}
-        view = self._get_view(before.run, before.place)
-        if not view.arenas:  # the field names a run without duels, which no page has shown
-            raise ClientStateError
-        return self.page(view, form)
+class _Address:
+    """Addresses of the list under its filters."""
 
-    def show(self, view: ArenaView, form: Form) -> tuple[Any, ...]:
-        """Everything the view shows of an arena."""
-        return (self.page(view, form),)
+    def __init__(self, view: OpenRunView, filters: DuelFilters) -> None:
+        self.view = view
+        self.filters = filters
 
-    def page(self, view: ArenaView, form: Form) -> Html:
-        """Filters, list and the opened duel."""
-        filters, every = read_duel_filters(form), judged_pairs_of(view.arena)
-        listed = filtered(view.arena, every, filters)
-        first = filters.page * PAGE_SIZE
-        rows = listed[first : first + PAGE_SIZE]
-        requested = field_value(form, "duel")
-        opened = next((one for one in every if one.key == requested), next(iter(rows), None))
-        return div(
-            _filter_bar(view, every, filters),
-            div(
-                _listing(view, rows, filters, opened, total=len(listed)),
-                _opened_duel(view, opened),
-                cls="two-pane",
-            ),
-            cls="stack",
+    def to(self, *, duel: str = "", page: int | None = None) -> str:
+        """A duel under the same filters, or another page of the list."""
+        filters = self.filters
+        shown = filters.page if page is None else page
+        return self.view.address(
+            "duels",
+            duel_pair=filters.pair,
+            duel_outcome=filters.outcome,
+            duel_capability=filters.capability,
+            find=filters.find,
+            page=str(shown) if shown else "",
+            duel=duel,
         )
 
 
-def _opened_duel(view: ArenaView, opened: JudgedPair | None) -> Html:
+def _opened_duel(
+    address: _Address, listed: Sequence[JudgedPair], opened: JudgedPair | None
+) -> Html:
+    view = address.view
     if opened is None:
         return card(div(view.t(f"{_KEY}.nothing"), cls="empty"))
-    return duel_card(view, opened, view.address("duels", duel=opened.key))
+    at = listed.index(opened) if opened in listed else -1
+    steps = {"k": at - 1, "j": at + 1}
+    links = (
+        _step(address, listed[place], place, key)
+        for key, place in steps.items()
+        if at >= 0 and 0 <= place < len(listed)
+    )
+    return div(div(*links, cls="links steps"), duel_card(view, opened, address.to(duel=opened.key)))
 
 
-def _filter_bar(view: ArenaView, every: Sequence[JudgedPair], filters: DuelFilters) -> Html:
-    """A field per filter. The page starts again from the first when one changes."""
+def _step(address: _Address, meeting: JudgedPair, place: int, key: str) -> Html:
+    """A link to the duel before or after, which a key presses too."""
+    words = address.view.t(f"{_KEY}.{'previous' if key == 'k' else 'next'}")
+    href = address.to(duel=meeting.key, page=place // PAGE_SIZE)
+    return el("a", words, " ", el("kbd", key), href=href, data_hotkey=key)
+
+
+def _filter_bar(view: OpenRunView, every: Sequence[JudgedPair], filters: DuelFilters) -> Html:
+    """A field per filter."""
     t, any_ = view.t, {"": view.t(f"{_KEY}.any")}
     pairs = any_ | {
         f"{left}|{right}": t(f"{_KEY}.versus", left=left, right=right)
@@ -99,7 +116,12 @@ def _filter_bar(view: ArenaView, every: Sequence[JudgedPair], filters: DuelFilte
     outcomes = any_ | {name: _outcome(view, name, filters) for name in OUTCOMES}
     capabilities = any_ | {name: name for name in all_capabilities(view.arena)}
     find = el(
-        "input", type="search", name="find", value=filters.find, placeholder=t(f"{_KEY}.find_hint")
+        "input",
+        type="search",
+        name="find",
+        value=filters.find,
+        placeholder=t(f"{_KEY}.find_hint"),
+        data_hotkey="/",
     )
     return div(
         field(t(f"{_KEY}.pair"), select("duel_pair", pairs, filters.pair))
@@ -114,7 +136,7 @@ def _filter_bar(view: ArenaView, every: Sequence[JudgedPair], filters: DuelFilte
     )
 
 
-def _outcome(view: ArenaView, name: str, filters: DuelFilters) -> str:
+def _outcome(view: OpenRunView, name: str, filters: DuelFilters) -> str:
     """A filter's word; with one pair chosen it names the winner."""
     t = view.t
     if name == "changed" and view.arena.by == PEOPLE:
@@ -128,47 +150,54 @@ def _outcome(view: ArenaView, name: str, filters: DuelFilters) -> str:
 
 
 def _listing(
-    view: ArenaView,
-    rows: Sequence[JudgedPair],
-    filters: DuelFilters,
-    opened: JudgedPair | None,
-    *,
-    total: int,
+    address: _Address, rows: Sequence[JudgedPair], opened: JudgedPair | None, *, total: int
 ) -> Html:
-    """The duels of one page; arrow keys move between them."""
-    return paged_list(
-        view.t,
-        _KEY,
-        [_item(view, meeting, current=meeting is opened) for meeting in rows],
-        first=filters.page * PAGE_SIZE,
-        total=total,
-        page=filters.page,
-        opened=("duel", opened.key if opened else ""),
+    """The duels of one page."""
+    t, page = address.view.t, address.filters.page
+    first = page * PAGE_SIZE
+    fields = {"first": f"{first + 1:,}", "last": f"{first + len(rows):,}"}
+    items = [_item(address, meeting, current=meeting is opened) for meeting in rows]
+    pages = {"earlier": page - 1 if page else None, "later": page + 1}
+    if first + len(rows) >= total:
+        del pages["later"]
+    links = [
+        el("a", t(f"{_KEY}.{name}"), href=address.to(page=place), cls="btn")
+        for name, place in pages.items()
+        if place is not None
+    ]
+    return card(
+        div(
+            el("h2", t.count(f"{_KEY}.count", total)),
+            span(t(f"{_KEY}.shown", **fields) if rows else "", cls="meta"),
+            cls="card-h pad",
+        ),
+        el("ul", *items, cls="list") if items else el("p", t(f"{_KEY}.nothing"), cls="dim pad"),
+        div(*links, cls="links pad") if links else None,
+        cls="flush",
     )
 
 
-def _item(view: ArenaView, meeting: JudgedPair, *, current: bool) -> Html:
+def _item(address: _Address, meeting: JudgedPair, *, current: bool) -> Html:
+    view = address.view
     t = view.t
     sample = view.arena.samples.get(meeting.sample_id)
     pair = t(f"{_KEY}.versus", left=meeting.left, right=meeting.right)
     speaks = t(f"{_KEY}.injected")
     body = el(
-        "button",
+        "a",
         span(short_id(meeting.sample_id), cls="mono id"),
         span(sample.question if sample else "", cls="q"),
         span(icon("warn"), span(speaks, cls="hidden"), cls="warn", title=speaks)
         if meeting.injected
         else span(),
         span(f"{pair} · ", _result(view, meeting), cls="meta"),
-        type="button",
-        data_do="open",
-        data_duel=meeting.key,
+        href=address.to(duel=meeting.key),
         aria_current="true" if current else None,
     )
     return el("li", body)
 
 
-def _result(view: ArenaView, meeting: JudgedPair) -> str:
+def _result(view: OpenRunView, meeting: JudgedPair) -> str:
     t = view.t
     if meeting.changed:
         return t(f"{_KEY}.disagreed" if view.arena.by == PEOPLE else f"{_KEY}.changed")

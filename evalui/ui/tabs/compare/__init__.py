@@ -4,57 +4,47 @@ Its whole state is an address: the cells, the measure, the pair, and the questio
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
-
-import gradio as gr
+from dataclasses import dataclass
 
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el
-from evalui.report.icons import model_name
-from evalui.ui.components.component_tabs import SKIP, html_fragment, on_action, skip_all
+from evalui.report.analyses.comparison.blocks import comparison_blocks
+from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
+from evalui.report.html import Html, div, el, span
+from evalui.report.icons import CHEVRON
+from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import (
-    blind_voting_page,
-    card,
-    field,
-    note,
-    page_head,
-    select,
-    signature_line,
-)
+from evalui.ui.components.widgets import note, page_head, select, signature_line
+from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.compare.comparison import (
-    Comparison,
-    Incompatibility,
-    compare,
-    incompatible_cells,
-)
-from evalui.ui.tabs.compare.questions import QuestionListQuery, question_list_card, read_list_query
+from evalui.ui.tabs.compare.query import CompareQuery, read_query
+from evalui.ui.tabs.compare.question import PairView, contender_name
+from evalui.ui.tabs.compare.questions import question_list_card
 from evalui.ui.tabs.compare.selection import (
     ComparableRun,
     ComparableRuns,
     ComparedCell,
+    Incompatibility,
     chooser,
     compared_cells,
     first_comparable_cells,
+    incompatible_cells,
     no_runs_page,
+    notes_on,
     read_ids,
 )
-from evalui.ui.tabs.compare.table import (
-    chart,
-    chart_about,
-    outcome_counts_card,
-    pairs_table,
-    sentences,
-    warnings,
-)
+from evalui.ui.tabs.results.samples.answering import AnsweringModel
 
-_CLOSED = "closed"
-_FILLED = "filled"
-_LIST_FIELDS = ("pair", "only", "page", "question")  # what a press may change
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What can be compared, what is ticked in the list of runs, and what is looked for there."""
+
+    offered: Sequence[ComparableRun]
+    ticked: Sequence[int]
+    find: str
+    open: bool
 
 
 class CompareTab:
@@ -64,84 +54,31 @@ class CompareTab:
         self.service = service
         self.t = t
         self.comparable_runs = ComparableRuns(service)
-        self.inputs: list[Any] = []
-        self.outputs: list[Any] = []
         # Each filter and step requests the same comparison again.
         self._compare = service.cache.memoize(self._compute)
 
-    def build(self) -> None:
-        """Lay out the choice, the sentence with its chart, and the questions."""
-        run_id = gr.Textbox(visible=False)
-        seen = gr.Textbox(visible=False)
-        with gr.Column(elem_classes=["page", "compare"]):
-            head = html_fragment("compare-head")
-            with gr.Row(visible=False, equal_height=True, elem_classes="charts") as frame:
-                with gr.Column(elem_classes="chart-card", scale=3, min_width=320):
-                    title = html_fragment("compare-title")
-                    plot = gr.Plot(show_label=False, container=False)
-                    about = html_fragment("compare-about")
-                with gr.Column(elem_classes="chart-card", scale=2, min_width=320):
-                    beside = html_fragment("compare-parts")
-            below = html_fragment("compare-below")
-        self.inputs = [run_id, seen]
-        self.outputs = [run_id, seen, head, frame, title, plot, about, beside, below]
-        for source in (head, below):
-            on_action(source, self.answer, inputs=[run_id], outputs=self.outputs)
-
-    def enter(self, run_id: str, form: Form) -> tuple[Any, ...]:
-        """All outputs for an address; another tab's leaves the page empty until it is pressed."""
-        if field_value(form, "tab") != "compare":
-            return (run_id, "", *self._nothing(Html("")))
-        ids = read_ids(field_value(form, "cells"))
-        return self._page(run_id, ids, form, replace(read_list_query(form), linked=True))
-
-    def open(self, run_id: str, state: str) -> tuple[Any, ...]:
-        """The page when its tab is pressed; what is there already stays."""
-        if state in (_CLOSED, _FILLED, _stamp(self.comparable_runs.all())):
-            return skip_all(self.outputs)
-        return self._page(run_id, (), {}, QuestionListQuery())
-
-    def blind_voting_outputs(self) -> tuple[Any, ...]:
-        """All outputs for an annotator, who votes without knowing names."""
-        return ("", _CLOSED, *self._nothing(blind_voting_page(self.t, "compare")))
-
-    def answer(self, run_id: str, act: Action) -> tuple[Any, ...]:
-        """The page after a tick, another measure or pair, a filter, a step, or a question."""
-        ids = read_ids(act.value("compared"))
-        if act.do == "set" and act.value("name") in ("cells", "find_run"):
-            return self._updated_choice(ids, act.form)
-        form: Form = act.form | {name: act.value(name) for name in _LIST_FIELDS}
-        if act.do != "question":
-            form["question"] = ""
-        if act.do in ("set", "pair", "only"):
-            form["page"] = "0"
-        if act.do in ("only", "page", "question"):
-            return self._question_list(run_id, ids, form)
-        return self._page(run_id, ids, form, read_list_query(form))
-
-    def _question_list(self, run_id: str, ids: Sequence[int], form: Form) -> tuple[Any, ...]:
-        """The list of questions alone: nothing above it changes."""
-        able, _ = self._split_comparable(self.comparable_runs.all(), ids)
-        if len(able) < 2:  # deleted in another window
-            return self._page(run_id, ids, form, QuestionListQuery())
-        below = self._below(
-            self._compare(able, field_value(form, "measure")), read_list_query(form)
-        )
-        return *skip_all(self.outputs[:-1]), below
-
-    def _page(
-        self, run_id: str, ids: Sequence[int], form: Form, query: QuestionListQuery
-    ) -> tuple[Any, ...]:
-        offered, problem = self.comparable_runs.all(), ""
-        if not ids and run_id:
-            ids, problem = self._cells_of_run(offered, run_id)
-        able, hinders = self._split_comparable(offered, ids)
+    def render(self, form: Form) -> Html:
+        """The comparison of an address, or what can be chosen."""
+        query, offered = read_query(form), self.comparable_runs.all()
+        ids, problem = read_ids(query.cells), ""
+        if not ids and query.run:
+            ids, problem = self._cells_of_run(offered, query.run)
+        able, refused = self._split_comparable(offered, ids)
         if ids and not able:
-            return self._choice(run_id, offered, (), self.t("compare.gone"))
+            ids, problem = (), self.t("compare.gone")
+        ticked = read_ids(",".join(field_values(form, "ticked"))) if "ticked" in form else ids
+        choice = _Choice(offered, ticked, field_value(form, "find_run"), "ticked" in form)
         if len(able) < 2:
-            return self._choice(run_id, offered, ids, problem, hinders)
-        compared = self._compare(able, field_value(form, "measure"))
-        return (run_id, _FILLED, *self._comparison_outputs(offered, ids, compared, hinders, query))
+            return self._choice_page(query, choice, problem, refused)
+        return self._comparison_page(query, able, refused, choice)
+
+    def act(self, action: Action) -> Html:
+        """The page after a tick, a search in the list of runs, or another measure or pair."""
+        form = dict(action.form)
+        if action.value("name") not in ("ticked", "find_run"):
+            form = {name: value for name, value in form.items() if name not in ("page", "q")}
+            form.pop("ticked", None)
+        return self.render(form)
 
     def _split_comparable(
         self, offered: Sequence[ComparableRun], ids: Sequence[int]
@@ -151,9 +88,9 @@ class CompareTab:
             chosen = compared_cells(offered, ids, self.service.baselines())
         except EvaluiError:
             return (), ()
-        hinders = incompatible_cells(chosen)
-        left_out = [each.cell for each in hinders]
-        return tuple(each for each in chosen if each not in left_out), hinders
+        refused = incompatible_cells(chosen)
+        left_out = [each.cell for each in refused]
+        return tuple(each for each in chosen if each not in left_out), refused
 
     def _cells_of_run(
         self, offered: Sequence[ComparableRun], run_id: str
@@ -169,130 +106,121 @@ class CompareTab:
         return (), self.t("compare.live")
 
     def _compute(self, chosen: tuple[ComparedCell, ...], measure: str) -> Comparison:
-        return compare(self.service, chosen, measure)
+        results = [self.service.result(each.row) for each in chosen]
+        return compare([each.contender for each in chosen], results, measure)
 
-    def _comparison_outputs(
+    def _comparison_page(
         self,
-        offered: Sequence[ComparableRun],
-        ids: Sequence[int],
-        compared: Comparison,
-        hinders: Sequence[Incompatibility],
-        query: QuestionListQuery,
-    ) -> tuple[Any, ...]:
-        """The panes of a comparison."""
-        t = self.t
-        choice = chooser(t, offered, ids, baselines=self.service.baselines())
-        head = self._head(compared, hinders, choice, ids)
-        versus = compared.pair(query.pair)
-        if versus is None:
-            nothing = (gr.Row(visible=False), Html(""), None, Html(""), Html(""))
-            return (head, *nothing, self._below(compared, query))
-        return (
-            head,
-            gr.Row(visible=True),
-            sentences(t, compared),
-            chart(t, compared, self.service.baselines()),
-            chart_about(t, compared),
-            outcome_counts_card(t, compared, versus),
-            self._below(compared, query),
-        )
-
-    def _below(self, compared: Comparison, query: QuestionListQuery) -> Html:
-        """The table of pairs, and the questions on which one pair parts."""
-        versus = compared.pair(query.pair)
-        if versus is None:
-            return card(sentences(self.t, compared))
-        return div(
-            pairs_table(self.t, compared),
-            question_list_card(self.t, compared, versus, query),
-            *(signature_line(each.row.cell.signature) for each in compared.cells),
-            cls="stack",
-        )
-
-    def _head(
-        self,
-        compared: Comparison,
-        hinders: Sequence[Incompatibility],
-        choice: Html,
-        ids: Sequence[int],
+        query: CompareQuery,
+        able: tuple[ComparedCell, ...],
+        refused: Sequence[Incompatibility],
+        choice: _Choice,
     ) -> Html:
-        """What is compared, what stands against it, and the way to another choice."""
-        t = self.t
+        t, compared = self.t, self._compare(able, query.measure)
+        pair = compared.pair(query.pair)
+        query = query.of(compared, pair)
+        blocks = comparison_blocks(
+            t,
+            compared,
+            pair,
+            notes=notes_on(t, able, refused),
+            address=lambda each: f"?{query.with_pair(each.key).address}",
+        )
+        others = el(
+            "details",
+            el("summary", CHEVRON, el("b", t("compare.choose_others")), span(cls="finding")),
+            div(self._chooser(choice), cls="in"),
+            id="choose",
+            open=choice.open,
+        )
+        return div(
+            self._run_line(query, able, compared),
+            render_blocks(blocks),
+            question_list_card(PairView(t, compared, pair, query, _models(able))) if pair else None,
+            el("section", others, cls="disc"),
+            *map(signature_line, _signatures([each.row.cell.signature for each in able])),
+            cls="compare",
+            data_address=query.address,
+        )
+
+    def _run_line(
+        self, query: CompareQuery, able: Sequence[ComparedCell], compared: Comparison
+    ) -> Html:
+        """What is compared by which measure, and its address to copy."""
+        t, first = self.t, able[0].row
+        runs = {each.contender.run: each.contender.run_name for each in able}
+        facts = t(
+            "compare.facts", questions=f"{len(compared.samples):,}", mode=mode_label(t, first)
+        )
+        words = {name: t(f"compare.measure_of.{name}") for name in compared.measures}
+        chosen = select("measure", words, compared.measure, aria_label=t("compare.measure"))
         copy = el(
             "button",
             t("compare.copy"),
             type="button",
             cls="btn",
-            data_copy=compared.address(),
+            data_copy=f"?{query.address}",
             data_done=t("compare.copied"),
         )
-        words = {name: t(f"compare.measure_of.{name}") for name in compared.measures}
-        measure = field(t("compare.measure"), select("measure", words, compared.measure))
-        hidden = ",".join(str(id_) for id_ in ids)
+        several = len(runs) > 1
         return div(
-            page_head(t("compare.title"), t("compare.same"), copy),
-            div(
-                div(*(_cell_label(each) for each in compared.cells), cls="compare-who"),
-                measure if len(words) > 1 else None,
-                cls="compare-bar",
-            ),
-            el("input", type="hidden", name="compared", value=hidden),
-            *warnings(t, compared.cells, hinders),
-            el("details", el("summary", t("compare.choose_others")), choice),
-            cls="stack",
+            el("b", first.cell.dataset),
+            span(facts, cls="meta"),
+            None if several else _run_link(able[0].contender),
+            span(*(_contender(each.contender, several) for each in able), cls="compare-who"),
+            div(div(chosen, cls="field") if len(words) > 1 else None, copy, cls="acts"),
+            cls="runline",
         )
 
-    def _choice(
+    def _choice_page(
         self,
-        run_id: str,
-        offered: Sequence[ComparableRun],
-        ids: Sequence[int],
-        problem: str = "",
-        hinders: Sequence[Incompatibility] = (),
-    ) -> tuple[Any, ...]:
+        query: CompareQuery,
+        choice: _Choice,
+        problem: str,
+        refused: Sequence[Incompatibility],
+    ) -> Html:
         """The page without a comparison: what to choose from, or what to do first."""
         t = self.t
-        known = {cell.id for offer in offered for cell in offer.cells}
-        ticked = [id_ for id_ in ids if id_ in known]
-        page = div(
+        return div(
             page_head(t("compare.title"), t("compare.promise")),
             div(note("warn", problem), role="alert") if problem else None,
-            *warnings(t, (), hinders),
-            chooser(t, offered, ticked, baselines=self.service.baselines())
-            if offered
-            else no_runs_page(t),
+            *(note("warn", text) for text in notes_on(t, (), refused)),
+            self._chooser(choice) if choice.offered else no_runs_page(t),
             cls="stack",
+            data_address=query.address,
         )
-        return (run_id, _stamp(offered), *self._nothing(page))
 
-    def _updated_choice(self, ids: Sequence[int], form: Form) -> tuple[Any, ...]:
-        """The list of runs after a tick or a search; a comparison below it stays as it is."""
-        t, offered, baselines = self.t, self.comparable_runs.all(), self.service.baselines()
-        ticked = read_ids(",".join(field_values(form, "cells")))
-        choice = chooser(
-            t, offered, ticked, baselines=baselines, find=field_value(form, "find_run")
+    def _chooser(self, choice: _Choice) -> Html:
+        known = {cell.id for offer in choice.offered for cell in offer.cells}
+        return chooser(
+            self.t,
+            choice.offered,
+            [id_ for id_ in choice.ticked if id_ in known],
+            baselines=self.service.baselines(),
+            find=choice.find,
         )
-        head = div(page_head(t("compare.title"), t("compare.promise")), choice, cls="stack")
-        able, hinders = self._split_comparable(offered, ids)
-        if len(able) > 1:
-            head = self._head(
-                self._compare(able, field_value(form, "measure")), hinders, choice, ids
-            )
-        return (SKIP, SKIP, head, *skip_all(self.outputs[3:]))
-
-    def _nothing(self, head: Html) -> tuple[Any, ...]:
-        empty = Html("")
-        return (head, gr.Row(visible=False), empty, None, empty, empty, empty)
 
 
-def _stamp(offered: Sequence[ComparableRun]) -> str:
-    """What changes when there is another run to choose from."""
-    return " ".join(["choice", *(offer.run.id for offer in offered)])
+def _models(able: Sequence[ComparedCell]) -> dict[str, AnsweringModel]:
+    return {
+        each.contender.id: AnsweringModel(each.row, each.contender.place, each.contender.baseline)
+        for each in able
+    }
 
 
-def _cell_label(contender: ComparedCell) -> Html:
-    run = contender.run
-    link = el("a", run.name, href=f"?run={run.id}&tab=results", cls="meta")
-    # The run beside it distinguishes two cells of one model.
-    name = model_name(contender.row.cell.model, contender.place, contender.baseline)
-    return div(name, " ", link)
+def _contender(contender: Contender, several: bool) -> Html:
+    """A model, of several runs with its own, which tells two cells of one model apart."""
+    link = _run_link(contender) if several and contender.run_name not in contender.name else None
+    return span(contender_name(contender), link)
+
+
+def _run_link(contender: Contender) -> Html:
+    return el("a", contender.run_name, href=f"?run={contender.run}&tab=results", cls="meta")
+
+
+def _signatures(signatures: Sequence[str]) -> list[str]:
+    """One signature for all, with each of the parts that differ."""
+    parts = [signature.split("|") for signature in signatures]
+    if len({len(each) for each in parts}) > 1:
+        return [*dict.fromkeys(signatures)]
+    return ["|".join(" + ".join(dict.fromkeys(same)) for same in zip(*parts, strict=True))]

@@ -1,171 +1,137 @@
-"""Compare, one question: every order or answer of two contenders side by side."""
+"""Compare, one question: every order or answer of two contenders."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
-from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.icons import marker
-from evalui.types import LETTERS, Sample, Trial, Variant
+from evalui.report.analyses.comparison.figures import (
+    FIGURES,
+    Comparison,
+    Contender,
+    PairComparison,
+)
+from evalui.report.html import Html, div, el, join, span
+from evalui.report.icons import model_name
+from evalui.types import Sample, Trial, Variant
 from evalui.ui.components.texts import closest_reference, diff_texts
-from evalui.ui.components.widgets import bar, status
-from evalui.ui.tabs.compare.comparison import FIGURES, Comparison, PairComparison
-from evalui.ui.tabs.compare.selection import ComparedCell
+from evalui.ui.tabs.compare.query import CompareQuery
+from evalui.ui.tabs.results.samples.answering import AnsweringModel
 from evalui.ui.tabs.results.samples.open import marked
-from evalui.ui.tabs.results.samples.question import fixed_note, order_label, source_line
+from evalui.ui.tabs.results.samples.options import (
+    OptionColumn,
+    TableFoot,
+    column,
+    option_table,
+    outcome_cell,
+    reply_cell,
+)
+from evalui.ui.tabs.results.samples.question import (
+    fixed_note,
+    long_replies,
+    option_legend,
+    order_label,
+    source_line,
+)
 
-_KINDS = {"right": "ok", "wrong": "bad", "unreadable": "na", "tied": "warn"}
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """Two of a comparison whose questions are looked at; `models` are theirs by contender id."""
+
+    t: Messages
+    compared: Comparison
+    pair: PairComparison
+    query: CompareQuery
+    models: Mapping[str, AnsweringModel]
+
+    @property
+    def both(self) -> tuple[Contender, Contender]:
+        """The two, the one that is ahead first."""
+        return (self.pair.first, self.pair.second)
+
+    def trials(self, contender: Contender, sample: Sample) -> Sequence[Trial]:
+        """What a contender answered to a question."""
+        return self.compared.trials[contender.id].get(sample.id, ())
 
 
-def side_by_side(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
+def question_detail(view: PairView, sample: Sample) -> Html:
     """One question with everything both answered."""
-    address = compared.address(pair=versus.key, question=sample.id)
-    body = _written(t, compared, versus, sample) if compared.written else None
+    address = f"?{view.query.with_question(sample.id).address}"
     return div(
-        div(source_line(t, sample, address), cls="source"),
-        el("p", sample.question, cls="question"),
-        body or _orders(t, compared, versus, sample),
-        div(*(_link(t, each, sample) for each in (versus.first, versus.second)), cls="links gap-s"),
+        div(source_line(view.t, sample, address), cls="source"),
+        el("p", sample.question, cls="qtext"),
+        _written(view, sample) if view.compared.written else _options(view, sample),
+        div(*(_link(view.t, each, sample) for each in view.both), cls="links gap-s"),
         cls="compare-detail",
     )
 
 
-def outcome(trial: Trial) -> str:
-    """What became of one order: right, wrong, unreadable or tied."""
-    if trial.reading.tied:
-        return "tied"
-    if trial.choice is None:
-        return "unreadable"
-    return "right" if trial.reading.credit == 1 else "wrong"
+def contender_name(contender: Contender) -> Html:
+    """A contender with its marker."""
+    return model_name(contender.name, contender.place, contender.baseline)
 
 
-def _orders(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
-    """Each order of the options once, with what both chose."""
-    pair = (versus.first, versus.second)
-    by_variant = [
-        {trial.variant: trial for trial in compared.trials[each.id].get(sample.id, ())}
-        for each in pair
+def _options(view: PairView, sample: Sample) -> Html:
+    """One table of both if there is one order, else a table of its orders for each."""
+    orders = list(
+        dict.fromkeys(trial.variant for each in view.both for trial in view.trials(each, sample))
+    )
+    if len(orders) == 1:
+        columns = [_column(view, each, sample, orders[0], each.name) for each in view.both]
+        tables = [_table(view.t, sample, columns)]
+    else:
+        tables = [_orders_table(view, each, sample, orders) for each in view.both]
+    return join(fixed_note(view.t, sample), *tables)
+
+
+def _orders_table(
+    view: PairView, contender: Contender, sample: Sample, orders: Sequence[Variant]
+) -> Html:
+    pattern = view.compared.results[0].cell.pattern
+    columns = [
+        _column(view, contender, sample, variant, order_label(view.t, pattern, variant, place))
+        for place, variant in enumerate(orders)
     ]
-    variants = list(dict.fromkeys([*by_variant[0], *by_variant[1]]))
-    assert isinstance(sample.target, int), "multiple choice has an option as its target"
-    gold = f"{LETTERS[sample.target]} · {sample.choices[sample.target]}"
+    return div(el("h3", contender_name(contender)), _table(view.t, sample, columns), cls="sec")
+
+
+def _column(
+    view: PairView, contender: Contender, sample: Sample, variant: Variant, label: str
+) -> OptionColumn:
+    trials = (trial for trial in view.trials(contender, sample) if trial.variant == variant)
+    head = contender_name(contender) if label == contender.name else label
+    return column(head, label, view.models[contender.id], next(trials, None))
+
+
+def _table(t: Messages, sample: Sample, columns: Sequence[OptionColumn]) -> Html:
+    feet = [
+        TableFoot(t("question.outcome"), [outcome_cell(t, each) for each in columns]),
+        TableFoot(t("question.reply_rule"), [reply_cell(t, each) for each in columns]),
+    ]
     return join(
-        div(status("ok", t("question.answer", text=gold)), cls="gap-s"),
-        fixed_note(t, sample),
-        div(
-            *(
-                _order(
-                    t, sample, variant, place, pair, [trials.get(variant) for trials in by_variant]
-                )
-                for place, variant in enumerate(variants)
-            ),
-            cls="variants gap-s",
-        ),
+        option_table(t, sample, columns, [foot for foot in feet if any(foot.cells)]),
+        option_legend(t, columns),
+        long_replies(t, columns),
     )
 
 
-def _order(
-    t: Messages,
-    sample: Sample,
-    variant: Variant,
-    place: int,
-    pair: Sequence[ComparedCell],
-    trials: Sequence[Trial | None],
-) -> Html:
-    title = order_label(t, pair[0].row.cell.pattern, variant, place)
-    heads = [
-        div(each.name_with_marker, _verdict(t, trial), cls="who")
-        for each, trial in zip(pair, trials, strict=True)
-    ]
-    choices = [
-        _choice(t, sample, variant, slot, pair, trials) for slot in range(len(variant.permutation))
-    ]
-    replies = [_reply(t, trial) for trial in trials]
-    return div(
-        el("b", title),
-        div(span(), span(), *heads, cls="both heads"),
-        *choices,
-        div(*replies, cls="sides gap-s") if any(replies) else None,
-        cls="variant",
-    )
-
-
-def _verdict(t: Messages, trial: Trial | None) -> Html:
-    if trial is None:
-        return span(t("compare.question.missing"), cls="meta")
-    became = outcome(trial)
-    return status(_KINDS[became], t(f"outcome.{became}"))
-
-
-def _choice(
-    t: Messages,
-    sample: Sample,
-    variant: Variant,
-    slot: int,
-    pair: Sequence[ComparedCell],
-    trials: Sequence[Trial | None],
-) -> Html:
-    option = variant.permutation[slot]
-    text = sample.choices[option]
-    gold = option == sample.target
-    shares = [_share(t, each, trial, slot) for each, trial in zip(pair, trials, strict=True)]
-    return div(
-        span(LETTERS[slot]),
-        span(text, title=text),
-        *shares,
-        cls="both gold" if gold else "both",
-    )
-
-
-def _share(t: Messages, contender: ComparedCell, trial: Trial | None, slot: int) -> Html:
-    """The probability of one option, and the model's marker if it is the pick."""
-    if trial is None:
-        return span()
-    known: list[Child] = []
-    if trial.probabilities:
-        share = trial.probabilities[slot]
-        known = [bar(share), span(f"{100 * share:.0f}", cls="r")]
-    elif trial.headline in trial.scores:
-        known = [span(f"{trial.scores[trial.headline][slot]:.2f}", cls="r")]
-    return div(
-        *known,
-        span(_pick_marker(t, contender) if trial.choice == slot else None, cls="pick"),
-        cls="share",
-    )
-
-
-def _pick_marker(t: Messages, contender: ComparedCell) -> Html:
-    drawn = marker(contender.place, baseline=contender.baseline)
-    return join(drawn, span(t("compare.question.picks", name=contender.name), cls="hidden"))
-
-
-def _reply(t: Messages, trial: Trial | None) -> Html:
-    if trial is None or trial.reply is None:
-        return div()
-    rule = trial.reading.rule
-    rule_text = span(rule, cls="mono") if rule != trial.headline else None
-    return div(
-        el("pre", trial.reply), div(t(f"reading.{trial.headline}"), " ", rule_text, cls="meta")
-    )
-
-
-def _written(t: Messages, compared: Comparison, versus: PairComparison, sample: Sample) -> Html:
+def _written(view: PairView, sample: Sample) -> Html:
     """The reference once, and both answers below it with what the reference does not contain."""
-    pair = (versus.first, versus.second)
-    texts = [_answer(compared, each, sample) for each in pair]
+    t = view.t
     references = [div(el("b", t("answer.reference")), _text(text)) for text in sample.references]
     answers = [
         div(
             div(
-                each.name_with_marker,
-                span(_closeness(t, compared, each, sample), cls="meta"),
+                contender_name(each),
+                span(_closeness(view, each, sample), cls="meta"),
                 cls="who",
             ),
-            _marked_answer(t, sample.references, text),
+            _marked_answer(t, sample.references, _answer(view, each, sample)),
             cls="side",
         )
-        for each, text in zip(pair, texts, strict=True)
+        for each in view.both
     ]
     return join(
         *references,
@@ -174,14 +140,14 @@ def _written(t: Messages, compared: Comparison, versus: PairComparison, sample: 
     )
 
 
-def _answer(compared: Comparison, contender: ComparedCell, sample: Sample) -> str:
-    trials = compared.trials[contender.id].get(sample.id, ())
+def _answer(view: PairView, contender: Contender, sample: Sample) -> str:
+    trials = view.trials(contender, sample)
     return "\n\n".join(trials[0].turns or (trials[0].reply or "",)) if trials else ""
 
 
-def _closeness(t: Messages, compared: Comparison, contender: ComparedCell, sample: Sample) -> str:
-    value = compared.values[contender.id].get(sample.id)
-    name = t(f"figure.{FIGURES[compared.measure]}")
+def _closeness(view: PairView, contender: Contender, sample: Sample) -> str:
+    value = view.compared.values[contender.id].get(sample.id)
+    name = view.t(f"figure.{FIGURES[view.compared.measure]}")
     return f"{name} {format_fraction(value)}" if value is not None else ""
 
 
@@ -198,9 +164,9 @@ def _text(text: str) -> Html:
     return el("p", text, cls="text")
 
 
-def _link(t: Messages, contender: ComparedCell, sample: Sample) -> Html:
+def _link(t: Messages, contender: Contender, sample: Sample) -> Html:
     address = {
-        "run": contender.run.id,
+        "run": contender.run,
         "tab": "results",
         "sub": "samples",
         "cell": contender.id,

@@ -1,91 +1,66 @@
 """Compare, the questions on which two part: a list to filter, and one of them side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
+from evalui.report.analyses.comparison.figures import (
+    Comparison,
+    Contender,
+    PairComparison,
+    split_questions,
+)
 from evalui.report.html import Html, div, el, join, span
 from evalui.types import Sample
-from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import short_id
-from evalui.ui.components.widgets import card, field, note, page_buttons, select
-from evalui.ui.tabs.compare.comparison import Comparison, PairComparison, split_by_winner
-from evalui.ui.tabs.compare.question import outcome, side_by_side
-from evalui.ui.tabs.compare.selection import ComparedCell
+from evalui.ui.components.widgets import card, field, note, select
+from evalui.ui.tabs.compare.query import CompareQuery
+from evalui.ui.tabs.compare.question import PairView, contender_name, question_detail
+from evalui.ui.tabs.results.samples.answering import outcome_of
 
-PAGE_SIZE = 100
+PAGE_SIZE = 20
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionListQuery:
-    """What the list shows: a pair, only the questions of one of them, a page (from 0).
-
-    `question` is open. `linked`: an address named it.
-    """
-
-    pair: str = ""
-    only: str = ""
-    page: int = 0
-    question: str = ""
-    linked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class _QuestionLine:
-    """One question and who is better on it; None if neither is."""
+    """One question, who is better on it, and by how much."""
 
     sample: Sample
-    ahead: ComparedCell | None
+    ahead: Contender
     gap: float
 
 
-def read_list_query(form: Form) -> QuestionListQuery:
-    """The filters of a form or an address; what cannot be understood filters nothing."""
-    page = field_value(form, "page")
-    return QuestionListQuery(
-        pair=field_value(form, "pair"),
-        only=field_value(form, "only"),
-        page=parse_whole_number(page) or 0,
-        question=field_value(form, "question"),
-    )
-
-
-def question_list_card(
-    t: Messages, compared: Comparison, versus: PairComparison, query: QuestionListQuery
-) -> Html:
+def question_list_card(view: PairView) -> Html:
     """The card with the list; the opened question unfolds below its line."""
-    every = _lines(compared, versus)
-    only = query.only if query.only in (versus.first.id, versus.second.id) else ""
-    filtered = [line for line in every if only in ("", line.ahead.id if line.ahead else "")]
+    t, query = view.t, view.query
+    every = _lines(view.compared, view.pair)
+    filtered = [line for line in every if query.only in ("", line.ahead.id)]
     page = _page(filtered, query)
-    first = page * PAGE_SIZE
-    rows = filtered[first : first + PAGE_SIZE]
+    rows = filtered[page * PAGE_SIZE : (page + 1) * PAGE_SIZE]
+    paged = replace(view, query=query.with_page(page).with_question(query.question))
     listed = any(line.sample.id == query.question for line in rows)
-    legend = "legend_rouge" if compared.written else "legend"
+    legend = "legend_rouge" if view.compared.written else "legend"
     return card(
         div(
             el("h2", t.count("compare.list.title", len(every))),
             span(t(f"compare.list.{legend}"), cls="meta"),
-            _filters(t, compared, versus, every, only),
+            _filters(view, every),
             cls="card-h",
         ),
-        _pair_picker(t, compared, versus),
-        el("input", type="hidden", name="page", value=page),
-        el("input", type="hidden", name="only", value=only),
-        el("input", type="hidden", name="question", value=query.question),
-        None if listed else _question_outside_list(t, compared, versus, query),
-        _listing(t, compared, versus, rows, query) if rows else _nothing(t, every),
-        _pager(t, page, first, len(rows), len(filtered)),
+        _pair_picker(view),
+        None if listed else _question_outside_list(view),
+        _listing(paged, rows) if rows else _nothing(t, every),
+        _pager(t, paged.query, len(filtered)),
         cls="compare-card",
     )
 
 
-def _lines(compared: Comparison, versus: PairComparison) -> list[_QuestionLine]:
-    ahead, behind, _ = split_by_winner(compared, versus)
-    winners = dict.fromkeys(ahead, versus.first) | dict.fromkeys(behind, versus.second)
-    mine, other = compared.values[versus.first.id], compared.values[versus.second.id]
+def _lines(compared: Comparison, pair: PairComparison) -> list[_QuestionLine]:
+    split = split_questions(compared, pair)
+    winners = dict.fromkeys(split.ahead, pair.first) | dict.fromkeys(split.behind, pair.second)
+    mine, other = compared.values[pair.first.id], compared.values[pair.second.id]
     lines = [
         _QuestionLine(sample, winners[name], abs(mine[name] - other[name]))
         for name, sample in compared.samples.items()
@@ -95,148 +70,119 @@ def _lines(compared: Comparison, versus: PairComparison) -> list[_QuestionLine]:
     return sorted(lines, key=lambda line: -line.gap) if compared.written else lines
 
 
-def _page(lines: Sequence[_QuestionLine], query: QuestionListQuery) -> int:
-    """The requested page, or the one with the question that an address names."""
-    if query.linked:
-        for place, line in enumerate(lines):
-            if line.sample.id == query.question:
-                return place // PAGE_SIZE
-    return query.page
+def _page(lines: Sequence[_QuestionLine], query: CompareQuery) -> int:
+    """The page with the question that is open, else the requested one if there is so much."""
+    ids = [line.sample.id for line in lines]
+    if query.question in ids:
+        return ids.index(query.question) // PAGE_SIZE
+    return min(query.page, max(len(lines) - 1, 0) // PAGE_SIZE)
 
 
-def _filters(
-    t: Messages,
-    compared: Comparison,
-    versus: PairComparison,
-    every: Sequence[_QuestionLine],
-    only: str,
-) -> Html:
-    word = "compare.list.closer" if compared.written else "compare.list.only"
-    if compared.measure == "mean_over_orders":
+def _filters(view: PairView, every: Sequence[_QuestionLine]) -> Html:
+    t = view.t
+    word = "compare.list.closer" if view.compared.written else "compare.list.only"
+    if view.compared.measure == "mean_over_orders":
         word = "compare.list.higher"
     parts = [("", t("compare.list.all", n=f"{len(every):,}"))]
-    for each in (versus.first, versus.second):
+    for each in view.both:
         n = sum(line.ahead == each for line in every)
         parts.append((each.id, t(word, name=each.name, n=f"{n:,}")))
-    return div(
-        *(
-            el(
-                "button",
-                text,
-                type="button",
-                data_do="only",
-                data_only=id_,
-                aria_pressed="true" if id_ == only else "false",
-            )
-            for id_, text in parts
-        ),
-        cls="segments",
-        role="group",
+    links = (
+        el(
+            "a",
+            text,
+            href=f"?{view.query.with_only(id_).address}",
+            aria_current="true" if id_ == view.query.only else None,
+        )
+        for id_, text in parts
     )
+    return el("nav", *links, cls="segments")
 
 
-def _pair_picker(t: Messages, compared: Comparison, versus: PairComparison) -> Html:
+def _pair_picker(view: PairView) -> Html | None:
+    t, compared = view.t, view.compared
     if len(compared.pairs) < 2:
-        return el("input", type="hidden", name="pair", value=versus.key)
+        return None
     words = {
         each.key: t("compare.versus", first=each.first.name, second=each.second.name)
         for each in compared.pairs
     }
-    return div(
-        field(t("compare.pair"), select("pair", words, versus.key)), cls="fields compare-pair"
-    )
+    picker = field(t("compare.pair"), select("pair", words, view.pair.key))
+    return div(picker, cls="fields compare-pair")
 
 
-def _question_outside_list(
-    t: Messages, compared: Comparison, versus: PairComparison, query: QuestionListQuery
-) -> Html | None:
+def _question_outside_list(view: PairView) -> Html | None:
     """A question that an address names and the list does not hold: they agree on it."""
-    sample = compared.samples.get(query.question)
-    if sample is None or not query.linked:
+    t, id_ = view.t, view.query.question
+    if not id_:
         return None
+    sample = view.compared.samples.get(id_)
+    if sample is None:
+        return note("warn", t("compare.question.unknown", id=id_))
     return div(
-        el("h3", t("question.title", id=short_id(sample.id))),
+        el("h3", t("question.title", id=short_id(id_))),
         note("na", t("compare.question.equal")),
-        side_by_side(t, compared, versus, sample),
+        question_detail(view, sample),
         cls="compare-beside",
     )
 
 
-def _listing(
-    t: Messages,
-    compared: Comparison,
-    versus: PairComparison,
-    rows: Sequence[_QuestionLine],
-    query: QuestionListQuery,
-) -> Html:
-    subjects = any(line.sample.subject for line in rows)
+def _listing(view: PairView, rows: Sequence[_QuestionLine]) -> Html:
+    t = view.t
+    several = len({sample.subject for sample in view.compared.samples.values()}) > 1
     heads = [
         t("compare.list.id"),
         t("compare.list.question"),
-        t("compare.list.subject") if subjects else "",
-        versus.first.name,
-        versus.second.name,
-        t(f"compare.list.{compared.measure}"),
+        *([t("compare.list.subject")] if several else []),
+        *(each.name for each in view.both),
+        t(f"compare.list.{view.compared.measure}"),
     ]
     head = div(*(span(each) for each in heads), cls="compare-heads", aria_hidden="true")
-    items = [_item(t, compared, versus, line, query) for line in rows]
-    return div(head, el("ul", *items, cls="list compare-list"), cls="compare-rows")
+    items = [_item(view, line, subject=several) for line in rows]
+    whole = (head, el("ul", *items, cls="list compare-list"))
+    return div(*whole, cls="compare-rows" if several else "compare-rows one-subject")
 
 
-def _item(
-    t: Messages,
-    compared: Comparison,
-    versus: PairComparison,
-    line: _QuestionLine,
-    query: QuestionListQuery,
-) -> Html:
+def _item(view: PairView, line: _QuestionLine, *, subject: bool) -> Html:
     sample = line.sample
-    opened = sample.id == query.question
+    opened = sample.id == view.query.question
     # Both names are read out with their marks, because the heads above are for the eye.
     outcomes = [
-        span(
-            _outcome_marks(t, compared, each, sample),
-            cls="dots",
-            title=each.name,
-        )
-        for each in (versus.first, versus.second)
+        span(_outcome_marks(view, each, sample), cls="dots", title=each.name) for each in view.both
     ]
-    press = el(
-        "button",
+    link = el(
+        "a",
         span(short_id(sample.id), cls="mono id"),
         span(sample.question, cls="q"),
-        span(sample.subject, cls="meta"),
+        span(sample.subject, cls="meta") if subject else None,
         *outcomes,
-        line.ahead.name_with_marker if line.ahead else span(),
-        type="button",
-        data_do="question",
-        data_question="" if opened else sample.id,
+        contender_name(line.ahead),
+        href=f"?{view.query.with_question('' if opened else sample.id).address}",
         aria_expanded="true" if opened else "false",
-        autofocus=opened and query.linked,
     )
-    return el("li", press, side_by_side(t, compared, versus, sample) if opened else None)
+    return el("li", link, question_detail(view, sample) if opened else None)
 
 
-def _outcome_marks(
-    t: Messages, compared: Comparison, contender: ComparedCell, sample: Sample
-) -> Html:
-    if compared.written:
-        return join(format_fraction(compared.values[contender.id][sample.id]))
-    outcomes = [outcome(trial) for trial in compared.trials[contender.id].get(sample.id, ())]
-    words = t("list.comma").join(t(f"outcome.{each}") for each in outcomes)
+def _outcome_marks(view: PairView, contender: Contender, sample: Sample) -> Html:
+    if view.compared.written:
+        return join(format_fraction(view.compared.values[contender.id][sample.id]))
+    outcomes = [outcome_of(trial) for trial in view.trials(contender, sample)]
+    words = view.t("list.comma").join(view.t(f"outcome.{each}") for each in outcomes)
     marks = "".join(_DOTS[each] for each in outcomes)
     return join(span(marks, aria_hidden="true"), span(f"{contender.name}: {words}", cls="hidden"))
 
 
-def _pager(t: Messages, page: int, first: int, shown: int, total: int) -> Html | None:
-    if total <= PAGE_SIZE and not page:
+def _pager(t: Messages, query: CompareQuery, total: int) -> Html | None:
+    if total <= PAGE_SIZE:
         return None
-    range_label = t("compare.list.shown", first=first + 1, last=first + shown, total=f"{total:,}")
-    return div(
-        span(range_label if shown else "", cls="meta"),
-        *page_buttons(t, "compare.list", page, more=first + shown < total),
-        cls="links pad",
+    first, last = query.page * PAGE_SIZE, min((query.page + 1) * PAGE_SIZE, total)
+    shown = t("compare.list.shown", first=first + 1, last=last, total=f"{total:,}")
+    links = (
+        el("a", t(f"compare.list.{word}"), href=f"?{query.with_page(page).address}", cls="btn")
+        for word, page in (("earlier", query.page - 1), ("later", query.page + 1))
+        if 0 <= page * PAGE_SIZE < total
     )
+    return div(span(shown, cls="meta"), *links, cls="links pager")
 
 
 def _nothing(t: Messages, every: Sequence[_QuestionLine]) -> Html:

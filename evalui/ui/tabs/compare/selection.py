@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from evalui.errors import UnknownRun
 from evalui.messages import Messages
+from evalui.report.analyses.comparison.figures import Contender
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import model_name
+from evalui.report.numbers import count
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import is_recorded, read_cells, read_runs
 from evalui.runs.spec import JUDGE, OPEN
@@ -35,23 +37,19 @@ class ComparableRun:
 
 @dataclass(frozen=True, slots=True)
 class ComparedCell:
-    """A chosen cell. No other of the chosen has its `name`; `place` decides its marker."""
+    """A chosen cell, and how it is called and marked among the chosen."""
 
-    run: RunRow
     row: CellRow
-    name: str
-    place: int
-    baseline: bool
+    contender: Contender
 
-    @property
-    def id(self) -> str:
-        """The cell's id as addresses write it."""
-        return str(self.row.id)
 
-    @property
-    def name_with_marker(self) -> Html:
-        """The name with its marker."""
-        return model_name(self.name, self.place, self.baseline)
+@dataclass(frozen=True, slots=True)
+class Incompatibility:
+    """A cell that cannot be compared with `other`, and what differs."""
+
+    cell: ComparedCell
+    other: ComparedCell
+    differences: tuple[str, ...]
 
 
 class ComparableRuns:
@@ -100,8 +98,54 @@ def compared_cells(
     names = _names(chosen)
     places = _places(chosen, runs, baselines)
     return tuple(
-        ComparedCell(run, row, names[row.id], places[row.id], row.cell.model in baselines)
+        ComparedCell(
+            row,
+            Contender(
+                id=str(row.id),
+                name=names[row.id],
+                place=places[row.id],
+                baseline=row.cell.model in baselines,
+                run=run.id,
+                run_name=run.name,
+            ),
+        )
         for run, row in chosen
+    )
+
+
+def incompatible_cells(chosen: Sequence[ComparedCell]) -> tuple[Incompatibility, ...]:
+    """Those of the chosen that cannot stand beside the first."""
+    checked = (
+        Incompatibility(each, chosen[0], incompatibilities(chosen[0].row, each.row))
+        for each in chosen[1:]
+    )
+    return tuple(one for one in checked if one.differences)
+
+
+def notes_on(
+    t: Messages, contenders: Sequence[ComparedCell], refused: Sequence[Incompatibility]
+) -> tuple[str, ...]:
+    """What stands against the figures: who could not take part, and who is not finished."""
+    unfinished = [each for each in contenders if each.row.done < each.row.total]
+    return (
+        *(
+            t(
+                "compare.refused",
+                name=each.cell.contender.name,
+                first=each.other.contender.name,
+                parts=describe_differences(t, each.differences),
+            )
+            for each in refused
+        ),
+        *(
+            t(
+                "compare.unfinished",
+                name=each.contender.name,
+                done=count(each.row.done),
+                total=count(each.row.total),
+            )
+            for each in unfinished
+        ),
     )
 
 
@@ -132,7 +176,7 @@ def chooser(
     ids: Sequence[int],
     *,
     baselines: Collection[str],
-    find: str = "",
+    find: str,
 ) -> Html:
     """The list of runs with a box per cell, and the way to the comparison."""
     cells = {cell.id: cell for offer in available for cell in offer.cells}
@@ -155,7 +199,7 @@ def chooser(
 
 def no_runs_page(t: Messages) -> Html:
     """The page without a finished run: what to do first."""
-    go = el("button", t("compare.go"), type="button", cls="btn pri", data_tab="tab-evaluate")
+    go = el("a", t("compare.go"), href="?tab=evaluate", cls="btn pri")
     return card(
         div(el("h2", t("compare.none")), el("p", t("compare.none_about"), cls="dim"), go),
         cls="empty",
@@ -288,7 +332,7 @@ def _tick(cell: CellRow, name: Html, *, on: bool, off: bool) -> Html:
     box = el(
         "input",
         type="checkbox",
-        name="cells",
+        name="ticked",
         value=cell.id,
         checked=on,
         disabled=off,

@@ -20,7 +20,15 @@ from evalui.ui.components.widgets import (
 )
 from evalui.ui.services.run_labels import LIVE_STATES, run_label, settings_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results import bias, calibration, health, overview, report, statistics
+from evalui.ui.tabs.results import (
+    bias,
+    calibration,
+    duels,
+    health,
+    overview,
+    report,
+    statistics,
+)
 from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import SamplesView
 
@@ -28,7 +36,7 @@ VIEWS = ("overview", "samples", "bias", "statistics", "report")
 JUDGED_VIEWS = ("overview", "duels", "samples", "annotate", "report")  # of written answers alone
 # Views that are reached from others, and the one of `VIEWS` they belong to.
 _WITHIN = {"calibration": "statistics", "health": "overview"}
-_ELSEWHERE = {"duels": "arena", "annotate": "annotate"}  # tabs of their own
+_ELSEWHERE = {"annotate": "annotate"}  # tabs of their own
 _RECENT = 10
 _POLL = 2000  # milliseconds between looks at a run that is not finished
 
@@ -57,6 +65,7 @@ class ResultsTab:
             "calibration": calibration,
             "health": health,
             "statistics": statistics,
+            "duels": duels,
             "samples": SamplesView(service, t),
             "report": report,
         }

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
+from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.report.analyses.calibration import calibrated_cells
 from evalui.report.analyses.overview.every import signatures
 from evalui.report.analyses.overview.summary import Measure
 from evalui.report.analyses.statistics import (
@@ -13,7 +13,7 @@ from evalui.report.analyses.statistics import (
     comparisons,
     refusal_sentence,
 )
-from evalui.report.analyses.statistics_blocks import (
+from evalui.report.analyses.statistics.blocks import (
     SIZES,
     errors_section,
     planned_size,
@@ -28,7 +28,7 @@ from evalui.types import Cell
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, field, select
-from evalui.ui.tabs.results import calibration
+from evalui.ui.tabs.results.calibration import calibration_section
 from evalui.ui.tabs.results.run_view import RunView
 
 
@@ -56,6 +56,7 @@ def render(view: RunView, form: Form) -> Html:
         words = el("p", t("statistics.none_about"), cls="dim")
         return card(div(el("h1", t("statistics.none")), words, cls="empty"))
     made = signatures(summaries)
+    calibration = calibration_section(view, form, sub="statistics")
     selection = select_comparison(view, form)
     comparison = selection.comparison
     if comparison is None or not comparison.pairs:
@@ -65,21 +66,20 @@ def render(view: RunView, form: Form) -> Html:
             Headline(" ".join(sentences) or t("statistics.no_pair")),
             errors_section(summaries, t.language, baselines=view.baselines),
         ]
-        return div(render_blocks(blocks), _calibration(view, form), render_blocks([made]))
+        return render_blocks([*blocks, *calibration, made])
     size = parse_whole_number(field_value(form, "size"))
     size = size if size in SIZES else planned_size(comparison)
     shown, grey = list(view.with_question.values()), view.baselines
     first = statistics_headline(shown, comparison, t.language, baselines=grey)
     blocks = statistics_blocks(shown, comparison, t.language, baselines=grey, size=size)
+    address = {"run": view.run.id, "tab": "results", "sub": "statistics"}
     chosen = {"compared": selection.key, "measure": comparison.measure, "size": str(size)}
-    address = view.address("statistics", **(chosen if _chose(form) else {}))
+    diagram = {"calibration": cell} if (cell := field_value(form, "calibration")) else {}
     return div(
         render_blocks([first]),
         pickers(t, selection, size),
-        render_blocks(blocks),
-        _calibration(view, form),
-        render_blocks([made]),
-        data_address=address.removeprefix("?"),
+        render_blocks([*blocks, *calibration, made]),
+        data_address=urlencode(address | (chosen if _chose(form) else {}) | diagram),
     )
 
 
@@ -112,11 +112,6 @@ def pickers(t: Messages, selection: ComparisonSelection, size: int) -> Html:
         field(t("statistics.size"), select("size", sizes, str(size))),
         cls="fields gap-s",
     )
-
-
-def _calibration(view: RunView, form: Form) -> Html:
-    summaries = list(view.with_question.values())
-    return calibration.render(view, form) if calibrated_cells(summaries) else Html("")
 
 
 def _chose(form: Form) -> bool:

@@ -8,7 +8,14 @@ from open_examples import judge_result, votes
 
 from evalui.report.analyses.arena.figures import arena, human_arena, panel_arena
 from evalui.report.analyses.arena.narrative import judge_name, judged_by
-from evalui.report.analyses.judge import judge_notes, order_consistency, unreferenced_verdicts
+from evalui.report.analyses.judge import (
+    judge_notes,
+    judged_headline,
+    order_consistency,
+    trust_finding,
+    unreferenced_verdicts,
+)
+from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME, JudgeReliability
 from evalui.types import Interval
 
@@ -33,28 +40,68 @@ def _behaving(found, **changes):
 
 
 @pytest.mark.parametrize(
-    ("flips", "level", "word"),
+    ("flips", "level", "words"),
     [
-        (0.099, "steady", "Steady"),
-        (0.10, "fair", "Fair"),
-        (0.20, "fair", "Fair"),
-        (0.201, "unsteady", "Unsteady"),
+        (0.099, "steady", "Steady judge."),
+        (0.10, "fair", "Fair judge."),
+        (0.20, "fair", "Fair judge."),
+        (0.201, "unsteady", "Unsteady judge."),
     ],
 )
-def test_a_judge_is_steady_fair_or_unsteady_by_its_flips(calm, flips, level, word):
+def test_a_judge_is_steady_fair_or_unsteady_by_its_flips(calm, flips, level, words):
     found = order_consistency(_behaving(calm, flip_rate=_share(flips)), "en")
     assert found is not None
-    assert (found.level, found.word) == (level, word)
+    assert (found.level, found.headline) == (level, words)
 
 
 def test_the_sentence_on_a_fair_judge(calm):
     found = order_consistency(_behaving(calm, flip_rate=_share(0.14, 0.10, 0.18)), "en")
     assert found is not None
-    assert found.headline == "The judge is only fairly steady."
+    assert found.headline == "Fair judge."
     assert found.explanation == (
-        "14.0 % of its verdicts changed when the two answers swapped places (10.0–18.0). "
+        "14.0 % of its verdicts changed when the answers swapped places (10.0–18.0). "
         "Trust gaps, not single ranks."
     )
+
+
+def test_one_thing_stands_beside_the_verdict(calm):
+    def support(found, *rules):
+        shown = judged_headline(found, "Verdict.", "en", rule_based=frozenset(rules))
+        return shown.kind, f"{shown.lead} {shown.support}".strip()
+
+    steady = _behaving(calm, flip_rate=_share(0.0, 0.0, 0.016))
+    assert support(steady) == (
+        "ok",
+        "Steady judge. 0.0 % of its verdicts changed when the answers swapped places (0.0–1.6).",
+    )
+    assert support(_behaving(calm, flip_rate=_share(0.14)))[0] == "warn"
+    assert support(steady, "judge-local") == (
+        "warn",
+        "A rule judged, not a model: this says nothing of quality.",
+    )
+    lost = _behaving(steady, unreadable=_share(0.6, 0.5, 0.7))
+    assert support(lost) == ("warn", "60 % of 240 verdicts cannot be read.")
+    failed = replace(steady, state="failed", error="No memory.")
+    assert support(failed) == ("bad", "Failed: No memory.")
+    one = _behaving(replace(calm, orders="single"), flip_rate=None)
+    assert support(one)[1].startswith("Shown in one order only")
+
+
+@pytest.mark.parametrize(
+    ("flips", "said"),
+    [
+        (0.0, "Far: none flip with the order. Nobody has voted yet."),
+        (0.05, "Far: 5.0 % flip with the order. Nobody has voted yet."),
+        (0.14, "Fairly: 14.0 % flip with the order. Nobody has voted yet."),
+        (0.3, "Little: 30.0 % flip with the order. Nobody has voted yet."),
+    ],
+)
+def test_the_section_on_trust_states_its_finding(calm, flips, said):
+    found = _behaving(calm, flip_rate=_share(flips))
+    assert trust_finding(found, None, "en") == said
+    people = RaterAgreement(74, _share(0.76, 0.7, 0.82), None)
+    agreed = trust_finding(found, people, "en")
+    assert agreed.endswith("with the order; 76 % agreement with people on 74 pairs.")
 
 
 def test_without_both_orders_nothing_is_said_of_steadiness(calm):

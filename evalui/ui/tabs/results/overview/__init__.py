@@ -8,16 +8,18 @@ from evalui.report.html import Child, Html, div, el
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
-from evalui.ui.tabs.results.overview.written import written_answers
+from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview, part_switch, shown_blocks
 from evalui.ui.tabs.results.run_view import RunView
 
 
 def render(view: RunView, form: Form) -> Html:
-    """The overview of a run; `mode` is the one that ranks, `all` shows every model, `sort` orders
-    the table of every figure.
+    """The overview of a run, of written answers the part that the address names.
+
+    `mode` is the one that ranks, `all` shows every model, `sort` orders the table of every figure.
     """
     if not view.has_choices:
-        return written_answers(view)
+        written = OpenRunView(view.service, view.t, view.run.id, form)
+        return div(part_switch(written, "overview"), answer_page(view, shown_blocks(written)))
     blocks = overview_blocks(
         list(view.summaries.values()),
         view.language,
@@ -32,7 +34,9 @@ def render(view: RunView, form: Form) -> Html:
         each.guessing for each in standings(list(view.summaries.values()), baselines=view.baselines)
     )
     page = answer_page(view, blocks, guessing=guessing)
-    return div(page, written_answers(view)) if view.answers else page
+    if not view.answers:
+        return page
+    return div(page, open_overview(OpenRunView(view.service, view.t, view.run.id, form)))
 
 
 def act(view: RunView, action: Action) -> Html | None:

@@ -133,11 +133,12 @@ def order_label(t: Messages, pattern: Pattern, variant: Variant, place: int) -> 
     return t("order.label", label=variant_label(variant))
 
 
-def model_picker(opened_models: Sequence[AnsweringModel], chosen: AnsweringModel) -> Html:
+def model_picker(t: Messages, opened: OpenedQuestion) -> Html:
     """The model that is looked at, with its marker; the others are a click away."""
-    names = {str(model.row.id): model.name for model in opened_models}
+    names, chosen = {str(each.row.id): each.name for each in opened.models}, opened.chosen
     sign = span(chosen.name_with_marker, cls="sign", aria_hidden="true")
-    return el("label", sign, select("cell", names, str(chosen.row.id)), cls="inp answerer")
+    picker = select("cell", names, str(chosen.row.id), aria_label=t("samples.model"))
+    return el("label", sign, picker, cls="inp answerer")
 
 
 def switch(links: Sequence[tuple[str, str]], chosen: int) -> Html:
@@ -170,13 +171,11 @@ def _by_orders(t: Messages, opened: OpenedQuestion) -> Html:
         )
     )
     return join(
-        _tools(
-            t, opened, model_picker(opened.models, model), orders_finding(t, model.trials), "orders"
-        ),
+        _tools(t, opened, model_picker(t, opened), orders_finding(t, model.trials), "orders"),
         _other_orders(t, opened),
         option_table(t, opened.sample, columns, _feet(t, columns)),
-        _legend(t, columns),
-        _replies(t, columns),
+        option_legend(t, columns),
+        long_replies(t, columns),
         _every_model(t, opened, labels),
     )
 
@@ -192,8 +191,8 @@ def _by_models(t: Messages, opened: OpenedQuestion) -> Html:
     return join(
         _tools(t, opened, _order_picker(t, opened), finding, "models"),
         option_table(t, opened.sample, columns, _feet(t, columns, opened)),
-        _legend(t, columns, models=True),
-        _replies(t, columns),
+        option_legend(t, columns, models=True),
+        long_replies(t, columns),
     )
 
 
@@ -262,7 +261,8 @@ def _in_orders(t: Messages, model: AnsweringModel) -> Html | None:
     return join(marks, " ", span(words, cls="meta"))
 
 
-def _legend(t: Messages, columns: Sequence[OptionColumn], *, models: bool = False) -> Html:
+def option_legend(t: Messages, columns: Sequence[OptionColumn], *, models: bool = False) -> Html:
+    """How to read the cells of a table of options."""
     shares, scores = (any(each.shares for each in columns), any(each.scores for each in columns))
     bare = any(each.trial and not each.shares and not each.scores for each in columns)
     no_shares = t("question.no_shares_models") if models else t("question.no_shares")
@@ -275,7 +275,7 @@ def _legend(t: Messages, columns: Sequence[OptionColumn], *, models: bool = Fals
     )
 
 
-def _replies(t: Messages, columns: Sequence[OptionColumn]) -> Html | None:
+def long_replies(t: Messages, columns: Sequence[OptionColumn]) -> Html | None:
     """Replies that are too long for the table, in full."""
     if not any(is_long(each.trial) for each in columns):
         return None

@@ -18,7 +18,10 @@ from open_examples import (
 )
 
 from evalui.report.analyses.arena.figures import Arena, arena, arenas, best_first, human_arena
-from evalui.report.charts.arena import elo_chart, win_matrix
+from evalui.report.analyses.arena.standings import standings_card
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.blocks import Table
+from evalui.report.charts.arena import win_matrix
 from evalui.report.export.json import encode
 from evalui.report.export.open_tables import standings
 from evalui.scoring.arena.battles import BattleTally
@@ -344,5 +347,7 @@ def test_every_list_of_models_has_the_order_of_the_standings():
     assert told["ordered_by"] == "bradley_terry"
     assert told["win_matrix"]["models"] == order
     assert [row[0] for row in standings([found])[["model"]].to_numpy()] == order
-    assert list(elo_chart(found, "en").layout.yaxis.ticktext) == [f"<b>{m}</b>" for m in order]
-    assert list(win_matrix(found, "en").layout.xaxis.ticktext) == [f"<b>{m}</b>" for m in order]
+    (lead,) = standings_card(found, OpenContext("en", order), "").blocks
+    assert isinstance(lead, Table)
+    assert [getattr(row[1], "name", "") for row in lead.rows] == order
+    assert [label.strong for label in win_matrix(found, "en").columns] == order

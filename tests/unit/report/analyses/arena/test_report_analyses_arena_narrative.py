@@ -8,12 +8,11 @@ from evalui.report.analyses.arena.categories import question_groups
 from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.arena.narrative import (
     answer_notes,
-    groups_subtitle,
+    battles_by,
     groups_title,
     join_names_shortened,
     matrix_title,
     order_note,
-    standings_subtitle,
     standings_title,
     text_subtitle,
     text_title,
@@ -59,7 +58,6 @@ def test_few_questions_rank_nobody(three):
 def test_no_verdict_is_no_ranking():
     nothing = arena(judge_result(decide=lambda *_: None))
     assert standings_title(nothing, "en") == "No verdicts yet"
-    assert standings_subtitle(nothing, "en") == ""
 
 
 def test_a_model_that_never_lost_has_no_finite_rating():
@@ -89,11 +87,10 @@ def test_every_reason_for_no_finite_rating_is_told(three, connection, title):
 
 
 def test_the_subtitle_has_questions_battles_and_the_judge(three):
-    said = standings_subtitle(three, "en", rule_based=frozenset({"judge-local"}))
-    assert "resampling the 40 questions" in said
-    assert said.endswith("240 battles, judge: judge-local (rule-based).")
-    assert "Ordered by Bradley-Terry rating." in said
-    assert "按 Bradley-Terry 评分排序。" in standings_subtitle(three, "zh")
+    said = battles_by(three, "en", rule_based=frozenset({"judge-local"}))
+    assert said == "240 verdicts, judge: judge-local (rule-based)."
+    assert "Ordered by Bradley-Terry rating." in order_note(three, "en")
+    assert "按 Bradley-Terry 评分排序。" in order_note(three, "zh")
 
 
 def _scored(found: Arena, *scores: int) -> Arena:
@@ -180,14 +177,13 @@ def test_who_is_first_has_a_range_above_all_others(three):
     assert title == "a is clearly first in 1 of 2 languages"
 
 
-def test_one_group_alone_has_no_title(three):
-    assert groups_title(question_groups(three)[:1], "capability", "en") == ""
-
-
 def test_panels_of_few_questions_do_not_make_the_title(three):
     small = [replace(panel, questions=4) for panel in question_groups(three)]
     assert groups_title(small, "language", "en") == "Too few questions per language to compare"
-    assert "240 battles" in groups_subtitle(three, "en")
+
+
+def test_one_group_alone_has_no_title(three):
+    assert groups_title(question_groups(three)[:1], "capability", "en") == ""
 
 
 # ---------------------------------------------------------------- written answers

@@ -80,7 +80,7 @@ def test_the_reason_is_given_in_both_languages():
         "recall or a judge says more than ROUGE-L."
     )
     assert recall_reason(found, "zh") == (
-        "参考答案 3 字，回答 130 字（中位数）：召回率或评委比 ROUGE-L 更能说明问题。"
+        "参考答案 3 字，回答 130 字（中位数）：召回率或裁判比 ROUGE-L 更能说明问题。"
     )
     one = ranking_metric(answers([_cell("m", 130, recall=0.5, f=0.1, reference="熵")]))
     assert recall_reason(one, "en").startswith("References are 1 character, answers 130")
@@ -99,9 +99,7 @@ def test_the_title_names_no_winner_where_the_pair_has_none():
     cells = [_cell("a", 99, recall=0.50, f=0.1), _cell("b", 99, recall=0.49, f=0.1)]
     (pair,) = compare_answers(cells, RECALL)
     told = text_title([first, second], "en", pairs=[replace(pair, p=0.2)])
-    assert told == (
-        "Against the references, a and b cannot be told apart: recall (ROUGE-L) from 0.49 to 0.50"
-    )
+    assert told == "Against the references, a and b cannot be told apart"
     assert text_title([first, second], "en", pairs=[replace(pair, p=0.01)]).startswith("a covers")
     other = [replace(pair, p=0.01, figure=MAIN)]
     with pytest.raises(AssertionError, match="the figure that leads"):

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Callable
 
-import gradio as gr
 import pytest
 from annotate_examples import NAMES, open_run, question
-from ui_examples import HOSTILE, built
+from ui_examples import HOSTILE
 
 from evalui.messages import messages
 from evalui.runs.database.ballots import voting_pairs
@@ -30,10 +29,12 @@ def press(tab: AnnotateTab, act: MakeAct) -> Callable[..., str]:
     """Press the first button of a page that has all of these attributes; the page after it."""
 
     def on_page(run_id: str, page: str, *having: str, comment: str = "") -> str:
+        voter = re.findall(r'name="voter" value="([^"]*)"', page)
+        form = {"run": run_id, "comment": comment, "voter": "".join(voter)}
         for button in re.findall(r"<button [^>]*>", page):
             if all(attribute in button for attribute in having):
                 data = dict(re.findall(r'data-([a-z]+)="([^"]*)"', button))
-                return tab.answer(run_id, act(data.pop("do"), {"comment": comment}, **data))
+                return tab.act(act(data.pop("do"), form, **data))
         raise AssertionError(f"no button with {having}")
 
     return on_page
@@ -63,21 +64,33 @@ def first_votes(desk: AppService, run_id: str, voter: str, n: int) -> None:
 
 
 def opened(tab: AnnotateTab, act: MakeAct, run_id: str, voter: str = "ann") -> str:
-    return tab.answer(run_id, act("open", voter=voter))
+    return tab.act(act("open", {"run": run_id, "voter": voter}))
 
 
-def test_the_page_asks_for_its_person_first(tab: AnnotateTab, desk: AppService):
-    def lay_out() -> None:
-        with gr.Blocks():
-            tab.build()
-
-    built(lay_out)
+def test_the_name_is_requested_before_all_else(tab: AnnotateTab, desk: AppService):
     run_id = open_run(desk)
-    outputs = tab.enter(run_id, {})
-    assert len(outputs) == len(tab.outputs)
-    assert outputs[0] == run_id
-    assert 'data-stamp="ask"' in outputs[1]
-    assert 'class="pair' not in outputs[1]
+    page = tab.render({"run": run_id})
+    assert "Your name" in page
+    assert page.index("Which answer is better?") < page.index('name="voter"')
+    assert 'class="pair' not in page
+    assert f'data-address="run={run_id}&amp;tab=annotate"' in page
+    assert "data-blind" in page
+
+
+def test_an_address_may_name_the_person(tab: AnnotateTab, desk: AppService):
+    page = tab.render({"run": open_run(desk), "voter": "ann"})
+    assert "you are ann" in page
+    assert "pair 1 of 12" in page
+
+
+def test_another_name_is_given_in_place_of_the_first(
+    tab: AnnotateTab, act: MakeAct, desk: AppService, press: Callable[..., str]
+):
+    run_id = open_run(desk)
+    page = press(run_id, opened(tab, act, run_id), 'data-do="rename"')
+    assert 'name="voter" value="ann"' in page
+    assert 'data-voter=""' in page  # so that the script does not give the name again
+    assert 'class="pair' not in page
 
 
 def test_a_pair_has_its_question_reference_guidance_and_two_answers(
@@ -122,7 +135,7 @@ def test_no_name_is_on_the_page_before_the_end(
         page = press(run_id, page, 'data-key="1"')
     assert "All pairs are done" in page
     assert not any(name in page for name in NAMES)
-    assert not any(name in str(tab.enter(run_id, {})) for name in NAMES)
+    assert not any(name in tab.render({"run": run_id}) for name in NAMES)
 
 
 def test_the_sides_do_not_follow_the_order_of_the_models(
@@ -185,7 +198,8 @@ def test_the_time_spent_is_kept_if_it_can_be_true(
 ):
     run_id = open_run(desk)
     token = now(opened(tab, act, run_id))
-    page = tab.answer(run_id, act("vote", voter="ann", pair=token, choice="a", spent=spent))
+    form = {"run": run_id, "voter": "ann"}
+    page = tab.act(act("vote", form, pair=token, choice="a", spent=spent))
     assert read_votes(desk.database, run_id)[0].seconds == kept
     assert ("11 left · about 2 min" in page) == (kept == 12.5)
 
@@ -209,17 +223,25 @@ def test_another_name_or_a_glance_keeps_the_pair_in_view(
         1
     ].pair_key
     for do in ("set", "open"):
-        page = tab.answer(run_id, act(do, {"voter": "bob", "pair": second}))
+        page = tab.act(act(do, {"run": run_id, "voter": "bob", "pair": second}))
         assert now(page) == second
         assert f'name="pair" value="{second}"' in page
 
 
-def test_an_empty_name_is_local_and_a_long_one_is_cut(
+def test_an_empty_name_is_requested_again_and_a_long_one_is_cut(
     tab: AnnotateTab, act: MakeAct, desk: AppService
 ):
     run_id = open_run(desk)
-    assert 'data-voter="local"' in opened(tab, act, run_id, "  ")
+    assert "Start voting" in opened(tab, act, run_id, "  ")
     assert f'data-voter="{"x" * 60}"' in opened(tab, act, run_id, "x" * 99)
+
+
+def test_nobody_votes_without_a_name(tab: AnnotateTab, act: MakeAct, desk: AppService):
+    run_id = open_run(desk)
+    pair = now(opened(tab, act, run_id))
+    page = tab.act(act("vote", {"run": run_id, "voter": " "}, pair=pair, choice="a"))
+    assert "Start voting" in page
+    assert read_votes(desk.database, run_id) == ()
 
 
 def test_finishing_asks_first_and_then_shows_names(
@@ -233,8 +255,10 @@ def test_finishing_asks_first_and_then_shows_names(
     assert now(press(run_id, asked, 'data-do="open"', "data-pair")) == now(page)
     result = press(run_id, asked, 'data-do="finish"')
     assert all(name in result for name in NAMES)
-    assert "What you preferred" in opened(tab, act, run_id)
-    late = tab.answer(run_id, act("vote", voter="ann", pair=now(page), choice="b"))
+    assert "You preferred" in opened(tab, act, run_id)
+    assert "data-blind" not in result
+    form = {"run": run_id, "voter": "ann"}
+    late = tab.act(act("vote", form, pair=now(page), choice="b"))
     assert "has seen the names" in late
     assert len(read_votes(desk.database, run_id)) == 1
 
@@ -303,8 +327,9 @@ def test_a_conversation_shows_every_turn(tab: AnnotateTab, act: MakeAct, desk: A
 
 
 def test_the_page_speaks_chinese(desk: AppService, act: MakeAct):
-    page = AnnotateTab(desk, messages("zh")).answer(open_run(desk), act("open", voter="甲"))
-    for shown in ("哪个回答更好？", "都不好", "撤销上一票", "您的名字"):
+    form = {"run": open_run(desk), "voter": "甲"}
+    page = AnnotateTab(desk, messages("zh")).act(act("open", form))
+    for shown in ("哪个回答更好？", "都不好", "撤销上一票", "您是 甲"):
         assert shown in page
 
 

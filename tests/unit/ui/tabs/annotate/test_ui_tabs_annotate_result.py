@@ -57,12 +57,13 @@ def vote_all(
 
 
 def finished(tab: AnnotateTab, act: MakeAct, run_id: str, voter: str = "ann") -> str:
-    return tab.answer(run_id, act("finish", voter=voter))
+    return tab.act(act("finish", {"run": run_id, "voter": voter}))
 
 
 def said(page: str, title: str) -> str:
-    """The text of the card with this title, its tags as spaces."""
+    """The text of the card or the folded section with this title, its tags as spaces."""
     card = page.partition(f"<h2>{title}</h2>")[2].partition("</section>")[0]
+    card = card or page.partition(f"<b>{title}</b>")[2].partition("</details>")[0]
     return re.sub(r"\s+", " ", TAG.sub(" ", card))
 
 
@@ -72,7 +73,9 @@ def test_ones_own_votes_are_tallied_by_model(tab: AnnotateTab, desk: AppService,
     vote_all(desk, run_id, "ann", "Since", most=6)
     vote_all(desk, run_id, "ann", "neither", most=3)
     vote_all(desk, run_id, "ann", "skip")
-    card = said(finished(tab, act, run_id), "Your votes")
+    page = finished(tab, act, run_id)
+    assert f"<h1>You preferred {NAMES[0]}: win rate 83 % in 9 pairs.</h1>" in page
+    card = said(page, "Your votes")
     assert "9 votes" in card
     assert f"{NAMES[0]} 6 0 3 0 83 %" in card
     assert f"{NAMES[1]} 0 0 3 6 17 %" in card
@@ -83,12 +86,11 @@ def test_people_stand_beside_the_judge(tab: AnnotateTab, desk: AppService, act: 
     vote_all(desk, run_id, "ann", "do not", most=8)  # against the judge
     vote_all(desk, run_id, "bob", "Since", most=8)
     page = finished(tab, act, run_id)
-    standings = said(page, "Standings by people")
-    assert "16 votes · 2 people" in standings
-    assert f"ELO by {JUDGE}" in standings
+    assert "16 votes of 2 people on 8 pairs of answers" in page
+    assert f"ELO by {JUDGE}" in page
     agreed = said(page, "Who agrees with whom")
-    assert f"ann and {JUDGE} κ " in agreed
-    assert f"bob and {JUDGE} 100 %" in agreed
+    assert f"{JUDGE} and ann 0 (0" in agreed
+    assert f"{JUDGE} and bob 100 (" in agreed
     assert "ann and bob" in agreed
 
 
@@ -98,9 +100,8 @@ def test_disagreements_name_the_question_and_each_vote(
     run_id = open_run(desk, judged=True)
     vote_all(desk, run_id, "ann", "do not")
     card = said(finished(tab, act, run_id), "Where opinions part")
-    assert "12 pairs" in card
-    assert "and 2 more" in card
-    assert f"Why 3? {NAMES[0]} / {NAMES[1]} ann: {NAMES[1]} is better {NAMES[0]} is better" in card
+    assert f"People and {JUDGE}, or people among themselves, differ on 12 pairs." in card
+    assert f"Why 3? {NAMES[0]} against {NAMES[1]} {NAMES[1]}: ann {NAMES[0]}" in card
 
 
 def test_the_win_rate_is_given_by_judge_by_people_and_by_both(
@@ -110,7 +111,7 @@ def test_the_win_rate_is_given_by_judge_by_people_and_by_both(
     vote_all(desk, run_id, "ann", "Since", most=12)
     card = said(finished(tab, act, run_id), "Win rates, the judge corrected by people")
     assert "Judge only People only Judge corrected by people" in card
-    assert f"{NAMES[0]} / {NAMES[1]} 100 %" in card
+    assert f"{NAMES[0]} against {NAMES[1]} 100 (" in card
 
 
 def test_without_a_judge_people_are_shown_alone(tab: AnnotateTab, desk: AppService, act: MakeAct):
@@ -120,7 +121,7 @@ def test_without_a_judge_people_are_shown_alone(tab: AnnotateTab, desk: AppServi
     page = finished(tab, act, run_id)
     assert "ELO by people" in page
     assert "Judge only" not in page
-    assert "ann: late-model is better bob: both good" in said(page, "Where opinions part")
+    assert "late-model: ann; both good: bob" in said(page, "Where opinions part")
 
 
 def test_who_votes_unlike_the_others_is_named(tab: AnnotateTab, desk: AppService, act: MakeAct):
@@ -166,8 +167,8 @@ def test_another_trial_makes_other_figures(desk: AppService):
 
 def test_a_run_without_votes_is_reported_as_such(tab: AnnotateTab, desk: AppService, act: MakeAct):
     page = finished(tab, act, open_run(desk))
-    assert "No votes." in page
-    assert "Nobody else has voted" in page
+    assert "<h1>You cast no vote.</h1>" in page
+    assert "People ·" not in page
 
 
 def test_votes_leave_as_battles_and_come_back(
@@ -185,7 +186,8 @@ def test_votes_leave_as_battles_and_come_back(
     text_ = sent.text.replace('"ann"', '"zoe"')
     upload = desk.store_upload([("votes.jsonl", text_.encode())])
     for told in ("3 votes were new", "0 votes were new"):
-        assert told in tab.answer(run_id, act("uploaded", voter="ann", upload=upload))
+        form = {"run": run_id, "voter": "ann"}
+        assert told in tab.act(act("uploaded", form, upload=upload))
     assert [one.by for one in read_votes(desk.database, run_id)].count("zoe") == 3
 
 
@@ -202,7 +204,8 @@ def test_a_file_that_does_not_fit_is_reported_and_nothing_is_kept(
 ):
     run_id = open_run(desk)
     upload = desk.store_upload([("votes.jsonl", line.encode())])
-    assert 'class="note bad"' in tab.answer(run_id, act("uploaded", voter="ann", upload=upload))
+    form = {"run": run_id, "voter": "ann"}
+    assert 'class="note bad"' in tab.act(act("uploaded", form, upload=upload))
     assert read_votes(desk.database, run_id) == ()
 
 

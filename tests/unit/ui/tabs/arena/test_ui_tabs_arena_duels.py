@@ -1,5 +1,6 @@
 """The list of duels, its filters, and one duel in full."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -53,8 +54,12 @@ def said(number: int, first: str, second: str) -> Outcome | None:
 
 
 def duels(tab: ArenaTab, run_id: str, **form: str) -> Html:
-    *_, shown = tab.enter(run_id, {"sub": "duels", **form})
-    return shown
+    return tab.render({"run": run_id, "tab": "arena", "sub": "duels", **form})
+
+
+def listed(shown: str) -> int:
+    """How many duels the page of the list has."""
+    return shown.partition('<ul class="list">')[2].partition("</ul>")[0].count("<li>")
 
 
 @pytest.mark.parametrize(
@@ -81,29 +86,48 @@ def duels(tab: ArenaTab, run_id: str, **form: str) -> Html:
 def test_filters_leave_the_duels_that_fit(
     tab: ArenaTab, varied: str, wish: dict[str, str], shown: int
 ):
-    assert duels(tab, varied, **wish).count("data-duel=") == shown
+    assert listed(duels(tab, varied, **wish)) == shown
 
 
 def test_wins_are_counted_for_the_right_model_whatever_was_shown_first(tab: ArenaTab, plain: str):
-    listed = duels(tab, plain, duel_pair="late|early")
-    assert listed.count("late – early · late wins") == 12
-    assert ">early wins</option>" in listed
+    shown = duels(tab, plain, duel_pair="late|early")
+    assert shown.count("late – early · late wins") == 12
+    assert ">early wins</option>" in shown
 
 
-def test_a_page_holds_a_hundred_duels(tab: ArenaTab, many: str, act: MakeAct):
-    seen = tab.enter(many, {"sub": "duels"})[0]
-    assert duels(tab, many).count("data-duel=") == PAGE_SIZE
-    second = tab.duels.answer(seen, act("page", {}, page="1"))
-    assert second.count("data-duel=") == 50
-    assert "101–150 shown" in second
+def test_a_page_holds_fifty_duels_and_leads_to_the_next(tab: ArenaTab, many: str):
+    first = duels(tab, many)
+    assert listed(first) == PAGE_SIZE
+    assert "1–50 shown" in first
+    assert "sub=duels&amp;arena=0&amp;page=1" in first
+    second = duels(tab, many, page="1", duel_pair="late|weak")
+    assert listed(second) == 0
+    last = duels(tab, many, page="2")
+    assert listed(last) == 50
+    assert "101–150 shown" in last
 
 
 def test_a_filter_begins_again_at_the_first_page(tab: ArenaTab, many: str, act: MakeAct):
-    seen = tab.enter(many, {"sub": "duels"})[0]
-    form = {"page": "1", "duel": "open/q49|late|weak", "duel_pair": "late|weak"}
-    shown = tab.duels.answer(seen, act("set", form, name="duel_pair"))
+    form = {"run": many, "sub": "duels", "page": "1", "duel": "open/q49|late|weak"}
+    shown = tab.act(act("set", form | {"duel_pair": "late|weak"}, name="duel_pair"))
+    assert shown is not None
     assert "1–50 shown" in shown
     assert "Question q0</h2>" in shown
+    assert (
+        f'data-address="run={many}&amp;tab=arena&amp;sub=duels&amp;arena=0'
+        '&amp;duel_pair=late%7Cweak"' in shown
+    )
+
+
+def test_keys_lead_to_the_duel_before_and_after_across_pages(tab: ArenaTab, many: str):
+    shown = duels(tab, many, duel="open/q16|late|weak")  # the last of the first page
+    (before,) = re.findall(r'href="([^"]*)" data-hotkey="k"', shown)
+    (after,) = re.findall(r'href="([^"]*)" data-hotkey="j"', shown)
+    assert "page=" not in before
+    assert "page=1" in after
+    assert "duel=open%2Fq16%7Clate%7Cearly" in before
+    assert "duel=open%2Fq16%7Cearly%7Cweak" in after
+    assert "data-hotkey" not in duels(tab, many, duel_outcome="injected").partition("steps")[2]
 
 
 def test_a_duel_shows_both_answers_and_what_the_judge_wrote_of_each_order(
@@ -157,6 +181,7 @@ def test_a_duel_has_an_address_of_its_own(tab: ArenaTab, plain: str):
         f'data-copy="?run={plain}&amp;tab=arena&amp;sub=duels&amp;arena=0&amp;'
         'duel=open%2Fq7%7Cearly%7Cweak"' in shown
     )
+    assert shown.count("duel=open%2Fq7%7Cearly%7Cweak") == 3  # in the list, to copy, and its own
 
 
 def test_an_unknown_duel_shows_the_first(tab: ArenaTab, plain: str):

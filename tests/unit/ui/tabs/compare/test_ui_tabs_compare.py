@@ -1,28 +1,24 @@
 """What the Compare tab says of two or more cells, and which it refuses."""
 
 import dataclasses
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-import gradio as gr
 import pytest
-from ui_examples import HOSTILE, built
+from ui_examples import HOSTILE
 
 from evalui.messages import messages
-from evalui.report.analyses.statistics import CellComparison
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
-from evalui.ui.components.component_tabs import SKIP
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare import CompareTab
-from evalui.ui.tabs.compare.comparison import compare, split_by_winner
 from evalui.ui.tabs.compare.questions import PAGE_SIZE
 from evalui.ui.tabs.compare.selection import (
     ComparableRuns,
@@ -50,7 +46,7 @@ options = { rule = "always-A" }
 backend = "scripted"
 options = { rule = "always-A", seed = 1 }
 """
-QUESTIONS = 160  # of which always-A gets none in every order, so that its list has two pages
+QUESTIONS = 32  # of which always-A gets none in every order, so that its list has two pages
 
 
 def csv(n: int, *, first: str = "Question 0?") -> str:
@@ -104,14 +100,7 @@ def both(desk: AppService) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def tab(desk: AppService) -> CompareTab:
-    tab = CompareTab(desk, messages("en"))
-
-    def lay_out() -> None:
-        with gr.Blocks(analytics_enabled=False):
-            tab.build()
-
-    built(lay_out)
-    return tab
+    return CompareTab(desk, messages("en"))
 
 
 @pytest.fixture(scope="module")
@@ -119,23 +108,31 @@ def ids(desk: AppService, both: tuple[str, str]) -> dict[str, str]:
     return cells(desk, both[0])
 
 
-def told(outputs: Sequence[Any]) -> str:
-    """All the text of the panes."""
-    return "".join(part for part in outputs[2:] if isinstance(part, str))
-
-
 def page(tab: CompareTab, *chosen: str, **form: str) -> str:
     """The tab at the address of some cells."""
-    return told(tab.enter("", {"tab": "compare", "cells": ",".join(chosen), **form}))
+    return tab.render({"tab": "compare", "cells": ",".join(chosen), **form})
+
+
+def address(said: str) -> str:
+    """The address that the page states for itself."""
+    found = re.search(r'data-address="([^"]*)"', said)
+    assert found
+    return found[1].replace("&amp;", "&")
+
+
+def sections(said: str) -> dict[str, str]:
+    """The findings of the sections that fold, by name."""
+    found = re.findall(r"</svg><b>([^<]*)</b><span class=\"finding\">(.*?)</span></summary>", said)
+    return {name: re.sub(r"<[^>]*>", "", finding) for name, finding in found}
 
 
 # ---------------------------------------------------------------- the choice
 
 
 def test_without_a_finished_run_the_next_step_is_shown(tmp_path: Path):
-    said = told(CompareTab(open_desk(tmp_path), messages("en")).enter("", {"tab": "compare"}))
+    said = CompareTab(open_desk(tmp_path), messages("en")).render({"tab": "compare"})
     assert "Nothing to compare yet" in said
-    assert 'data-tab="tab-evaluate"' in said
+    assert 'href="?tab=evaluate"' in said
 
 
 def test_runs_are_offered_with_their_cells(tab: CompareTab, ids: dict[str, str]):
@@ -150,12 +147,10 @@ def test_a_cell_of_other_rules_is_grey_and_says_why(tmp_path: Path, act: MakeAct
     desk = open_desk(tmp_path)
     first = cells(desk, run(desk, csv(4), ["perfect"]))["perfect"]
     other = cells(desk, run(desk, csv(4), ["perfect"], pattern="origin"))["perfect"]
-    tab = CompareTab(desk, messages("en"))
-    tab.outputs = list(range(9))
-    head = tab.answer("", act("set", {"cells": [first]}, name="cells"))[2]
-    assert "Not comparable with perfect: other option orders." in head
-    assert f'value="{other}" disabled' in head
-    assert "Tick one more" in head
+    said = CompareTab(desk, messages("en")).act(act("set", {"ticked": [first]}, name="ticked"))
+    assert "Not comparable with perfect: other option orders." in said
+    assert f'value="{other}" disabled' in said
+    assert "Tick one more" in said
 
 
 @pytest.mark.parametrize(
@@ -200,63 +195,84 @@ def test_too_many_ticks_end_at_the_most_a_page_holds():
 def test_ticks_below_a_comparison_leave_it_as_it_is(
     tab: CompareTab, ids: dict[str, str], act: MakeAct
 ):
-    form = {"compared": f"{ids['perfect']},{ids['biased']}", "cells": [ids["always-A"]]}
-    outputs = tab.answer("", act("set", form, name="cells"))
-    assert [part is not SKIP for part in outputs] == [False, False, True] + [False] * 6
-    assert "Copy link" in outputs[2]
-    assert f'value="{ids["always-A"]}" checked' in outputs[2]
+    form = {"cells": f"{ids['perfect']},{ids['biased']}", "ticked": [ids["always-A"]]}
+    said = tab.act(act("set", form, name="ticked"))
+    assert "perfect beats biased by " in said
+    assert f'value="{ids["always-A"]}" checked' in said
+    assert f'value="{ids["perfect"]}" checked' not in said
+    assert f"cells={ids['perfect']},{ids['biased']}" in address(said)
 
 
 # ---------------------------------------------------------------- the figures
 
 
 def test_the_sentence_comes_first_with_its_test(tab: CompareTab, ids: dict[str, str]):
-    said = page(tab, ids["always-A"], ids["perfect"])
-    assert "perfect is ahead of always-A by 100" in said
-    assert "on each of 160 questions" in said
     said = page(tab, ids["biased"], ids["perfect"])
-    assert 'class="compare-title">perfect beats biased by ' in said
-    assert "Paired on the same questions, p &lt; .001." in said
+    assert "<h1>perfect beats biased by " in said
+    assert "p &lt; .001, paired on the same 32 questions." in said
+    assert said.index("<h1>") < said.index("<table")
+    said = page(tab, ids["always-A"], ids["perfect"])
+    assert "<h1>perfect is ahead of always-A by 100" in said
 
 
-def test_a_model_no_better_than_guessing_is_reported_and_wins_nothing(
-    tab: CompareTab, desk: AppService, ids: dict[str, str]
+def test_two_models_have_a_row_for_each_measure_with_both_figures(
+    tab: CompareTab, ids: dict[str, str]
 ):
-    told = page(tab, ids["biased"], ids["always-A"])
-    assert "; always-A is no better than guessing" in told
+    said = page(tab, ids["perfect"], ids["always-A"])
+    rows = said.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")
+    names = ["Robust accuracy", "Accuracy", "Mean over orders"]
+    assert [name for name, row in zip(names, rows, strict=False) if name in row] == names
+    assert "32 : 0" in rows[0]
+    assert "24 : 0" in rows[1]  # always-A is right on every fourth question as written
+    assert [f"{n}<small>" in rows[1] for n in ("+75", "100", "25")] == [True] * 3
+
+
+def test_three_models_have_a_row_for_each_pair_and_links_to_its_questions(
+    tab: CompareTab, ids: dict[str, str]
+):
+    said = page(tab, *ids.values())
+    rows = said.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")
+    # The widest difference first: perfect against always-A, on which all questions differ.
+    assert "over always-A" in rows[0]
+    assert "32 differ" in rows[0]
+    assert f"pair={ids['perfect']}-{ids['always-A']}" in rows[0].replace("&amp;", "&")
+    assert sections(said)["Each model alone"] == (
+        "perfect is highest with 100 %, always-A lowest with 0 %."
+    )
+    assert "<h1>perfect beats all others, the next, biased, by " in said
+
+
+def test_a_model_no_better_than_guessing_wins_nothing(desk: AppService, tab: CompareTab):
     run_id = run(desk, csv(QUESTIONS), ["always-A", "other-A"])
     told = page(tab, *cells(desk, run_id).values())
-    assert "always-A and other-A are not ranked: neither is better than guessing" in told
+    assert "<h1>Neither always-A nor other-A is better than guessing.</h1>" in told
     assert "beats" not in told
 
 
-def test_the_table_has_difference_test_and_what_may_be_missed(tab: CompareTab, ids: dict[str, str]):
-    below = page(tab, *ids.values()).partition("Pair by pair")[2].partition("</table>")[0]
+def test_what_folds_states_its_finding(tab: CompareTab, ids: dict[str, str]):
+    said = page(tab, ids["perfect"], ids["biased"])
+    found = sections(said)
+    assert list(found)[:2] == ["How sure is this?", "Where they part"]
+    assert found["How sure is this?"].startswith("Very. 32 questions show any difference of ")
+    table = said.partition('id="sure"')[2].partition("</details>")[0]
     for head in ("Plausible range", "McNemar mid-p", "p, corrected", "Usually missed below"):
-        assert head in below
-    # The widest difference first: perfect against always-A, on which all questions differ.
-    assert "160 : 0" in below.partition("<tbody>")[2].partition("</tr>")[0]
+        assert head in table
 
 
-def test_the_four_counts_add_up_to_the_questions(desk: AppService, ids: dict[str, str]):
-    chosen = compared_cells(
-        ComparableRuns(desk).all(), [int(ids["perfect"]), int(ids["biased"])], ()
-    )
-    compared = compare(desk, chosen)
-    ahead, behind, alike = split_by_winner(compared, compared.pairs[0])
-    found = compared.pairs[0].result
-    assert isinstance(found, CellComparison)
-    assert found.mcnemar
-    table = found.mcnemar
-    assert (len(ahead), len(behind)) == (table.first_only, table.second_only)
-    assert len(ahead) + len(behind) + len(alike) == QUESTIONS
+def test_the_four_counts_add_up_to_the_questions(tab: CompareTab, ids: dict[str, str]):
+    said = page(tab, ids["perfect"], ids["biased"])
+    finding = sections(said)["Where they part"]
+    ahead, behind, alike = map(int, re.findall(r"\d+", finding))
+    assert ahead + behind + alike == QUESTIONS
+    table = said.partition('id="parts"')[2].partition("</details>")[0]
+    assert [f">{n}</td>" in table for n in (alike, ahead, behind)] == [True] * 3
 
 
 def test_one_model_of_two_runs_has_two_names_and_no_difference(
     tab: CompareTab, desk: AppService, both: tuple[str, str], ids: dict[str, str]
 ):
     said = page(tab, ids["perfect"], cells(desk, both[1])["perfect"])
-    assert "By this figure perfect (Spring) and perfect (Autumn) are equal on each of 160" in said
+    assert "<h1>perfect (Spring) and perfect (Autumn) are equal on each of 32 questions." in said
     assert "By this figure they do not differ on any question." in said
 
 
@@ -264,7 +280,7 @@ def test_few_questions_show_counts_and_no_test(tmp_path: Path):
     desk = open_desk(tmp_path)
     found = cells(desk, run(desk, csv(8), ["perfect", "biased"]))
     said = page(CompareTab(desk, messages("en")), *found.values())
-    assert "too few questions to tell (8)" in said
+    assert "<h1>8 questions are too few to tell " in said
     assert "Under 30 questions no test is shown" in said
     assert "McNemar mid-p = " not in said
 
@@ -272,16 +288,23 @@ def test_few_questions_show_counts_and_no_test(tmp_path: Path):
 def test_another_measure_changes_the_counts_and_the_address(
     tab: CompareTab, ids: dict[str, str], act: MakeAct
 ):
-    form = {"compared": f"{ids['perfect']},{ids['always-A']}", "measure": "accuracy"}
-    said = told(tab.answer("", act("set", form, name="measure")))
-    assert "Right as written, number of questions" in said
-    assert "measure=accuracy" in said
-    assert "All 120" in said  # always-A is right on every fourth question as written
+    form = {
+        "cells": f"{ids['perfect']},{ids['always-A']}",
+        "measure": "accuracy",
+        "page": "1",
+        "q": "quiz/3",
+    }
+    said = tab.act(act("set", form, name="measure"))
+    assert "All 24" in said
+    assert address(said) == (
+        f"tab=compare&cells={ids['perfect']},{ids['always-A']}&measure=accuracy"
+    )
 
 
 def test_mean_over_orders_has_no_right_and_wrong(tab: CompareTab, ids: dict[str, str]):
     said = page(tab, ids["perfect"], ids["always-A"], measure="mean_over_orders")
     assert "perfect higher" in said
+    assert "perfect higher on 32 questions, always-A on 0; 0 alike." in said
     assert "McNemar mid-p &lt;" not in said
 
 
@@ -293,81 +316,97 @@ def test_cells_that_cannot_be_compared_have_the_reason(
     assert "biased cannot be compared with perfect: other option orders." in said
     assert "Choose two or more" in said
     with_third = page(tab, ids["perfect"], other["biased"], ids["always-A"])
-    assert "cannot be compared with perfect" in with_third
+    assert sections(with_third)["What to know (1)"].endswith("other option orders.")
     assert "perfect is ahead of always-A" in with_third
 
 
 # ---------------------------------------------------------------- the questions
 
 
-def test_a_page_has_a_hundred_questions(tab: CompareTab, ids: dict[str, str], act: MakeAct):
+def listed(said: str) -> list[str]:
+    """The ids of the questions in the list."""
+    return re.findall(r'<span class="mono id">([^<]*)</span>', said)
+
+
+def test_a_page_has_twenty_questions(tab: CompareTab, ids: dict[str, str]):
     first = page(tab, ids["perfect"], ids["always-A"])
-    assert first.count('data-do="question"') == PAGE_SIZE
-    assert "1–100 of 160" in first
-    form = {"compared": f"{ids['perfect']},{ids['always-A']}"}
-    outputs = tab.answer("", act("page", form, page="1"))
-    assert [part is SKIP for part in outputs] == [True] * 8 + [False]
-    assert outputs[-1].count('data-do="question"') == QUESTIONS - PAGE_SIZE
-    assert "101–160 of 160" in outputs[-1]
+    assert len(listed(first)) == PAGE_SIZE == 20
+    assert "1–20 of 32" in first
+    second = page(tab, ids["perfect"], ids["always-A"], page="1")
+    assert len(listed(second)) == QUESTIONS - PAGE_SIZE
+    assert "21–32 of 32" in second
+    assert address(second).endswith("&page=1")
 
 
-def test_only_the_questions_of_one_side_are_listed(
-    tab: CompareTab, ids: dict[str, str], act: MakeAct
-):
-    form = {"compared": f"{ids['perfect']},{ids['always-A']}"}
-    below = tab.answer("", act("only", form, only=ids["always-A"]))[-1]
-    assert "No question passes this filter." in below
-    assert 'aria-pressed="true">Only always-A 0' in below
-    assert f'data-only="{ids["perfect"]}"' in below
+def test_only_the_questions_of_one_side_are_listed(tab: CompareTab, ids: dict[str, str]):
+    said = page(tab, ids["perfect"], ids["always-A"], only=ids["always-A"])
+    assert "No question passes this filter." in said
+    assert 'aria-current="true">Only always-A 0' in said
+    assert f"only={ids['perfect']}" in said
+    assert address(said).endswith(f"&only={ids['always-A']}")
 
 
 def test_an_unknown_filter_shows_all(tab: CompareTab, ids: dict[str, str]):
-    assert 'aria-pressed="true">All 160' in page(
-        tab, ids["perfect"], ids["always-A"], only="<b>", page="-1"
-    )
+    said = page(tab, ids["perfect"], ids["always-A"], only="<b>", page="-1")
+    assert 'aria-current="true">All 32' in said
+    assert "only" not in address(said)
+    assert "1–20 of 32" in page(tab, ids["perfect"], ids["always-A"], pair="x", page="x")
+    assert "21–32 of 32" in page(tab, ids["perfect"], ids["always-A"], page="99")
 
 
-def test_a_question_unfolds_with_both_models_in_every_order(
-    tab: CompareTab, ids: dict[str, str], act: MakeAct
-):
-    form = {"compared": f"{ids['perfect']},{ids['always-A']}"}
-    below = tab.answer("", act("question", form, question="quiz/1"))[-1]
-    detail = below.partition("compare-detail")[2].partition("</li>")[0]
-    assert "Right answer: B · b1" in detail
-    assert [detail.count(f">{word}<") for word in ("As written", "Shifted 3")] == [1, 1]
-    assert detail.count("perfect picks this") == detail.count("always-A picks this") == 4
+def test_a_question_unfolds_with_both_models_in_every_order(tab: CompareTab, ids: dict[str, str]):
+    said = page(tab, ids["perfect"], ids["always-A"], q="quiz/1")
+    detail = said.partition("compare-detail")[2].partition("</li>")[0]
+    assert "Question 1?" in detail
+    assert [detail.count(f">{word}</th>") for word in ("As written", "Shifted 3")] == [2, 2]
+    assert detail.count("Right answer") == 2  # a table for each model
     assert f"cell={ids['perfect']}" in detail
-    closed = tab.answer("", act("question", form | {"question": "quiz/1"}, question=""))[-1]
-    assert "compare-detail" not in closed
+    assert address(said).endswith("&q=quiz%2F1")
+
+
+def test_questions_in_one_order_have_both_models_as_columns(desk: AppService, tab: CompareTab):
+    run_id = run(desk, csv(QUESTIONS), ["perfect", "always-A"], pattern="origin")
+    said = page(tab, *cells(desk, run_id).values(), q="quiz/1")
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", said.partition("compare-detail")[2])
+    assert ["perfect" in heads[1], "always-A" in heads[2]] == [True, True]
 
 
 def test_an_address_opens_its_question_on_the_page_that_has_it(
     tab: CompareTab, ids: dict[str, str]
 ):
-    said = page(tab, ids["perfect"], ids["always-A"], question="quiz/150")
-    assert "101–160 of 160" in said
-    assert 'aria-expanded="true" autofocus' in said
+    said = page(tab, ids["perfect"], ids["always-A"], q="quiz/30")
+    assert "21–32 of 32" in said
+    assert 'aria-expanded="true"' in said
 
 
 def test_a_question_on_which_both_agree_is_shown_beside_the_list(
     tab: CompareTab, desk: AppService, both: tuple[str, str], ids: dict[str, str]
 ):
-    said = page(tab, ids["perfect"], cells(desk, both[1])["perfect"], question="quiz/3")
+    said = page(tab, ids["perfect"], cells(desk, both[1])["perfect"], q="quiz/3")
     assert "They do not differ on this question." in said
-    assert "Right answer: D · d3" in said
+    assert "Question 3?" in said.partition("compare-detail")[2]
+
+
+def test_an_unknown_question_is_reported(tab: CompareTab, ids: dict[str, str]):
+    said = page(tab, ids["perfect"], ids["always-A"], q="quiz/<999>")
+    assert "This comparison has no question quiz/&lt;999&gt;." in said
 
 
 def test_a_pair_is_chosen_among_several(tab: CompareTab, ids: dict[str, str]):
     said = page(tab, *ids.values(), pair=f"{ids['always-A']}-{ids['biased']}")
     assert f'value="{ids["biased"]}-{ids["always-A"]}" selected' in said
     assert "biased right" in said
+    assert f"pair={ids['biased']}-{ids['always-A']}" in address(said)
 
 
 def test_markers_are_those_of_the_run(desk: AppService, ids: dict[str, str]):
     chosen = compared_cells(
         ComparableRuns(desk).all(), [int(ids["biased"]), int(ids["always-A"])], {"always-A"}
     )
-    assert [(each.place, each.baseline) for each in chosen] == [(1, False), (0, True)]
+    assert [(each.contender.place, each.contender.baseline) for each in chosen] == [
+        (1, False),
+        (0, True),
+    ]
 
 
 def test_hostile_text_stays_text(tmp_path: Path):
@@ -376,7 +415,7 @@ def test_hostile_text_stays_text(tmp_path: Path):
     found = cells(
         desk, run(desk, csv(8, first=name), ["perfect", "always-A"], name="<script>x</script>")
     )
-    said = page(CompareTab(desk, messages("en")), *found.values(), question="quiz/0")
+    said = page(CompareTab(desk, messages("en")), *found.values(), q="quiz/0")
     assert "&lt;img src=x" in said
     assert "<img" not in said
     assert "<script" not in said
@@ -387,11 +426,7 @@ def test_hostile_text_stays_text(tmp_path: Path):
 
 def test_cells_of_another_user_are_no_such_run(desk: AppService, ids: dict[str, str]):
     other = AppService(desk.settings, desk.database, owner="somebody-else")
-    said = told(
-        CompareTab(other, messages("en")).enter(
-            "", {"tab": "compare", "cells": f"{ids['perfect']},{ids['biased']}"}
-        )
-    )
+    said = page(CompareTab(other, messages("en")), ids["perfect"], ids["biased"])
     assert "There is no such run." in said
     assert "perfect" not in said
     assert "Spring" not in said
@@ -401,12 +436,14 @@ def test_a_run_of_another_user_is_no_such_run(desk: AppService, both: tuple[str,
     other = CompareTab(
         AppService(desk.settings, desk.database, owner="somebody-else"), messages("en")
     )
-    assert "There is no such run." in told(other.enter(both[0], {"tab": "compare"}))
+    assert "There is no such run." in other.render({"tab": "compare", "run": both[0]})
 
 
 def test_a_run_of_an_address_begins_with_its_first_group(tab: CompareTab, both: tuple[str, str]):
-    assert "perfect is ahead of always-A" in told(tab.enter(both[0], {"tab": "compare"}))
-    assert "Tick one more" in told(tab.enter(both[1], {"tab": "compare"}))
+    said = tab.render({"tab": "compare", "run": both[0]})
+    assert "perfect beats all others" in said
+    assert address(said).startswith(f"run={both[0]}&tab=compare&cells=")
+    assert "Tick one more" in tab.render({"tab": "compare", "run": both[1]})
 
 
 def test_a_run_that_waits_is_reported(desk: AppService, tab: CompareTab):
@@ -416,50 +453,31 @@ def test_a_run_that_waits_is_reported(desk: AppService, tab: CompareTab):
         "modes": ["multiple_choice"],
     }
     waiting = desk.start(read_run_form(form))
-    said = told(tab.enter(waiting, {"tab": "compare"}))
+    said = tab.render({"tab": "compare", "run": waiting})
     queue.delete(desk.database, waiting)
     assert "This run has no finished answers yet." in said
 
 
-def test_a_run_deleted_in_another_window_is_reported(tmp_path: Path, act: MakeAct):
+def test_a_run_deleted_in_another_window_is_reported(tmp_path: Path):
     desk = open_desk(tmp_path)
     run_id = run(desk, csv(8), ["perfect", "always-A"])
-    found = ",".join(cells(desk, run_id).values())
+    found = cells(desk, run_id).values()
     tab = CompareTab(desk, messages("en"))
-    assert "Where they part" in told(tab.enter("", {"tab": "compare", "cells": found}))
+    assert "Where they part" in page(tab, *found)
     queue.delete(desk.database, run_id)
-    for do in ("page", "question", "pair"):
-        assert "There is no such run." in told(tab.answer("", act(do, {"compared": found})))
-
-
-def test_another_tab_leaves_the_page_empty_until_it_is_pressed(
-    tab: CompareTab, both: tuple[str, str]
-):
-    run_id, seen, *panes = tab.enter(both[0], {"tab": "results"})
-    assert (run_id, seen) == (both[0], "")
-    assert told([run_id, seen, *panes]) == ""
-    pressed = tab.open(run_id, seen)
-    assert "perfect is ahead of always-A" in told(pressed)
-    assert all(part is SKIP for part in tab.open(pressed[0], pressed[1]))
-
-
-def test_an_annotator_is_shown_no_names(desk: AppService):
-    tab = CompareTab(desk, messages("en"))
-    tab.outputs = list(range(9))
-    closed = tab.blind_voting_outputs()
-    assert "Names stay hidden while you vote" in told(closed)
-    assert "perfect" not in told(closed)
-    assert all(part is SKIP for part in tab.open(closed[0], closed[1]))
-
-
-def test_every_output_gets_a_value(tab: CompareTab):
-    wishes: list[Form] = [{}, {"tab": "compare"}, {"tab": "compare", "cells": "1,2"}]
-    for form in wishes:
-        assert len(tab.enter("", form)) == len(tab.outputs)
-    assert len(tab.blind_voting_outputs()) == len(tab.outputs)
+    assert "There is no such run." in page(tab, *found)
 
 
 def test_both_languages_tell_it(desk: AppService, ids: dict[str, str]):
     said = page(CompareTab(desk, messages("zh")), ids["perfect"], ids["biased"])
     assert "perfect 比 biased 高" in said
     assert "分歧在哪里" in said
+
+
+def test_the_sentences_before_the_first_figure_are_short(tab: CompareTab, ids: dict[str, str]):
+    for chosen in (list(ids.values()), [ids["perfect"], ids["biased"]]):
+        said = page(tab, *chosen)
+        head = re.search(r'<h1>(.*?)</h1><p class="support">(.*?)</p>', said)
+        assert head
+        assert all(len(re.sub(r"<[^>]*>", "", part).split()) <= 16 for part in head.groups())
+        assert all(len(finding.split()) <= 14 for finding in sections(said).values())

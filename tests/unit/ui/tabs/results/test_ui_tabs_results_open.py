@@ -19,12 +19,12 @@ from ui_open_examples import (
 
 from evalui.messages import messages
 from evalui.report.analyses.open_answers.figures import AnswerPair
+from evalui.report.analyses.statistics import pair_sentence
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import ResultsTab
-from evalui.ui.tabs.results.overview.open import pair_sentence
 from evalui.ui.tabs.runs.progress_table import progress_table
 
 MakeAct = Callable[..., Action]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from evalui.ui.tabs.results.overview.open import open_below
 from ui_choice_examples import new_desk, ran
 from ui_examples import GOOD
 from ui_open_examples import finish, open_desk, open_form
@@ -20,7 +21,6 @@ from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Language, Trial
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.overview import overview_tables
-from evalui.ui.tabs.results.overview.open import open_below
 from evalui.ui.tabs.results.run_view import RunView
 
 LABELS: dict[Language, str] = {"en": "First slot chosen", "zh": "选中首位"}

@@ -1,21 +1,29 @@
-"""The part of a written report on people's votes, alone and beside the judges."""
+"""What people's votes say, as blocks for the screen and the report: alone and beside the judges."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.document import kappa
-from evalui.report.analyses.arena.figures import Standing
 from evalui.report.analyses.arena.narrative import (
     join_names,
-    join_sentences,
     judge_name,
     standings_title,
 )
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
-from evalui.report.blocks import NONE, Block, Bullets, Heading, Paragraph, Table, text_table
-from evalui.report.numbers import count, fixed, format_range, format_value
-from evalui.scoring.arena.agreement import RaterAgreement
+from evalui.report.analyses.people.standings import Judges, judges_table, standings_table
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Card,
+    Details,
+    Heading,
+    Paragraph,
+    Table,
+    text_table,
+)
+from evalui.report.numbers import count, format_range, format_value
+from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Interval, Language, Outcome
@@ -27,29 +35,32 @@ _QUESTION_LENGTH = 80
 def people_blocks(
     people: Sequence[PeopleFigures], language: Language, *, rule_based: frozenset[str]
 ) -> Iterator[Block]:
-    """Each dataset that people voted on: sentence, standings, agreement, win rates, disagreements.
+    """Each dataset that people voted on: sentence, standings, and what folds below them.
 
     The figures of a dataset stand together, those beside the panel first.
     """
-    for dataset in dict.fromkeys(figures.judged.dataset for figures in people):
+    datasets = dict.fromkeys(figures.judged.dataset for figures in people)
+    for place, dataset in enumerate(datasets, 1):
         own = [figures for figures in people if figures.judged.dataset == dataset]
         named = {
             _judge(figures, language, rule_based): figures for figures in own if figures.has_judge
         }
         yield Heading(2, localized("people-part", language, dataset=dataset))
-        yield from _dataset(own[0], named, language)
+        yield _standings(own[0], named, language, rule_based)
+        ending = f"-{place}" if place > 1 else ""
+        folded = (
+            *_each_judge(own[0], named, language, rule_based),
+            *_agreement(own[0], named, language),
+            *_prediction_powered(named, language),
+            *_disagreements(own[0], named, language),
+            *_voters(own[0], language),
+        )
+        for name, title, finding, blocks in folded:
+            yield Details(f"{name}{ending}", title, finding, blocks)
 
 
-def _dataset(
-    first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: Language
-) -> Iterator[Block]:
-    """`first` has what the votes alone show; `judges` the figures beside each judge."""
-    yield Paragraph(_title(first, judges, language), strong=True)
-    yield Bullets(tuple(_notes(first, language)))
-    yield from _standings(first, judges, language)
-    yield from _agreement(first, judges, language)
-    yield from _prediction_powered(judges, language)
-    yield from _disagreements(first, judges, language)
+# A section that folds: its key, its name, its finding, and what is in it.
+_Section = tuple[str, str, str, tuple[Block, ...]]
 
 
 def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str]) -> str:
@@ -58,7 +69,7 @@ def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str
     return judge_name(figures.judged.by, language, rule_based=rule_based)
 
 
-def _title(first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: Language) -> str:
+def _title(first: PeopleFigures, judges: Judges, language: Language) -> str:
     for judge, figures in judges.items():
         if agreed := figures.agreement:
             fields = {
@@ -71,87 +82,68 @@ def _title(first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: 
     return standings_title(first.human_arena, language)
 
 
-def _notes(figures: PeopleFigures, language: Language) -> Iterator[str]:
+def _counts(figures: PeopleFigures, language: Language) -> str:
     assert figures.human_arena is not None, "there are votes"
-    yield localized(
-        "people-counts",
-        language,
-        votes=count(figures.votes),
-        people=count(figures.people),
-        pairs=count(len({vote.duel for vote in figures.human_arena.verdicts})),
-    )
-    if figures.unmatched_votes:
-        yield localized("people-strangers", language, k=count(figures.unmatched_votes))
-    if unlike := [voter.name for voter in figures.voters if voter.outlier]:
-        yield localized("people-outliers", language, names=join_names(unlike, language))
-
-
-# ---------------------------------------------------------------- standings
+    fields = {
+        "votes": count(figures.votes),
+        "people": count(figures.people),
+        "pairs": count(len({vote.duel for vote in figures.human_arena.verdicts})),
+    }
+    return localized("people-counts", language, **fields)
 
 
 def _standings(
-    first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: Language
-) -> Iterator[Block]:
+    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
+) -> Card:
     assert first.human_arena is not None, "there are votes"
-    beside = [_by_model(figures.judged.standings) for figures in judges.values()]
-    heads = [
-        localized(f"head-{key}", language) for key in ("model", "counts", "points", "people-elo")
-    ]
-    heads += [localized("head-judge-elo", language, judge=judge) for judge in judges]
-    yield Heading(3, localized("people-standings", language))
+    below: list[Block] = []
     if judges:  # else it is the title of the part
-        yield Paragraph(standings_title(first.human_arena, language))
-    yield text_table(
-        tuple(heads),
-        tuple(
-            (
-                one.model,
-                _tally_text(one),
-                str(one.tally.score),
-                _elo(one),
-                *(_elo(standings.get(one.model)) for standings in beside),
-            )
-            for one in first.human_arena.standings
-        ),
+        below.append(Paragraph(f"{standings_title(first.human_arena, language)}."))
+        below.append(Paragraph(localized("people-marks", language), small=True))
+    if first.unmatched_votes:
+        fields = {"k": count(first.unmatched_votes)}
+        below.append(Paragraph(localized("people-strangers", language, **fields)))
+    return Card(
+        (standings_table(first, judges, language, rule_based), *below),
+        title=_title(first, judges, language),
+        caption=_counts(first, language),
     )
-    about = [localized("basic-about", language), localized("scores-about", language)]
-    yield Paragraph(join_sentences(about, language))
 
 
-def _by_model(standings: Sequence[Standing]) -> dict[str, Standing]:
-    return {standing.model: standing for standing in standings}
-
-
-def _tally_text(standing: Standing) -> str:
-    tally = standing.tally
-    return " / ".join(map(count, (tally.win, tally.tie, tally.lose, tally.not_bad)))
-
-
-def _elo(standing: Standing | None) -> str:
-    if standing is None:
-        return NONE
-    if standing.elo_low is None or standing.elo_high is None:
-        return fixed(standing.elo, 0)
-    ends = f"{fixed(standing.elo_low, 0)}–{fixed(standing.elo_high, 0)}"
-    return f"{fixed(standing.elo, 0)} ({ends})"
+def _each_judge(
+    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
+) -> Iterator[_Section]:
+    """The ratings by each judge of a panel."""
+    if len(judges) > 1:
+        finding = localized("people-judges-is", language, k=count(len(judges) - 1))
+        table = judges_table(first, judges, language, rule_based)
+        yield "judges", localized("people-judges", language), finding, (table,)
 
 
 # ---------------------------------------------------------------- agreement
 
 
-def _agreement(
-    first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: Language
-) -> Iterator[Block]:
+def _agreement(first: PeopleFigures, judges: Judges, language: Language) -> Iterator[_Section]:
     rated = [*_with_judges(judges, language), *_inter_annotator(first, language)]
     if not rated:
         return
     heads = (localized(f"head-{key}", language) for key in ("raters", "same", "kappa", "shared"))
     rows = ((pair, _share(one.raw), kappa(one), count(one.n)) for pair, one in rated[:_LISTED])
-    yield Heading(3, localized("people-agreement", language))
-    yield text_table(tuple(heads), tuple(rows))
+    more = ""
     if len(rated) > _LISTED:
-        yield Paragraph(localized("people-more-raters", language, k=count(len(rated) - _LISTED)))
-    yield Paragraph(localized("people-kappa", language))
+        more = localized("people-more-raters", language, k=count(len(rated) - _LISTED))
+    pair, one = rated[-1] if len(judges) < len(rated) and judges else rated[0]
+    fields = {"pair": pair, "value": _share(one.raw), "n": count(one.n)}
+    yield (
+        "agreement",
+        localized("people-agreement", language),
+        localized("people-agreement-is", language, **fields),
+        (
+            text_table(tuple(heads), tuple(rows)),
+            Paragraph(more),
+            Paragraph(localized("people-kappa", language), small=True),
+        ),
+    )
 
 
 def _with_judges(
@@ -178,7 +170,7 @@ def _inter_annotator(
 # ---------------------------------------------------------------- win rates
 
 
-def _prediction_powered(judges: Mapping[str, PeopleFigures], language: Language) -> Iterator[Block]:
+def _prediction_powered(judges: Judges, language: Language) -> Iterator[_Section]:
     voted = {
         judge: rates
         for judge, figures in judges.items()
@@ -188,13 +180,24 @@ def _prediction_powered(judges: Mapping[str, PeopleFigures], language: Language)
     }
     if not voted:
         return
-    yield Heading(3, localized("people-powered", language))
-    for judge, rates in voted.items():
-        n = sum(rate.human.n for rate in rates.values() if rate.human)
-        fields = {"n": count(n), "total": count(sum(rate.judge.n for rate in rates.values()))}
-        yield Paragraph(localized("people-powered-is", language, judge=judge, **fields))
-        yield _rates(rates, language)
-    yield Paragraph(localized("people-powered-about", language))
+    sentences = [_powered_sentence(judge, rates, language) for judge, rates in voted.items()]
+    tables = [_rates(rates, language) for rates in voted.values()]
+    named = (map(Paragraph, sentences), tables) if len(voted) > 1 else (tables,)
+    about = Paragraph(localized("people-powered-about", language), small=True)
+    yield (
+        "powered",
+        localized("people-powered", language),
+        sentences[0],
+        (*(block for together in zip(*named, strict=True) for block in together), about),
+    )
+
+
+def _powered_sentence(
+    judge: str, rates: Mapping[tuple[str, str], PredictionPoweredRate], language: Language
+) -> str:
+    n = sum(rate.human.n for rate in rates.values() if rate.human)
+    fields = {"n": count(n), "total": count(sum(rate.judge.n for rate in rates.values()))}
+    return localized("people-powered-is", language, judge=judge, **fields)
 
 
 def _rates(rates: Mapping[tuple[str, str], PredictionPoweredRate], language: Language) -> Table:
@@ -219,9 +222,7 @@ def _share(share: Interval | None) -> str:
 # ---------------------------------------------------------------- where opinions part
 
 
-def _disagreements(
-    first: PeopleFigures, judges: Mapping[str, PeopleFigures], language: Language
-) -> Iterator[Block]:
+def _disagreements(first: PeopleFigures, judges: Judges, language: Language) -> Iterator[_Section]:
     """Beside the panel where there is one: its judges' own disagreements are in the tables."""
     judge, figures = next(iter(judges.items()), ("", first))
     # Those with most votes first, else as they were voted on.
@@ -229,10 +230,6 @@ def _disagreements(
     if not ordered:
         return
     fields = {"judge": judge, "n": count(len(ordered))} if judge else {"n": count(len(ordered))}
-    yield Heading(3, localized("people-parting", language))
-    yield Paragraph(
-        localized("people-parting-of" if judge else "people-parting-alone", language, **fields)
-    )
     heads = [localized(f"head-{key}", language) for key in ("question", "pair", "people")]
     rows = [_disagreement_row(one, figures, language) for one in ordered[:_LISTED]]
     if judge:
@@ -241,9 +238,39 @@ def _disagreements(
             (*row, _outcome_text(one.duel, one.judge, language))
             for row, one in zip(rows, ordered, strict=False)
         ]
-    yield text_table(tuple(heads), tuple(rows))
+    more = ""
     if len(ordered) > _LISTED:
-        yield Paragraph(localized("people-parting-more", language, shown=_LISTED))
+        more = localized("people-parting-more", language, shown=_LISTED)
+    yield (
+        "parting",
+        localized("people-parting", language),
+        localized("people-parting-of" if judge else "people-parting-alone", language, **fields),
+        (text_table(tuple(heads), tuple(rows)), Paragraph(more)),
+    )
+
+
+def _voters(figures: PeopleFigures, language: Language) -> Iterator[_Section]:
+    """Each voter beside the others; those who differ most are named first."""
+    if len(figures.voters) < 2:
+        return
+    unlike = [voter.name for voter in figures.voters if voter.outlier]
+    finding = localized("people-alike", language, n=count(len(figures.voters)))
+    if unlike:
+        names = join_names(unlike, language)
+        finding = localized("people-outliers", language, names=names)
+    heads = (localized(f"head-{key}", language) for key in ("voter", "as-others", "others"))
+    rows = [_voter_row(one) for one in figures.voters]
+    yield (
+        "voters",
+        localized("people-voters", language),
+        finding,
+        (text_table(tuple(heads), rows),),
+    )
+
+
+def _voter_row(one: VoterAgreement) -> tuple[str, ...]:
+    others = NONE if one.others_agreement is None else f"{100 * one.others_agreement:.0f}"
+    return (one.name, _share(one.agreement), others)
 
 
 def _disagreement_row(

@@ -1,8 +1,10 @@
 import pytest
 from open_examples import answers_result, rating_result
 
-from evalui.report.analyses.open_answers.document import rating_title, rating_titles
+from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import rating_cells
+from evalui.report.analyses.open_answers.ratings import rated_blocks, rating_title
+from evalui.report.blocks import Card, Headline, Table
 from evalui.report.compile import compile_report, markdown
 
 _HIGH, _LOW = [9.0, 8.0, 9.0, 8.0] * 3, [3.0, 4.0, 3.0, 4.0] * 3
@@ -35,8 +37,29 @@ def test_one_model_alone_has_its_mark_and_a_rule_is_called_one():
 
 
 def test_without_a_mark_nothing_is_said():
-    assert rating_titles([rating_result({"late": [None, None]})], "en", rule_based=_NOBODY) == ()
-    assert rating_titles([answers_result("late")], "en", rule_based=_NOBODY) == ()
+    silent = rating_result({"late": [None, None]})
+    assert rating_title(silent, "en", rule_based=_NOBODY) == ""
+    (headline,) = rated_blocks(silent, OpenContext("en", ["late"]), file="")
+    assert isinstance(headline, Headline)
+    assert headline.text == "No marks yet."
+
+
+def test_the_marks_stand_in_a_table_with_the_places_that_the_test_leaves():
+    found = rating_result({"early": _LOW, "late": _HIGH, "mid": _HIGH})
+    context = OpenContext("en", ["early", "late", "mid"], rules=_RULES)
+    headline, card = rated_blocks(found, context, file="marks.png")
+    assert isinstance(headline, Headline)
+    assert (headline.kind, headline.lead) == ("warn", "A rule judged, not a model:")
+    assert isinstance(card, Card)
+    (table,) = card.blocks
+    assert isinstance(table, Table)
+    assert [(row[0], getattr(row[1], "name", "")) for row in table.rows] == [
+        ("1–2", "late"),
+        ("1–2", "mid"),
+        ("3", "early"),
+    ]
+    assert [getattr(row[3], "value", "") for row in table.rows] == ["8.5", "8.5", "3.5"]
+    assert [row[4:] for row in table.rows] == [("12", "0")] * 3
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

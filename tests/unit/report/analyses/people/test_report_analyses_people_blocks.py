@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
-from evalui.report.analyses.people.document import people_blocks
+from evalui.report.analyses.people.blocks import people_blocks
+from evalui.report.analyses.people.figures import PeopleFigures
+from evalui.report.blocks import Card, Details, ModelCell, PlotCell, Table
 from evalui.report.compile import Report, compile_report, markdown
 from evalui.report.export.files import write
 from evalui.report.render.markdown import as_markdown
@@ -64,14 +66,16 @@ def test_a_report_without_votes_stays_as_it_was(report: Report):
     assert "People" not in markdown(plain, "en")
     part = _people(report)
     signed = f"- `{report.signatures[-1]}`\n"
-    assert markdown(report, "en").replace(f"{part}\n", "").replace(signed, "") == markdown(
-        plain, "en"
-    )
+    rest = markdown(report, "en").replace(f"{part}\n", "").replace(signed, "")
+    told = set(rest.splitlines()) - set(markdown(plain, "en").splitlines())
+    # Beside their own part, people are held against the judge.
+    assert told
+    assert all("people" in line for line in told)
 
 
 def test_the_part_says_who_voted_and_how_often(text: str):
     assert text.startswith("## People · open-qa\n")
-    assert "Votes: 18. People: 2. Pairs of answers with a vote: 12." in text
+    assert "18 votes of 2 people on 12 pairs of answers" in text
     assert "does not have: 1. They enter no figure." in text
 
 
@@ -79,8 +83,8 @@ def test_the_title_is_the_agreement_with_the_judge(report: Report, text: str):
     (figures,) = report.people
     assert figures.agreement is not None
     share = round(100 * figures.agreement.raw.value)
-    assert f"**Most people and judge-local say the same of {share} % (" in text
-    assert f") of {figures.agreement.n} pairs of answers**" in text
+    assert f"### Most people and judge-local say the same of {share} % (" in text
+    assert f") of {figures.agreement.n} pairs\n" in text
 
 
 def test_people_and_judge_have_their_ratings_side_by_side(report: Report, text: str):
@@ -89,11 +93,11 @@ def test_people_and_judge_have_their_ratings_side_by_side(report: Report, text: 
     best = figures.human_arena.standings[0]
     tally = best.tally
     judged = {standing.model: standing for standing in figures.judged.standings}
-    cells = _rows(text, "Model | W / T / L / NB")[best.model]
-    assert cells[0] == f"{tally.win} / {tally.tie} / {tally.lose} / {tally.not_bad}"
-    assert cells[1] == str(tally.score)
-    assert cells[2].startswith(f"{best.elo:.0f} (")
-    assert cells[3].startswith(f"{judged[best.model].elo:.0f} (")
+    cells = _rows(text, "Model | ELO by people")[best.model]
+    assert cells[0].startswith(f"{best.elo:.0f} (")
+    assert cells[1].startswith(f"{judged[best.model].elo:.0f} (")
+    assert cells[2] == f"{tally.win} / {tally.tie} / {tally.lose} / {tally.not_bad}"
+    assert cells[3] == str(tally.score)
 
 
 def test_every_two_raters_have_agreement_and_kappa(report: Report, text: str):
@@ -143,7 +147,7 @@ def test_no_more_than_twenty_quarrels_are_listed():
     text = _people(found)
     listed = text[text.index("### Where opinions part") :]
     assert listed.count("\n| ") == 1 + 1 + 20  # head, rule, rows
-    assert "people among themselves, say different things: 36." in listed
+    assert "or people among themselves, differ on 36 pairs." in listed
     assert "Listed are the 20 with most votes" in listed
 
 
@@ -168,9 +172,9 @@ def test_answers_that_nobody_judged_have_the_standings_of_people():
     results = [answers_result(model) for model in MODELS]
     found = compile_report("", results, votes={DATASET: (*votes("ann"), *votes("eve"))})
     text = _people(found)
-    assert "**late is ahead of early; by how much cannot be told with 12 questions**" in text
+    assert "### late is ahead of early; by how much cannot be told with 12 questions" in text
     assert "Win rates, the judge corrected" not in text
-    assert "ELO by people |\n" in text
+    assert "| ELO by people | W / T / L / NB | Score |\n" in text
     assert list(_rows(text, "Two raters")) == ["ann and eve"]
 
 
@@ -178,7 +182,7 @@ def test_people_who_part_without_a_judge_are_listed():
     results = [answers_result(model) for model in MODELS]
     both = (*votes("ann")[:3], *votes("eve", decide=_contrary)[:3])
     text = _people(compile_report("", results, votes={DATASET: both}))
-    assert "Pairs of answers on which people say different things: 3." in text
+    assert "People say different things about 3 pairs of answers." in text
     assert "| Question | Pair | People |\n" in text
 
 
@@ -186,8 +190,10 @@ def test_each_judge_of_a_panel_is_held_against_people(said: Sequence[Verdict]):
     found = compile_report("", judged_run(judges=("one", "two")), votes={DATASET: said})
     text = _people(found, rule_based=("two",))
     assert "ELO by people | ELO by the panel | ELO by one | ELO by two (rule-based) |" in text
-    assert text.count("correct the verdicts of") == 3
-    assert text.startswith("## People · open-qa\n\n**Most people and the panel say")
+    section = text.partition("### Win rates, the judge corrected by people")[2]
+    for judge in ("the panel", "one", "two (rule-based)"):
+        assert f"correct the verdicts of {judge} on all." in section.partition("Where opinions")[0]
+    assert text.startswith("## People · open-qa\n\n### Most people and the panel say")
     assert text.count("## People · ") == 1
 
 
@@ -210,3 +216,41 @@ def test_the_figures_of_people_are_signed(report: Report):
     signature = report.signatures[-1]
     assert "|by:people|people:2|votes:18|" in signature
     assert f"`{signature}`" in markdown(report, "en")
+
+
+def test_the_standings_are_drawn_with_people_solid_and_the_judge_hollow(report: Report):
+    card = next(
+        block
+        for block in people_blocks(report.people, "en", rule_based=frozenset())
+        if isinstance(block, Card)
+    )
+    table = next(block for block in card.blocks if isinstance(block, Table))
+    (figures,) = report.people
+    assert figures.human_arena is not None
+    for standing, (model, plot, *_) in zip(figures.human_arena.standings, table.rows, strict=True):
+        assert isinstance(model, ModelCell)
+        assert isinstance(plot, PlotCell)
+        assert model.name == standing.model
+        assert (plot.marks[0].value, plot.marks[0].hollow) == (standing.elo, False)
+        assert plot.marks[1].hollow
+    places = {row[0].name: row[0].place for row in table.rows if isinstance(row[0], ModelCell)}
+    assert places == {model: place for place, model in enumerate(MODELS)}
+
+
+def test_what_folds_has_its_finding_and_a_place_of_its_own(report: Report):
+    folded = [
+        block
+        for block in people_blocks((*report.people, *_second(report)), "en", rule_based=frozenset())
+        if isinstance(block, Details)
+    ]
+    assert all(block.finding for block in folded)
+    keys = [block.key for block in folded]
+    assert len(keys) == len(set(keys))
+    assert {"agreement", "powered", "parting", "agreement-2"} <= set(keys)
+
+
+def _second(report: Report) -> tuple[PeopleFigures, ...]:
+    """The same figures of another dataset."""
+    return tuple(
+        replace(one, judged=replace(one.judged, dataset="second")) for one in report.people
+    )

@@ -1,0 +1,1 @@
+"""Models of one or several runs on the same questions."""

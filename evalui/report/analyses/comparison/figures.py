@@ -1,0 +1,265 @@
+"""Two or more models on the same questions: every pair of them, and the questions they part on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+
+from evalui.report.analyses.open_answers.figures import (
+    ANSWERS,
+    MAIN,
+    RECALL,
+    AnswerPair,
+    AnswerSummary,
+    compare_answers,
+    ranking_metric,
+    summarise_answers,
+)
+from evalui.report.analyses.overview.summary import Measure, Summary, pair_summary
+from evalui.report.analyses.statistics import (
+    MEASURES,
+    CellComparison,
+    compare_cells,
+    holm_corrected,
+    shared_measures,
+)
+from evalui.types import Cell, CellResult, Sample, Trial
+
+# What written answers are compared by, and the text figure that it is.
+FIGURES = {"rouge": MAIN, "recall": RECALL}
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A cell that is compared, by the `id` that addresses write.
+
+    No other has its `name`; `place` decides its marker. `run` is the id of its run.
+    """
+
+    id: str
+    name: str
+    place: int
+    baseline: bool
+    run: str
+    run_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairComparison:
+    """Two contenders, the one with the higher mean first.
+
+    `means` are theirs over the questions both have, 0..1.
+    """
+
+    first: Contender
+    second: Contender
+    result: CellComparison | AnswerPair
+    means: tuple[float, float]
+
+    @property
+    def key(self) -> str:
+        """How addresses name the pair."""
+        return f"{self.first.id}-{self.second.id}"
+
+    @property
+    def difference(self) -> float:
+        """How far the first is ahead, 0..1."""
+        if isinstance(self.result, CellComparison):
+            return self.result.paired.difference
+        return self.result.value
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Contenders on the same questions under one measure, the widest difference first.
+
+    `rows` are what is drawn: all pairs, or the only one under each measure, seen from one side.
+    `values` are per cell and question, `trials` in the order of the variants. `answers` are the
+    figures of written answers.
+    """
+
+    contenders: tuple[Contender, ...]
+    measure: str
+    measures: tuple[str, ...]
+    pairs: tuple[PairComparison, ...]
+    rows: tuple[PairComparison, ...]
+    results: tuple[CellResult, ...]
+    values: Mapping[str, Mapping[str, float]]
+    trials: Mapping[str, Mapping[str, Sequence[Trial]]]
+    answers: tuple[AnswerSummary, ...] = ()
+
+    @property
+    def samples(self) -> Mapping[str, Sample]:
+        """The questions by id, in file order."""
+        return self.results[0].samples
+
+    @property
+    def written(self) -> bool:
+        """Whether these are written answers, which are closer or less close, not right or wrong."""
+        return self.measure in FIGURES
+
+    def pair(self, key: str) -> PairComparison | None:
+        """The pair of a key in either order, else the widest."""
+        ids = set(key.split("-"))
+        named = (each for each in self.pairs if {each.first.id, each.second.id} == ids)
+        return next(named, next(iter(self.pairs), None))
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSplit:
+    """The questions both of a pair have, in file order: first better, second better, alike."""
+
+    ahead: tuple[str, ...]
+    behind: tuple[str, ...]
+    alike: tuple[str, ...]
+
+
+def compare(
+    contenders: Sequence[Contender], results: Sequence[CellResult], preferred_measure: str = ""
+) -> Comparison:
+    """All pairs of contenders that nothing hinders; a measure not all have gives way to another.
+
+    `results` are theirs, in the same order.
+    """
+    label = results[0].cell.label  # labels differ from run to run for one mode
+    named = [
+        replace(result, cell=replace(result.cell, model=each.name, label=label))
+        for each, result in zip(contenders, results, strict=True)
+    ]
+    if results[0].cell.mode == ANSWERS:
+        return _of_answers(contenders, named, preferred_measure)
+    return _of_choices(contenders, named, preferred_measure)
+
+
+def split_questions(compared: Comparison, pair: PairComparison) -> QuestionSplit:
+    """On which questions the two of a pair part."""
+    mine, other = compared.values[pair.first.id], compared.values[pair.second.id]
+    whole = compared.measure in ("robust", "accuracy")
+    split: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for name in compared.samples:
+        if name in mine and name in other:
+            # A tie that holds the right option is not right, as in McNemar's test.
+            one, two = (mine[name] == 1, other[name] == 1) if whole else (mine[name], other[name])
+            split[0 if one > two else 1 if two > one else 2].append(name)
+    return QuestionSplit(*map(tuple, split))
+
+
+def _of_choices(
+    contenders: Sequence[Contender], results: Sequence[CellResult], preferred: str
+) -> Comparison:
+    summaries = [pair_summary(result) for result in results]
+    measures: tuple[Measure, ...] = shared_measures(summaries) or ("accuracy",)
+    known: Mapping[str, Measure] = {name: name for name in measures}
+    measure = known.get(preferred, measures[0])
+    tested = holm_corrected(
+        [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
+    )
+    of = {each.name: (each, summary) for each, summary in zip(contenders, summaries, strict=True)}
+    pairs = [_pair(of, each) for each in tested if isinstance(each, CellComparison)]
+    values = [summary.outcomes.get(measure, {}) for summary in summaries]
+    whole = _compared(contenders, results, (measure, *measures), pairs, values)
+    if len(pairs) != 1:
+        return whole
+    main = next(each for each in tested if isinstance(each, CellComparison))
+    one, other = of[main.first.model][1], of[main.second.model][1]
+    return replace(whole, rows=(*pairs, *(_pair(of, each) for each in _others(main, one, other))))
+
+
+def _pair(of: Mapping[str, tuple[Contender, Summary]], result: CellComparison) -> PairComparison:
+    (first, one), (second, other) = of[result.first.model], of[result.second.model]
+    means = _means(one.outcomes.get(result.measure, {}), other.outcomes.get(result.measure, {}))
+    return PairComparison(first, second, result, means)
+
+
+def _means(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[float, float]:
+    both = one.keys() & other.keys()
+    return fmean(one[name] for name in both), fmean(other[name] for name in both)
+
+
+def _others(main: CellComparison, one: Summary, other: Summary) -> Iterator[CellComparison]:
+    """The same two under every other measure that both have, in the same order."""
+    for measure in MEASURES:
+        result = compare_cells(one, other, measure)
+        if measure != main.measure and isinstance(result, CellComparison):
+            yield _reversed(result, main.first)
+
+
+def _of_answers(
+    contenders: Sequence[Contender], results: Sequence[CellResult], preferred: str
+) -> Comparison:
+    """By the figure that leads; where that is recall, ROUGE-L can be chosen too."""
+    answers = tuple(summarise_answers(result) for result in results)
+    measures = ("recall", "rouge") if ranking_metric(answers).figure == RECALL else ("rouge",)
+    measure = preferred if preferred in measures else measures[0]
+    figure = FIGURES[measure]
+    values = [_values(result.trials, figure) for result in results]
+    of = {each.name: (each, own) for each, own in zip(contenders, values, strict=True)}
+    compared_pairs = [_ahead_first(each) for each in compare_answers(results, figure)]
+    pairs = [
+        PairComparison(
+            of[each.first][0],
+            of[each.second][0],
+            each,
+            _means(of[each.first][1], of[each.second][1]),
+        )
+        for each in compared_pairs
+    ]
+    whole = _compared(contenders, results, (measure, *measures), pairs, values)
+    return replace(whole, answers=answers)
+
+
+def _compared(
+    contenders: Sequence[Contender],
+    results: Sequence[CellResult],
+    measures: Sequence[str],  # the one that counts, then all
+    pairs: Sequence[PairComparison],
+    values: Sequence[Mapping[str, float]],
+) -> Comparison:
+    widest_first = tuple(sorted(pairs, key=lambda each: -each.difference))
+    return Comparison(
+        contenders=tuple(contenders),
+        measure=measures[0],
+        measures=tuple(measures[1:]),
+        pairs=widest_first,
+        rows=widest_first,
+        results=tuple(results),
+        values={each.id: value for each, value in zip(contenders, values, strict=True)},
+        trials={
+            each.id: _by_question(result.trials)
+            for each, result in zip(contenders, results, strict=True)
+        },
+    )
+
+
+def _values(trials: Sequence[Trial], figure: str) -> dict[str, float]:
+    return {trial.sample_id: trial.scores[figure][0] for trial in trials if figure in trial.scores}
+
+
+def _ahead_first(pair: AnswerPair) -> AnswerPair:
+    if pair.value >= 0:
+        return pair
+    first, second, low, high = pair.second, pair.first, -pair.high, -pair.low
+    return replace(pair, first=first, second=second, value=-pair.value, low=low, high=high)
+
+
+def _by_question(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
+    by_question: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_question.setdefault(trial.sample_id, []).append(trial)
+    return by_question
+
+
+def _reversed(pair: CellComparison, first: Cell) -> CellComparison:
+    """The pair seen from `first`, even where it is behind."""
+    if pair.first == first:
+        return pair
+    seen = pair.paired
+    away = replace(seen, difference=-seen.difference, low=-seen.high, high=-seen.low)
+    return replace(
+        pair,
+        first=pair.second,
+        second=pair.first,
+        paired=away,
+        first_at_chance=pair.second_at_chance,
+        second_at_chance=pair.first_at_chance,
+    )

@@ -1,0 +1,190 @@
+"""Judges of single answers: the sentence on whose marks are highest, and their table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from evalui.messages import localized
+from evalui.report.analyses.arena.narrative import join_names_shortened, judge_name
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.open_answers.figures import (
+    AnswerSummary,
+    JudgeRating,
+    judge_rating,
+)
+from evalui.report.analyses.open_answers.ranks import rank_bands
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Card,
+    Column,
+    Headline,
+    PlotCell,
+    PlotMark,
+    Table,
+    TableCell,
+    ValueCell,
+)
+from evalui.report.charts.kinds import Axis
+from evalui.report.numbers import count, fixed, format_range, format_value
+from evalui.scoring.statistics.paired_tests import holm, paired_bootstrap
+from evalui.types import CellResult, Interval, Language
+
+_LEVEL = 0.05  # of the test of two models' marks, corrected for the number of pairs
+_HIGHEST = 10.0  # mark on the scale of ratings; a test wants shares
+_AXES: Mapping[str, Axis] = {
+    "rating": Axis(1, 10, (1, 2, 4, 6, 8, 10), ("1", "2", "4", "6", "8", "10")),
+    "correct": Axis(0, 100, (0, 20, 40, 60, 80, 100), ("0", "20", "40", "60", "80", "100 %")),
+}
+
+
+def rating_title(result: CellResult, language: Language, *, rule_based: frozenset[str]) -> str:
+    """Whose marks are highest in one judge's cell, or whose do not differ; "" without marks.
+
+    Two models are compared on the questions on which both have marks, by the sign-flip test.
+    """
+    judge = judge_name(result.cell.model, language, rule_based=rule_based)
+    ratings = _ratings(result)
+    means = {name: marks.mean.value for name, marks in ratings.items() if marks.mean}
+    if not means:
+        return ""
+    best = max(means, key=lambda name: means[name])
+    behind = {worse for better, worse in _decided(result) if better == best}
+    level = sorted((n for n in means if n not in behind), key=lambda name: -means[name])
+    if len(means) > 1 and len(level) > 1:
+        ends = {
+            "low": _rating_value(ratings[level[-1]], language),
+            "high": _rating_value(ratings[best], language),
+        }
+        names = join_names_shortened(level, language)
+        return localized("rated-level", language, judge=judge, names=names, **ends)
+    key = "rated-best" if len(means) > 1 else "rated-one"
+    ends = {"value": _rating_value(ratings[best], language), "span": _range_text(ratings[best])}
+    return localized(key, language, judge=judge, model=best, **ends)
+
+
+def rated_blocks(result: CellResult, context: OpenContext, *, file: str) -> Iterator[Block]:
+    """The verdict of one judge of single answers, and the table of its marks."""
+    language = context.language
+    title = rating_title(result, language, rule_based=context.rules)
+    ruled = result.cell.model in context.rules
+    yield Headline(
+        localized("sentence", language, said=title) if title else localized("no-marks", language),
+        localized("rule-said", language) if ruled else "",
+        localized("rule-lead", language) if ruled else "",
+        "warn" if ruled else None,
+    )
+    rated = {name: one for name, one in _ratings(result).items() if one.mean}
+    if rated:
+        yield Card(
+            (_table(result, rated, context, file),),
+            title=localized("marks-by-model", language),
+            caption=localized("marks-about", language),
+        )
+
+
+def rating_cell(summary: AnswerSummary, judge: str, scale: str) -> str:
+    """A mean mark with its range and n, for a table of counts; "–" without one."""
+    found = (one for one in summary.ratings if (one.judge, one.scale) == (judge, scale))
+    rated = next(found, None)
+    if rated is None or rated.mean is None:
+        return NONE
+    ends = f"{fixed(rated.mean.low, 2)}–{fixed(rated.mean.high, 2)}"
+    return f"{fixed(rated.mean.value, 2)} ({ends}), n = {count(rated.n)}"
+
+
+def _ratings(result: CellResult) -> dict[str, JudgeRating]:
+    return {
+        one.name: marks
+        for one in result.contestants
+        if (marks := judge_rating(one.name, result)) and marks.mean
+    }
+
+
+def _table(
+    result: CellResult, rated: Mapping[str, JudgeRating], context: OpenContext, file: str
+) -> Table:
+    language = context.language
+    scale = next(iter(rated.values())).scale
+    bands = rank_bands(list(rated), _decided(result))
+    ordered = sorted(rated, key=lambda name: -_mean(rated[name]).value)
+    bare = any(one.unreferenced for one in rated.values())
+    keys = ("marked", "unscored", "unreferenced")[: 3 if bare else 2]
+    head = {key: localized(f"lead-{key}", language) for key in ("rank", "model", "mark", *keys)}
+    columns = (
+        Column(head["rank"], rank=True, width=56),
+        Column(head["model"], width=200),
+        Column(head["mark"], axis=_AXES[scale]),
+        Column(head["mark"], lead=True, width=136),
+        *(Column(head[key], right=True, width=120) for key in keys),
+    )
+    rows = tuple(_row(name, rated[name], bands[name], context, keys) for name in ordered)
+    return Table(columns, rows, lead=True, file=file)
+
+
+def _row(
+    name: str, one: JudgeRating, band: str, context: OpenContext, keys: Sequence[str]
+) -> tuple[TableCell, ...]:
+    mean = _mean(one)
+    unit = 100.0 if one.scale == "correct" else 1.0
+    mark = PlotMark(unit * mean.value, unit * mean.low, unit * mean.high)
+    if one.scale == "correct":
+        lead = ValueCell(format_value(mean), "%", format_range(mean), size="lead")
+    else:
+        ends = f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}"
+        lead = ValueCell(fixed(mean.value, 1), "", ends, size="lead")
+    counts = {"marked": one.n, "unscored": one.unscored, "unreferenced": one.unreferenced}
+    baseline = name in context.baselines
+    return (
+        band,
+        context.model(name),
+        PlotCell((mark,), context.place(name), baseline, f"{lead.value} ({lead.range})"),
+        lead,
+        *(count(counts[key]) for key in keys),
+    )
+
+
+def _mean(marks: JudgeRating) -> Interval:
+    assert marks.mean is not None, "a mark that was given"
+    return marks.mean
+
+
+def _decided(result: CellResult) -> frozenset[tuple[str, str]]:
+    """The pairs (better, worse) of models that the test tells apart."""
+    shares = _shares(result)
+    tested = {
+        pair: difference
+        for pair in combinations(shares, 2)
+        if (difference := paired_bootstrap(shares[pair[0]], shares[pair[1]]))
+    }
+    adjusted = holm([difference.p for difference in tested.values()])
+    return frozenset(
+        pair if difference.value > 0 else (pair[1], pair[0])
+        for (pair, difference), p in zip(tested.items(), adjusted, strict=True)
+        if p < _LEVEL
+    )
+
+
+def _shares(result: CellResult) -> Mapping[str, Mapping[str, float]]:
+    """Each contestant's marks by question, as shares of the highest."""
+    names = [one.name for one in result.contestants]
+    shares: dict[str, dict[str, float]] = {name: {} for name in names}
+    for trial in result.trials:
+        own = shares[names[trial.variant.permutation[0]]]
+        if "rating" in trial.scores:
+            own[trial.sample_id] = trial.scores["rating"][0] / _HIGHEST
+        elif "correct" in trial.scores:
+            own[trial.sample_id] = trial.scores["correct"][0]
+    return shares
+
+
+def _rating_value(marks: JudgeRating, language: Language) -> str:
+    mean = _mean(marks)
+    value = format_value(mean) if marks.scale == "correct" else fixed(mean.value, 1)
+    return localized(f"mark-{marks.scale}", language, value=value)
+
+
+def _range_text(marks: JudgeRating) -> str:
+    mean = _mean(marks)
+    if marks.scale == "correct":
+        return f"{format_range(mean)}, n = {count(mean.n)}"
+    return f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}, n = {count(mean.n)}"

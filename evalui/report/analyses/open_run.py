@@ -1,0 +1,149 @@
+"""The written answers of a run in parts: one for each dataset and who judged it.
+
+A judge comes before the text figures of the same answers, which stand second on its page; a
+dataset without a judge has its text figures alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evalui.messages import localized
+from evalui.report.analyses.arena.document import judged_blocks
+from evalui.report.analyses.arena.figures import PEOPLE, Arena
+from evalui.report.analyses.arena.narrative import judge_name, judged_by
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.open_answers.document import (
+    figures_finding,
+    text_blocks,
+    text_card,
+    text_figures,
+)
+from evalui.report.analyses.open_answers.figures import (
+    ANSWERS,
+    JUDGE,
+    AnswerSummary,
+    compare_answers,
+    ranking_metric,
+    rating_cells,
+)
+from evalui.report.analyses.open_answers.notes import know_details
+from evalui.report.analyses.open_answers.ratings import rated_blocks
+from evalui.report.analyses.people.figures import PeopleFigures
+from evalui.report.blocks import Block, Details, Heading, NoteLine, Notes
+from evalui.report.charts.arena import picture_problem
+from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.types import CellResult, Language
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """What a run of written answers comes to: all of `Report` that its parts are made of."""
+
+    answers: tuple[AnswerSummary, ...]
+    arenas: tuple[Arena, ...]
+    people: tuple[PeopleFigures, ...]
+    results: tuple[CellResult, ...]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Who answered, in the order of the run, which decides markers and colours."""
+        asked = (one.cell.model for one in self.results if one.cell.mode != JUDGE)
+        shown = (one.name for arena in self.arenas for one in arena.contestants)
+        return tuple(dict.fromkeys((*asked, *shown)))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPart:
+    """A dataset as one judge compared its answers, or marked them, or without either."""
+
+    dataset: str
+    arena: Arena | None = None
+    rated: CellResult | None = None
+
+    @property
+    def judge(self) -> str:
+        """The judge, "panel" or "people"; "" where there is none."""
+        if self.arena:
+            return self.arena.by
+        return self.rated.cell.model if self.rated else ""
+
+    def label(self, language: Language, rules: frozenset[str]) -> str:
+        """Who judged, as a heading and a switch name it."""
+        if self.judge in (PANEL_NAME, PEOPLE):
+            return localized(f"part-{self.judge}", language)
+        return judge_name(self.judge, language, rule_based=rules)
+
+
+def open_parts(run: OpenRun, arenas: Sequence[Arena] | None = None) -> tuple[OpenPart, ...]:
+    """The parts in the order of the run, a panel before its judges; `arenas` if not the run's."""
+    shown = run.arenas if arenas is None else arenas
+    written = (one.cell.dataset for one in run.results if one.cell.mode in (ANSWERS, JUDGE))
+    datasets = dict.fromkeys((*written, *(one.dataset for one in shown)))
+    rated = rating_cells(run.results)
+    parts: list[OpenPart] = []
+    for dataset in datasets:
+        judged = [OpenPart(dataset, arena=one) for one in shown if one.dataset == dataset]
+        judged += [OpenPart(dataset, rated=one) for one in rated if one.cell.dataset == dataset]
+        parts += judged or [OpenPart(dataset)]
+    return tuple(parts)
+
+
+def part_blocks(
+    run: OpenRun, part: OpenPart, context: OpenContext, *, suffix: str = ""
+) -> Iterator[Block]:
+    """The blocks of one part; `suffix` tells the names of its pictures from those of others."""
+    answers = [one for one in run.answers if one.cell.dataset == part.dataset]
+    results = [one for one in run.results if one.cell.dataset == part.dataset]
+    if part.arena:
+        people = next(
+            (p.agreement for p in run.people if p.judged.signature == part.arena.signature), None
+        )
+        yield from judged_blocks(
+            part.arena, context, answers=answers, results=results, people=people, suffix=suffix
+        )
+    elif part.rated:
+        yield from _rated(part.rated, answers, results, context, suffix)
+    elif answers:
+        file = context.file(f"answers{suffix}.png")
+        yield from text_blocks(answers, results, context, file=file)
+
+
+def _rated(
+    rated: CellResult,
+    answers: Sequence[AnswerSummary],
+    results: Sequence[CellResult],
+    context: OpenContext,
+    suffix: str,
+) -> Iterator[Block]:
+    language = context.language
+    yield from rated_blocks(rated, context, file=context.file(f"marks{suffix}.png"))
+    measured = any(summary.means for summary in answers)
+    pairs = compare_answers(results, ranking_metric(answers).figure) if measured else ()
+    if measured:
+        yield text_card(answers, pairs, context)
+    if answers:
+        yield Details(
+            "every-figure",
+            localized("every-figure", language),
+            figures_finding(answers, language),
+            tuple(text_figures(answers, pairs, context)),
+        )
+    yield from know_details((), answers, context)
+
+
+def open_blocks(run: OpenRun, context: OpenContext) -> Iterator[Block]:
+    """All parts for a file, each under a heading that names dataset and judge."""
+    language = context.language
+    problem = picture_problem(run.arenas, language)
+    if problem:
+        context = context.without_pictures()
+    for place, part in enumerate(open_parts(run), start=1):
+        key = "judged-part" if part.judge else "answers-part"
+        if part.arena:
+            judge = judged_by(part.arena, language, rule_based=context.rules)
+        else:
+            judge = part.label(language, context.rules)
+        yield Heading(2, localized(key, language, dataset=part.dataset, judge=judge))
+        yield from part_blocks(run, part, context, suffix="" if place == 1 else f"-{place}")
+    if problem and (run.answers or run.arenas):
+        yield Notes((NoteLine("na", localized(problem, language)),))

@@ -1,0 +1,134 @@
+"""The ratings of people beside those of judges, as tables: one drawn, one with every judge."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, floor
+from typing import Literal
+
+from evalui.messages import localized
+from evalui.report.analyses.arena.figures import Standing
+from evalui.report.analyses.people.figures import PeopleFigures
+from evalui.report.blocks import (
+    NONE,
+    Column,
+    ModelCell,
+    PlotCell,
+    PlotMark,
+    Table,
+    TableCell,
+    ValueCell,
+    text_table,
+)
+from evalui.report.charts.kinds import Axis
+from evalui.report.numbers import count, fixed
+from evalui.types import Language
+
+_START = 1000.0  # the rating of a model that has met nobody
+_TICK = 100  # points between two ticks
+_MOST_TICKS = 4
+
+Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its name
+
+
+def contestant_cells(figures: PeopleFigures, rule_based: frozenset[str]) -> Mapping[str, ModelCell]:
+    """The contestants with their markers, by name; scripts are grey and take no colour."""
+    names = [one.name for one in figures.judged.contestants]
+    models = [name for name in names if name not in rule_based]
+    return {
+        name: ModelCell(name, models.index(name) if name in models else 0, name in rule_based)
+        for name in names
+    }
+
+
+def standings_table(
+    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
+) -> Table:
+    """People's ratings with their ranges, beside those of the first judge."""
+    assert first.human_arena is not None, "there are votes"
+    standings = first.human_arena.standings
+    judge = next(iter(judges), "")  # the panel, where there is one
+    beside = _by_model(judges[judge].judged.standings) if judge else {}
+    head = {key: localized(f"head-{key}", language) for key in ("model", "people-elo", "counts")}
+    columns = (
+        Column(head["model"], width=200),
+        Column("", axis=_axis([*standings, *beside.values()])),
+        Column(head["people-elo"], right=True, lead=True, width=128),
+        *(
+            Column(localized("head-judge-elo", language, judge=name), right=True, width=144)
+            for name in [*judges][:1]
+        ),
+        Column(head["counts"], right=True, width=128),
+        Column(localized("head-points", language), right=True, width=80),
+    )
+    cells = contestant_cells(first, rule_based)
+    rows = (
+        _standing_row(one, [beside.get(one.model)] if judge else [], cells[one.model])
+        for one in standings
+    )
+    return Table(columns, tuple(rows), lead=True)
+
+
+def judges_table(
+    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
+) -> Table:
+    """People's ratings beside those of every judge."""
+    assert first.human_arena is not None, "there are votes"
+    beside = [_by_model(figures.judged.standings) for figures in judges.values()]
+    cells = contestant_cells(first, rule_based)
+    heads = [localized(f"head-{key}", language) for key in ("model", "people-elo")]
+    heads += [localized("head-judge-elo", language, judge=judge) for judge in judges]
+    rows = [
+        (
+            cells[one.model],
+            *(_elo(each, "row") for each in (one, *(o.get(one.model) for o in beside))),
+        )
+        for one in first.human_arena.standings
+    ]
+    return text_table(heads, rows)
+
+
+def _standing_row(
+    one: Standing, judged: Sequence[Standing | None], model: ModelCell
+) -> tuple[TableCell, ...]:
+    marks = [_elo_mark(one), *(_elo_mark(other, hollow=True) for other in judged if other)]
+    return (
+        model,
+        PlotCell(tuple(marks), model.place, model.baseline, f"{one.elo:.0f}"),
+        _elo(one, size="lead"),
+        *(_elo(other) for other in judged),
+        _tally_text(one),
+        str(one.tally.score),
+    )
+
+
+def _elo_mark(one: Standing, *, hollow: bool = False) -> PlotMark:
+    return PlotMark(one.elo, one.elo_low, one.elo_high, hollow=hollow)
+
+
+def _axis(standings: Iterable[Standing]) -> Axis:
+    """Ratings in hundreds, as far as any range goes."""
+    ends = [
+        end for one in standings for end in (one.elo, one.elo_low, one.elo_high) if end is not None
+    ]
+    low = _TICK * floor(min(ends, default=_START) / _TICK)
+    high = _TICK * max(ceil(max(ends, default=_START) / _TICK), low // _TICK + 1)
+    step = _TICK * ceil((high - low) / _TICK / _MOST_TICKS)
+    ticks = range(low, high + 1, step)
+    return Axis(low, high, ticks, [count(tick) for tick in ticks])
+
+
+def _by_model(standings: Sequence[Standing]) -> dict[str, Standing]:
+    return {standing.model: standing for standing in standings}
+
+
+def _tally_text(standing: Standing) -> str:
+    tally = standing.tally
+    return " / ".join(map(count, (tally.win, tally.tie, tally.lose, tally.not_bad)))
+
+
+def _elo(standing: Standing | None, size: Literal["lead", "large", "row"] = "large") -> TableCell:
+    if standing is None:
+        return NONE
+    ends = ""
+    if standing.elo_low is not None and standing.elo_high is not None:
+        ends = f"{fixed(standing.elo_low, 0)}–{fixed(standing.elo_high, 0)}"
+    return ValueCell(fixed(standing.elo, 0), range=ends, size=size)

@@ -1,0 +1,71 @@
+"""`evalui demo`: one command to a finished gallery, whose pages open and which takes nothing."""
+
+import json
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.cookiejar import CookieJar
+from pathlib import Path
+
+import pytest
+
+BOUNDARY = "files-of-a-form"
+UPLOAD = (
+    f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="quiz.csv"\r\n'
+    f"\r\nquestion,A,B,answer\r\nWhy?,x,y,A\r\n--{BOUNDARY}--\r\n"
+).encode()
+
+
+@contextmanager
+def demonstrated(*options: str) -> Iterator[str]:
+    """The address that the command prints, while it runs."""
+    command = [sys.executable, "-m", "evalui.cli", "demo", "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path))
+    return tmp_path / "demo"
+
+
+def test_the_command_opens_a_gallery_whose_pages_are_finished_and_cannot_be_changed(folder: Path):
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+    with demonstrated() as address:
+        with browser.open(address, timeout=100) as answer:
+            first = answer.read().decode()
+        assert "steady" in first
+        queries = re.findall(r'href="\?([^"]*)"', first.partition('class="gallery"')[2] or first)
+        plain = f"{address.partition('?')[0]}en/"
+        pages: dict[str, str] = {}
+        for query in queries:
+            with browser.open(f"{plain}?{query.replace('&amp;', '&')}", timeout=60) as answer:
+                assert answer.status == 200
+                pages[query] = answer.read().decode()
+        for sentence in ("steady beats all others", "You preferred ", "judge"):
+            assert any(sentence in page for page in pages.values())
+        headers = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+        request = urllib.request.Request(
+            f"{address.partition('?')[0]}upload?lang=en", UPLOAD, headers
+        )
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            browser.open(request, timeout=60)
+        with refused.value as error:
+            assert "This gallery is read-only" in json.loads(error.read())["error"]
+    built = (folder / "gallery.json").read_text(encoding="utf-8")
+    with demonstrated() as again:
+        assert again
+        assert (folder / "gallery.json").read_text(encoding="utf-8") == built
+    with demonstrated("--reset") as anew:
+        assert anew
+        assert (folder / "gallery.json").read_text(encoding="utf-8") != built

@@ -1,0 +1,263 @@
+"""The lead table of an arena, and the sentence above it."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from arena_examples import judged, leading, scattered, swept
+from open_examples import judge_result
+
+from evalui.report.analyses.arena.categories import (
+    not_bad_shares,
+    question_groups,
+)
+from evalui.report.analyses.arena.figures import Arena, arena
+from evalui.report.analyses.arena.findings import (
+    arena_verdict,
+    duels_finding,
+    groups_finding,
+    rank_band,
+    standings_finding,
+)
+from evalui.report.analyses.arena.standings import rating_ticks, standings_card
+from evalui.report.analyses.arena.tables import group_table
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.blocks import ModelCell, PlotCell, Table, ValueCell
+from evalui.report.numbers import format_value
+from evalui.report.render.text import cell_text
+from evalui.types import Interval
+
+THREE = ("strong", "middle", "weak")
+
+
+@cache
+def three() -> Arena:
+    return judged(n=120)
+
+
+def banded(*bands: tuple[int, int], level: int = 1) -> Arena:
+    """The arena with these places, and as many models that cannot be told apart at its head."""
+    found = leading(three(), level=level)
+    standings = tuple(
+        replace(one, rank_low=low, rank_high=high)
+        for one, (low, high) in zip(found.standings, bands, strict=True)
+    )
+    return replace(found, standings=standings)
+
+
+def table(found: Arena, **context: object) -> Table:
+    shown = OpenContext("en", THREE, **context)  # type: ignore[arg-type]
+    (lead,) = standings_card(found, shown, "elo.png").blocks
+    assert isinstance(lead, Table)
+    return lead
+
+
+# ---------------------------------------------------------------- the table
+
+
+def test_the_best_model_is_on_top_with_its_rating_and_range():
+    best = three().standings[0]
+    assert best.rating is not None
+    rank, model, plot, rating, elo, won, tied, lost, good = table(three()).rows[0]
+    assert rank == rank_band(best) == "1–2"
+    assert isinstance(model, ModelCell)
+    assert model.name == "strong"
+    assert isinstance(plot, PlotCell)
+    (mark,) = plot.marks
+    assert (mark.value, mark.low, mark.high) == (
+        best.rating.value,
+        best.rating.low,
+        best.rating.high,
+    )
+    assert isinstance(rating, ValueCell)
+    assert (rating.value, rating.size) == (f"{best.rating.value:,.0f}", "lead")
+    assert isinstance(elo, ValueCell)
+    assert elo.value == f"{best.elo:,.0f}"
+    assert [won, tied, lost] == [str(n) for n in (best.tally.win, best.tally.tie, best.tally.lose)]
+    share = not_bad_shares(three())["strong"]
+    assert share.value == pytest.approx(best.tally.not_bad / best.tally.n)
+    assert cell_text(good).startswith(f"{format_value(share)} % (")
+
+
+def test_models_keep_the_place_of_the_run_and_scripts_are_diamonds():
+    rows = table(three(), baselines={"strong"}).rows
+    cells = [cell for row in rows for cell in row if isinstance(cell, ModelCell)]
+    assert [(cell.name, cell.place, cell.baseline) for cell in cells] == [
+        ("strong", 0, True),
+        ("middle", 0, False),
+        ("weak", 1, False),
+    ]
+
+
+def test_without_a_finite_rating_elo_leads():
+    found = swept()
+    shown = table(found)
+    heads = [column.head for column in shown.columns]
+    assert heads == ["Rank", "Model", "Rating", "ELO", "Won", "Tied", "Lost", "Won or both good"]
+    best = found.standings[0]
+    lead = shown.rows[0][3]
+    assert isinstance(lead, ValueCell)
+    assert (lead.value, lead.size) == (f"{best.elo:,.0f}", "lead")
+    assert shown.rows[0][0] == "–"
+    assert "no Bradley-Terry rating is finite" in standings_finding(found, "en")
+
+
+def test_without_a_range_a_mark_stands_alone():
+    bare = tuple(
+        replace(one, rating=one.rating and replace(one.rating, low=None, high=None))
+        for one in three().standings
+    )
+    plot = table(replace(three(), standings=bare)).rows[0][2]
+    assert isinstance(plot, PlotCell)
+    assert (plot.marks[0].low, plot.marks[0].high) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("ends", "ticks"),
+    [
+        ((747.0, 1174.0), [700, 800, 900, 1000, 1100, 1200]),
+        ((932.0, 1044.0), [900, 950, 1000, 1050, 1100]),
+        ((1000.0,), [900, 950, 1000, 1050, 1100]),
+        ((813.0, 1960.0), [800, 1000, 1200, 1400, 1600, 1800, 2000]),
+    ],
+)
+def test_the_ticks_hold_every_range_and_the_start_and_are_few(ends, ticks):
+    assert rating_ticks(ends) == ticks
+
+
+def test_the_caption_says_what_the_ratings_rest_on():
+    said = standings_card(three(), OpenContext("en", THREE), "").caption
+    assert f"from {len(three().battles)} verdicts, judge: judge-local; start 1,000" in said
+    assert "over 120 questions" in said
+
+
+# ---------------------------------------------------------------- the sentences
+
+
+def test_a_winner_is_named_with_how_often_it_wins():
+    said = arena_verdict(leading(three()), "en")
+    assert said == "strong wins: the judge prefers it to middle in 6 of 10 duels."
+    assert (
+        arena_verdict(leading(three()), "zh")
+        == "strong 胜出：与 middle 对决，裁判 10 次中有 6 次选它。"
+    )
+
+
+@pytest.mark.parametrize(("value", "often"), [(0.98, "in 98 % of duels"), (0.53, "in 53.0 % of")])
+def test_shares_that_tenths_would_bend_are_printed_in_per_cent(value: float, often: str):
+    share = Interval(value, value - 0.02, min(1.0, value + 0.02), 100)
+    found = leading(three())
+    shares = {**found.shares, ("strong", "middle"): replace(share, low=0.51)}
+    assert often in arena_verdict(replace(found, shares=shares), "en")
+
+
+def test_two_level_models_are_named_with_whom_both_beat():
+    said = arena_verdict(banded((1, 2), (1, 2), (3, 3), level=2), "en")
+    assert said == "strong and middle cannot be told apart; both beat weak."
+    unsure = arena_verdict(banded((1, 2), (1, 3), (2, 3), level=2), "en")
+    assert unsure == "strong and middle cannot be told apart with 120 questions."
+
+
+def test_the_whole_ranking_stands_above_the_table():
+    shared = banded((1, 2), (1, 2), (3, 3), level=2)
+    assert standings_finding(shared, "en") == (
+        "strong and middle share places 1–2; weak takes place 3"
+    )
+    assert standings_finding(shared, "zh") == "strong 和 middle 并列第 1–2 名；weak 第 3 名"
+    behind = banded((1, 1), (2, 3), (2, 3))
+    assert standings_finding(behind, "en") == (
+        "strong takes place 1; middle and weak share places 2–3"
+    )
+    # Bands that overlap are no groups.
+    assert standings_finding(banded((1, 2), (1, 3), (2, 3)), "en") == "Ratings by model"
+
+
+def test_ranges_that_do_not_overlap_are_told_apart_from_places_alone():
+    own = banded((1, 1), (2, 2), (3, 3))
+    apart = [(1200.0, 1300.0), (1000.0, 1100.0), (700.0, 800.0)]
+    clear = tuple(
+        replace(one, rating=one.rating and replace(one.rating, low=low, high=high))
+        for one, (low, high) in zip(own.standings, apart, strict=True)
+    )
+    assert standings_finding(replace(own, standings=clear), "en") == (
+        "Each model stands clear of the next: no two ranges overlap"
+    )
+    first = replace(clear[0], rating=clear[0].rating and replace(clear[0].rating, low=1050.0))
+    assert standings_finding(replace(own, standings=(first, *clear[1:])), "en") == (
+        "Each model has a place of its own, though ranges overlap"
+    )
+
+
+def test_too_few_questions_rank_nobody():
+    few = judged(n=6)
+    assert arena_verdict(few, "en") == "Too few questions (6) to read a ranking from."
+    assert standings_finding(few, "en") in (
+        "Ratings by model",
+        "ELO by model: no Bradley-Terry rating is finite",
+    )
+
+
+def test_a_judge_that_goes_on_has_no_verdict_yet():
+    running = arena(judge_result(n=24, done=30))
+    assert arena_verdict(running, "en") == (
+        "30 of 144 verdicts are in. The verdict comes with the last one."
+    )
+
+
+def test_who_beats_whom_begins_with_the_first_two():
+    said = duels_finding(three(), "en")
+    share = three().shares["strong", "middle"]
+    assert said == (
+        f"strong takes {100 * share.value:.0f} % of its duels with middle "
+        f"({100 * share.low:.0f}–{100 * share.high:.0f}), ties as halves."
+    )
+
+
+def test_the_same_order_in_both_languages_is_told():
+    said = groups_finding(three(), "en")
+    orders = [
+        sorted(group.shares, key=lambda model: -group.shares[model].value)
+        for group in question_groups(three(), "language")
+    ]
+    assert ("Same order in both languages." in said) == (orders[0] == orders[1])
+    assert "capabilit" in said
+
+
+# ---------------------------------------------------------------- groups of questions
+
+
+def test_a_share_of_points_counts_ties_as_halves_and_both_sides():
+    # In one order only: with two, the sides even out whatever is counted.
+    found = judged(orders="single")
+    (panel, *_) = question_groups(found)
+    points = [
+        side.points
+        for battle in found.battles
+        for side in (battle, battle.mirrored)
+        if side.model_a == "middle"
+        and found.samples[side.question or ""].metadata["capability"] == panel.name
+    ]
+    assert panel.shares["middle"].value == pytest.approx(sum(points) / len(points))
+
+
+def test_each_group_of_questions_is_a_row_with_n_and_the_models():
+    shown = group_table(three(), "capability", OpenContext("en", THREE))
+    assert shown is not None
+    assert shown.head == ("Capability", "Questions", *(one.model for one in three().standings))
+    assert [row[0] for row in shown.rows] == ["common", "creation", "reasoning"]
+    assert all(row[1] == "40" for row in shown.rows)
+
+
+def test_figures_of_few_questions_are_not_bold():
+    shown = group_table(judged(n=12), "capability", OpenContext("en", THREE))
+    assert shown is not None
+    values = [cell for row in shown.rows for cell in row if isinstance(cell, ValueCell)]
+    assert values
+    assert not any(cell.strong for cell in values)
+
+
+def test_of_many_capabilities_the_most_frequent_have_a_row():
+    shown = group_table(scattered(three(), 30), "capability", OpenContext("en", THREE))
+    assert shown is not None
+    assert len(shown.rows) == 24
+    assert shown.rows[-1][0] == "c029"
