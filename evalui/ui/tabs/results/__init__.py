@@ -85,7 +85,7 @@ class ResultsTab:
     def act(self, action: Action) -> Html | None:
         """The tab after an action; a poll that finds nothing new leaves it as it is."""
         run_id = field_value(action.form, "run")
-        if action.do == "poll":
+        if action.do == "poll" and not action.value("sizes"):
             same = str(self.service.run(run_id).revision) == action.value("revision")
             return None if same else self.render(action.form)
         view = RunView(self.service, self.t, run_id)
