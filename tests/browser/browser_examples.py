@@ -25,5 +25,6 @@ def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
     for name in ("steady", "always-A", "slow"):
         box = tab.get_by_label(name, exact=True)
         box.set_checked(name in (models or ("steady", "always-A")))
+    tab.get_by_label("Cloze", exact=True).check()
     tab.get_by_role("button", name="Start evaluation").click(click_count=clicks)
     tab.wait_for_selector("#tab-runs .matrix")

@@ -110,7 +110,7 @@ def test_the_overview_lists_what_the_run_left_out(desk: AppService):
     page = ResultsTab(desk, messages("en")).render({"run": run_id})
     assert "What to know" in page
     assert "Faulty rows left out of chosen: 2." in page
-    assert "Not used for written, which has no options to choose from: multiple_choice." in page
+    assert "Not used for written, which has no options to choose from: letters." in page
     assert "chosen：略去 2 行有错误的数据。" in ResultsTab(desk, messages("zh")).render(
         {"run": run_id}
     )
