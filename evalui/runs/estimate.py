@@ -224,8 +224,8 @@ def workload(entry: ModelEntry, size: RequestSize) -> float:
     A local model reads what prompts have in common once (docs/speed.md), so only what is distinct
     counts. A token at the place L takes 1 + L / (4 d) times as long as the first, where d is the
     hidden size: beside the 24 d^2 operations of a layer's products stand 4 d L of attention (Kaplan
-    et al. 2020, table 1), which run at a lower rate; so does a token written after it. An endpoint
-    is sent every prompt whole.
+    et al. 2020, table 1), which run at a lower rate; so does a token written after it. An
+    endpoint is sent every prompt whole.
     """
     if traits_of(entry).remote:
         return _TOKENS_PER_REQUEST + size.sent + _TOKENS_PER_WRITTEN * size.written

@@ -157,8 +157,8 @@ VIEWS = (
     View("annotate-unknown", "run=unknown&tab=annotate"),
     View("annotate-pair", "run={open}&tab=annotate"),
     View("annotate-result", "run={voted}&tab=annotate"),
-    View("compare-run", "run={choice}&tab=compare", 1),
-    View("compare-runs", "tab=compare&cells=1,5&question=arithmetic_en/14", 1),
+    View("compare-run", "run={choice}&tab=compare"),
+    View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
     View("models", "tab=models"),
     View("models-hub", "tab=models", act=place_of_model("hub")),
@@ -264,7 +264,7 @@ def _vote(net: Net) -> None:
                 tab.keyboard.press(key)
                 complete(tab, 0)
             tab.get_by_role("button", name="Finish and show names").click()
-            expect(tab.get_by_role("heading", name="What you preferred")).to_be_visible()
+            expect(tab.get_by_role("heading", name="You preferred")).to_be_visible()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
