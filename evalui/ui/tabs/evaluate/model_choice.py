@@ -96,6 +96,7 @@ def models_card(
             model_group(t, name, [model.state for model in groups[name]], rows[name])
             for name in ("here", "endpoints")
         ),
+        None if groups["here"] or groups["endpoints"] else _no_own_model(t),
         demo_group(t, [model.entry for model in groups["demo"]], rows["demo"], opened=opened),
         answers,
         cls="models",
@@ -144,6 +145,11 @@ def _search(t: Messages, text: str) -> Html:
 
 def _matches(model: OfferedModel, wanted: str) -> bool:
     return wanted in model.entry.name.casefold()
+
+
+def _no_own_model(t: Messages) -> Html:
+    link = el("a", t("models.add_own"), href="?tab=models")
+    return el("p", t("models.none_own"), " ", link, cls="dim none-own")
 
 
 def _row(
