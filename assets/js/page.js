@@ -340,6 +340,7 @@
 
   history.scrollRestoration = "manual";
   addEventListener("pagehide", () => history.replaceState({ ...history.state, scroll: scrollY }, ""));
+  if (location.hash) unfold(location.hash);
   if (history.state?.scroll) scrollTo(0, history.state.scroll);
   shown.address = stated(shown) ?? location.search;
   write(shown, "replace");

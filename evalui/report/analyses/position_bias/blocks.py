@@ -57,6 +57,7 @@ from evalui.scoring.position_bias.significance import StatisticalTest
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Cell, Interval, Language, Sample
 
+_LEVEL = 0.05
 _LISTED = 50  # questions; the rest is counted
 
 
@@ -187,7 +188,15 @@ def _positions(subject: BiasSubject, language: Language, links: BiasLinks | None
         rows.append(tuple(cells))
     caption = localized("positions-about", language, n=count(table.n_trials))
     lead = Table(tuple(columns), tuple(rows), lead=True)
-    return Card((lead,), recall_text(bias, language), caption)
+    return Card((lead,), _positions_title(bias, language), caption)
+
+
+def _positions_title(bias: StratumBias, language: Language) -> str:
+    """Where right answers are found, if that differs by more than chance; else what is shown."""
+    tested = bias.tests.cochran_q
+    if tested is None or tested.p >= _LEVEL or bias.n < HIDDEN_BELOW or bias.level == "mass":
+        return localized("positions-title", language)
+    return recall_text(bias, language)
 
 
 def _plot(subject: BiasSubject, share: Interval | None, letter: str) -> TableCell:
@@ -298,7 +307,7 @@ def _listed(
         yield Paragraph(localized("maps.listed_none", language))
     rows = [
         (
-            TextCell(each.id, href=links.samples(cell, sample=each.id)),
+            TextCell(each.id, href=links.samples(cell, q=each.id)),
             each.question,
         )
         for each in choice.questions[:_LISTED]

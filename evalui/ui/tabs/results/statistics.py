@@ -27,7 +27,7 @@ from evalui.types import Cell
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, field, select
-from evalui.ui.tabs.results import calibration
+from evalui.ui.tabs.results.calibration import calibration_section
 from evalui.ui.tabs.results.run_view import RunView
 
 
@@ -55,6 +55,7 @@ def render(view: RunView, form: Form) -> Html:
         words = el("p", t("statistics.none_about"), cls="dim")
         return card(div(el("h1", t("statistics.none")), words, cls="empty"))
     signatures = Bullets(tuple(s.cell.signature for s in summaries), signatures=True)
+    calibration = calibration_section(view, form, sub="statistics")
     selection = select_comparison(view, form)
     comparison = selection.comparison
     if comparison is None or not comparison.pairs:
@@ -64,7 +65,7 @@ def render(view: RunView, form: Form) -> Html:
             Headline(" ".join(said) or t("statistics.no_pair")),
             errors_section(summaries, t.language, baselines=view.baselines),
         ]
-        return div(render_blocks(blocks), _calibration(view, form), render_blocks([signatures]))
+        return render_blocks([*blocks, *calibration, signatures])
     size = parse_whole_number(field_value(form, "size"))
     size = size if size in SIZES else planned_size(comparison)
     shown, grey = list(view.with_question.values()), view.baselines
@@ -72,13 +73,12 @@ def render(view: RunView, form: Form) -> Html:
     blocks = statistics_blocks(shown, comparison, t.language, baselines=grey, size=size)
     address = {"run": view.run.id, "tab": "results", "sub": "statistics"}
     chosen = {"compared": selection.key, "measure": comparison.measure, "size": str(size)}
+    diagram = {"calibration": cell} if (cell := field_value(form, "calibration")) else {}
     return div(
         render_blocks([first]),
         pickers(t, selection, size),
-        render_blocks(blocks),
-        _calibration(view, form),
-        render_blocks([signatures]),
-        data_address=urlencode(address | (chosen if _chose(form) else {})),
+        render_blocks([*blocks, *calibration, signatures]),
+        data_address=urlencode(address | (chosen if _chose(form) else {}) | diagram),
     )
 
 
@@ -111,10 +111,6 @@ def pickers(t: Messages, selection: ComparisonSelection, size: int) -> Html:
         field(t("statistics.size"), select("size", sizes, str(size))),
         cls="fields gap-s",
     )
-
-
-def _calibration(view: RunView, form: Form) -> Html:
-    return calibration.render(view, form)
 
 
 def _chose(form: Form) -> bool:

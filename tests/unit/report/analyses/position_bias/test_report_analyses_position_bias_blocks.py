@@ -94,6 +94,20 @@ def test_each_position_has_its_share_its_range_and_what_is_found_there():
     assert (axis.low, rule) == (0, (25, "fair 25 %"))
 
 
+@pytest.mark.parametrize(
+    ("result", "title"),
+    [
+        (FOND, "Right answers are found most often at A (100.0 %)"),
+        (cell_result(right), "Picks and right answers by position"),
+        (cell_result(fond, n=28), "Picks and right answers by position"),
+    ],
+)
+def test_the_title_is_a_finding_only_where_its_test_passes(result: CellResult, title: str):
+    card = bias_blocks(_subject(result), "en")[0]
+    assert isinstance(card, Card)
+    assert card.title.startswith(title)
+
+
 def test_probabilities_add_a_column():
     table = _lead(bias_blocks(_subject(with_probabilities(FOND)), "en"))
     assert table.columns[-1].head == "Probability when right"
@@ -166,7 +180,7 @@ def test_an_open_cell_of_the_grid_lists_its_questions_as_links():
     assert len(table.rows) == 50
     first = table.rows[0][0]
     assert isinstance(first, TextCell)
-    assert first.href.endswith("sub=samples&cell=7&sample=q1")
+    assert first.href.endswith("sub=samples&cell=7&q=q1")
     assert more == Paragraph("and 10 more", small=True)
     assert isinstance(close, Links)
     assert "slots" not in close.links[0].href
