@@ -37,7 +37,6 @@ _SCRIPTS = (
     "js/morph.js",
     "js/wire.js",
     "js/page.js",
-    "js/cells.js",
     "js/samples.js",
     "js/annotate.js",
 )
