@@ -112,7 +112,8 @@ class AppShell:
         """Brand, tabs, language and theme, in one line."""
         t = self.t
         tabs = [self._tab_link(name, shown, form) for name in TABS]
-        theme = el("button", t("app.theme"), type="button", cls="theme", data_theme=True)
+        words = (span(t(f"app.{theme}"), cls=f"to-{theme}") for theme in ("dark", "light"))
+        theme = el("button", *words, type="button", cls="theme", data_theme=True)
         bar = el(
             "header",
             el("a", LOGO, t("app.name"), cls="brand", href="./"),

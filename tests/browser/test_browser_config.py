@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from browser_examples import unfold_baselines
 from playwright.sync_api import expect
 
 SWIFT = Path(__file__).parents[2] / "assets" / "samples" / "swift"
@@ -16,9 +17,9 @@ def test_a_configuration_of_both_kinds_becomes_two_datasets_and_one_run(page: An
             packed.write(file, file.relative_to(SWIFT))
     page.goto("/en/")
     page.set_input_files("#files", archive)
-    expect(page.locator(".file b", has_text="custom_general_qa")).to_be_visible()
-    expect(page.locator(".file b", has_text="custom_ceval")).to_be_visible()
-    expect(page.get_by_text("first N questions of each subject")).to_be_visible()
+    expect(page.locator(".ds b", has_text="custom_general_qa")).to_be_visible()
+    expect(page.locator(".ds b", has_text="custom_ceval")).to_be_visible()
+    unfold_baselines(page)
     for name in ("steady", "slow"):
         page.get_by_label(name, exact=True).set_checked(False)
     page.get_by_label("always-A", exact=True).set_checked(True)

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from browser_examples import upload_sample
 from browser_servers import ROOT, admitted, started
 from open_browser_examples import overflow
 from playwright.sync_api import expect
@@ -73,7 +74,7 @@ def test_a_demo_model_is_tested(page: Any):
 def test_models_chosen_by_an_address_stay_chosen(page: Any):
     page.goto("/en/?tab=evaluate&models=demo-early&models=noisy")
     expect(page.locator(".preselected")).to_contain_text("Chosen: demo-early, noisy.")
-    page.get_by_role("button", name="Try it with a sample").click()
+    upload_sample(page)
     expect(page.get_by_label("noisy", exact=True)).to_be_checked()
     expect(page.get_by_label("demo-early", exact=True)).to_be_checked()
     expect(page.get_by_label("demo-late", exact=True)).not_to_be_checked()

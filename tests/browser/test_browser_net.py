@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_examples import unfold_baselines, upload_sample
 from browser_servers import ROOT, admitted
 from browser_views import COUNT_REQUESTS, GOLDEN, check, complete, differences, normalised
 from open_browser_examples import CONTESTANTS, Hall, answer, contest, open_hall, question
@@ -156,8 +157,8 @@ VIEWS = (
     View("annotate-unknown", "run=unknown&tab=annotate"),
     View("annotate-pair", "run={open}&tab=annotate"),
     View("annotate-result", "run={voted}&tab=annotate"),
-    View("compare-run", "run={choice}&tab=compare", 1),
-    View("compare-runs", "tab=compare&cells=1,5&question=arithmetic_en/14", 1),
+    View("compare-run", "run={choice}&tab=compare"),
+    View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
     View("models", "tab=models"),
     View("models-hub", "tab=models", act=place_of_model("hub")),
@@ -222,7 +223,8 @@ def _tab(chromium: Any, address: str, errors: list[str]) -> Any:
 def _choose(tab: Any, *models: str) -> str:
     """A finished run of the sample."""
     tab.goto("/en/")
-    tab.get_by_role("button", name="Try it with a sample").click()
+    upload_sample(tab)
+    unfold_baselines(tab)
     for name in ("steady", "wordy", "demo-late", "always-A", "restless"):
         tab.get_by_label(name, exact=True).set_checked(name in models)
     complete(tab, 0)
@@ -262,7 +264,7 @@ def _vote(net: Net) -> None:
                 tab.keyboard.press(key)
                 complete(tab, 0)
             tab.get_by_role("button", name="Finish and show names").click()
-            expect(tab.get_by_role("heading", name="What you preferred")).to_be_visible()
+            expect(tab.get_by_role("heading", name="You preferred")).to_be_visible()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -108,11 +108,12 @@ def trust_finding(
     said = localized("trust-one-order", language)
     if flips:
         key = "trust-none" if not flips.value else f"trust-{consistency_level(flips)}"
-        key = "trust-rule" if arena.by in rule_based else key
+        if arena.by in rule_based:
+            key = "trust-rule" if flips.value else "trust-rule-none"
         said = localized(key, language, value=format_value(flips))
     if people:
-        fields = {"value": format_value(people.raw), "n": count(people.n)}
-        return said + localized("trust-people", language, **fields)
+        value = format_value(people.raw)
+        return said + messages(language).count("trust-people", people.n, value=value)
     return said + localized("trust-nobody", language)
 
 

@@ -7,7 +7,6 @@ from evalui.messages import localized
 from evalui.report.analyses.arena.categories import QuestionGroup, question_groups
 from evalui.report.analyses.arena.figures import PEOPLE, Arena, Standing
 from evalui.report.analyses.arena.narrative import (
-    dimension_name,
     groups_title,
     is_ranked,
     join_names_shortened,
@@ -19,7 +18,7 @@ from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 
-_MAX_PARTS = 3  # groups of models in a title
+_SPELLED, _LISTED = 2, 4  # groups of models that a title spells out, and that it lists
 _NEARLY_HALF, _NEARLY_ALL = 0.55, 0.95  # shares that "in 6 of 10 duels" would bend
 
 
@@ -60,10 +59,13 @@ def standings_finding(arena: Arena, language: Language) -> str:
     if all(len(group) == 1 for group in groups):
         key = "lead-clear" if _stand_clear(arena.standings) else "lead-places"
         return localized(f"{key}-two" if len(groups) == 2 else key, language)
-    if len(groups) > _MAX_PARTS:
+    if len(groups) > _LISTED:
         return localized("lead-plain", language)
     comma = "；" if language == "zh" else "; "
-    return comma.join(_places(group, language) for group in groups)
+    if len(groups) <= _SPELLED:
+        return comma.join(_places(group, language) for group in groups)
+    listed = comma.join(_places(group, language, "places-of") for group in groups)
+    return localized("places-of-many", language, places=listed)
 
 
 def rank_band(standing: Standing) -> str:
@@ -139,9 +141,9 @@ def _stand_clear(standings: Sequence[Standing]) -> bool:
     )
 
 
-def _places(group: Sequence[Standing], language: Language) -> str:
+def _places(group: Sequence[Standing], language: Language, key: str = "") -> str:
     names = join_names_shortened([one.model for one in group], language)
-    key = "places-shared" if len(group) > 1 else "place-own"
+    key = key or ("places-shared" if len(group) > 1 else "place-own")
     return localized(key, language, names=names, places=rank_band(group[0]))
 
 
@@ -151,8 +153,7 @@ def _same_order(groups: Sequence[QuestionGroup], language: Language) -> str:
     orders = {tuple(_order(group.shares)) for group in large}
     if len(large) != 2 or len(orders) != 1:
         return ""
-    first, last = (dimension_name(group.name, language) for group in large)
-    return localized("same-order", language, first=first, last=last)
+    return localized("same-order", language)
 
 
 def _order(shares: Mapping[str, Interval]) -> list[str]:

@@ -219,7 +219,7 @@ def test_the_same_order_in_both_languages_is_told():
         sorted(group.shares, key=lambda model: -group.shares[model].value)
         for group in question_groups(three(), "language")
     ]
-    assert ("Same order in Chinese and English." in said) == (orders[0] == orders[1])
+    assert ("Same order in both languages." in said) == (orders[0] == orders[1])
     assert "capabilit" in said
 
 
