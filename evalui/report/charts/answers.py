@@ -13,8 +13,6 @@ from evalui.report.analyses.overview.narrative import (
     names,
     overview_subtitle,
     overview_title,
-    picks_subtitle,
-    picks_title,
 )
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.kinds import (
@@ -95,20 +93,6 @@ def before_after_png(
         title=overview_title(summaries, language, baselines=baselines),
         subtitle=overview_subtitle(summaries, language),
     )
-
-
-def heat_map_png(
-    table: PositionTable,
-    language: Language,
-    *,
-    title: str = "",
-    colour: str = COLOURS[0],
-    theme: Theme = LIGHT,
-) -> bytes:
-    """What `picks_heat_map` describes, as a picture."""
-    title = title or picks_title(table, language)
-    drawn = picks_heat_map(table, language, colour=colour)
-    return draw_png(drawn, theme, title=title, subtitle=picks_subtitle(table, language))
 
 
 def text_figures_chart(
