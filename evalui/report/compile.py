@@ -205,12 +205,12 @@ def preview(report: Report, language: Language) -> str:
 
 def first_sentence(report: Report, language: Language) -> str:
     """What the report says before all else; "" of a run without any figures."""
-    said = (
+    texts = (
         block.text
         for block in blocks(report, language)
         if isinstance(block, Headline) or (isinstance(block, Paragraph) and block.strong)
     )
-    return next(said, "")
+    return next(texts, "")
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:
