@@ -25,7 +25,6 @@ from evalui.ui.services.run_form import PAIRS
         *(f"judge.pairs_{name}{part}" for name in PAIRS for part in ("", "_short")),
         *(f"judge.conflict_{name}" for name in get_args(ConflictRule)),
         *(f"judge.{name}" for name in ("instruction", "closing")),
-        *(f"answer.{name}" for name in ("answered", "empty", "cut")),
         *(f"sort.{name}" for name in SORTS),
         *(
             f"runs.{part}_{mode}"
