@@ -32,7 +32,7 @@ def server(hall: Hall) -> str:
 
 def current(page: Any) -> Any:
     """The marked link of each row of views."""
-    return page.locator("main nav.sub a[aria-current]:visible")
+    return page.locator("#main nav.sub a[aria-current]:visible")
 
 
 def test_the_judge_leads_and_another_judge_has_its_own_address(page: Any, run_id: str):
@@ -103,14 +103,14 @@ def test_the_arena_lists_judged_runs_and_shows_the_same_figures(page: Any, run_i
     page.get_by_role("link", name="squares").first.click()
     page.wait_for_url(f"**run={run_id}**")
     expect(page.get_by_role("heading", name="Arena · squares")).to_be_visible()
-    expect(page.locator("main")).to_contain_text("panel of 2 judges")
+    expect(page.locator("#main")).to_contain_text("panel of 2 judges")
     page.get_by_role("link", name="Duels").click()
-    expect(page.locator("main")).to_contain_text(f"{PAIRS * QUESTIONS} duels")
+    expect(page.locator("#main")).to_contain_text(f"{PAIRS * QUESTIONS} duels")
 
 
 def test_the_language_changes_and_the_view_stays(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&tab=arena&sub=duels&arena=1")
-    expect(page.locator("main")).to_contain_text("Duels")
+    expect(page.locator("#main")).to_contain_text("Duels")
     page.get_by_role("link", name="中文").click()
     page.wait_for_url(f"**/zh/?run={run_id}&tab=arena&sub=duels&arena=1")
     expect(page.get_by_role("heading", name="对战 · squares")).to_be_visible()

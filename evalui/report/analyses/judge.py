@@ -42,7 +42,8 @@ def order_consistency(arena: Arena, language: Language) -> OrderConsistency | No
     if flips is None or arena.by == PANEL_NAME:
         return None
     level = consistency_level(flips)
-    changed = localized("changed", language, value=format_value(flips), span=format_range(flips))
+    fields = {"value": format_value(flips), "span": format_range(flips), "n": count(flips.n)}
+    changed = localized("changed" if flips.value else "changed-none", language, **fields)
     so = "" if level == "steady" else localized(f"{level}-so", language)
     lead = localized(level, language)
     return OrderConsistency(level, lead, changed, join_sentences([changed, so], language))
