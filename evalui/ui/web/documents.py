@@ -36,6 +36,7 @@ _SCRIPTS = (
     "js/theme.js",
     "js/morph.js",
     "js/wire.js",
+    "js/images.js",
     "js/page.js",
     "js/cells.js",
     "js/samples.js",
@@ -60,6 +61,8 @@ def document(page: Page, language: Language) -> Html:
         data_script=script,
         data_sheet=sheet,
         data_lost=messages(language)("app.lost"),
+        data_image=messages(language)("app.image"),
+        data_image_copied=messages(language)("app.image_copied"),
     )
     top = el("head", _CHARSET, *_head(messages(language)("app.title")))
     return join(Html("<!doctype html>"), el("html", top, body, lang=_DOCUMENT_LANGUAGES[language]))
