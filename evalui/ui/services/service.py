@@ -99,6 +99,7 @@ class AppService:
         self._load = self.cache.memoize(self._read)
         self._names = self.cache.memoize(self._read_names)
         self._report = self.cache.memoize(self._compile)
+        self._size_of_file = self.cache.memoize(self._measure_file)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._report_without_votes = self.cache.memoize(self._compile_without_votes)
         self._columns = self.cache.memoize(self._read_columns)
@@ -251,6 +252,10 @@ class AppService:
         made = zip_parts if extension == "zip" else partial(write, extension=extension)
         return f"{name or run_id}.{extension}", made(report, language=language)
 
+    def export_size(self, run_id: str, extension: str, language: Language) -> int:
+        """The bytes of a run as a file; kept until the run changes."""
+        return self._size_of_file(run_id, extension, language, self.run(run_id).revision)
+
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
         return len(self._live_runs())
@@ -331,6 +336,11 @@ class AppService:
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports
         return read_result(self.database, run_id, cell_id)
+
+    def _measure_file(self, run_id: str, extension: str, language: Language, revision: int) -> int:
+        del revision  # part of the key: another revision, another file
+        _, content = self.export(run_id, extension, language)
+        return len(content) if isinstance(content, bytes) else sum(map(len, content))
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures

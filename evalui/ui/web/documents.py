@@ -35,6 +35,7 @@ _SCRIPTS = (
     "js/theme.js",
     "js/morph.js",
     "js/wire.js",
+    "js/images.js",
     "js/page.js",
     "js/samples.js",
     "js/annotate.js",
@@ -55,6 +56,8 @@ def document(page: Page, language: Language) -> Html:
         data_tab=page.tab,
         data_script=gradio_script(),
         data_lost=messages(language)("app.lost"),
+        data_image=messages(language)("app.image"),
+        data_image_copied=messages(language)("app.image_copied"),
     )
     top = el("head", _CHARSET, *_head(messages(language)("app.title")))
     return join(Html("<!doctype html>"), el("html", top, body, lang=_DOCUMENT_LANGUAGES[language]))
