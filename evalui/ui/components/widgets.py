@@ -145,47 +145,6 @@ def _head(head: Child, *, right: bool) -> Html:
     return el("th", head, scope="col", cls="r" if right else None)
 
 
-def paged_list(
-    t: Messages,
-    key: str,
-    items: Sequence[Html],
-    *,
-    first: int,
-    total: int,
-    page: int,
-    opened: tuple[str, str],
-    legend: Html | None = None,
-) -> Html:
-    """The card of one page of a list; its words are the sentences below `key`.
-
-    `first` counts the items before the page, `opened` is the field that names the open item.
-    """
-    last = first + len(items)
-    range_label = t(f"{key}.shown", first=f"{first + 1:,}", last=f"{last:,}") if items else ""
-    buttons = page_buttons(t, key, page, more=last < total)
-    return card(
-        div(
-            el("h2", t.count(f"{key}.count", total)),
-            span(range_label, cls="meta"),
-            cls="card-h pad",
-        ),
-        el("input", type="hidden", name="page", value=page),
-        el("input", type="hidden", name=opened[0], value=opened[1]),
-        el("ul", *items, cls="list") if items else el("p", t(f"{key}.nothing"), cls="dim pad"),
-        div(*buttons, cls="links pad") if any(buttons) else None,
-        legend,
-        cls="flush",
-    )
-
-
-def page_buttons(t: Messages, key: str, page: int, *, more: bool) -> tuple[Html | None, ...]:
-    """The buttons to the page before and, if there is `more`, to the page after."""
-    return (
-        button(t(f"{key}.earlier"), "page", data_page=page - 1) if page else None,
-        button(t(f"{key}.later"), "page", data_page=page + 1) if more else None,
-    )
-
-
 def blind_voting_page(t: Messages, tab: str) -> Html:
     """The tab's head, why the rest is not there, and a link to have it all the same."""
     words = div(el("h2", t("closed.title")), el("p", t("closed.about"), cls="dim"))
