@@ -6,6 +6,7 @@ from typing import get_args
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
+from evalui.report.analyses.overview.every import signatures
 from evalui.report.analyses.overview.summary import Measure
 from evalui.report.analyses.statistics import (
     ComparisonSet,
@@ -19,7 +20,7 @@ from evalui.report.analyses.statistics.blocks import (
     statistics_blocks,
     statistics_headline,
 )
-from evalui.report.blocks import Block, Bullets, Headline
+from evalui.report.blocks import Block, Headline
 from evalui.report.html import Html, div, el
 from evalui.report.numbers import count
 from evalui.report.render.page import render_blocks
@@ -54,18 +55,18 @@ def render(view: RunView, form: Form) -> Html:
     if not summaries:
         words = el("p", t("statistics.none_about"), cls="dim")
         return card(div(el("h1", t("statistics.none")), words, cls="empty"))
-    signatures = Bullets(tuple(s.cell.signature for s in summaries), signatures=True)
+    made = signatures(summaries)
     calibration = calibration_section(view, form, sub="statistics")
     selection = select_comparison(view, form)
     comparison = selection.comparison
     if comparison is None or not comparison.pairs:
         refused = comparison.incomparable if comparison else ()
-        said = [refusal_sentence(each, t.language) for each in refused]
+        sentences = [refusal_sentence(each, t.language) for each in refused]
         blocks: list[Block] = [
-            Headline(" ".join(said) or t("statistics.no_pair")),
+            Headline(" ".join(sentences) or t("statistics.no_pair")),
             errors_section(summaries, t.language, baselines=view.baselines),
         ]
-        return render_blocks([*blocks, *calibration, signatures])
+        return render_blocks([*blocks, *calibration, made])
     size = parse_whole_number(field_value(form, "size"))
     size = size if size in SIZES else planned_size(comparison)
     shown, grey = list(view.with_question.values()), view.baselines
@@ -77,7 +78,7 @@ def render(view: RunView, form: Form) -> Html:
     return div(
         render_blocks([first]),
         pickers(t, selection, size),
-        render_blocks([*blocks, *calibration, signatures]),
+        render_blocks([*blocks, *calibration, made]),
         data_address=urlencode(address | (chosen if _chose(form) else {}) | diagram),
     )
 

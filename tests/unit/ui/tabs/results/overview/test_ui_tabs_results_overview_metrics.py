@@ -8,7 +8,6 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from evalui.ui.tabs.results.overview.open import open_below
 from ui_choice_examples import new_desk, ran
 from ui_examples import GOOD
 from ui_open_examples import finish, open_desk, open_form
@@ -20,6 +19,7 @@ from evalui.scoring.metrics import METRICS, Metric
 from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Language, Trial
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview
 from evalui.ui.tabs.results.overview import overview_tables
 from evalui.ui.tabs.results.run_view import RunView
 
@@ -89,8 +89,8 @@ def test_a_registered_metric_of_texts_stands_on_the_page_and_in_every_file(tmp_p
     report = view.report
     wanted = [summary.figures["mean_length"] for summary in report.answers]
     assert all(isinstance(value, float) and value > 0 for value in wanted)
-    page = open_below(messages("zh"), view.answers, baselines=view.baselines)
-    assert '<span class="mono">mean_length</span>' in page
+    page = open_overview(OpenRunView(desk, messages("zh"), run_id, {}))
+    assert ">mean_length</th>" in page
     for extension in ("html", "md"):
         assert "mean" in write(report, extension, "zh").decode()
     answers = json.loads(write(report, "json", "en"))["answers"]
