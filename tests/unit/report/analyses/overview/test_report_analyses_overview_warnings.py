@@ -68,7 +68,8 @@ def test_a_sound_cell_needs_no_note():
             {"unreadable": 20, "unreadable_origin": 12},
             "warn",
             "unreadable-many",
-            "20 of 960 replies unreadable, counted as wrong. If all were right: 65 % instead of 60 %.",
+            "20 of 960 replies unreadable, counted as wrong. "
+            "If all were right: 65 % instead of 60 %.",
         ),
         ({"unreadable": 97}, "bad", "unreadable-many", "97 of 960"),
         ({"form": {"format_gap": _gap(0.051)}}, "warn", "format", "Form costs 5 points."),
