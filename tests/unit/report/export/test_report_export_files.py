@@ -129,12 +129,12 @@ def test_each_trial_is_a_line(report: Report):
 
 
 def test_an_unknown_format_is_told_with_the_known_ones(report: Report):
-    with pytest.raises(UnknownName, match="csv, html, json, md, xlsx, zip"):
+    with pytest.raises(UnknownName, match="csv, html, json, md, tex, xlsx, zip"):
         write(report, "pdf", "en")
 
 
 def test_every_promised_format_can_be_written(report: Report):
-    assert list(FORMATS) == ["csv", "xlsx", "json", "md", "html", "zip"]
+    assert list(FORMATS) == ["csv", "xlsx", "json", "md", "tex", "html", "zip"]
     assert all(write(report, extension, "zh") for extension in FORMATS)
 
 
