@@ -37,7 +37,8 @@ SLOW = {
     "test_scoring_parsing_rating.py",
     "test_report_analyses_arena_figures.py",
     "test_report_charts_arena.py",
-    "test_report_analyses_overview_document.py",
+    "test_report_analyses_overview_verdict.py",
+    "test_report_word_budgets.py",
     "test_report_charts_png.py",
     "test_report_compile.py",
     "test_report_export_files.py",
@@ -69,8 +70,6 @@ SLOW = {
     "test_ui_tabs_results.py",
     "test_ui_web_server_routes.py",
     "test_ui_web_server.py",
-    "test_ui_tabs_results_overview_figures.py",
-    "test_ui_tabs_results_statistics.py",
     "test_ui_web_middleware_store.py",
 }
 

@@ -118,13 +118,6 @@ def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | No
     return next(iter(alike or same), None)
 
 
-def is_demo(entry: ModelEntry) -> bool:
-    """Whether the entry is one of the tiny models that come with evalui."""
-    from evalui.settings import ASSETS  # loads pydantic
-
-    return bool(entry.path) and Path(entry.path).is_relative_to(ASSETS / "models")
-
-
 def describe(entry: ModelEntry) -> ModelState:
     """What the screen shows of a model. Loads nothing; an endpoint is probed, which takes seconds.
 

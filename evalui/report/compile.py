@@ -54,8 +54,8 @@ class Figures:
         if self._base:
             return self._base.summaries
         with self._lock:
-            found = self.__dict__.get("summaries")
-            return found or tuple(
+            cached = self.__dict__.get("summaries")
+            return cached or tuple(
                 summarise(result)
                 for result in self._results
                 if result.cell.mode not in (ANSWERS, JUDGE)
@@ -205,12 +205,12 @@ def preview(report: Report, language: Language) -> str:
 
 def first_sentence(report: Report, language: Language) -> str:
     """What the report says before all else; "" of a run without any figures."""
-    texts = (
+    sentences = (
         block.text
         for block in blocks(report, language)
         if isinstance(block, Headline) or (isinstance(block, Paragraph) and block.strong)
     )
-    return next(texts, "")
+    return next(sentences, "")
 
 
 def blocks(report: Report, language: Language) -> Iterator[Block]:

@@ -132,33 +132,38 @@ def _seconds(plan: CellPlan, requests: int, size: RequestSize, paces: Throughput
     if not requests:
         return 0.0
     entry, timed = plan.entry, _measured_throughputs(plan, paces)
+    usual = _LETTER_TOKENS if MODES[plan.mode_name].shows_options else _REPLY_TOKENS
+    written = min(plan.mode.max_tokens, usual) if _generates(plan.mode_name) else 0
     if not timed:
-        usual = _LETTER_TOKENS if MODES[plan.mode_name].shows_options else _REPLY_TOKENS
-        written = min(plan.mode.max_tokens, usual) if _generates(plan.mode_name) else 0
         load = workload(entry, replace(size, written=written))
         return requests * load / entry.speed if entry.speed else None
 
     def growth(pace: Throughput) -> float:
         """How much more a request gives to compute now; a reply is as long as it was."""
-        now = workload(entry, replace(size, written=pace.size.written))
-        return now / workload(entry, pace.size)
+        # Where none was timed, prompts tell how fast the model is, but not how long it writes.
+        now = replace(size, written=pace.size.written or written)
+        return workload(entry, now) / workload(entry, pace.size)
 
     nearest = min(timed, key=lambda pace: abs(math.log(growth(pace))))
     return requests / nearest.rate * growth(nearest)
 
 
 def _measured_throughputs(plan: CellPlan, paces: Throughputs) -> list[Throughput]:
-    """What was measured of the model: in the mode, else in one with requests of the same kind."""
+    """What was measured of the model: in the mode, else with requests of the same kind, else any.
+
+    Of another kind only what scored prompts counts: it says how fast the model reads.
+    """
     own = [
         (mode, pace)
         for (model, mode, _), pace in paces.items()
-        if model == plan.entry.name and pace.size.distinct
+        if model == plan.entry.name and pace.size.distinct and mode in MODES
     ]
-    return [pace for mode, pace in own if mode == plan.mode_name] or [
-        pace
-        for mode, pace in own
-        if mode in MODES and _generates(mode) == _generates(plan.mode_name)
-    ]
+    kind = _generates(plan.mode_name)
+    return (
+        [pace for mode, pace in own if mode == plan.mode_name]
+        or [pace for mode, pace in own if _generates(mode) == kind]
+        or [pace for mode, pace in own if not _generates(mode)]
+    )
 
 
 def _generates(mode: str) -> bool:
@@ -219,12 +224,13 @@ def workload(entry: ModelEntry, size: RequestSize) -> float:
     A local model reads what prompts have in common once (docs/speed.md), so only what is distinct
     counts. A token at the place L takes 1 + L / (4 d) times as long as the first, where d is the
     hidden size: beside the 24 d^2 operations of a layer's products stand 4 d L of attention (Kaplan
-    et al. 2020, table 1), which run at a lower rate. An endpoint is sent every prompt whole.
+    et al. 2020, table 1), which run at a lower rate; so does a token written after it. An
+    endpoint is sent every prompt whole.
     """
     if traits_of(entry).remote:
         return _TOKENS_PER_REQUEST + size.sent + _TOKENS_PER_WRITTEN * size.written
     attention = size.sent / (4 * (hidden_size(entry) or _DEFAULT_HIDDEN_SIZE))
-    return size.distinct * (1 + attention) + _TOKENS_PER_WRITTEN * size.written
+    return (size.distinct + _TOKENS_PER_WRITTEN * size.written) * (1 + attention)
 
 
 def count_tokens(text: str) -> int:

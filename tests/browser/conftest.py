@@ -112,7 +112,8 @@ def run_id(chromium: Any, server: str) -> str:
     context = admitted(chromium, server)
     tab = context.new_page()
     start_sample(tab)
-    tab.wait_for_selector("text=2,160 done", timeout=60_000)
     found = tab.url.partition("run=")[2].partition("&")[0]
+    tab.goto(f"/en/?run={found}&tab=runs")
+    tab.wait_for_selector("text=2,160 done", timeout=60_000)
     context.close()
     return found

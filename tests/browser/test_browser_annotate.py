@@ -64,7 +64,7 @@ def in_view(page: Any) -> tuple[str, str, str]:
     written = {answer(name, number).split("$")[0]: name for name in CONTESTANTS}
     sides = [
         next(written[text] for text in written if plain(text) in plain(side))
-        for side in shown.locator(".answer").all_inner_texts()
+        for side in shown.locator(".ballot-answer").all_inner_texts()
     ]
     return question(number).id, *sides
 

@@ -1,12 +1,61 @@
 """Two models of a finished run compared, from the tab down to one question."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from browser_servers import started
+from conftest import MODELS
 from playwright.sync_api import expect
 
+from evalui.runs.database.connection import Database
+from evalui.runs.worker.main import Worker
+from evalui.settings import Settings
+from evalui.ui.services.run_form import read_run_form
+from evalui.ui.services.service import AppService
+
 PHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A server and its finished run of the sample."""
+
+    address: str
+    run_id: str
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sampled]:
+    """A server of its own, whose run was done beside it."""
+    with started(tmp_path_factory.mktemp("compare"), models=MODELS, EVALUI_WORKERS="0") as opened:
+        opened.wait()
+        settings = Settings(data_dir=opened.data, models=opened.models)
+        service = AppService(settings, Database(settings.database))
+        form = {
+            "uploads": [service.store_sample()],
+            "models": ["steady", "always-A"],
+            "modes": ["multiple_choice", "cloze"],
+            "pattern": "circular",
+        }
+        run_id = service.start(read_run_form(form))
+        Worker(service.database, service.catalog).run_once(run_id)
+        yield Sampled(opened.address, run_id)
+        service.database.close()
+
+
+@pytest.fixture(scope="module")
+def server(sampled: Sampled) -> str:
+    """The address that the pages of this file belong to."""
+    return sampled.address
+
+
+@pytest.fixture(scope="module")
+def run_id(sampled: Sampled) -> str:
+    """A finished run of the sample."""
+    return sampled.run_id
 
 
 def test_a_run_is_compared_from_its_tab_down_to_a_question(page: Any, run_id: str):
@@ -71,8 +120,8 @@ def test_what_is_ticked_becomes_an_address(page: Any, run_id: str):
     boxes.nth(0).check()
     expect(page.locator(".compare-go")).to_contain_text("Tick one more")
     boxes.nth(1).check()
-    page.get_by_role("link", name="Compare", exact=True).last.click()
-    page.wait_for_url(re.compile(r"tab=compare&cells=\d+(,|%2C)\d+"))
+    page.locator(".compare-go").get_by_role("link", name="Compare").click()
+    page.wait_for_url(re.compile(r"\?tab=compare&cells=\d+(,|%2C)\d+"))
     expect(page.locator("#tab-compare h1")).to_contain_text("beats")
     page.get_by_role("link", name="中文").click()
     expect(page.get_by_role("link", name="对比", exact=True)).to_have_attribute(

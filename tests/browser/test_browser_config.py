@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from browser_examples import unfold_baselines
 from playwright.sync_api import expect
 
 SWIFT = Path(__file__).parents[2] / "assets" / "samples" / "swift"
@@ -16,16 +17,16 @@ def test_a_configuration_of_both_kinds_becomes_two_datasets_and_one_run(page: An
             packed.write(file, file.relative_to(SWIFT))
     page.goto("/en/")
     page.set_input_files("#files", archive)
-    expect(page.locator(".file b", has_text="custom_general_qa")).to_be_visible()
-    expect(page.locator(".file b", has_text="custom_ceval")).to_be_visible()
-    expect(page.get_by_text("first N questions of each subject")).to_be_visible()
+    expect(page.locator(".ds b", has_text="custom_general_qa")).to_be_visible()
+    expect(page.locator(".ds b", has_text="custom_ceval")).to_be_visible()
+    unfold_baselines(page)
     for name in ("steady", "slow"):
         page.get_by_label(name, exact=True).set_checked(False)
     page.get_by_label("always-A", exact=True).set_checked(True)
     page.get_by_role("button", name="Start evaluation").click()
-    page.wait_for_selector("#runs-pane .matrix")
+    page.wait_for_selector("#tab-runs .matrix")
     run = page.url.partition("run=")[2].partition("&")[0]
     page.goto(f"/en/?run={run}&tab=results")
-    told = page.locator("#overview-top .note", has_text="Left out of this run")
+    told = page.locator("#what-to-know", has_text="Not used").first
     expect(told).to_contain_text("Not used for custom_general_qa, which has no options")
     expect(told).to_contain_text("Not used for custom_ceval, which has options to choose from")

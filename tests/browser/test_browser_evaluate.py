@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_examples import upload_sample
 from open_browser_examples import overflow
 from playwright.sync_api import expect
 
@@ -25,8 +26,27 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touc
 def test_the_first_visit_shows_what_to_do(page: Any):
     page.goto("/")
     expect(page.get_by_role("heading", name="New evaluation")).to_be_visible()
-    expect(page.get_by_text("240 questions in English and Chinese")).to_be_visible()
-    assert re.search(r"/en/$", page.url)
+    expect(page.get_by_text("The sample: 240 questions")).to_be_visible()
+    assert re.search(r"/en/(\?tab=evaluate)?$", page.url)
+
+
+def test_the_sample_starts_with_one_press_and_its_figures_come_in_place(page: Any):
+    page.goto("/en/")
+    page.get_by_role("button", name="Try the sample").click()
+    page.wait_for_url("**tab=results**")
+    address = page.url
+    expect(page.locator("#tab-results")).to_contain_text("steady", timeout=60_000)
+    assert page.url.partition("&")[0] == address.partition("&")[0]
+
+
+def test_every_example_can_be_downloaded(page: Any):
+    page.goto("/en/")
+    links = page.get_by_role("link", name="Example")
+    assert links.count() == 6
+    for link in links.all():
+        with page.expect_download() as started:
+            link.click()
+        assert started.value.path().stat().st_size > 100
 
 
 def test_a_faulty_file_is_explained_and_runs_without_its_faulty_rows(page: Any, tmp_path: Path):
@@ -34,91 +54,108 @@ def test_a_faulty_file_is_explained_and_runs_without_its_faulty_rows(page: Any, 
     file.write_text(FAULTY, encoding="utf-8")
     page.goto("/en/")
     page.set_input_files("#files", file)
-    expect(page.get_by_role("heading", name="3 rows cannot be used")).to_be_visible()
+    expect(page.get_by_text("3 rows are set aside.")).to_be_visible()
+    page.get_by_text("Details").focus()
+    page.locator(".ds .l2 > summary").press("Enter")
     expect(page.get_by_text("one of A, B, C, D")).to_be_visible()
-    start = page.get_by_role("button", name="Start evaluation")
-    expect(start).to_be_disabled()
-    page.get_by_text("Preview", exact=True).click()
-    page.get_by_text("Leave out these 3 rows").click()
-    expect(start).to_be_enabled()
-    expect(page.get_by_text("Requests", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Preview").press("Enter")
+    expect(page.get_by_text("Options, the right one in bold")).to_be_visible()
+    expect(page.get_by_role("button", name="Start evaluation")).to_be_enabled()
     assert page.evaluate("window.__xss") is None
-    assert page.locator("#evaluate-pane iframe, #evaluate-pane img").count() == 0
+    assert page.locator("#tab-evaluate iframe, #tab-evaluate img").count() == 0
 
 
 def test_choices_change_the_cost_at_once(page: Any):
     page.goto("/en/")
-    page.get_by_role("button", name="Try it with a sample").click()
+    upload_sample(page)
     cost = page.locator(".cost")
-    page.get_by_label("steady", exact=True).set_checked(True)
-    expect(cost).to_contain_text("2,880")  # 240 x 4 letters + 240 x 8 cloze
-    page.get_by_label("As written").check()
-    expect(cost).to_contain_text("2,160")
+    expect(page.get_by_label("steady", exact=True)).to_be_checked()
+    expect(cost).to_contain_text("960")  # 240 questions, every position
+    page.get_by_label("Cloze", exact=True).check()
+    expect(cost).to_contain_text("2,880")  # and twice each of 4 options
+    page.get_by_role("button", name="Quick look").press("Enter")
+    expect(cost).to_contain_text("Requests240")  # each of the 12 subjects has 20
+    expect(page.locator(".settings summary")).to_contain_text("as written")
+    page.locator(".settings > summary").press("Enter")
+    page.get_by_label("Every position (circular)").check()
     page.get_by_label("Questions").fill("10")
     page.get_by_label("Questions").press("Enter")
-    expect(cost).to_contain_text("1,080")  # 10 questions of each of 12 subjects
+    expect(cost).to_contain_text("Requests480")
     page.get_by_label("Counted per").select_option("dataset")
-    expect(cost).to_contain_text("Requests90")
+    expect(cost).to_contain_text("Requests40")
     page.get_by_label("Worked examples").fill("many")
     page.get_by_label("Worked examples").press("Tab")
     expect(cost).to_contain_text("is not a number")
 
 
+def test_start_is_in_sight_without_scrolling(page: Any):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto("/en/")
+    upload_sample(page)
+    start = page.get_by_role("button", name="Start evaluation")
+    expect(start).to_be_in_viewport(ratio=1)
+    page.mouse.wheel(0, 2000)
+    expect(start).to_be_in_viewport(ratio=1)
+
+
+def test_unknown_headers_are_chosen_used_and_remembered(page: Any, tmp_path: Path):
+    text = "prompt,opt1,opt2,label\nCapital of France?,Paris,Rome,1\nOf Italy?,Paris,Rome,2\n"
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.csv").write_text(text.replace("Of", name), encoding="utf-8")
+    page.goto("/en/")
+    page.set_input_files("#files", tmp_path / "first.csv")
+    expect(page.get_by_role("heading", name="Which column is what?")).to_be_visible()
+    role = page.get_by_label("Role of label")
+    expect(role).to_have_value("answer")
+    role.select_option("")
+    expect(page.get_by_text("No column is the right answer yet.")).to_be_visible()
+    role.select_option("answer")
+    expect(page.get_by_text("2 of 2 rows will be readable")).to_be_visible()
+    page.get_by_role("button", name="Use these columns").press("Enter")
+    expect(page.get_by_text("2 of 2 rows ready")).to_be_visible()
+    page.goto("/en/")
+    page.set_input_files("#files", tmp_path / "second.csv")
+    expect(page.get_by_text("2 of 2 rows ready")).to_be_visible()
+
+
+def test_the_files_of_an_address_are_there_after_a_reload(page: Any):
+    page.goto("/en/")
+    upload_sample(page)
+    page.wait_for_url("**uploads=**")
+    page.reload()
+    expect(page.locator(".ds b").first).to_have_text("evalui-sample")
+
+
 def test_the_keyboard_alone_is_enough(page: Any):
     page.goto("/en/")
-    page.get_by_role("button", name="Try it with a sample").focus()
-    page.keyboard.press("Enter")
-    steady = page.get_by_label("steady", exact=True)
-    expect(steady).to_be_checked()
-    steady.focus()
+    upload_sample(page)
+    expect(page.get_by_label("steady", exact=True)).to_be_checked()
+    page.locator(".models .foldrow > summary").press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
     expect(page.get_by_label("always-A", exact=True)).to_be_checked()
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
-    for _ in range(30):
+    for _ in range(40):
         if page.evaluate("document.activeElement.dataset.do") == "start":
             break
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#runs-pane .matrix")
+    page.wait_for_selector(".matrix")
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["390"])
 def test_a_phone_never_scrolls_sideways(page: Any, run_id: str):
     page.goto("/zh/")
-    page.get_by_role("button", name="先用示例试试").click()
-    page.wait_for_selector(".cost")
+    upload_sample(page)
     assert overflow(page) == 0
     for address in ("tab=runs", "sub=overview", "sub=bias", "sub=samples", "sub=report"):
         page.goto(f"/zh/?run={run_id}&{address}")
-        page.wait_for_selector("#results-head h1, #runs-pane h1", state="attached")
+        page.wait_for_selector("#tab-results h1, #tab-runs h1, .runline", state="attached")
         page.wait_for_timeout(300)
         assert overflow(page) == 0, address
     page.goto("/zh/?tab=runs")
     # What can be done to a run lies within the screen, not at the end of a wide table.
-    delete = page.locator("#runs-pane .links").get_by_text("删除", exact=True).first
+    delete = page.locator("#tab-runs .links").get_by_text("删除", exact=True).first
     expect(delete).to_be_visible()
     assert delete.bounding_box()["x"] < 300
-
-
-def test_a_click_before_the_address_is_answered_loses_neither_its_models_nor_itself(page: Any):
-    def late(route: Any) -> None:
-        # The page's first question takes long; what is clicked meanwhile is answered at once.
-        if not held and '"data":[]' in (route.request.post_data or ""):
-            held.append(route)
-        else:
-            route.fallback()
-
-    held: list[Any] = []
-    page.route("**/gradio_api/**", late)
-    page.goto("/en/?models=always-A")
-    page.get_by_role("button", name="Try it with a sample").click()
-    chosen = page.get_by_label("always-A", exact=True)
-    expect(chosen).to_be_checked()
-    held[0].continue_()
-    expect(page.locator(".preselected")).to_contain_text("always-A")
-    expect(chosen).to_be_checked()
-    chosen.uncheck()
-    expect(page.locator(".cost")).to_contain_text("Choose a model.")
-    expect(page.locator(".preselected")).to_have_count(0)

@@ -112,7 +112,7 @@ def assert_stands_alone(chromium: Any, report: Path, *names: str) -> None:
 def test_files_of_questions_and_answers_are_compared_without_a_model(page: Any, tmp_path: Path):
     page.goto("/en/")
     page.set_input_files("#files", workbook(tmp_path))
-    expect(page.locator("#main")).to_contain_text("4 with a reference")
+    expect(page.locator("#tab-evaluate")).to_contain_text("4 with a reference")
     page.set_input_files("#answer-files", answers(tmp_path, "careful", RIGHT))
     expect(page.locator(".given-file")).to_contain_text("4 of 4 questions answered")
     faulty = {"cn-1": "巴黎", "cn-99": "罗马"}

@@ -40,8 +40,8 @@ def test_format_backend_mode_and_metric_of_a_package_are_on_the_pages(tab: Any, 
         ("zh", "单个字母", "回答长度"),
     ):
         tab.goto(f"/{language}/?run={run_id}&sub=overview")
+        tab.evaluate("document.querySelectorAll('details').forEach(each => (each.open = true))")
         expect(tab.get_by_role("columnheader", name=metric)).to_be_visible()
         expect(tab.get_by_role("cell", name=mode, exact=True)).to_be_visible()
     tab.goto("/en/?tab=models")
-    tab.locator("#models-pane summary").first.click()
-    expect(tab.locator("#models-pane")).to_contain_text("No letters: it gives no probabilities")
+    expect(tab.locator("#tab-models")).to_contain_text("No letters: it gives no probabilities")

@@ -17,19 +17,6 @@ def test_the_overview_shows_figures_with_ranges_and_a_chart(page: Any, run_id: s
     expect(page.locator("th[aria-sort=descending]")).to_contain_text("Accuracy")
 
 
-def test_the_bias_view_leads_from_a_count_to_its_questions(page: Any, run_id: str):
-    page.goto(f"/en/?run={run_id}&sub=bias")
-    expect(page.locator("#tab-bias .js-plotly-plot").first).to_be_visible()
-    page.locator("#tab-bias").get_by_label("Model and mode").select_option(
-        label="always-A · letters, circular"
-    )
-    expect(page.locator("#bias-heat")).to_contain_text("Picks A in all 960 readable replies")
-    page.locator("#bias-heat-table summary").click()
-    page.locator("#bias-heat-table a").first.click()
-    expect(page.locator(".list-h h2")).to_have_text("240 of 240")
-    expect(page.get_by_label("Picked")).to_have_value("0")
-
-
 def test_the_report_downloads_at_the_first_click(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&sub=report")
     expect(page.locator("#report-preview")).to_contain_text("evalui-sample")

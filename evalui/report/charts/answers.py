@@ -10,13 +10,7 @@ from evalui.report.analyses.arena.narrative import format_fraction, format_inter
 from evalui.report.analyses.open_answers.figures import RECALL, AnswerSummary, ranking_metric
 from evalui.report.analyses.overview.narrative import (
     answers_at,
-    names,
-    overview_subtitle,
-    overview_title,
-    picks_subtitle,
-    picks_title,
 )
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.charts.kinds import (
     Axis,
     Bar,
@@ -28,25 +22,16 @@ from evalui.report.charts.kinds import (
     Label,
     Level,
     Mark,
-    Rule,
     Series,
-    Side,
     coloured_and_grey,
     name_labels,
-    share_axis,
-    share_limit,
 )
 from evalui.report.charts.plotly import draw_plotly
-from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
     COLOURS,
-    LIGHT,
     MIN_QUESTIONS,
     NEUTRAL,
-    Theme,
-    drawing_problem,
     series_styles,
-    shorten_name,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
@@ -63,52 +48,7 @@ _RECALLS = (RECALL, *(f"{rouge}-r" for rouge in ROUGES if f"{rouge}-r" != RECALL
 _TEXT_ROW = 18  # pixels of a model within a text figure
 _SPREAD = 0.7  # of a text figure's row, over which its models are spread
 _SMALL_MARK = 9  # pixels
-_ACCURACY_ROW, _PICKS_ROW = 58, 48  # pixels
-
-
-def picture_problem(summaries: Sequence[Summary], language: Language) -> str:
-    """The key of the sentence on why no picture can be drawn, "" if all can."""
-    texts = [localized("every-order", language)]
-    for summary in summaries:
-        texts += [summary.cell.model, summary.cell.dataset]
-    return drawing_problem(texts)
-
-
-def before_after(
-    summaries: Sequence[Summary], language: Language, *, baselines: Collection[str] = ()
-) -> go.Figure:
-    """A dumbbell per cell: hollow as written, solid in every order, pale bands as ranges."""
-    return draw_plotly(_accuracies(summaries, language, baselines))
-
-
-def before_after_png(
-    summaries: Sequence[Summary],
-    language: Language,
-    *,
-    baselines: Collection[str] = (),
-    theme: Theme = LIGHT,
-) -> bytes:
-    """What `before_after` shows, as a picture."""
-    return draw_png(
-        _accuracies(summaries, language, baselines),
-        theme,
-        title=overview_title(summaries, language, baselines=baselines),
-        subtitle=overview_subtitle(summaries, language),
-    )
-
-
-def heat_map_png(
-    table: PositionTable,
-    language: Language,
-    *,
-    title: str = "",
-    colour: str = COLOURS[0],
-    theme: Theme = LIGHT,
-) -> bytes:
-    """What `picks_heat_map` describes, as a picture."""
-    title = title or picks_title(table, language)
-    drawn = picks_heat_map(table, language, colour=colour)
-    return draw_png(drawn, theme, title=title, subtitle=picks_subtitle(table, language))
+_PICKS_ROW = 48  # pixels
 
 
 def text_figures_chart(
@@ -150,72 +90,6 @@ def text_figures_chart(
 
 
 # ---------------------------------------------------------------- accuracy
-
-
-def _accuracies(
-    summaries: Sequence[Summary], language: Language, baselines: Collection[str]
-) -> Intervals:
-    rows = [summary for summary in summaries if summary.accuracy]
-    styles = series_styles([summary.cell.model for summary in summaries], baselines)
-    titles = names(summaries, language)
-    return Intervals(
-        rows=[Label(*map(shorten_name, titles[summary.cell])) for summary in rows],
-        series=[
-            Series(styles[summary.cell.model], _accuracy_marks(y, summary, language))
-            for y, summary in enumerate(rows)
-        ],
-        axis=share_axis(share_limit([i.high for s in rows for i in (s.accuracy, s.robust) if i])),
-        row_height=_ACCURACY_ROW,
-        ranges="bands",
-        rules=[Rule(100 * _chance(summary), row) for row, summary in enumerate(rows)],
-        note=(100 * _chance(rows[0]), -0.62, _chance_note(rows, language)) if rows else None,
-    )
-
-
-def _accuracy_marks(y: int, summary: Summary, language: Language) -> list[Mark]:
-    """As written, hollow, and in every order, solid, where there are several."""
-    accuracy, robust = summary.accuracy, summary.robust
-    assert accuracy is not None, "only cells with answers are drawn"
-    if robust is None:
-        return [_accuracy_mark(y, accuracy, "center", language, hollow=True)]
-    near = 100 * (accuracy.value - robust.value) < _MIN_LABEL_DISTANCE
-    return [
-        _accuracy_mark(y, accuracy, "right" if near else "center", language, hollow=True),
-        _accuracy_mark(y, robust, "left" if near else "center", language, hollow=False),
-    ]
-
-
-def _accuracy_mark(
-    y: int, interval: Interval, side: Side, language: Language, *, hollow: bool
-) -> Mark:
-    value = format_value(interval)
-    name = localized("as-written" if hollow else "every-order", language)
-    return Mark(
-        y=y,
-        value=100 * interval.value,
-        low=100 * interval.low,
-        high=100 * interval.high,
-        hover=f"{name} {value} % ({format_range(interval)}), n = {interval.n}",
-        label=Label(plain=value) if hollow else Label(value),
-        side=side,
-        hollow=hollow,
-    )
-
-
-def _chance_note(rows: Sequence[Summary], language: Language) -> str:
-    levels = {percent(_chance(summary)) for summary in rows}
-    if len(levels) > 1:
-        return localized("chance-lines", language)
-    (value,) = levels
-    robust = {percent(s.chance_robust) for s in rows if s.chance_robust}
-    if len(robust) == 1:
-        return localized("chance-line-robust", language, value=value, robust=robust.pop())
-    return localized("chance-line", language, value=value)
-
-
-def _chance(summary: Summary) -> float:
-    assert summary.chance is not None, "what has an accuracy has a chance level"
-    return summary.chance
 
 
 # ---------------------------------------------------------------- picks

@@ -95,11 +95,6 @@ def reliability_subtitle(calibration: Calibration, mass: float | None, language:
     )
 
 
-def sample_size_chart(n: int, language: Language, *, omega: float | None = None) -> go.Figure:
-    """`sample_size_lines` for Plotly."""
-    return draw_plotly(sample_size_lines(n, language, omega=omega))
-
-
 def sample_size_lines(n: int, language: Language, *, omega: float | None = None) -> Lines:
     """The smallest visible difference by number of questions, if models differ on 10 to 30 %.
 

@@ -39,6 +39,7 @@ from evalui.report.export.json import (
 from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_bytes, xlsx_bytes
 from evalui.report.export.tables import frame, tables
+from evalui.report.render.latex import as_latex
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
 from evalui.scoring.arena.verdicts import PANEL_NAME
@@ -93,6 +94,13 @@ def write_json(report: Report, language: Language) -> bytes:
 def write_markdown(report: Report, language: Language) -> bytes:
     """The report for people."""
     return markdown(report, language).encode()
+
+
+def write_tex(report: Report, language: Language) -> bytes:
+    """The lead tables, and every figure, for a paper."""
+    text = as_latex(tuple(blocks(report, language)), ("every-figure", "all-figures"))
+    signed = "".join(f"% {line}\n" for line in report.signatures)
+    return (signed + text).encode(errors="backslashreplace")
 
 
 def write_html(report: Report, language: Language) -> bytes:
@@ -264,5 +272,6 @@ _EXPORTERS.register("csv")(write_csv)
 _EXPORTERS.register("xlsx")(write_xlsx)
 _EXPORTERS.register("json")(write_json)
 _EXPORTERS.register("md")(write_markdown)
+_EXPORTERS.register("tex")(write_tex)
 _EXPORTERS.register("html")(write_html)
 _EXPORTERS.register("zip")(write_zip)

@@ -8,6 +8,7 @@ FORMATS: Mapping[str, str] = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "zip": "application/zip",
 }

@@ -206,7 +206,7 @@ def _bullets(block: Bullets) -> Html:
     kind = "signs" if block.signatures else "plain"
     return el(
         "ul",
-        *(el("li", text.replace("|", " · ") if block.signatures else text) for text in block.texts),
+        *(el("li", text) for text in block.texts),
         cls=kind,
     )
 

@@ -83,13 +83,6 @@ def unbroken_numbers(text: str) -> str:
     return text.replace(" %", "\u00a0%")
 
 
-def value_with_range(interval: Interval) -> Html:
-    """The figure and its range without n, for tables that have a column for it."""
-    return join(
-        el("b", f"{format_value(interval)} %"), " ", inline(format_range(interval), cls="meta nw")
-    )
-
-
 def fault_text(t: Messages, fault: Fault) -> tuple[str, str]:
     """The actual and the expected contents.
 

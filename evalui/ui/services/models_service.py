@@ -102,6 +102,13 @@ def is_demo(entry: ModelEntry) -> bool:
     return bool(entry.path) and Path(entry.path).is_relative_to(ASSETS / "models")
 
 
+def group_of(entry: ModelEntry) -> str:
+    """The group that a model stands in on the pages: `here`, `endpoints` or `demo`."""
+    if entry.baseline or is_demo(entry):
+        return "demo"
+    return "endpoints" if traits_of(entry).remote else "here"
+
+
 class ModelsService:
     """One per server; safe to share between threads."""
 

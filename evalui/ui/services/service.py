@@ -99,6 +99,7 @@ class AppService:
         self._load = self.cache.memoize(self._read)
         self._names = self.cache.memoize(self._read_names)
         self._report = self.cache.memoize(self._compile)
+        self._size_of_file = self.cache.memoize(self._measure_file)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._report_without_votes = self.cache.memoize(self._compile_without_votes)
         self._columns = self.cache.memoize(self._read_columns)
@@ -248,6 +249,10 @@ class AppService:
         name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in report.name).strip()
         return f"{name or run_id}.{extension}", write(report, extension, language)
 
+    def export_size(self, run_id: str, extension: str, language: Language) -> int:
+        """The bytes of a run as a file; kept until the run changes."""
+        return self._size_of_file(run_id, extension, language, self.run(run_id).revision)
+
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
         return len(self._live_runs())
@@ -328,6 +333,10 @@ class AppService:
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports
         return read_result(self.database, run_id, cell_id)
+
+    def _measure_file(self, run_id: str, extension: str, language: Language, revision: int) -> int:
+        del revision  # part of the key: another revision, another file
+        return len(self.export(run_id, extension, language)[1])
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures

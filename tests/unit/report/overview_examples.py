@@ -9,7 +9,8 @@ from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.blocks import Block
-from evalui.types import CellState, Language, LeftOut, Pattern
+from evalui.scoring.choice.answer_format import ReadingMetrics
+from evalui.types import CellState, Interval, Language, LeftOut, Pattern
 
 LATE, EARLY, BASE = "Qwen2.5-7B-Instruct", "demo-early", "always-A"
 LEFT_OUT = (LeftOut("rows", "ceval", rows=3), LeftOut("open-modes", "ceval", mode="judge"))
@@ -123,6 +124,23 @@ RUNS: dict[str, Sequence[Summary]] = {
     "many models": [summary(halting(n + 2), f"model-{n:02d}", n=120) for n in range(14)],
 }
 PLACES = Places("k3f")
+
+
+def with_strict(made: Summary, share: float) -> Summary:
+    """The same read by a second rule, which gives it `share` right."""
+    accuracy = made.accuracy
+    assert accuracy is not None
+    tolerant = ReadingMetrics(accuracy, Interval(0.0, 0.0, 0.0, made.n), 0, {})
+    strict = Interval(share, share, share, made.n)
+    lost = Interval(1 - share, 1 - share, 1 - share, made.n)
+    readings = {"tolerant": tolerant, "strict": ReadingMetrics(strict, lost, 0, {})}
+    return replace(made, readings=readings, format=None)
+
+
+RUNS["with rules"] = [
+    with_strict(summary(right, LATE), 0.0),
+    with_strict(summary(halting(2), EARLY), 1.0),
+]
 
 
 def page(name: str, language: Language, *, places: Places | None = PLACES) -> tuple[Block, ...]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
+from comparison_examples import CASES, comparison_page, voted_page
 from overview_examples import RUNS, page
 
 from evalui.report.blocks import Block, Card, Details, Headline, Table
@@ -20,7 +21,12 @@ FIRST_FIGURE = 25  # words of the page before it
 
 # The blocks of a run in a language, by what the run shows. Add yours.
 PAGES: Mapping[str, Callable[[Language], Sequence[Block]]] = {
-    name: (lambda language, name=name: page(name, language)) for name in RUNS
+    **{name: (lambda language, name=name: page(name, language)) for name in RUNS},
+    **{
+        f"compare, {name}": (lambda language, name=name: comparison_page(name, language))
+        for name in CASES
+    },
+    "people": lambda language: voted_page(language),
 }
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")

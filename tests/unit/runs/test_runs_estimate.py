@@ -80,7 +80,18 @@ def test_a_speed_measured_without_a_size_is_not_used() -> None:
 def test_another_mode_with_requests_of_the_same_kind_stands_in() -> None:
     paces = {("perfect", "cloze", 0): pace(12.0)}
     assert estimate(plans_of(spec()), DATASETS, paces).seconds is not None
-    assert estimate(plans_of(spec(mode="generation")), DATASETS, paces).seconds is None
+    written = {("perfect", "generation", 0): pace(12.0, written=5.0)}
+    assert estimate(plans_of(spec()), DATASETS, written).seconds is None
+
+
+def test_scored_prompts_tell_how_fast_a_model_reads_before_it_ever_wrote() -> None:
+    (plan,) = plans_of(spec(mode="generation"))
+    plan = replace(plan, entry=replace(plan.entry, speed=10**9))  # which was measured otherwise
+    size = request_size(plan.mode, plan.pattern, dataset().samples, plan.setting)
+    paces = {("perfect", "cloze", 0): Throughput(12.0, size)}
+    seconds = estimate([plan], DATASETS, paces).seconds
+    letter = workload(plan.entry, replace(size, written=4)) / workload(plan.entry, size)
+    assert seconds == pytest.approx(6 / 12 * letter)
 
 
 def test_a_reply_is_expected_as_long_as_the_models_were() -> None:
@@ -117,7 +128,8 @@ def test_models_that_compute_here_are_loaded_first(loading: LoadingTimes, second
 
 def test_one_cell_without_a_rate_leaves_the_time_unknown() -> None:
     plans = plans_of(spec(mode=["generation", "cloze"]))
-    assert estimate(plans, DATASETS, {("perfect", "cloze", 0): pace(1.0)}).seconds is None
+    paces = {("perfect", "generation", 0): pace(1.0, written=2.0)}
+    assert estimate(plans, DATASETS, paces).seconds is None
 
 
 def test_what_is_answered_already_costs_no_time() -> None:

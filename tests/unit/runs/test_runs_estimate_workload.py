@@ -84,3 +84,12 @@ def test_a_written_token_costs_more_than_one_that_is_read() -> None:
     read = RequestSize(sent=100, distinct=100)
     for entry in (HERE, THERE):
         assert workload(entry, replace(read, written=10)) > workload(entry, read) + 10
+
+
+def test_a_token_written_after_a_long_prompt_costs_more_here() -> None:
+    def cost(entry: ModelEntry, sent: float) -> float:
+        size = RequestSize(sent=sent, distinct=10)
+        return workload(entry, replace(size, written=10)) - workload(entry, size)
+
+    assert cost(HERE, 8000) > 1.5 * cost(HERE, 100)
+    assert cost(THERE, 8000) == cost(THERE, 100)

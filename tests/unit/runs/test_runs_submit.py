@@ -41,6 +41,24 @@ def test_the_name_of_the_specification_counts(folder: Path) -> None:
     assert loaded["midterm"].dataset.name == "midterm"
 
 
+def test_columns_of_other_names_are_given_by_what_they_are(folder: Path) -> None:
+    (folder / "exam.csv").write_text("prompt,opt1,opt2,label,topic\nOne?,1,2,2,sums\n")
+    named = {"question": "prompt", "A": "opt1", "B": "opt2", "answer": "label", "subject": "topic"}
+    one = of("exam.csv", columns=named, answer_key="index1")
+    assert read_spec(write_spec(one)) == one
+    (loaded,) = read_datasets(one, base=folder).values()
+    (sample,) = loaded.dataset.samples
+    assert (sample.question, sample.target, sample.subject) == ("One?", 1, "sums")
+
+
+def test_a_role_that_no_column_has_is_reported_with_those_there_are() -> None:
+    with pytest.raises(SpecError, match="“colour” is none of question, A, B"):
+        read_spec(
+            '{"datasets": [{"path": "a.csv", "columns": {"colour": "red"}}], '
+            '"models": ["x"], "mode": "cloze"}'
+        )
+
+
 def test_faulty_rows_stop_a_run_that_does_not_skip_them(folder: Path) -> None:
     with pytest.raises(FaultyRows, match=r"faulty: 1\. The first is .*line 4.*skip_faulty"):
         read_datasets(of("faulty.csv"), base=folder)

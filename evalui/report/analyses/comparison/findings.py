@@ -126,7 +126,9 @@ def _support_of_two(t: Messages, pair: PairComparison) -> str:
         return t("compare.support.tested", p=p_value(result.p), **fields)
     match result.finding:
         case "apart":
-            return t("compare.support.tested", p=p_value(result.adjusted), **fields)
+            key = "guessing" if result.second_at_chance else "tested"
+            names = {"second": pair.second.name, "p": p_value(result.adjusted)}
+            return t(f"compare.support.{key}", **names, **fields)
         case "level":
             return t("compare.support.level", least=_least(result), **fields)
         case "few":

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.every import every_figure
+from evalui.report.analyses.overview.every import every_figure, signatures
 from evalui.report.analyses.overview.guessing import why_guessing
 from evalui.report.analyses.overview.know import GUESSING, what_to_know
 from evalui.report.analyses.overview.lead import MOST_ROWS, lead_card
@@ -14,7 +14,7 @@ from evalui.report.analyses.overview.sections import (
     how_sure,
     section,
 )
-from evalui.report.analyses.overview.standing import MOST_MODES, Standing, standings
+from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding, standings
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.verdict import headline, mode_word
 from evalui.report.blocks import (
@@ -45,22 +45,22 @@ def overview_blocks(
     `places` gives the blocks their links; without it they are those of a file, with every model.
     `mode` is the label of the mode that ranks, `sort` the column of "Every figure".
     """
-    found = standings(summaries, baselines=baselines, mode=mode)
+    datasets = standings(summaries, baselines=baselines, mode=mode)
     shown = [s for s in summaries if s.state != "impossible"] or list(summaries)
     return (
-        headline(found, language),
-        *_switch(found, language, places),
-        *_tables(found, language, places, all_models=all_models),
-        *_sections(summaries, found, language, baselines, left_out, places, sort),
-        Bullets(tuple(s.cell.signature for s in shown[:1]), signatures=True),
+        headline(datasets, language),
+        *_switch(datasets, language, places),
+        *_tables(datasets, language, places, all_models=all_models),
+        *_sections(summaries, datasets, language, baselines, left_out, places, sort),
+        *([signatures(shown[:1])] if places else []),
     )
 
 
 def _switch(
-    found: Sequence[Standing], language: Language, places: Places | None
+    datasets: Sequence[DatasetStanding], language: Language, places: Places | None
 ) -> Iterator[Block]:
     """The modes as links, where there are too many to stand beside each other."""
-    most = max(found, key=lambda standing: len(standing.modes), default=None)
+    most = max(datasets, key=lambda standing: len(standing.modes), default=None)
     if places is None or most is None or len(most.modes) <= MOST_MODES:
         return
     kinds = {label: summary.cell.mode for (label, _), summary in most.cells.items()}
@@ -77,11 +77,15 @@ def _switch(
 
 
 def _tables(
-    found: Sequence[Standing], language: Language, places: Places | None, *, all_models: bool
+    datasets: Sequence[DatasetStanding],
+    language: Language,
+    places: Places | None,
+    *,
+    all_models: bool,
 ) -> Iterator[Block]:
-    answered = [s for s in found if any(cell.accuracy or cell.done for cell in s.leading)]
+    answered = [s for s in datasets if any(cell.accuracy or cell.done for cell in s.leading)]
     for number, standing in enumerate(answered, start=1):
-        named = standing.dataset if len(found) > 1 else ""
+        named = standing.dataset if len(datasets) > 1 else ""
         cut = places is not None and not all_models and len(standing.models) > MOST_ROWS
         models = standing.models[:MOST_ROWS] if cut else ()
         file = "accuracy.png" if number == 1 else f"accuracy-{number}.png"
@@ -100,22 +104,22 @@ def _beside(summaries: Sequence[Summary], left_out: Sequence[LeftOut]) -> list[L
 
 def _sections(
     summaries: Sequence[Summary],
-    found: Sequence[Standing],
+    datasets: Sequence[DatasetStanding],
     language: Language,
     baselines: Collection[str],
     left_out: Sequence[LeftOut],
     places: Places | None,
     sort: str,
 ) -> Iterator[Details]:
-    guessing = bool(found) and all(standing.guessing for standing in found)
+    guessing = bool(datasets) and all(standing.guessing for standing in datasets)
     if guessing:
-        yield why_guessing(found[0], language, places)
+        yield why_guessing(datasets[0], language, places)
     for name, kind, part in (
         ("how-sure", "sure", how_sure),
         ("by-subject", "subjects", by_subject),
         ("every-rule", "rules", every_rule),
     ):
-        if made := section(name, part, found, language, kind=kind):
+        if made := section(name, part, datasets, language, kind=kind):
             yield made
     yield what_to_know(
         summaries,
@@ -126,7 +130,7 @@ def _sections(
         places=places,
     )
     if any(summary.done for summary in summaries):
-        yield every_figure(summaries, found, language, places=places, sort=sort)
+        yield every_figure(summaries, datasets, language, places=places, sort=sort)
 
 
 # ---------------------------------------------------------------- what was left out

@@ -8,7 +8,7 @@ from evalui.messages import localized
 from evalui.report.analyses.overview.lead import bias_state, picks
 from evalui.report.analyses.overview.narrative import mode_name
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.standing import Standing
+from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.blocks import (
     NONE,
@@ -39,7 +39,7 @@ _NAMES: Mapping[str, Callable[[Summary], str]] = {
 
 def every_figure(
     summaries: Sequence[Summary],
-    standings: Sequence[Standing],
+    standings: Sequence[DatasetStanding],
     language: Language,
     *,
     places: Places | None = None,
@@ -57,13 +57,19 @@ def every_figure(
             for extension, name in _FILES.items()
         )
         blocks.append(Links(tuple(files)))
-    blocks.append(Bullets(tuple(s.cell.signature for s in summaries), signatures=True))
+        blocks.append(signatures(summaries))
     finding = localized("every.finding" if places else "every.finding-file", language)
     return Details("every-figure", localized("every.name", language), finding, tuple(blocks))
 
 
+def signatures(summaries: Sequence[Summary]) -> Bullets:
+    """How the figures of cells were made, as a page shows it."""
+    lines = (summary.cell.signature.replace("|", " · ") for summary in summaries)
+    return Bullets(tuple(lines), signatures=True)
+
+
 def figures_table(
-    summaries: Sequence[Summary], standings: Sequence[Standing], language: Language
+    summaries: Sequence[Summary], standings: Sequence[DatasetStanding], language: Language
 ) -> Table:
     """A row per cell: its names, its figures, its rank and its position bias."""
     before, after = _split_at_bias(metrics_in("report"))
@@ -159,7 +165,7 @@ def _figure(metric: Metric, summary: Summary) -> TableCell:
     return format_figure(metric, figure) or NONE
 
 
-def _rank(summary: Summary, standings: Sequence[Standing], language: Language) -> TableCell:
+def _rank(summary: Summary, standings: Sequence[DatasetStanding], language: Language) -> TableCell:
     """The places that a cell may have in its own mode, or why it has none."""
     for standing in standings:
         compared = standing.compared.get(summary.cell.label)

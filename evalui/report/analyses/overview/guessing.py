@@ -2,13 +2,13 @@
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.standing import Standing
+from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.blocks import Column, Details, Table, TextCell
 from evalui.types import Language
 
 
-def why_guessing(standing: Standing, language: Language, places: Places | None) -> Details:
+def why_guessing(standing: DatasetStanding, language: Language, places: Places | None) -> Details:
     """Three usual reasons, each with its next step."""
     shots = _shots(standing.leading[0])
     examples = localized(f"why.examples-{'some' if shots else 'none'}", language, n=shots)
@@ -36,7 +36,7 @@ def why_guessing(standing: Standing, language: Language, places: Places | None) 
     )
 
 
-def _next_steps(standing: Standing, places: Places) -> dict[str, str]:
+def _next_steps(standing: DatasetStanding, places: Places) -> dict[str, str]:
     first = standing.leading[0].cell
     return {
         "examples": f"?again={places.run}",

@@ -62,15 +62,15 @@ def what_to_know(
 def first_sentence(text: str) -> str:
     """A text up to the end of its first sentence."""
     for stop in ("。", ". ", "; ", "；"):
-        head, found, _ = text.partition(stop)
-        text = head + ("。" if stop in "。；" else ".") if found else text
+        head, ended, _ = text.partition(stop)
+        text = head + ("。" if stop in "。；" else ".") if ended else text
     return text
 
 
 def _finding(line: NoteLine, language: Language) -> str:
     gap = "：" if language == "zh" else ": "
-    said = first_sentence(line.text)
-    return f"{line.subject}{gap}{said}" if line.subject else said
+    finding = first_sentence(line.text)
+    return f"{line.subject}{gap}{finding}" if line.subject else finding
 
 
 def _known(
@@ -91,10 +91,10 @@ def _known(
                 of_file = "" if note.rule in _OF_FILE else summary.cell.dataset
                 by_rule.setdefault((note.rule, of_file, scripted), []).append((summary, note))
     made: list[tuple[_Known, float]] = []
-    for (rule, _, scripted), found in by_rule.items():
-        found.sort(key=lambda one: -severity(rule, one[0]))
-        worst, note = found[0]
-        cells = tuple(summary.cell for summary, _ in found)
+    for (rule, _, scripted), noted in by_rule.items():
+        noted.sort(key=lambda one: -severity(rule, one[0]))
+        worst, note = noted[0]
+        cells = tuple(summary.cell for summary, _ in noted)
         made.append((_Known(note, cells, scripted), severity(rule, worst)))
     made.sort(key=lambda one: (one[0].scripted, LEVELS.index(one[0].note.level), -one[1]))
     return [one for one, _ in made]

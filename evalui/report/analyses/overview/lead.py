@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import mode_name, overview_title
-from evalui.report.analyses.overview.standing import MOST_MODES, Standing
+from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
 from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.analyses.overview.verdict import verdict
 from evalui.report.blocks import (
@@ -45,7 +45,7 @@ BIAS_KINDS: Mapping[BiasLevel, Kind] = {
 
 
 def lead_card(
-    standing: Standing,
+    standing: DatasetStanding,
     language: Language,
     *,
     named: str = "",
@@ -57,16 +57,18 @@ def lead_card(
     Of several datasets each is `named`, with its own verdict.
     """
     table = lead_table(standing, language, models=models, file=file)
-    said: list[Block] = [Paragraph(verdict(standing, language).text, strong=True)] if named else []
+    verdict_block: list[Block] = (
+        [Paragraph(verdict(standing, language).text, strong=True)] if named else []
+    )
     return Card(
-        (*said, table),
+        (*verdict_block, table),
         title=named or _title(standing, language),
         caption=_caption(standing, language),
     )
 
 
 def lead_table(
-    standing: Standing, language: Language, *, models: Sequence[str] = (), file: str = ""
+    standing: DatasetStanding, language: Language, *, models: Sequence[str] = (), file: str = ""
 ) -> Table:
     """The table itself; `file` names the picture of its marks."""
     ranked = standing.comparison is not None
@@ -82,7 +84,7 @@ def lead_table(
     )
 
 
-def other_modes(standing: Standing) -> tuple[str, ...]:
+def other_modes(standing: DatasetStanding) -> tuple[str, ...]:
     """The modes that stand beside the one that ranks; of more than three none does."""
     others = tuple(label for label in standing.modes if label != standing.lead)
     return others if len(standing.modes) <= MOST_MODES else ()
@@ -91,7 +93,7 @@ def other_modes(standing: Standing) -> tuple[str, ...]:
 # ---------------------------------------------------------------- words around it
 
 
-def _title(standing: Standing, language: Language) -> str:
+def _title(standing: DatasetStanding, language: Language) -> str:
     """What the marks show: how much is lost with the order, else the neutral fact."""
     answered = [s for s in standing.leading if s.accuracy]
     own = [s for s in answered if s.cell.model not in standing.baselines]
@@ -104,7 +106,7 @@ def _title(standing: Standing, language: Language) -> str:
     return overview_title(own, language)
 
 
-def _caption(standing: Standing, language: Language) -> str:
+def _caption(standing: DatasetStanding, language: Language) -> str:
     sizes = [s.n for s in standing.leading if s.accuracy]
     if not sizes:
         return ""
@@ -121,7 +123,7 @@ def _caption(standing: Standing, language: Language) -> str:
 # ---------------------------------------------------------------- columns
 
 
-def _columns(standing: Standing, language: Language) -> list[Column]:
+def _columns(standing: DatasetStanding, language: Language) -> list[Column]:
     def word(key: str) -> str:
         return localized(f"lead.{key}", language)
 
@@ -145,7 +147,7 @@ def _columns(standing: Standing, language: Language) -> list[Column]:
     return columns
 
 
-def _measures(standing: Standing) -> tuple[str, str]:
+def _measures(standing: DatasetStanding) -> tuple[str, str]:
     """What stands in the first column of figures, and in the second ("" if there is none)."""
     if not any(s.robust for s in standing.leading):
         return "accuracy", ""
@@ -153,22 +155,22 @@ def _measures(standing: Standing) -> tuple[str, str]:
     return ("robust", "accuracy") if ranked else ("accuracy", "robust")
 
 
-def _shows_robust(standing: Standing, label: str) -> bool:
+def _shows_robust(standing: DatasetStanding, label: str) -> bool:
     compared = standing.compared.get(label)
     return compared is not None and compared.measure == "robust"
 
 
-def _has_bias(standing: Standing) -> bool:
+def _has_bias(standing: DatasetStanding) -> bool:
     return any(s.main_bias for s in standing.leading)
 
 
-def _mode(standing: Standing, label: str, language: Language) -> str:
+def _mode(standing: DatasetStanding, label: str, language: Language) -> str:
     cell = next(s.cell for (each, _), s in standing.cells.items() if each == label)
     name = mode_name(cell, language)
     return name[:1].upper() + name[1:]
 
 
-def _group(standing: Standing, language: Language) -> str:
+def _group(standing: DatasetStanding, language: Language) -> str:
     """The mode that ranks, with its orders if there are several."""
     mode = _mode(standing, standing.lead, language)
     biases = [s.main_bias for s in standing.leading if s.main_bias]
@@ -176,7 +178,7 @@ def _group(standing: Standing, language: Language) -> str:
     return localized("lead.orders", language, mode=mode, n=orders) if orders > 1 else mode
 
 
-def _rule(standing: Standing, language: Language) -> tuple[float, str] | None:
+def _rule(standing: DatasetStanding, language: Language) -> tuple[float, str] | None:
     """The line of guessing, where all models have the same."""
     answered = [s for s in standing.leading if s.accuracy]
     chances = {s.chance for s in answered if s.chance is not None}
@@ -193,7 +195,7 @@ def _rule(standing: Standing, language: Language) -> tuple[float, str] | None:
 # ---------------------------------------------------------------- rows
 
 
-def _row(standing: Standing, model: str, language: Language) -> list[TableCell]:
+def _row(standing: DatasetStanding, model: str, language: Language) -> list[TableCell]:
     summary = standing.cell(model)
     place, baseline = standing.places.get(model, 0), model in standing.baselines
     rank = standing.rank(model)
@@ -218,7 +220,7 @@ def _places(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _below(standing: Standing, summary: Summary | None, language: Language) -> str:
+def _below(standing: DatasetStanding, summary: Summary | None, language: Language) -> str:
     """Why a model has no rank, or how far it is."""
     if summary is None or summary.state == "impossible":
         return localized("lead.not-run", language)
@@ -238,24 +240,29 @@ def _below(standing: Standing, summary: Summary | None, language: Language) -> s
 
 
 def _plot(
-    standing: Standing, summary: Summary | None, language: Language, *, place: int, baseline: bool
+    standing: DatasetStanding,
+    summary: Summary | None,
+    language: Language,
+    *,
+    place: int,
+    baseline: bool,
 ) -> TableCell:
     if summary is None or summary.accuracy is None:
         return PlotCell((), place, baseline)
     origin, robust = summary.accuracy, summary.robust
     moved = any(s.robust for s in standing.leading)
     written = PlotMark(origin.value, origin.low, origin.high, hollow=moved)
-    told = {"value": format_value(origin), "span": format_range(origin)}
+    fields = {"value": format_value(origin), "span": format_range(origin)}
     if robust is None or _measures(standing)[0] != "robust":
-        return PlotCell((written,), place, baseline, localized("lead.told", language, **told))
+        return PlotCell((written,), place, baseline, localized("lead.told", language, **fields))
     marks = (PlotMark(robust.value, robust.low, robust.high), written)
     text = localized(
         "lead.told-both",
         language,
         value=format_value(robust),
         span=format_range(robust),
-        origin=told["value"],
-        origin_span=told["span"],
+        origin=fields["value"],
+        origin_span=fields["span"],
     )
     return PlotCell(marks, place, baseline, text)
 
@@ -266,7 +273,7 @@ def _figure(
     language: Language,
     *,
     lead: bool = False,
-    several: Standing | None = None,
+    several: DatasetStanding | None = None,
 ) -> TableCell:
     """A share with its range; of few questions the count, which claims no more than there is."""
     share = None

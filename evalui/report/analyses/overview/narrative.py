@@ -7,9 +7,8 @@ beats another is for `statistics`, whether a position is preferred for `position
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.summary import SubjectGroup, Summary, is_unfinished
-from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
-from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.report.analyses.overview.summary import SubjectGroup, Summary
+from evalui.report.numbers import count, decimal_places, fixed, format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
@@ -78,48 +77,6 @@ def overview_title(
         most = max(spoken, key=lambda s: _order_loss(s) or 0)
         return _loss_sentence(_order_loss(most) or 0, named[most.cell], language)
     return _accuracy_sentence(answered, named, language)
-
-
-def overview_subtitle(summaries: Sequence[Summary], language: Language) -> str:
-    """How to read the chart below the title."""
-    sizes = [s.n for s in summaries if s.accuracy]
-    if not sizes:
-        return ""
-    low, high = min(sizes), max(sizes)
-    n = (
-        localized("n-same", language, n=count(low))
-        if low == high
-        else localized("n-range", language, low=count(low), high=count(high))
-    )
-    moved = any(s.robust for s in summaries)
-    return localized("overview-orders" if moved else "overview-origin", language, n=n)
-
-
-def plausible_range(interval: Interval, language: Language) -> str:
-    """The small line under a figure: "plausible range 60–72"."""
-    return localized("range", language, span=format_range(interval))
-
-
-def only_as_written(summary: Summary, language: Language) -> str:
-    """The small line under the order sensitivity; "" if only one order was shown."""
-    if summary.order_sensitivity is None:
-        return ""
-    k, n = summary.only_as_written, summary.order_sensitivity.n
-    return localized("only-as-written-short", language, k=count(k), n=count(n))
-
-
-def unreadable(summary: Summary, language: Language) -> str:
-    """The small line under the readable answers."""
-    return localized("unreadable", language, k=count(summary.unreadable), n=count(summary.done))
-
-
-def accuracy_bounds(summary: Summary, language: Language) -> str:
-    """Where accuracy lies if the unreadable answers could be read; "" if all were."""
-    accuracy = summary.accuracy
-    if accuracy is None or not summary.unreadable_origin:
-        return ""
-    best = best_case_accuracy(summary, accuracy)
-    return localized("bounds", language, low=format_value(accuracy), high=best)
 
 
 def best_case_accuracy(summary: Summary, accuracy: Interval) -> str:
@@ -242,36 +199,6 @@ def with_question(summaries: Sequence[Summary]) -> list[Summary]:
     """The cells that show their question; all if none does."""
     shown = [summary for summary in summaries if summary.cell.mode != CHOICES_ONLY]
     return shown or list(summaries)
-
-
-def guessing_lines(
-    summaries: Sequence[Summary], language: Language, *, baselines: Collection[str]
-) -> tuple[str, ...]:
-    """What stands first if no model beats guessing: the sentence, then the best of them.
-
-    () if some model does better, if none was shown its questions, or if all have fewer than 30:
-    for so few there is no sentence. Scripted baselines count only where there is nothing else.
-    """
-    shown = [s for s in with_question(summaries) if s.cell.mode != CHOICES_ONLY]
-    own = [s for s in shown if s.cell.model not in baselines] or shown
-    known = [s for s in own if s.accuracy and s.n >= HIDDEN_BELOW]
-    if not known or any(summary.above_chance for summary in own):
-        return ()
-    first = "guessing-so-far" if any(map(is_unfinished, own)) else "guessing-all"
-    return localized(first, language), _best_result(known, language, alone=len(own) == 1)
-
-
-def _best_result(known: Sequence[Summary], language: Language, *, alone: bool) -> str:
-    """How far the best came; where questions differ in chance, the one least below its own."""
-    best = max(known, key=above_chance)
-    assert best.accuracy is not None, "only cells with answers are compared"
-    fields = {
-        "model": " · ".join(filter(None, names(known, language)[best.cell])),
-        "value": format_value(best.accuracy),
-        "span": format_range(best.accuracy),
-        "chance": percent(best.chance or 0.0),
-    }
-    return localized("guessing-alone" if alone else "guessing-best", language, **fields)
 
 
 def above_chance(summary: Summary) -> float:

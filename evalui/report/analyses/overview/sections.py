@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import group_name, mode_name
-from evalui.report.analyses.overview.standing import Standing
+from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
 from evalui.report.analyses.statistics import (
@@ -29,24 +29,31 @@ from evalui.report.blocks import (
     TableCell,
     TextCell,
     ValueCell,
-    text_table,
 )
-from evalui.report.numbers import count, fixed, format_range, format_value, p_column, p_value
+from evalui.report.numbers import (
+    count,
+    fixed,
+    format_range,
+    format_value,
+    p_column,
+    p_value,
+    percent,
+)
 from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW
-from evalui.scoring.choice.answer_format import ReadingMetrics
+from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Interval, Language
 
 _ROUNDING = 1e-9  # below a point that is one only by the last digit of a difference
-_Part = Callable[[Standing, Language], tuple[str, list[Block]] | None]
+_Part = Callable[[DatasetStanding, Language], tuple[str, list[Block]] | None]
 
 
 def section(
-    name: str, part: _Part, standings: Sequence[Standing], language: Language, *, kind: str
+    name: str, part: _Part, standings: Sequence[DatasetStanding], language: Language, *, kind: str
 ) -> Details | None:
     """A section of all datasets that have something to say; None if none has."""
     made = [
-        (standing.dataset, found) for standing in standings if (found := part(standing, language))
+        (standing.dataset, parts) for standing in standings if (parts := part(standing, language))
     ]
     if not made:
         return None
@@ -62,7 +69,7 @@ def section(
 # ---------------------------------------------------------------- how sure is this?
 
 
-def how_sure(standing: Standing, language: Language) -> tuple[str, list[Block]] | None:
+def how_sure(standing: DatasetStanding, language: Language) -> tuple[str, list[Block]] | None:
     """How sure the verdict is, and every pair of the mode that ranks."""
     finding = sureness(standing, language)
     if not finding:
@@ -96,7 +103,7 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
     )
 
 
-def _pairs_caption(standing: Standing, language: Language) -> Paragraph:
+def _pairs_caption(standing: DatasetStanding, language: Language) -> Paragraph:
     comparison = standing.comparison
     assert comparison is not None, "there are pairs"
     measure = localized(f"measure-{comparison.measure}", language)
@@ -113,7 +120,7 @@ def _pairs_caption(standing: Standing, language: Language) -> Paragraph:
     return Paragraph(text + gap + localized("sure.all-tests", language), small=True)
 
 
-def sureness(standing: Standing, language: Language) -> str:
+def sureness(standing: DatasetStanding, language: Language) -> str:
     """How sure the verdict is, in a sentence; "" while answers are to come."""
     answered = [s for s in standing.real if s.accuracy]
     if standing.unfinished or not answered:
@@ -138,7 +145,7 @@ def sureness(standing: Standing, language: Language) -> str:
     share = answered[0].accuracy
     assert share is not None, "it has answers"
     width = fixed(100 * (share.high - share.low), 0)
-    return localized("sure.one", language, n=count(share.n), width=width)
+    return localized("sure.alone", language, n=count(share.n), width=width)
 
 
 def _gap(pair: CellComparison, language: Language) -> str:
@@ -168,7 +175,7 @@ def _needed(summary: Summary) -> str:
 # ---------------------------------------------------------------- by subject
 
 
-def by_subject(standing: Standing, language: Language) -> tuple[str, list[Block]] | None:
+def by_subject(standing: DatasetStanding, language: Language) -> tuple[str, list[Block]] | None:
     """Each subject and each group of them, model by model, by the figure that ranks."""
     able = [standing.cell(model) for model in standing.models]
     cells = [summary for summary in able if summary and summary.groups]
@@ -223,7 +230,7 @@ def _share(group: SubjectGroup, measure: str) -> Interval | None:
 
 
 def _subject_finding(
-    standing: Standing, cells: Sequence[Summary], measure: str, language: Language
+    standing: DatasetStanding, cells: Sequence[Summary], measure: str, language: Language
 ) -> str:
     own = [s for s in cells if s.cell.model not in standing.baselines] or list(cells)
     if len(own) > 1 and (won := winner(standing)):
@@ -271,7 +278,7 @@ def _ahead(
 # ---------------------------------------------------------------- every rule
 
 
-def every_rule(standing: Standing, language: Language) -> tuple[str, list[Block]] | None:
+def every_rule(standing: DatasetStanding, language: Language) -> tuple[str, list[Block]] | None:
     """The same answers read by each rule, mode by mode."""
     blocks: list[Block] = []
     finding = ""
@@ -297,32 +304,49 @@ def _rules_table(cells: Sequence[Summary], language: Language) -> Table:
     rows: list[tuple[TableCell, ...]] = []
     for place, rule in enumerate(rules):
         name = localized(f"reading.{rule}", language)
-        found = [s.readings.get(rule) for s in cells]
+        parts = [s.readings.get(rule) for s in cells]
         text = localized("rules.headline", language, rule=name) if place == 0 else name
         rows.append(
             (
                 TextCell(text, strong=place == 0),
-                *(_accuracy(reading) for reading in found),
-                _unreadable(found, language),
+                *(_accuracy(reading, language) for reading in parts),
+                _unreadable(parts, language),
             )
         )
-    return text_table(heads, rows)
+    if any(s.format for s in cells):
+        form = TextCell(localized("rules.form", language))
+        rows.append((form, *(_form(s.format, language) for s in cells), NONE))
+    columns = tuple(Column(head, right=0 < place <= len(cells)) for place, head in enumerate(heads))
+    return Table(columns, tuple(rows))
 
 
-def _accuracy(reading: ReadingMetrics | None) -> TableCell:
-    return share_cell(reading.accuracy) if reading else NONE
+def _accuracy(reading: ReadingMetrics | None, language: Language) -> TableCell:
+    if reading is None:
+        return NONE
+    tied = messages(language).count("rules.ties", reading.tied) if reading.tied else ""
+    return share_cell(reading.accuracy, tied)
+
+
+def _form(form: FormatMetrics | None, language: Language) -> TableCell:
+    """What is lost to the form of a reply, and how much of the probability letters hold."""
+    if form is None:
+        return NONE
+    gap, mass = form.format_gap, form.mass
+    lost = localized("rules.gap", language, points=format_value(gap)) if gap else ""
+    held = localized("rules.mass", language, value=percent(mass)) if mass is not None else ""
+    return TextCell(lost or held or NONE, held if lost else "")
 
 
 def _unreadable(readings: Sequence[ReadingMetrics | None], language: Language) -> str:
     """The least and the most that a rule cannot read, in per cent."""
-    found = sorted(100 * reading.unreadable.value for reading in readings if reading)
-    if not found or found[-1] == 0:
+    parts = sorted(100 * reading.unreadable.value for reading in readings if reading)
+    if not parts or parts[-1] == 0:
         return localized("rules.none", language)
-    low, high = fixed(found[0], 1), fixed(found[-1], 1)
+    low, high = fixed(parts[0], 1), fixed(parts[-1], 1)
     return f"{high} %" if low == high else f"{low} – {high} %"
 
 
-def _rules_finding(standing: Standing, cells: Sequence[Summary], language: Language) -> str:
+def _rules_finding(standing: DatasetStanding, cells: Sequence[Summary], language: Language) -> str:
     own = [s for s in cells if s.cell.model not in standing.baselines] or list(cells)
     rules = [rule for rule in own[0].readings if all(rule in s.readings for s in own)]
     values = {rule: [s.readings[rule].accuracy.value for s in own] for rule in rules}
@@ -336,7 +360,7 @@ def _rules_finding(standing: Standing, cells: Sequence[Summary], language: Langu
     if standing.guessing:
         return _lifting(own, rules, language)
     if len(own) == 1:
-        return t.count("rules.one", points) if points else t("rules.one-none")
+        return t.count("rules.alone", points) if points else t("rules.alone-none")
     orders = {rule: _order(values[rule]) for rule in rules}
     other = next((rule for rule in rules if orders[rule] != orders[rules[0]]), None)
     if other is None:

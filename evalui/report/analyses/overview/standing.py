@@ -14,7 +14,7 @@ MOST_MODES = 3  # beside each other; of more, one is shown at a time
 
 
 @dataclass(frozen=True)
-class Standing:
+class DatasetStanding:
     """The models of one dataset in each mode that shows its questions.
 
     `modes` are the labels of its modes, `lead` the one that ranks: the one requested, else the
@@ -113,7 +113,7 @@ def pair_of(comparison: ComparisonSet | None, one: str, other: str) -> CellCompa
 
 def standings(
     summaries: Sequence[Summary], *, baselines: Collection[str] = (), mode: str = ""
-) -> tuple[Standing, ...]:
+) -> tuple[DatasetStanding, ...]:
     """How models stand on each dataset, in the order of the run; `mode` is the label that ranks."""
     shown = with_question(summaries)
     made = comparisons(shown, baselines=baselines)
@@ -127,7 +127,7 @@ def standings(
     for summary in shown:
         by_dataset.setdefault(summary.cell.dataset, []).append(summary)
     return tuple(
-        Standing(
+        DatasetStanding(
             dataset,
             modes := tuple(dict.fromkeys(s.cell.label for s in cells)),
             mode if mode in modes else _lead(cells, modes),

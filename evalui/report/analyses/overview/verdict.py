@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import above_chance
-from evalui.report.analyses.overview.standing import MOST_MODES, Standing, pair_of
+from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding, pair_of
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics import (
     CellComparison,
@@ -26,7 +26,7 @@ _PLENTY = 0.001  # the corrected p-value below which nobody asks for more questi
 _MOST_UNREADABLE = 0.5
 
 
-def headline(standings: Sequence[Standing], language: Language) -> Headline:
+def headline(standings: Sequence[DatasetStanding], language: Language) -> Headline:
     """What a run came to."""
     if len(standings) == 1:
         return verdict(standings[0], language)
@@ -44,7 +44,7 @@ def headline(standings: Sequence[Standing], language: Language) -> Headline:
     return Headline(localized(f"verdict.{key}", language, k=k))
 
 
-def verdict(standing: Standing, language: Language) -> Headline:
+def verdict(standing: DatasetStanding, language: Language) -> Headline:
     """What one dataset came to."""
     answered = [summary for summary in standing.real if summary.accuracy]
     if standing.unfinished:
@@ -56,11 +56,11 @@ def verdict(standing: Standing, language: Language) -> Headline:
         text = localized("verdict.few", language, n=count(fewest))
         return Headline(text, localized("support.counts", language))
     if standing.guessing:
-        return _nobody(answered, language)
+        return _all_guessing(answered, language)
     return _warned(standing, _ranked(standing, answered, language), language)
 
 
-def winner(standing: Standing) -> tuple[str, CellComparison] | None:
+def winner(standing: DatasetStanding) -> tuple[str, CellComparison] | None:
     """The model that beats all others, with its test against the best of them."""
     comparison = standing.comparison
     if comparison is None or standing.unfinished or standing.guessing or not comparison.ranks:
@@ -119,13 +119,13 @@ def _unfinished(cells: Sequence[Summary], language: Language) -> Headline:
     return Headline(text, localized("support.so-far", language) if done else "")
 
 
-def _nobody(answered: Sequence[Summary], language: Language) -> Headline:
+def _all_guessing(answered: Sequence[Summary], language: Language) -> Headline:
     best = max((s for s in answered if s.accuracy), key=above_chance)
     key = "best" if len(answered) > 1 else "alone"
-    said = localized(f"verdict.{key}", language, **_right(best))
+    support = localized(f"verdict.{key}", language, **_right(best))
     if key == "best":
-        said = _sentences([said, localized("support.no-rank", language)], language)
-    return Headline(localized("verdict.nobody", language), said)
+        support = _sentences([support, localized("support.no-rank", language)], language)
+    return Headline(localized("verdict.nobody", language), support)
 
 
 def _right(summary: Summary) -> dict[str, str]:
@@ -138,7 +138,7 @@ def _right(summary: Summary) -> dict[str, str]:
     }
 
 
-def _ranked(standing: Standing, answered: Sequence[Summary], language: Language) -> Headline:
+def _ranked(standing: DatasetStanding, answered: Sequence[Summary], language: Language) -> Headline:
     comparison = standing.comparison
     if len(answered) == 1 or comparison is None:
         return _alone(answered[0], language)
@@ -155,14 +155,16 @@ def _ranked(standing: Standing, answered: Sequence[Summary], language: Language)
 
 
 def _alone(summary: Summary, language: Language) -> Headline:
-    text = localized("verdict.one", language, **_right(summary))
+    text = localized("verdict.single", language, **_right(summary))
     if summary.robust is None:
         return Headline(text)
     value, span = format_value(summary.robust), format_range(summary.robust)
     return Headline(text, localized("support.robust", language, value=value, span=span))
 
 
-def _won(standing: Standing, first: str, pair: CellComparison, language: Language) -> Headline:
+def _won(
+    standing: DatasetStanding, first: str, pair: CellComparison, language: Language
+) -> Headline:
     second = pair.second.model if pair.first.model == first else pair.first.model
     share = shares(standing.cells[standing.lead, first], pair.measure)
     assert share is not None, "the cell was compared by it"
@@ -186,9 +188,9 @@ def is_plenty(pair: CellComparison) -> bool:
     return pair.has_winner and pair.adjusted < _PLENTY
 
 
-def _tied(standing: Standing, level: Sequence[str], language: Language) -> Headline:
-    found = [shares(standing.cells[standing.lead, name], standing.measure) for name in level]
-    values = [format_value(share) for share in found if share]
+def _tied(standing: DatasetStanding, level: Sequence[str], language: Language) -> Headline:
+    figures = [shares(standing.cells[standing.lead, name], standing.measure) for name in level]
+    values = [format_value(share) for share in figures if share]
     both = localized("list.and", language, names=f"{values[0]} %", last=f"{values[1]} %")
     text = localized(
         f"verdict.tie-{_key(standing.measure)}",
@@ -213,10 +215,10 @@ def _span(values: Sequence[str]) -> str:
 def _refused(comparison: ComparisonSet, language: Language) -> Headline:
     parts = dict.fromkeys(part for pair in comparison.incomparable for part in pair.differences)
     named = [localized(f"part-{part}", language) for part in parts]
-    said = localized(
+    support = localized(
         "support.settings", language, parts=localized("list.comma", language).join(named)
     )
-    return Headline(localized("verdict.differ", language), said if named else "", kind="warn")
+    return Headline(localized("verdict.differ", language), support if named else "", kind="warn")
 
 
 def _key(measure: str) -> str:
@@ -230,7 +232,7 @@ def _ahead(pair: CellComparison) -> str:
 # ---------------------------------------------------------------- what supports it
 
 
-def _warned(standing: Standing, made: Headline, language: Language) -> Headline:
+def _warned(standing: DatasetStanding, made: Headline, language: Language) -> Headline:
     """The headline with the one warning that changes how it must be read."""
     worst = max(standing.real, key=_unreadable)
     if _unreadable(worst) <= _MOST_UNREADABLE or made.kind:
@@ -243,7 +245,7 @@ def _unreadable(summary: Summary) -> float:
     return summary.unreadable / max(1, summary.done)
 
 
-def _with_modes(said: str, standing: Standing, language: Language) -> str:
+def _with_modes(support: str, standing: DatasetStanding, language: Language) -> str:
     """What the other modes say; that one gives another order comes first, and alone."""
     others = [label for label in standing.modes if label != standing.lead][: MOST_MODES + 1]
     for label in others:
@@ -252,7 +254,7 @@ def _with_modes(said: str, standing: Standing, language: Language) -> str:
     able = [label for label in others if _contenders(standing, label) > 1]
     agreeing = [label for label in able if _agrees(standing, label)]
     if not able or standing.comparison is None:
-        return said
+        return support
     if len(able) > 1:
         k = len(able)
         more = localized("support.same-all", language, k=k) if len(agreeing) == k else ""
@@ -260,10 +262,12 @@ def _with_modes(said: str, standing: Standing, language: Language) -> str:
         mode = next(s.cell.mode for (label, _), s in standing.cells.items() if label == able[0])
         key = "same" if agreeing else "unsure"
         more = localized(f"support.{key}", language, mode=mode_word(able[0], mode, language))
-    return _sentences([said, more], language)
+    return _sentences([support, more], language)
 
 
-def _other_order(standing: Standing, label: str, pair: CellComparison, language: Language) -> str:
+def _other_order(
+    standing: DatasetStanding, label: str, pair: CellComparison, language: Language
+) -> str:
     first = _ahead(pair)
     second = pair.second.model if pair.first.model == first else pair.first.model
     key = "reversed" if len(standing.real) == 2 else "reversed-pair"
@@ -278,12 +282,12 @@ def _other_order(standing: Standing, label: str, pair: CellComparison, language:
     )
 
 
-def _contenders(standing: Standing, label: str) -> int:
+def _contenders(standing: DatasetStanding, label: str) -> int:
     comparison = standing.compared.get(label)
     return len(comparison.ranks) if comparison else 0
 
 
-def _agrees(standing: Standing, label: str) -> bool:
+def _agrees(standing: DatasetStanding, label: str) -> bool:
     """Whether those that rank in both modes follow each other in the same order."""
     here, there = standing.comparison, standing.compared.get(label)
     if here is None or there is None:
@@ -293,16 +297,16 @@ def _agrees(standing: Standing, label: str) -> bool:
     return len(second) > 1 and second == [name for name in first if name in second]
 
 
-def _reversed(standing: Standing, label: str) -> CellComparison | None:
+def _reversed(standing: DatasetStanding, label: str) -> CellComparison | None:
     """A pair that another mode shows the other way round."""
-    found: list[CellComparison] = []
+    reversed_pairs: list[CellComparison] = []
     other = standing.compared.get(label)
     for pair in other.pairs if other else ():
         here = standing.pair(pair.first.model, pair.second.model)
         scripted = {pair.first.model, pair.second.model} & standing.baselines
         if here and here.has_winner and pair.has_winner and not scripted:
-            found += [pair] if _ahead(here) != _ahead(pair) else []
-    return max(found, key=lambda pair: abs(pair.paired.difference), default=None)
+            reversed_pairs += [pair] if _ahead(here) != _ahead(pair) else []
+    return max(reversed_pairs, key=lambda pair: abs(pair.paired.difference), default=None)
 
 
 def _sentences(texts: Sequence[str], language: Language) -> str:

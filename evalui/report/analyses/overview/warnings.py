@@ -3,8 +3,7 @@
 Which rules fire is decided by `scoring.cautions`; here they get their weight and their words.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +12,6 @@ from evalui.report.analyses.overview.narrative import (
     CHOICES_ONLY,
     above_chance,
     best_case_accuracy,
-    with_question,
 )
 from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.numbers import (
@@ -26,14 +24,13 @@ from evalui.report.numbers import (
 )
 from evalui.scoring.cautions import HIDDEN_BELOW, Caution, CautionEvidence, cautions
 from evalui.scoring.choice.answer_format import FormatMetrics
-from evalui.types import LETTERS, Cell, Interval, Language
+from evalui.types import LETTERS, Interval, Language
 
 Level = Literal["bad", "warn", "info"]
 
 LEVELS: tuple[Level, ...] = ("bad", "warn", "info")
 _NEAR_TIES = 0.02  # of all trials
 CHOICES_ONLY_RULE = "choices-only"  # the note on answers that need no question
-BIASED = "biased"  # a clear position bias, which is shown by its level and not by a note
 _RULES: Mapping[str, tuple[Level, str]] = {
     # What fired: how serious it is, and the key of its sentence
     "too-few": ("warn", "fewer-than-30"),
@@ -61,20 +58,6 @@ class ReportNote:
 
     level: Level
     rule: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Banner:
-    """One kind of note and the cells that have it, in the order of the run.
-
-    `most_severe` is the cell with the gravest value and `text` its note ("" of a bias).
-    """
-
-    level: Level
-    rule: str
-    cells: tuple[Cell, ...]
-    most_severe: Cell
     text: str
 
 
@@ -264,44 +247,7 @@ def _near_ties(form: FormatMetrics, language: Language) -> list[ReportNote]:
     return [ReportNote("info", "near-ties", localized("near-ties", language, k=k, n=n))]
 
 
-# ---------------------------------------------------------------- the most severe note of a run
-
-
-def banner(
-    summaries: Sequence[Summary], language: Language, *, unless: Collection[str] = ()
-) -> Banner | None:
-    """The gravest note, by level and then by how much of the answers it concerns.
-
-    None if no note is more than information. Rules in `unless` are left out: they are shown
-    elsewhere on the page.
-    """
-    kinds: defaultdict[tuple[Level, str], list[tuple[Summary, str]]] = defaultdict(list)
-    shown = {summary.cell for summary in with_question(summaries)}
-    for summary in summaries:
-        for level, rule, text in _notes_of(summary, language):
-            # Of those shown without the question, only that they could answer matters here.
-            counts = summary.cell in shown or rule == CHOICES_ONLY_RULE
-            if counts and level != "info" and rule not in unless:
-                kinds[level, rule].append((summary, text))
-    banners = [_banner(level, rule, cells) for (level, rule), cells in kinds.items()]
-    # The first of equals is that of the model that stands first.
-    return min(banners, key=lambda one: (LEVELS.index(one[0].level), -one[1]), default=(None,))[0]
-
-
-def _notes_of(summary: Summary, language: Language) -> list[tuple[Level, str, str]]:
-    made: list[tuple[Level, str, str]] = [
-        (note.level, note.rule, note.text) for note in notes(summary, language)
-    ]
-    bias = summary.main_bias
-    if bias and bias.level == "red":
-        made.append(("bad", BIASED, ""))
-    return made
-
-
-def _banner(level: Level, rule: str, cells: Sequence[tuple[Summary, str]]) -> tuple[Banner, float]:
-    summary, text = max(cells, key=lambda one: severity(rule, one[0]))
-    concerned = tuple(each.cell for each, _ in cells)
-    return Banner(level, rule, concerned, summary.cell, text), severity(rule, summary)
+# ---------------------------------------------------------------- how serious a note is
 
 
 def severity(rule: str, summary: Summary) -> float:
@@ -343,11 +289,6 @@ def _truncated(s: Summary) -> float:
     return s.format.truncated / max(1, s.done) if s.format else 0.0
 
 
-def _max_position_deviation(s: Summary) -> float:
-    furthest = s.main_bias.spread.max_share_deviation if s.main_bias else None
-    return furthest or 0.0
-
-
 _SEVERITIES: Mapping[str, Callable[[Summary], float]] = {
     "failed": lambda _: 1.0,
     "partial": _missing_share,
@@ -364,5 +305,4 @@ _SEVERITIES: Mapping[str, Callable[[Summary], float]] = {
     "incomplete": lambda s: len(s.incomplete) / max(1, s.questions),
     CHOICES_ONLY_RULE: above_chance,
     "truncated": _truncated,
-    BIASED: _max_position_deviation,
 }

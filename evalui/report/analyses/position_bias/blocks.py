@@ -1,7 +1,7 @@
 """Position bias as blocks: the verdict, chart and table of the positions, and what lies behind.
 
 A report has `bias_blocks` of every cell; the page of one cell is `bias_page`, whose figures lead to
-their questions.
+their questions, with the grid of steady answers and the lesser figures.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,6 +57,7 @@ from evalui.scoring.position_bias.significance import StatisticalTest
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Cell, Interval, Language, Sample
 
+_LEVEL = 0.05
 _LISTED = 50  # questions; the rest is counted
 
 
@@ -109,26 +110,13 @@ class BiasChoice:
     group: str = ""
 
 
-def bias_blocks(
-    subject: BiasSubject,
-    language: Language,
-    *,
-    links: BiasLinks | None = None,
-    choice: BiasChoice | None = None,
-    between: Sequence[Details] = (),
-) -> list[Block]:
-    """Chart and table of the positions, then the sections; `between` stand before the tests.
-
-    Without `links` nothing leads to questions, as in a file.
-    """
-    choice = choice or BiasChoice()
-    blocks: list[Block] = [_positions(subject, language, links)]
-    blocks.append(_picks(subject, language, links))
-    blocks += _agreement(subject, language, links, choice)
-    blocks += between
-    blocks.append(_tests(subject, language))
-    blocks.append(_figures(subject, language))
-    return blocks
+def bias_blocks(subject: BiasSubject, language: Language) -> list[Block]:
+    """What a file has of each cell: chart and table of the positions, the picks, the tests."""
+    return [
+        _positions(subject, language, None),
+        _picks(subject, language, None),
+        _tests(subject, language),
+    ]
 
 
 def bias_page(
@@ -137,14 +125,18 @@ def bias_page(
     links: BiasLinks,
     *,
     choice: BiasChoice,
-    maps: Sequence[Details],
+    maps: Sequence[Details] = (),
 ) -> list[Block]:
-    """All blocks of the page of one cell: the verdict first, its signature last."""
-    blocks = bias_blocks(subject, language, links=links, choice=choice, between=maps)
+    """The page of one cell: the verdict first, its signature last, `maps` before the tests."""
     signature = subject.summary.cell.signature.replace("|", " · ")
     return [
         verdict(subject.summary.cell.model, subject.bias, language),
-        *blocks,
+        _positions(subject, language, links),
+        _picks(subject, language, links),
+        *_agreement(subject, language, links, choice),
+        *maps,
+        _tests(subject, language),
+        _figures(subject, language),
         Bullets((signature,), signatures=True),
     ]
 
@@ -187,7 +179,15 @@ def _positions(subject: BiasSubject, language: Language, links: BiasLinks | None
         rows.append(tuple(cells))
     caption = localized("positions-about", language, n=count(table.n_trials))
     lead = Table(tuple(columns), tuple(rows), lead=True)
-    return Card((lead,), recall_text(bias, language), caption)
+    return Card((lead,), _positions_title(bias, language), caption)
+
+
+def _positions_title(bias: StratumBias, language: Language) -> str:
+    """Where right answers are found, if that differs by more than chance; else what is shown."""
+    tested = bias.tests.cochran_q
+    if tested is None or tested.p >= _LEVEL or bias.n < HIDDEN_BELOW or bias.level == "mass":
+        return localized("positions-title", language)
+    return recall_text(bias, language)
 
 
 def _plot(subject: BiasSubject, share: Interval | None, letter: str) -> TableCell:
@@ -253,7 +253,7 @@ def _caption(text: str, language: Language, leads: Mapping[str, str]) -> str:
 
 
 def _agreement(
-    subject: BiasSubject, language: Language, links: BiasLinks | None, choice: BiasChoice
+    subject: BiasSubject, language: Language, links: BiasLinks, choice: BiasChoice
 ) -> Iterator[Details]:
     """The grid of steady positions and options, with the questions of the cell that is open."""
     steady, key = subject.bias.consistency, "content-or-position"
@@ -263,21 +263,21 @@ def _agreement(
         f"{slots},{options}": links.here(key, slots=slots, options=options)
         for slots, row in enumerate(steady.grid, start=1)
         for options, number in enumerate(row, start=1)
-        if number and links
+        if number
     }
     n, orders = count(steady.n), steady.n_orders
     chart = ChartBlock(
-        f"agreement{subject.suffix}.png",
+        "agreement.png",
         "",
         agreement_map(steady, language),
         _caption(localized("agree-about", language, n=n, orders=orders), language, leads),
         alt=localized("agree-title", language),
         links=leads,
     )
-    listed = tuple(_listed(subject, language, links, choice)) if links else ()
+    listed = tuple(_listed(subject, language, links, choice))
     k = count(locked_questions(steady))
     yield Details(
-        key + subject.suffix,
+        key,
         localized("agree-title", language),
         localized("follow", language, k=k, n=n),
         (chart, *listed),
@@ -298,7 +298,7 @@ def _listed(
         yield Paragraph(localized("maps.listed_none", language))
     rows = [
         (
-            TextCell(each.id, href=links.samples(cell, sample=each.id)),
+            TextCell(each.id, href=links.samples(cell, q=each.id)),
             each.question,
         )
         for each in choice.questions[:_LISTED]
@@ -354,7 +354,7 @@ def _figures(subject: BiasSubject, language: Language) -> Details:
         else localized("spread-alone", language, rstd=fixed(rstd, 1))
     )
     return Details(
-        f"figures{subject.suffix}",
+        "figures",
         localized("every-figure", language),
         finding,
         (

@@ -301,15 +301,6 @@ def refusal_sentence(refusal: IncomparablePair, language: Language) -> str:
     return localized("pair-refused", language, **who, parts=joined)
 
 
-def comparison_sentences(comparison: ComparisonSet, language: Language) -> tuple[str, ...]:
-    """A sentence per pair, the widest differences first, then the pairs that are not compared."""
-    widest = sorted(comparison.pairs, key=lambda pair: -pair.paired.difference)
-    return (
-        *(pair_sentence(pair, language) for pair in widest),
-        *(refusal_sentence(refusal, language) for refusal in comparison.incomparable),
-    )
-
-
 def comparison_method(comparison: ComparisonSet, language: Language) -> str:
     """The small line below the pairs: how they were tested; "" if no test decides anything."""
     tested = [pair for pair in comparison.pairs if pair.finding in ("apart", "level")]

@@ -7,7 +7,7 @@ from math import sqrt
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.sections import sureness
-from evalui.report.analyses.overview.standing import Standing, standings
+from evalui.report.analyses.overview.standing import DatasetStanding, standings
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics import (
     CellComparison,
@@ -94,7 +94,7 @@ def statistics_headline(
     own = [s for s in summaries if s.cell.dataset == comparison.dataset]
     (standing,) = standings(own, baselines=baselines, mode=comparison.label)
     compared = {**standing.compared, comparison.label: comparison}
-    tested: Standing = replace(standing, compared=compared)
+    tested: DatasetStanding = replace(standing, compared=compared)
     text = sureness(tested, language) or localized("statistics.waits", language)
     return Headline(text, comparison_method(comparison, language))
 
@@ -125,8 +125,8 @@ def _pairs_card(
             colours=[drawn[pair.first.model].colour for pair in pairs],
         )
         about = difference_subtitle(pairs, language)
-        said = pair_sentence(pairs[0], language)
-        blocks += [ChartBlock(f"differences{suffix}.png", "", chart, about, said)]
+        sentence = pair_sentence(pairs[0], language)
+        blocks += [ChartBlock(f"differences{suffix}.png", "", chart, about, sentence)]
         blocks.append(_pair_table(pairs, language))
     refused = [refusal_sentence(each, language) for each in comparison.incomparable]
     if refused:

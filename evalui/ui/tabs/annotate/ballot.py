@@ -191,7 +191,7 @@ def _answer(t: Messages, title: str, sample: Sample, turns: Sequence[str]) -> Ht
             div(div(t("annotate.then"), cls="meta"), render_markdown(question), cls="written then")
         )
         parts.append(_turn(t, turn))
-    return card(el("h2", title), *parts, cls="answer")
+    return card(el("h2", title), *parts, cls="ballot-answer")
 
 
 def _turn(t: Messages, turn: str) -> Html:

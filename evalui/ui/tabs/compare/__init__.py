@@ -210,7 +210,8 @@ def _models(able: Sequence[ComparedCell]) -> dict[str, AnsweringModel]:
 
 def _contender(contender: Contender, several: bool) -> Html:
     """A model, of several runs with its own, which tells two cells of one model apart."""
-    return span(contender_name(contender), _run_link(contender) if several else None)
+    link = _run_link(contender) if several and contender.run_name not in contender.name else None
+    return span(contender_name(contender), link)
 
 
 def _run_link(contender: Contender) -> Html:

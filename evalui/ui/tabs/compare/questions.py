@@ -129,20 +129,21 @@ def _question_outside_list(view: PairView) -> Html | None:
 
 def _listing(view: PairView, rows: Sequence[_QuestionLine]) -> Html:
     t = view.t
-    subjects = any(line.sample.subject for line in rows)
+    several = len({sample.subject for sample in view.compared.samples.values()}) > 1
     heads = [
         t("compare.list.id"),
         t("compare.list.question"),
-        t("compare.list.subject") if subjects else "",
+        *([t("compare.list.subject")] if several else []),
         *(each.name for each in view.both),
         t(f"compare.list.{view.compared.measure}"),
     ]
     head = div(*(span(each) for each in heads), cls="compare-heads", aria_hidden="true")
-    items = [_item(view, line) for line in rows]
-    return div(head, el("ul", *items, cls="list compare-list"), cls="compare-rows")
+    items = [_item(view, line, subject=several) for line in rows]
+    whole = (head, el("ul", *items, cls="list compare-list"))
+    return div(*whole, cls="compare-rows" if several else "compare-rows one-subject")
 
 
-def _item(view: PairView, line: _QuestionLine) -> Html:
+def _item(view: PairView, line: _QuestionLine, *, subject: bool) -> Html:
     sample = line.sample
     opened = sample.id == view.query.question
     # Both names are read out with their marks, because the heads above are for the eye.
@@ -153,7 +154,7 @@ def _item(view: PairView, line: _QuestionLine) -> Html:
         "a",
         span(short_id(sample.id), cls="mono id"),
         span(sample.question, cls="q"),
-        span(sample.subject, cls="meta"),
+        span(sample.subject, cls="meta") if subject else None,
         *outcomes,
         contender_name(line.ahead),
         href=f"?{view.query.with_question('' if opened else sample.id).address}",

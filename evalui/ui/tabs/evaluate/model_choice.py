@@ -14,8 +14,8 @@ from evalui.settings import Settings
 from evalui.types import Ability
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import amount
-from evalui.ui.services.models_service import Hardware, ModelsService, is_demo
-from evalui.ui.tabs.evaluate.rows import choice_row, fold, group_head, list_card
+from evalui.ui.services.models_service import Hardware, ModelsService, group_of
+from evalui.ui.tabs.evaluate.rows import choice_row, demo_group, list_card, model_group
 
 ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")
 _SEARCHED_FROM = 8  # models, from which on they can be searched
@@ -51,9 +51,7 @@ class OfferedModel:
     @property
     def group(self) -> str:
         """The group it stands in: `here`, `endpoints` or `demo`."""
-        if self.entry.baseline or is_demo(self.entry):
-            return "demo"
-        return "endpoints" if traits_of(self.entry).remote else "here"
+        return group_of(self.entry)
 
 
 def offered_models(service: ModelsService) -> list[OfferedModel]:
@@ -94,10 +92,12 @@ def models_card(
             span(t("choose.of", n=count, total=len(able)), cls="meta"),
             _search(t, field_value(form, "find")) if len(able) >= _SEARCHED_FROM else None,
         ),
-        *(_group(t, name, groups[name], rows[name]) for name in ("here", "endpoints")),
-        fold(t("models.demo"), _demo_summary(t, groups["demo"]), *rows["demo"], opened=opened)
-        if groups["demo"]
-        else None,
+        *(
+            model_group(t, name, [model.state for model in groups[name]], rows[name])
+            for name in ("here", "endpoints")
+        ),
+        None if groups["here"] or groups["endpoints"] else _no_own_model(t),
+        demo_group(t, [model.entry for model in groups["demo"]], rows["demo"], opened=opened),
         answers,
         cls="models",
     )
@@ -147,24 +147,9 @@ def _matches(model: OfferedModel, wanted: str) -> bool:
     return wanted in model.entry.name.casefold()
 
 
-def _group(
-    t: Messages, name: str, models: Sequence[OfferedModel], rows: Sequence[Html]
-) -> Html | None:
-    if not models:
-        return None
-    away = sum(model.state.is_endpoint_down for model in models)
-    near = len(models) - away
-    count = t("models.out_of_reach", n=near, away=away) if away else str(near)
-    return join(group_head(t(f"models.{name}"), count), *rows)
-
-
-def _demo_summary(t: Messages, models: Sequence[OfferedModel]) -> str:
-    baselines = sum(model.entry.baseline for model in models)
-    parts = (
-        t.count("models.small", len(models) - baselines) if len(models) > baselines else "",
-        t.count("models.baselines", baselines) if baselines else "",
-    )
-    return t("list.comma").join(part for part in parts if part)
+def _no_own_model(t: Messages) -> Html:
+    link = el("a", t("models.add_own"), href="?tab=models")
+    return el("p", t("models.none_own"), " ", link, cls="dim none-own")
 
 
 def _row(

@@ -1,12 +1,12 @@
 """Rows to choose from, 36 pixels high, and the lines that fold more of them away."""
 
-from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.icons import status_icon
+from collections.abc import Sequence
 
-_CHEVRON = Html(
-    '<svg class="chev" viewBox="0 0 12 12" aria-hidden="true"><path d="M4 2l4 4-4 4" fill="none" '
-    'stroke="currentColor" stroke-width="2"/></svg>'
-)
+from evalui.messages import Messages
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import ModelState
+from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.icons import CHEVRON, status_icon
 
 
 def choice_row(
@@ -47,13 +47,35 @@ def choice_row(
 
 def fold(title: str, summary: Child, *content: Child, opened: bool = False, cls: str = "") -> Html:
     """A line that opens on what it sums up."""
-    line = el("summary", _CHEVRON, el("b", title), span(summary, cls="dim") if summary else None)
+    line = el("summary", CHEVRON, el("b", title), span(summary, cls="dim") if summary else None)
     return el("details", line, div(*content), open=opened, cls=f"foldrow {cls}".strip())
 
 
-def group_head(title: str, count: Child) -> Html:
-    """The line above a group of rows."""
-    return div(title, span(count), cls="gh")
+def model_group(
+    t: Messages, name: str, states: Sequence[ModelState | None], rows: Sequence[Html]
+) -> Html | None:
+    """The rows of a group of models below its name and their number; None if there are none."""
+    if not rows:
+        return None
+    away = sum(state is not None and state.is_endpoint_down for state in states)
+    near = len(states) - away
+    count = t("models.out_of_reach", n=near, away=away) if away else str(near)
+    return join(div(t(f"models.{name}"), span(count), cls="gh"), *rows)
+
+
+def demo_group(
+    t: Messages, entries: Sequence[ModelEntry], rows: Sequence[Html], *, opened: bool
+) -> Html | None:
+    """The rows of demo models and baselines, folded; None if there are none."""
+    if not rows:
+        return None
+    baselines = sum(entry.baseline for entry in entries)
+    parts = (
+        t.count("models.small", len(entries) - baselines) if len(entries) > baselines else "",
+        t.count("models.baselines", baselines) if baselines else "",
+    )
+    summary = t("list.comma").join(part for part in parts if part)
+    return fold(t("models.demo"), summary, *rows, opened=opened)
 
 
 def list_card(title: str, aside: Child, *content: Child, cls: str = "") -> Html:
@@ -68,7 +90,7 @@ def remark(kind: str, text: Child) -> Html:
 
 def details_summary(line: Html, word: str) -> Html:
     """A summary of which the line is the first half, and the word to open it the other."""
-    return el("summary", line, join(span(_CHEVRON, el("b", word), cls="more")))
+    return el("summary", line, join(span(CHEVRON, el("b", word), cls="more")))
 
 
 def text_input(name: str, value: str, **attributes: str | bool | None) -> Html:

@@ -123,7 +123,7 @@ class ModelsTab:
         return ""
 
     def _catalog(self, notice: ModelsNotice) -> Html:
-        service, t = self.service.models, self.t
+        service, t, read_only = self.service.models, self.t, self.service.settings.read_only
         workers, hardware = service.workers(self.service.owner), service.hardware()
         problem, broken, looks, shadowed = notice.problem, False, {}, frozenset[str]()
         try:
@@ -131,15 +131,20 @@ class ModelsTab:
         except EvaluiError as error:
             problem, broken = t.translate(error.sentence), True
         models = self._rows(looks, workers, hardware)
-        context = RowContext(self._wait_sentence(workers), service.may_edit, notice.confirming)
+        context = RowContext(
+            self._wait_sentence(workers), service.may_edit, not read_only, notice.confirming
+        )
         new = el("a", t("add.title"), href="?tab=models&add=endpoint", cls="btn pri")
         shown = join(
             page_head(t("catalog.head"), t("catalog.promise"), new if service.may_edit else None),
             div(note("bad", problem), role="alert") if problem else None,
             div(note("ok", notice.done), role="status") if notice.done else None,
             self._shadowed(sorted(shadowed)) if shadowed else None,
-            None if broken else catalog_card(t, models, context),
-            server_card(t, hardware, workers, service.cluster),
+            # Keyed, so that what is unfolded stays when a note above it comes or goes.
+            None if broken else div(catalog_card(t, models, context), data_key="catalog"),
+            None
+            if read_only
+            else div(server_card(t, hardware, workers, service.cluster), data_key="server"),
         )
         live = self._live(models, workers)
         return div(

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, join, span
-from evalui.report.icons import CHEVRON
+from evalui.report.html import Html, div, el
 from evalui.ui.components.widgets import titled
+from evalui.ui.tabs.evaluate.rows import demo_group, model_group
 from evalui.ui.tabs.models.model_line import model_line
 from evalui.ui.tabs.models.model_row import ModelRow, RowContext
 
@@ -25,36 +25,26 @@ def catalog_card(t: Messages, models: Sequence[ModelRow], context: RowContext) -
         "catalog.ready_away" if away else "catalog.ready", n=ready, total=len(models), away=away
     )
     own = [*groups["here"], *groups["endpoints"]]
+    opened = not own or any(model.entry.name == context.confirming for model in groups["demo"])
     return titled(
         t("catalog.title"),
-        *(_group(t, name, groups[name], context) for name in ("here", "endpoints")),
-        _demo(t, groups["demo"], context, opened=not own) if groups["demo"] else None,
+        *(
+            model_group(
+                t, name, [model.state for model in groups[name]], _rows(t, groups[name], context)
+            )
+            for name in ("here", "endpoints")
+        ),
+        demo_group(
+            t,
+            [model.entry for model in groups["demo"]],
+            _rows(t, groups["demo"], context),
+            opened=opened,
+        ),
         aside=count,
         cls="catalog",
     )
 
 
-def _group(t: Messages, name: str, models: Sequence[ModelRow], context: RowContext) -> Html | None:
-    if not models:
-        return None
-    away = sum(model.is_away for model in models)
-    near = len(models) - away
-    count = t("models.out_of_reach", n=near, away=away) if away else str(near)
-    return join(div(t(f"models.{name}"), span(count), cls="gh"), _rows(t, models, context))
-
-
-def _demo(t: Messages, models: Sequence[ModelRow], context: RowContext, *, opened: bool) -> Html:
-    baselines = sum(model.entry.baseline for model in models)
-    parts = (
-        t.count("models.small", len(models) - baselines) if len(models) > baselines else "",
-        t.count("models.baselines", baselines) if baselines else "",
-    )
-    summary = t("list.comma").join(part for part in parts if part)
-    line = el("summary", CHEVRON, el("b", t("models.demo")), span(summary, cls="dim"))
-    confirmed = any(model.entry.name == context.confirming for model in models)
-    rows = _rows(t, models, context)
-    return el("details", line, rows, cls="foldrow", open=opened or confirmed)
-
-
-def _rows(t: Messages, models: Sequence[ModelRow], context: RowContext) -> Html:
-    return el("ul", *(model_line(t, model, context) for model in models), cls="models-list")
+def _rows(t: Messages, models: Sequence[ModelRow], context: RowContext) -> list[Html]:
+    rows = [model_line(t, model, context) for model in models]
+    return [el("ul", *rows, cls="models-list")] if rows else []

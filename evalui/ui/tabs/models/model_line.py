@@ -149,7 +149,7 @@ def _public(address: str) -> str:
 def _missing_abilities(t: Messages, model: ModelRow) -> list[str]:
     if not model.usable or model.state is None:
         return []
-    missing = [each for each in ABILITIES if each not in model.state.abilities]
+    missing: list[Ability] = [each for each in ABILITIES if each not in model.state.abilities]
     return [
         t("catalog.lacks", what=t(f"ability.{each}"), why=_missing_reason(t, model.state, each))
         for each in missing
@@ -292,7 +292,7 @@ def _actions(t: Messages, model: ModelRow, context: RowContext) -> list[Html | N
     edit = urlencode({"tab": "models", "edit": name})
     return [
         button(t("catalog.test"), "test", data_model=name)
-        if model.usable and not model.test_is_pending
+        if context.may_test and model.usable and not model.test_is_pending
         else None,
         button(again, "again", data_model=name)
         if not model.status.pending and (model.remote or not model.usable)

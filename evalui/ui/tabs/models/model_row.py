@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalui.models.base import ModelEntry, traits_of
-from evalui.models.catalog import ModelState, is_demo
+from evalui.models.catalog import ModelState
 from evalui.models.memory_estimate import Footprint
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.ui.services.models_service import ModelStatus, WorkerView
+from evalui.ui.services.models_service import ModelStatus, WorkerView, group_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,7 @@ class ModelRow:
     @property
     def group(self) -> str:
         """The group it stands in: `here`, `endpoints` or `demo`."""
-        if self.entry.baseline or is_demo(self.entry):
-            return "demo"
-        return "endpoints" if self.remote else "here"
+        return group_of(self.entry)
 
     @property
     def usable(self) -> bool:
@@ -118,11 +116,12 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class RowContext:
-    """What the rows share: what a test waits for, who may edit, which removal is to be confirmed.
+    """What rows share: what a test waits for, what may be done, which removal is to be confirmed.
 
     `wait_sentence` is the sentence of a test that is queued.
     """
 
     wait_sentence: str
     may_edit: bool
+    may_test: bool = True
     confirming: str = ""

@@ -18,7 +18,7 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import run_label, settings_label
+from evalui.ui.services.run_labels import LIVE_STATES, run_label, settings_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import (
     bias,
@@ -85,7 +85,7 @@ class ResultsTab:
     def act(self, action: Action) -> Html | None:
         """The tab after an action; a poll that finds nothing new leaves it as it is."""
         run_id = field_value(action.form, "run")
-        if action.do == "poll":
+        if action.do == "poll" and not action.value("sizes"):
             same = str(self.service.run(run_id).revision) == action.value("revision")
             return None if same else self.render(action.form)
         view = RunView(self.service, self.t, run_id)
@@ -111,7 +111,7 @@ class ResultsTab:
                 self._subtabs(view, name),
                 cls="runline",
             ),
-            self._unfinished(view.run) if view.is_live or view.run.state == "failed" else None,
+            self._unfinished(view.run, name),
             content,
             cls="results",
             **(live if view.is_live else {}),
@@ -142,13 +142,17 @@ class ResultsTab:
         )
         return el("nav", *links, cls="sub", aria_label=self.t("results.views"))
 
-    def _unfinished(self, run: RunRow) -> Html | None:
+    def _unfinished(self, run: RunRow, name: str) -> Html | None:
         t = self.t
         if run.state == "failed":
             return note("bad", t.translate(run.error)) if run.error else None
+        if run.state not in LIVE_STATES:
+            return None
         watch = el("a", t("results.watch"), href=f"?run={run.id}&tab=runs")
         if run.state == "queued" and not run.done:
             return note("na", t("results.queued_of"), " ", watch)
+        if name == VIEWS[0]:
+            return div(watch)  # its sentence says how far the run is
         progress = t("results.live_of", done=f"{run.done:,}", total=f"{run.total:,}")
         return note("na", progress, " ", watch)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.position_bias.blocks import (
     BiasChoice,
@@ -99,10 +100,15 @@ def read_grid_cell(form: Form) -> GridCell | None:
 def _pickers(view: RunView, chosen: BiasSelection) -> Html | None:
     """Which cell and which number of options, where there are several."""
     t = view.t
-    able = [id_ for id_, s in view.with_question.items() if s.bias and s.bias.strata]
+    able = {id_: s for id_, s in view.with_question.items() if s.bias and s.bias.strata}
+    called = names(list(able.values()), view.language)
+    cells = {str(id_): " · ".join(filter(None, called[s.cell])) for id_, s in able.items()}
+    several = any(distinct for _, distinct in called.values())
     sizes = {str(size): t("file.options", n=size) for size in chosen.sizes}
     pickers = [
-        field(t("bias.cell"), select("cell", view.choices(able), str(chosen.cell_id)))
+        field(
+            t("bias.cell" if several else "bias.model"), select("cell", cells, str(chosen.cell_id))
+        )
         if len(able) > 1
         else None,
         field(t("maps.options"), select("bias_k", sizes, str(chosen.bias.n_options)))

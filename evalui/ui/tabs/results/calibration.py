@@ -1,6 +1,7 @@
-"""Results, Calibration: is a model right as often as it is sure?"""
+"""Calibration: a section of Results, Statistics, and at an address of its own."""
 
 from evalui.report.analyses.calibration import calibration_blocks
+from evalui.report.blocks import Block
 from evalui.report.html import Html, div, el
 from evalui.report.render.page import render_blocks
 from evalui.types import Cell
@@ -10,26 +11,31 @@ from evalui.ui.components.widgets import card
 from evalui.ui.tabs.results.run_view import RunView
 
 
-def render(view: RunView, form: Form) -> Html:
-    """The section of a run; `calibration` is the cell of the diagram and its number of options,
-    "12.4".
+def calibration_section(view: RunView, form: Form, *, sub: str) -> list[Block]:
+    """The section in the view `sub`, [] without probabilities.
+
+    `calibration` of the form is the cell of the diagram and its number of options, "12.4".
     """
 
     def address(cell: Cell, n_options: int) -> str:
         shown = f"{view.places.cells[cell]}.{n_options}"
-        return view.address("calibration", calibration=shown) + "#calibration"
+        return view.address(sub, calibration=shown) + "#calibration"
 
     parts = map(parse_whole_number, field_value(form, "calibration").split("."))
     id_, n_options = (*parts, None)[:2]
     cells = [cell for cell, own in view.places.cells.items() if own == id_]
-    blocks = calibration_blocks(
+    return calibration_blocks(
         list(view.with_question.values()),
         view.language,
         baselines=view.baselines,
         chosen=(cells[0], n_options) if cells and n_options is not None else None,
         address=address,
     )
-    if blocks:
+
+
+def render(view: RunView, form: Form) -> Html:
+    """The section alone, or what a run would need to have one."""
+    if blocks := calibration_section(view, form, sub="calibration"):
         return render_blocks(blocks)
     t = view.t
     words = el("p", t("calibration.none_about"), cls="dim")

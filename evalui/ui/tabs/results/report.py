@@ -1,29 +1,46 @@
-"""Results, Report: the run as files to keep."""
+"""Results, Report: the run as files to keep, and what report.html shows."""
+
+from collections.abc import Mapping
 
 from evalui.messages import Messages
+from evalui.report.compile import blocks
 from evalui.report.export.formats import FORMATS
-from evalui.report.html import Html, div, el
+from evalui.report.html import Html, div, el, span
+from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
 from evalui.ui.components.form import Form
+from evalui.ui.components.format import size
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, note, titled
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.tabs.results.run_view import RunView
 
+_UNWEIGHED = "zip"  # made of all others and of pictures, which takes longer than a look at a page
+_AT_ONCE = 100  # milliseconds until the sizes are requested
+
 
 def render(view: RunView, form: Form) -> Html:
-    """A link per format."""
+    """A link per format, then the report; the sizes of the files come after the page."""
     del form
-    return downloads(view.t, view.run)
+    return _page(view, {})
 
 
 def act(view: RunView, action: Action) -> Html | None:
-    """Nothing here is an action."""
-    del view, action
+    """The same with the size of each file."""
+    del action
+    sizes = {
+        extension: view.service.export_size(view.run.id, extension, view.language)
+        for extension in FORMATS
+        if extension != _UNWEIGHED
+    }
+    return _page(view, sizes)
 
 
-def downloads(t: Messages, run: RunRow) -> Html:
-    """A plain link per format: it works without scripts, and on the first click."""
+def downloads(t: Messages, run: RunRow, sizes: Mapping[str, int]) -> Html:
+    """A plain link per format: it works without scripts, and on the first click.
+
+    `sizes` are in bytes, as far as they are known.
+    """
     cards = [
         card(
             el("h3", t(f"report.{extension}")),
@@ -32,9 +49,10 @@ def downloads(t: Messages, run: RunRow) -> Html:
                 "a",
                 t("report.download", name=extension.upper()),
                 href=f"../export/{run.id}.{extension}?lang={t.language}",
-                cls="btn pri" if extension == "zip" else "btn",
+                cls="btn pri" if extension == _UNWEIGHED else "btn",
                 download=True,
             ),
+            span(size(sizes[extension]), cls="meta") if extension in sizes else None,
         )
         for extension in FORMATS
     ]
@@ -43,4 +61,15 @@ def downloads(t: Messages, run: RunRow) -> Html:
         note("warn", t("report.unfinished")) if live else None,
         titled(t("report.files"), div(*cards, cls="downloads"), aside=t("report.files_about")),
         cls="stack",
+    )
+
+
+def _page(view: RunView, sizes: Mapping[str, int]) -> Html:
+    # The files of a run that is not finished change with each answer.
+    weigh = {} if sizes or view.is_live else {"data_poll": _AT_ONCE, "data_sizes": "1"}
+    shown = render_blocks(tuple(blocks(view.report, view.language)), filed=True)
+    return div(
+        downloads(view.t, view.run, sizes),
+        el("section", el("p", "report.html", cls="meta"), shown, cls="card filed gap"),
+        **weigh,
     )

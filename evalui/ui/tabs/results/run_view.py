@@ -5,9 +5,9 @@ from functools import cached_property
 
 from evalui.messages import Messages
 from evalui.report.analyses.open_answers.figures import AnswerSummary
+from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.overview.warnings import with_question
 from evalui.report.analyses.statistics import ComparisonSet, comparisons
 from evalui.report.compile import Report
 from evalui.report.html import Html

@@ -6,6 +6,7 @@ from typing import get_args
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
+from evalui.report.analyses.overview.every import signatures
 from evalui.report.analyses.overview.summary import Measure
 from evalui.report.analyses.statistics import (
     ComparisonSet,
@@ -19,7 +20,7 @@ from evalui.report.analyses.statistics.blocks import (
     statistics_blocks,
     statistics_headline,
 )
-from evalui.report.blocks import Block, Bullets, Headline
+from evalui.report.blocks import Block, Headline
 from evalui.report.html import Html, div, el
 from evalui.report.numbers import count
 from evalui.report.render.page import render_blocks
@@ -27,7 +28,7 @@ from evalui.types import Cell
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, field, select
-from evalui.ui.tabs.results import calibration
+from evalui.ui.tabs.results.calibration import calibration_section
 from evalui.ui.tabs.results.run_view import RunView
 
 
@@ -54,17 +55,18 @@ def render(view: RunView, form: Form) -> Html:
     if not summaries:
         words = el("p", t("statistics.none_about"), cls="dim")
         return card(div(el("h1", t("statistics.none")), words, cls="empty"))
-    signatures = Bullets(tuple(s.cell.signature for s in summaries), signatures=True)
+    made = signatures(summaries)
+    calibration = calibration_section(view, form, sub="statistics")
     selection = select_comparison(view, form)
     comparison = selection.comparison
     if comparison is None or not comparison.pairs:
         refused = comparison.incomparable if comparison else ()
-        said = [refusal_sentence(each, t.language) for each in refused]
+        sentences = [refusal_sentence(each, t.language) for each in refused]
         blocks: list[Block] = [
-            Headline(" ".join(said) or t("statistics.no_pair")),
+            Headline(" ".join(sentences) or t("statistics.no_pair")),
             errors_section(summaries, t.language, baselines=view.baselines),
         ]
-        return div(render_blocks(blocks), _calibration(view, form), render_blocks([signatures]))
+        return render_blocks([*blocks, *calibration, made])
     size = parse_whole_number(field_value(form, "size"))
     size = size if size in SIZES else planned_size(comparison)
     shown, grey = list(view.with_question.values()), view.baselines
@@ -72,13 +74,12 @@ def render(view: RunView, form: Form) -> Html:
     blocks = statistics_blocks(shown, comparison, t.language, baselines=grey, size=size)
     address = {"run": view.run.id, "tab": "results", "sub": "statistics"}
     chosen = {"compared": selection.key, "measure": comparison.measure, "size": str(size)}
+    diagram = {"calibration": cell} if (cell := field_value(form, "calibration")) else {}
     return div(
         render_blocks([first]),
         pickers(t, selection, size),
-        render_blocks(blocks),
-        _calibration(view, form),
-        render_blocks([signatures]),
-        data_address=urlencode(address | (chosen if _chose(form) else {})),
+        render_blocks([*blocks, *calibration, made]),
+        data_address=urlencode(address | (chosen if _chose(form) else {}) | diagram),
     )
 
 
@@ -111,10 +112,6 @@ def pickers(t: Messages, selection: ComparisonSelection, size: int) -> Html:
         field(t("statistics.size"), select("size", sizes, str(size))),
         cls="fields gap-s",
     )
-
-
-def _calibration(view: RunView, form: Form) -> Html:
-    return calibration.render(view, form)
 
 
 def _chose(form: Form) -> bool:

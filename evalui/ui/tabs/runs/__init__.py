@@ -110,7 +110,8 @@ class RunsTab:
         # Read before the page is drawn: what changes meanwhile is news to the next poll.
         revision = read_revision(self.service.database)
         rows, t, catalog = self._rows(), self.t, self._catalog()
-        new = el("a", t("runs.new"), href="?tab=evaluate", cls="btn pri")
+        may_start = not self.service.settings.read_only
+        new = el("a", t("runs.new"), href="?tab=evaluate", cls="btn pri") if may_start else None
         head = page_head(t("runs.title"), t("runs.promise"), new)
         problem = div(note("bad", notice.problem), role="alert") if notice.problem else None
         address = urlencode({"run": chosen, "tab": "runs"} if chosen else {"tab": "runs"})
@@ -123,9 +124,15 @@ class RunsTab:
             div(head, data_live=len(live)),  # the script shows the number beside the tab's name
             problem,
             self._queue(running, shown) if running else None,
-            self._run(shown, catalog) if shown else None,
-            self._finished(
-                [row for row in rows if row.state not in LIVE_STATES], catalog, notice.confirming
+            # Keyed, so that what is unfolded stays when the queue above it comes or goes.
+            div(self._run(shown, catalog), data_key=shown.id) if shown else None,
+            div(
+                self._finished(
+                    [row for row in rows if row.state not in LIVE_STATES],
+                    catalog,
+                    notice.confirming,
+                ),
+                data_key="finished",
             ),
             _poll(revision, notice) if live else None,
             cls="stack",
@@ -299,10 +306,15 @@ class RunsTab:
             sure = link_button(t("runs.delete_sure"), "delete", data_target=row.id)
             return div(sure, link_button(t("runs.keep"), "keep"), cls="links")
         resumable = row.state in ("failed", "cancelled")
-        return div(
+        seen = (
             el("a", t("runs.open"), href=f"?run={row.id}&tab=results") if row.done else None,
-            link_button(t("runs.resume"), "resume", data_target=row.id) if resumable else None,
             _show_link(t("runs.cells"), row),
+        )
+        if self.service.settings.read_only:
+            return div(*seen, cls="links")
+        return div(
+            *seen,
+            link_button(t("runs.resume"), "resume", data_target=row.id) if resumable else None,
             el("a", t("runs.repeat"), href=f"?again={row.id}"),
             link_button(t("runs.delete"), "ask", data_target=row.id),
             cls="links",

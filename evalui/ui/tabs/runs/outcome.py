@@ -33,4 +33,4 @@ def _accuracies(t: Messages, cells: Sequence[CellRow], baselines: Collection[str
     )
     left = len(own) - len(best)
     figures = t("setting.more", names=figures, n=left) if left else figures
-    return figures if cells[0].cell.pattern == "original" else t("runs.as_written", figures=figures)
+    return figures if cells[0].cell.pattern == "origin" else t("runs.as_written", figures=figures)

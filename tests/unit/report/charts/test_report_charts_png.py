@@ -15,7 +15,7 @@ from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table
-from evalui.report.charts.answers import before_after_png, heat_map_png
+from evalui.report.charts.answers import before_after_png, picks_heat_map
 from evalui.report.charts.arena import win_matrix
 from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
@@ -242,7 +242,8 @@ def test_chinese_pictures_of_choices_have_every_glyph(two):
     # A missing glyph is a warning of matplotlib's, and warnings are errors here.
     named = [replace(two[0], cell=replace(two[0].cell, model="通义千问")), two[1]]
     assert before_after_png(named, "zh").startswith(b"\x89PNG")
-    assert heat_map_png(two[1].main_positions, "zh", title="通义千问").startswith(b"\x89PNG")
+    chart = picks_heat_map(two[1].main_positions, "zh")
+    assert draw_png(chart, LIGHT, title="通义千问").startswith(b"\x89PNG")
 
 
 def test_accuracy_and_robust_accuracy_are_printed(two, texts):
@@ -266,11 +267,9 @@ def test_cells_with_other_chances_have_a_note_on_the_lines(two, texts):
 
 
 def test_the_heat_map_prints_every_share(two, texts):
-    heat_map_png(
-        two[1].main_positions, "en", title="fond: Picks A 62 % of the time where 25 % is fair"
-    )
+    draw_png(picks_heat_map(two[1].main_positions, "en"), LIGHT, title="fond: Picks A 62 %")
     shown = texts()
-    assert shown[0] == "fond: Picks A 62 % of the time where 25 % is fair"
+    assert shown[0] == "fond: Picks A 62 %"
     assert shown.count("50 %") == 6
     assert shown.count("0 %") == 9 + 4  # off the column and the diagonal, and none unreadable
     assert "chance 25 %" in shown
@@ -278,7 +277,7 @@ def test_the_heat_map_prints_every_share(two, texts):
 
 def test_ties_have_a_column_of_their_own(make_result, texts):
     tied = summarise(make_result({f"q{i}": ["tie", 0, 0, 0] for i in range(4)}))
-    heat_map_png(tied.main_positions, "en")
+    draw_png(picks_heat_map(tied.main_positions, "en"), LIGHT)
     assert "tied" in texts()
 
 
@@ -290,7 +289,9 @@ def test_few_questions_are_grey(make_result):
         red, _, blue = (_pixels(png)[..., channel] for channel in range(3))
         return int((blue > red + 0.15).sum())
 
-    grey, blue = (heat_map_png(table, "en", colour="#D55E00") for table in (few, many))
+    grey, blue = (
+        draw_png(picks_heat_map(table, "en", colour="#D55E00"), LIGHT) for table in (few, many)
+    )
     assert blueness(grey) < blueness(blue) / 10
 
 

@@ -110,7 +110,7 @@ def changed_form(form: Form, changed: str) -> Form:
         return {**form, "cell": field_value(form, "group"), **dict.fromkeys(dropped, "")}
     if changed in FILTERS:
         return {**form, **dict.fromkeys(("q", "sample", "rows"), "")}
-    return {**form, "q": field_value(form, "opened")}
+    return {**form, "q": field_value(form, "opened") or field_value(form, "q")}
 
 
 def _read_filter(form: Form) -> QuestionFilter:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.report.html import Child, Html, div, el
+from evalui.report.html import Child, Html, div, el, span
 from evalui.runs.database.question_pages import JudgedQuestion
 from evalui.runs.database.records import CellRow
 from evalui.runs.spec import ModeSpec
@@ -44,7 +44,8 @@ def verdict_section(
     ]
     if not rows:
         return None
-    heads = [t("samples.judge"), t("samples.pair"), t("samples.verdict"), ""]
+    duel = span(t("samples.see_duel"), cls="hidden")
+    heads = [t("samples.judge"), t("samples.pair"), t("samples.verdict"), duel]
     return div(el("h2", t("samples.verdicts")), table(heads, rows), cls="sec")
 
 

@@ -27,14 +27,14 @@ def answer_card(
     arenas: Mapping[int, int],
 ) -> Html:
     """The reader of one open question; `arenas` are the places of the judges' cells, by id."""
-    sample, model = opened.sample, opened.chosen
-    trial = next(iter(model.trials), None)
+    sample = opened.sample
+    trial = next(iter(opened.chosen.trials), None)
     return card(
         question_head(t, sample, opened.address),
         _conversation(t, sample),
         el("p", sample.question, cls="qtext"),
         _guidance(t, sample),
-        div(model_picker(opened.models, model), _finding(t, trial), cls="tools"),
+        div(model_picker(t, opened), _finding(t, trial), cls="tools"),
         *(_answer(t, sample, trial) if trial else ()),
         _other_answers(t, opened),
         verdict_section(t, opened.address.run, judged, arenas),
@@ -176,16 +176,20 @@ def _figures(t: Messages, trial: Trial) -> Html | None:
     others: list[list[Child]] = [
         [span(name, cls="mono"), f"{scores[name]:.4f}"] for name in (*BLEUS, *_OTHERS)
     ]
-    parts = [t(f"answer.part_{part}") for part in "rpf"]
+    parts, corner = [t(f"answer.part_{part}") for part in "rpf"], _unseen(t("answer.measure"))
     return div(
         el("h2", t("answer.figures")),
         div(
-            table(["", *parts], rouge, right=(1, 2, 3), cls="narrow"),
-            table(["", t("answer.value")], others, right=(1,), cls="narrow"),
+            table([corner, *parts], rouge, right=(1, 2, 3), cls="narrow"),
+            table([corner, t("answer.value")], others, right=(1,), cls="narrow"),
             cls="figures-pair gap-s",
         ),
         cls="sec",
     )
+
+
+def _unseen(words: str) -> Html:
+    return span(words, cls="hidden")
 
 
 def _prompt(t: Messages, opened: OpenedQuestion) -> Html:

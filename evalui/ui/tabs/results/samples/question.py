@@ -133,11 +133,12 @@ def order_label(t: Messages, pattern: Pattern, variant: Variant, place: int) -> 
     return t("order.label", label=variant_label(variant))
 
 
-def model_picker(opened_models: Sequence[AnsweringModel], chosen: AnsweringModel) -> Html:
+def model_picker(t: Messages, opened: OpenedQuestion) -> Html:
     """The model that is looked at, with its marker; the others are a click away."""
-    names = {str(model.row.id): model.name for model in opened_models}
+    names, chosen = {str(each.row.id): each.name for each in opened.models}, opened.chosen
     sign = span(chosen.name_with_marker, cls="sign", aria_hidden="true")
-    return el("label", sign, select("cell", names, str(chosen.row.id)), cls="inp answerer")
+    picker = select("cell", names, str(chosen.row.id), aria_label=t("samples.model"))
+    return el("label", sign, picker, cls="inp answerer")
 
 
 def switch(links: Sequence[tuple[str, str]], chosen: int) -> Html:
@@ -170,9 +171,7 @@ def _by_orders(t: Messages, opened: OpenedQuestion) -> Html:
         )
     )
     return join(
-        _tools(
-            t, opened, model_picker(opened.models, model), orders_finding(t, model.trials), "orders"
-        ),
+        _tools(t, opened, model_picker(t, opened), orders_finding(t, model.trials), "orders"),
         _other_orders(t, opened),
         option_table(t, opened.sample, columns, _feet(t, columns)),
         option_legend(t, columns),
@@ -238,8 +237,11 @@ def _feet(
     """The rows below the options; those without contents are left out."""
     several = bool(opened) and len(opened.orders) > 1
     by_rules = any(each.trial and each.reading != each.trial.reading for each in columns)
+    outcome = t("question.outcome")
+    if opened and several:
+        outcome = " · ".join((outcome, opened.order_labels(t)[opened.order]))
     feet = [
-        TableFoot(t("question.outcome"), [outcome_cell(t, each) for each in columns]),
+        TableFoot(outcome, [outcome_cell(t, each) for each in columns]),
         TableFoot(
             t("question.in_orders", n=len(opened.orders) if opened else 0),
             [_in_orders(t, each.model) if several else None for each in columns],

@@ -1,147 +1,108 @@
-from dataclasses import replace
+"""The first page of a run as blocks: their order, their links, and the same in a file."""
 
 import pytest
-from bias_examples import cell_result, fond, halting, right, with_probabilities
+from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, page
 
-from evalui.report.analyses.overview import document
-from evalui.report.analyses.overview.document import choice_blocks
-from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.position_bias.findings import bias_level_sentence, cell_summary
-from evalui.report.analyses.statistics import comparison_method, comparison_sentences, comparisons
-from evalui.report.blocks import Heading, Picture, Table
+from evalui.report.analyses.overview.document import left_out_sentences, overview_blocks
+from evalui.report.blocks import Bullets, Card, Details, Headline, Links, Table
 from evalui.report.render.markdown import as_markdown
+from evalui.types import LeftOut
 
 
-@pytest.fixture(scope="module")
-def three():
-    made = [("sure", right), ("less", halting(5)), ("fond", fond)]
-    return [
-        summarise(with_probabilities(cell_result(pick, model=model, subjects=2)))
-        for model, pick in made
+def names(name: str) -> list[str]:
+    return [block.key for block in page(name, "en") if isinstance(block, Details)]
+
+
+def test_the_sentence_comes_first_then_the_table_then_what_folds():
+    blocks = page("winner", "en")
+    assert [type(block) for block in blocks] == [Headline, Card, *[Details] * 4, Bullets]
+    assert names("winner") == ["how-sure", "by-subject", "what-to-know", "every-figure"]
+
+
+def test_that_all_guess_opens_the_next_steps():
+    assert names("nobody")[0] == "why"
+    why = next(block for block in page("nobody", "en") if isinstance(block, Details))
+    assert why.open
+    (table,) = why.blocks
+    assert isinstance(table, Table)
+    hrefs = [row[2].href for row in table.rows]
+    assert hrefs == [
+        "?again=k3f",
+        "?run=k3f&tab=results&sub=samples&cell=&outcome=wrong",
+        "?tab=evaluate",
+    ]
+    filed = next(b for b in page("nobody", "en", places=None) if isinstance(b, Details))
+    assert all(len(row) == 2 for row in filed.blocks[0].rows)
+
+
+def test_a_run_without_answers_has_no_table():
+    assert names("nothing") == ["what-to-know"]
+
+
+def test_of_many_models_the_first_eight_and_the_way_to_all():
+    blocks = page("many models", "en")
+    card = next(block for block in blocks if isinstance(block, Card))
+    (more,) = next(block.links for block in blocks if isinstance(block, Links))
+    assert len(card.blocks[0].rows) == 8
+    assert (more.text, "all=1" in more.href) == ("Show all 14", True)
+    every = overview_blocks(RUNS["many models"], "en", places=PLACES, all_models=True)
+    assert len(every[1].blocks[0].rows) == 14
+    filed = page("many models", "en", places=None)
+    assert len(filed[1].blocks[0].rows) == 14
+
+
+def test_of_four_modes_one_is_shown_and_an_address_names_another():
+    switch = page("four modes", "en")[1]
+    assert isinstance(switch, Links)
+    assert [link.current for link in switch.links] == [True, False, False, False]
+    assert "mode=cloze" in switch.links[2].href
+    cloze = overview_blocks(RUNS["four modes"], "en", places=PLACES, mode="cloze")
+    assert [link.current for link in cloze[1].links] == [False, False, True, False]
+    assert cloze[2].blocks[0].columns[3].group == "Cloze"
+
+
+def test_several_datasets_have_a_table_each():
+    cards = [block for block in page("two datasets", "en") if isinstance(block, Card)]
+    assert [card.title for card in cards] == ["ceval", "cmmlu"]
+    assert [card.blocks[1].file for card in cards] == ["accuracy.png", "accuracy-2.png"]
+
+
+def test_every_figure_has_its_files_and_its_order():
+    blocks = overview_blocks(RUNS["winner"], "en", baselines={BASE}, places=PLACES, sort="-model")
+    every = next(b for b in blocks if isinstance(b, Details) and b.key == "every-figure")
+    table, *_, files, _ = every.blocks
+    assert [row[0] for row in table.rows] == sorted([LATE, EARLY, BASE], reverse=True)
+    assert table.columns[0].order == "descending"
+    assert table.columns[0].href.endswith("sort=model#every-figure")
+    assert table.columns[4].href.endswith("sort=-accuracy#every-figure")
+    assert [link.href for link in files.links] == [
+        f"../export/k3f.{extension}?lang=en" for extension in ("csv", "xlsx", "tex")
     ]
 
 
-def _blocks(summaries, language="en"):
-    return list(choice_blocks(summaries, language, baselines=frozenset()))
+@pytest.mark.parametrize("name", RUNS)
+def test_a_file_says_the_same_and_leads_nowhere(name: str):
+    text = as_markdown(page(name, "en", places=None))
+    first = page(name, "en")[0]
+    assert isinstance(first, Headline)
+    assert first.text.split(":")[0].replace("-", "") in text.replace("\\", "").replace("-", "")
+    assert "?run=" not in text
+    assert "](../export" not in text
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_front_pages_sentences_stand_in_the_report(three, language: str):
-    text = as_markdown(_blocks(three, language))
-    for summary in three:
-        assert cell_summary(summary, language) in text
-    (found,) = comparisons(three)
-    for sentence in comparison_sentences(found, language):
-        assert sentence in text
-    assert comparison_method(found, language).replace("<", "&lt;") in text
-
-
-def test_every_cell_has_its_light_and_its_rank_in_the_table(three):
-    table = next(block for block in _blocks(three) if isinstance(block, Table))
-    assert table.head[7:9] == ("Rank", "Position bias")
-    assert [row[7] for row in table.rows] == ["Rank 1", "Rank 2", "Rank 3"]
-    assert table.rows[2][8] == bias_level_sentence(three[2].main_bias, "en")
-
-
-def test_who_has_no_rank_is_told_why(three):
-    blind = summarise(cell_result(lambda *_: 0, model="always-A"))
-    table = next(block for block in _blocks([*three, blind]) if isinstance(block, Table))
-    assert table.rows[3][7] == "– (no better than guessing)"
-
-
-def test_the_pairs_have_a_table_with_corrected_p_values(three):
-    table = next(
-        block for block in _blocks(three) if isinstance(block, Table) and "Higher" in block.head
+def test_modes_left_out_are_named_in_words():
+    assert left_out_sentences(LEFT_OUT[1:], "en") == (
+        "Not used for ceval, which has options to choose from and nothing to write: judge.",
     )
-    assert [row[:2] for row in table.rows] == [("sure", "less"), ("sure", "fond"), ("less", "fond")]
-    assert {row[3] for row in table.rows} == {"< .001"}
-    assert table.rows[0][2] == "20 (13–27)"
+    several = [LeftOut("choice-modes", "qa", mode="cloze, generation")]
+    assert left_out_sentences(several, "zh")[0].endswith("完形、回复。")
 
 
-def test_of_few_questions_the_table_of_pairs_has_no_p():
-    few = [
-        summarise(cell_result(pick, model=model, n=20))
-        for model, pick in (("a", right), ("b", fond))
-    ]
-    table = next(
-        block for block in _blocks(few) if isinstance(block, Table) and "Higher" in block.head
+def test_what_a_cell_says_itself_is_not_said_of_the_run():
+    blocks = overview_blocks(
+        RUNS["winner in two modes"],
+        "en",
+        baselines={BASE},
+        left_out=[LeftOut("model", "ceval", BASE, "cloze", "no probability")],
     )
-    assert table.rows[0][3:5] == ("–", "–")
-
-
-def test_the_measure_is_named_above_the_pairs(three):
-    heads = [block.text for block in _blocks(three) if isinstance(block, Heading)]
-    assert heads[0] == "Pair by pair · robust accuracy"
-
-
-@pytest.mark.parametrize(
-    ("language", "mode"), [("en", "multiple choice, reply"), ("zh", "选择题（读回复）")]
-)
-def test_of_several_modes_the_pairs_name_theirs_in_words(three, language: str, mode: str):
-    other = [
-        replace(summary, cell=replace(summary.cell, label="generation 2-shot")) for summary in three
-    ]
-    blocks = _blocks([*three, *other], language)
-    heads = [block.text for block in blocks if isinstance(block, Heading)]
-    assert f" · {mode} · " in heads[0]
-    assert f" · {mode} 2-shot · " in heads[1]
-
-
-def test_one_model_has_no_pairs(three):
-    heads = [block.text for block in _blocks(three[:1]) if isinstance(block, Heading)]
-    assert heads == ["Each model", "sure"]
-
-
-def test_every_test_stands_in_words_with_its_p(three):
-    tests = [
-        block for block in _blocks(three) if isinstance(block, Table) and "Finding" in block.head
-    ]
-    assert len(tests) == 3
-    assert tests[2].rows[0][0] == "Do picks depend on position?"
-    assert tests[2].rows[0][3] == ".001"
-
-
-def test_each_picture_has_a_name_of_its_own_and_says_what_it_shows(three):
-    pictures = [block for block in _blocks(three) if isinstance(block, Picture)]
-    assert [picture.file for picture in pictures] == [
-        "accuracy.png",
-        "positions-1.png",
-        "positions-2.png",
-        "positions-3.png",
-    ]
-    assert pictures[3].alt == "Picks A 62 % of the time where 25 % is fair"
-
-
-def test_pictures_can_be_drawn(three):
-    pytest.importorskip("matplotlib")
-    from evalui.report.charts.theme import DARK, LIGHT
-
-    pictures = [block for block in _blocks(three) if isinstance(block, Picture)]
-    for picture in pictures[:2]:
-        assert picture.draw(LIGHT) != picture.draw(DARK)
-
-
-def test_without_pictures_the_report_says_why(three, monkeypatch):
-    monkeypatch.setattr(document, "picture_problem", lambda *_: "pictures-need-matplotlib")
-    blocks = _blocks(three)
-    assert not [block for block in blocks if isinstance(block, Picture)]
-    assert "pip install" in as_markdown(blocks)
-
-
-def test_a_run_without_answers_has_no_picture_and_no_excuse(make_result, monkeypatch):
-    monkeypatch.setattr(document, "picture_problem", lambda *_: "pictures-need-matplotlib")
-    late = summarise(make_result({}, state="failed", error="Out of memory."))
-    blocks = _blocks([late])
-    assert not [block for block in blocks if isinstance(block, Picture)]
-    text = as_markdown(blocks)
-    assert "No answers yet" in text
-    assert "pip install" not in text
-
-
-def test_each_number_of_options_has_its_tests_and_its_picture(make_result):
-    four, two = make_result({"q0": "right"}), make_result({"p0": "right"}, options=2)
-    both = replace(four, trials=four.trials + two.trials, samples={**four.samples, **two.samples})
-    blocks = _blocks([summarise(both)])
-    files = [block.file for block in blocks if isinstance(block, Picture)]
-    assert files == ["accuracy.png", "positions-1-2.png", "positions-1-4.png"]
-    assert "2 options: Right answers are found equally often" in as_markdown(blocks)
+    assert as_markdown(blocks).count("cloze: no probability") == 0

@@ -180,7 +180,10 @@ def test_models_stand_in_groups_and_what_only_demonstrates_is_folded():
     assert "1 small demo model, 1 scripted baseline" in page
     assert "<details open" not in page
     assert "<details open" in _card(known, {"models": ["demo"]})
-    assert "<details open" in _card([known[0], known[3]], {})  # there is nothing else to choose
+    assert "No model of yours" not in page
+    bare = _card([known[0], known[3]], {})
+    assert "<details open" in bare  # there is nothing else to choose
+    assert 'No model of yours is here yet. <a href="?tab=models">Add a model</a>' in bare
 
 
 def test_a_search_hides_what_does_not_match_and_keeps_what_is_chosen():

@@ -848,6 +848,13 @@ def test_a_row_has_one_state_and_no_tick_beside_out_of_reach(
     assert told.partition("</summary>")[0].count('class="st ') == 1
 
 
+def test_where_nothing_can_be_changed_nothing_is_offered(tab: ModelsTab, desk: AppService):
+    desk.settings.read_only = True
+    assert "<button" not in row(tab, "biased")
+    assert "Add a model" not in page(tab)
+    assert "This server" not in page(tab)
+
+
 # Elsewhere
 
 

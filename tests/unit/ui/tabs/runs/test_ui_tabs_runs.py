@@ -121,6 +121,18 @@ def test_delete_asks_once_and_then_deletes(
     assert read_runs(desk.database) == []
 
 
+def test_where_nothing_can_be_changed_nothing_is_offered(
+    tab: RunsTab, desk: AppService, finished: Callable[..., str]
+):
+    run_id = finished()
+    desk.settings.read_only = True
+    page = tab.render({"run": run_id})
+    assert "Read the results" in page
+    assert "<button" not in page
+    assert "New evaluation" not in page
+    assert "Repeat" not in page
+
+
 def test_a_run_that_is_not_ours_cannot_be_touched(
     tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):

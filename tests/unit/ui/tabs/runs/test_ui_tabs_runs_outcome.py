@@ -37,7 +37,7 @@ def test_of_several_datasets_and_modes_the_first_counts():
 
 
 def test_in_the_files_own_order_nothing_is_added():
-    assert outcome(messages("en"), [cell("late", 33, pattern="original")], ()) == "late 66 %"
+    assert outcome(messages("en"), [cell("late", 33, pattern="origin")], ()) == "late 66 %"
 
 
 def test_rules_alone_are_shown_and_of_many_models_three():

@@ -1,0 +1,68 @@
+"""Tables of blocks as LaTeX, to be put into a paper: \\usepackage{booktabs} sets their lines."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from evalui.report.blocks import Block, Card, Details, Table
+from evalui.report.render.text import cell_text
+
+# What has a meaning of its own in LaTeX.
+_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "−": r"$-$",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+_SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
+
+
+def as_latex(blocks: Sequence[Block], keys: Sequence[str] = ()) -> str:
+    """Each lead table, and the tables of the sections with these `keys`, below each other."""
+    return "\n".join(_environment(title, table) for title, table in _tables(blocks, keys))
+
+
+def escape_latex(text: str) -> str:
+    """A text that stays text in LaTeX."""
+    return _SIGN.sub(lambda match: _SIGNS[match[0]], text)
+
+
+def _tables(
+    blocks: Iterable[Block], keys: Sequence[str], title: str = "", *, every: bool = False
+) -> Iterator[tuple[str, Table]]:
+    for block in blocks:
+        match block:
+            case Card():
+                yield from _tables(block.blocks, keys, block.title, every=every)
+            case Details() if block.key in keys:
+                yield from _tables(block.blocks, keys, block.name, every=True)
+            case Table() if block.lead or every:
+                yield title, block
+            case _:
+                pass
+
+
+def _environment(title: str, table: Table) -> str:
+    # Marks on an axis repeat figures of other columns.
+    kept = [place for place, column in enumerate(table.columns) if column.axis is None]
+    columns = [table.columns[place] for place in kept]
+    heads = [" · ".join(filter(None, (column.group, column.head))) for column in columns]
+    lines = [
+        r"\begin{table}",
+        rf"  \caption{{{escape_latex(title)}}}",
+        rf"  \begin{{tabular}}{{{''.join('r' if column.right else 'l' for column in columns)}}}",
+        r"    \toprule",
+        _row(heads),
+        r"    \midrule",
+        *(_row([cell_text(row[place]) for place in kept]) for row in table.rows),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"    {' & '.join(map(escape_latex, cells))} \\\\"

@@ -1,0 +1,87 @@
+"""The Bias view as a person meets it: cells that are links, an address for all that opens."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+def open_bias(page: Any, run_id: str, more: str = "", *, language: str = "en") -> None:
+    page.goto(f"/{language}/?run={run_id}&tab=results&sub=bias{more}")
+    expect(page.locator(".headline h1")).to_be_visible()
+
+
+def test_another_model_changes_the_verdict_and_the_address(page: Any, run_id: str):
+    open_bias(page, run_id)
+    page.get_by_label("Model").select_option(label="always-A")
+    expect(page.locator(".headline h1")).to_have_text("always-A picks A every time.")
+    expect(page.locator(".support")).to_contain_text("One position only.")
+    page.wait_for_url("**&sub=bias&cell=*")
+    page.reload()
+    expect(page.locator(".headline h1")).to_have_text("always-A picks A every time.")
+
+
+def test_a_cell_of_the_heat_map_leads_to_its_questions_and_back(page: Any, run_id: str):
+    open_bias(page, run_id)
+    page.locator("#by-answer > summary").click()
+    page.locator("#by-answer svg a").first.click()
+    page.wait_for_url("**gold=0&picked=0")
+    expect(page.get_by_label("Right answer at")).to_have_value("0")
+    expect(page.locator(".questions a").first).to_be_visible()
+    page.go_back()
+    expect(page.locator(".headline h1")).to_contain_text("picks A")
+    assert page.url.endswith(("sub=bias&cell=1", "sub=bias"))
+
+
+def test_the_keyboard_reaches_the_questions_of_the_grid(page: Any, run_id: str):
+    open_bias(page, run_id)
+    section = page.locator("#content-or-position")
+    section.locator("> summary").focus()
+    page.keyboard.press("Enter")
+    cell = section.locator("svg a[href*='slots=4&options=1']")
+    cell.focus()
+    page.keyboard.press("Enter")
+    expect(section).to_contain_text("Kept one position 4 times")
+    page.wait_for_url("**slots=4&options=1")
+    section.locator("tbody a").first.click()
+    expect(page.locator(".qa .qtext")).to_be_visible()
+
+
+def test_an_address_opens_the_section_that_it_names(page: Any, run_id: str):
+    open_bias(page, run_id, "#tests")
+    expect(page.locator("#tests")).to_have_attribute("open", "")
+    expect(page.locator("#tests")).to_contain_text("within-question permutation")
+
+
+def test_the_page_stands_in_the_first_response(page: Any, run_id: str):
+    answer = page.request.get(f"/zh/?run={run_id}&tab=results&sub=bias").text()
+    assert "公平值为 25 %" in answer
+    assert "<svg" in answer
+
+
+def test_letters_of_a_chart_follow_the_theme(page: Any, run_id: str):
+    open_bias(page, run_id, "&__theme=dark")
+    page.locator("#by-answer > summary").click()
+    ink = page.locator("#by-answer svg a text").first.evaluate(
+        "text => getComputedStyle(text).fill"
+    )
+    assert ink == "rgb(236, 237, 238)"
+
+
+def test_calibration_and_health_have_their_own_addresses(page: Any, run_id: str):
+    page.goto(f"/zh/?run={run_id}&tab=results&sub=calibration")
+    expect(page.locator("#calibration")).to_contain_text("ECE")
+    page.goto(f"/en/?run={run_id}&tab=results&sub=health")
+    expect(page.locator(".support")).to_contain_text("240 questions, as this run asked them")
+
+
+@pytest.mark.parametrize("page", [PHONE], indirect=True)
+@pytest.mark.parametrize("view", ["bias", "calibration", "health"])
+def test_no_view_is_wider_than_a_phone(page: Any, run_id: str, view: str):
+    page.goto(f"/en/?run={run_id}&tab=results&sub={view}")
+    expect(page.locator("details").first).to_be_visible()
+    for summary in page.locator("details > summary").all():
+        summary.click()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0

@@ -1,0 +1,166 @@
+"""What stands around every tab: first page, links, history, fields that keep what is in them."""
+
+from typing import Any
+
+import pytest
+from browser_servers import TOKEN, admitted, started
+from playwright.sync_api import expect
+
+WITHOUT_SCRIPT = {"viewport": {"width": 1280, "height": 900}, "java_script_enabled": False}
+_COUNT_LOADS = "sessionStorage.loads = 1 + Number(sessionStorage.loads ?? 0)"
+
+
+def ready(tab: Any) -> None:
+    """Wait until the buttons of the page are answered."""
+    tab.wait_for_function("document.body.dataset.ready !== undefined")
+
+
+@pytest.fixture
+def counted(page: Any) -> Any:
+    """A page that counts how often a document is loaded."""
+    page.add_init_script(_COUNT_LOADS)
+    return page
+
+
+def loads(tab: Any) -> int:
+    return tab.evaluate("Number(sessionStorage.loads)")
+
+
+@pytest.mark.parametrize("page", [WITHOUT_SCRIPT], indirect=True, ids=["no script"])
+def test_a_permalink_shows_its_page_without_any_script(page: Any, run_id: str):
+    page.goto(f"/r/{run_id}")
+    expect(page.locator("#tab-results")).to_contain_text("evalui-sample")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("steady")
+    expect(page.locator("#tab-results table").first).to_contain_text("57 %")
+    page.get_by_role("link", name="Samples").click()
+    expect(page.locator("#tab-results")).to_contain_text("240 of 240")
+    page.get_by_role("link", name="Runs").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
+
+
+def test_what_the_server_drew_stays_when_gradio_attaches(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}")
+    page.evaluate("document.querySelector('#tab-results h1').mark = 'mine'")
+    shifted = """() => new Promise(done => new PerformanceObserver(list =>
+      done(list.getEntries().map(({ value }) => value))).observe(
+        { type: 'layout-shift', buffered: true }) || setTimeout(() => done([]), 500))"""
+    ready(page)
+    assert page.evaluate("document.querySelector('#tab-results h1').mark") == "mine"
+    assert page.evaluate(shifted) == []
+
+
+def test_links_change_the_view_without_a_reload_and_history_goes_through_them(
+    counted: Any, run_id: str
+):
+    page = counted
+    page.goto(f"/en/?run={run_id}&tab=results")
+    ready(page)
+    page.get_by_role("link", name="Bias", exact=True).click()
+    page.wait_for_url("**sub=bias**")
+    page.get_by_role("link", name="Models").click()
+    page.wait_for_url("**tab=models**")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
+    expect(page.get_by_role("link", name="Models")).to_have_attribute("aria-current", "page")
+    page.go_back()
+    page.wait_for_url("**sub=bias**")
+    expect(page.locator("#tab-results")).to_be_visible()
+    expect(page.locator("#tab-models")).to_be_hidden()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("steady")
+    page.go_forward()
+    page.wait_for_url("**sub=bias**")
+    assert loads(page) == 1
+
+
+def test_a_tab_that_was_left_keeps_what_was_typed_in_it(counted: Any):
+    page = counted
+    page.goto("/en/?tab=evaluate")
+    ready(page)
+    page.locator("main input[type=file]").first.set_input_files(
+        {
+            "name": "capitals.csv",
+            "mimeType": "text/csv",
+            "buffer": b"id,question,A,B,C,D,answer\n1,Capital of France?,Paris,Rome,Oslo,Bern,A\n",
+        }
+    )
+    name = page.get_by_label("Name of the run")
+    name.fill("Midterm")
+    page.get_by_role("link", name="Models").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
+    page.get_by_role("link", name="Evaluate").click()
+    expect(name).to_have_value("Midterm")
+    assert loads(page) == 1
+
+
+def test_a_search_stands_in_the_address_once_and_keeps_the_cursor(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}&tab=results&sub=samples")
+    ready(page)
+    before = page.evaluate("history.length")
+    search = page.locator("#tab-results input[type=search]")
+    search.press_sequentially("plus", delay=150)
+    page.wait_for_url("**=plus**")
+    expect(search).to_be_focused()
+    expect(search).to_have_value("plus")
+    assert page.evaluate("history.length") <= before + 1
+    page.reload()
+    expect(page.locator("#tab-results input[type=search]")).to_have_value("plus")
+
+
+def test_a_press_before_gradio_is_there_is_answered_when_it_is(
+    chromium: Any, tmp_path_factory: pytest.TempPathFactory
+):
+    with started(tmp_path_factory.mktemp("early")) as server:
+        server.wait()
+        context = admitted(chromium, server.address)
+        tab = context.new_page()
+        tab.goto("/en/?tab=models")  # Gradio is being imported
+        expect(tab.get_by_role("heading", level=1)).to_have_text("Models")
+        assert tab.evaluate("document.querySelector('gradio-app')") is None
+        tab.get_by_role("link", name="Evaluate").click()  # links need no Gradio
+        expect(tab.get_by_role("heading", level=1)).to_have_text("New evaluation")
+        tab.get_by_role("button", name="Try the sample").click()
+        tab.wait_for_url("**run=**", timeout=60_000)
+        context.close()
+
+
+def test_the_first_language_is_the_browser_s_and_a_choice_is_kept(
+    chromium: Any, server: str, run_id: str
+):
+    context = chromium.new_context(base_url=server, locale="zh-CN")
+    tab = context.new_page()
+    tab.goto(f"/r/{run_id}?token={TOKEN}")
+    assert tab.evaluate("document.documentElement.lang") == "zh-CN"
+    tab.get_by_role("link", name="偏差").click()
+    tab.wait_for_url("**sub=bias**")
+    tab.get_by_role("link", name="EN", exact=True).click()
+    tab.wait_for_url("**/en/**sub=bias**")
+    assert f"run={run_id}" in tab.url
+    tab.goto(f"/r/{run_id}")
+    assert tab.evaluate("document.documentElement.lang") == "en"
+    context.close()
+
+
+def test_the_theme_changes_at_once_and_stays(counted: Any):
+    page = counted
+    page.goto("/en/?tab=models")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == "rgb(246, 246, 243)"
+    page.get_by_role("button", name="Dark").click()
+    assert page.evaluate(ground) == "rgb(18, 20, 22)"
+    assert loads(page) == 1
+    page.reload()
+    assert page.evaluate(ground) == "rgb(18, 20, 22)"
+    page.goto("/en/?tab=models&__theme=light")
+    assert page.evaluate(ground) == "rgb(246, 246, 243)"
+    assert "__theme" not in page.url
+
+
+def test_what_takes_longer_shows_that_it_works(page: Any, run_id: str):
+    held: list[Any] = []
+    page.goto(f"/en/?run={run_id}&tab=results")
+    page.route("**sub=statistics**", lambda route: held.append(route))
+    page.get_by_role("link", name="Statistics").click()
+    expect(page.get_by_role("status")).to_have_text("Working")
+    held[0].continue_()
+    page.wait_for_url("**sub=statistics**")
+    expect(page.get_by_role("status")).to_have_count(0)

@@ -1,0 +1,122 @@
+"""What folds below the lead table: its finding is on its closed line, its tables inside."""
+
+import pytest
+from overview_examples import BASE, EARLY, LATE, RUNS, halting, summary
+
+from evalui.report.analyses.overview.sections import by_subject, every_rule, how_sure, section
+from evalui.report.analyses.overview.standing import DatasetStanding, standings
+from evalui.report.blocks import Heading, Paragraph, Table, TextCell, ValueCell
+
+
+def standing(name: str) -> DatasetStanding:
+    return standings(RUNS[name], baselines={BASE})[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "finding"),
+    [
+        ("winner", "Very. The gap is 30 points (22–38); 240 questions show 12 or more."),
+        ("tie", "Not enough to tell: 240 questions show gaps of 10 points or more."),
+        ("tie of many", "The first two are equal on each of 240 questions."),
+        ("nobody", "Fairly. With 240 questions a model needs 31 % or more to stand out."),
+        ("one model in one order", "240 questions leave a range of 12 points."),
+        ("few", "With 12 questions nothing is tested."),
+    ],
+)
+def test_how_sure_the_verdict_is(name: str, finding: str):
+    made = how_sure(standing(name), "en")
+    assert made is not None
+    assert made[0] == finding
+
+
+def test_nothing_is_sure_while_answers_are_to_come_or_models_were_not_asked_alike():
+    assert how_sure(standing("unfinished"), "en") is None
+    assert how_sure(standing("other questions"), "en") is None
+
+
+def test_the_pairs_stand_with_their_ranges_and_corrected_p_values():
+    made = how_sure(standing("winner"), "en")
+    assert made is not None
+    table, caption = made[1]
+    assert isinstance(table, Table)
+    assert isinstance(caption, Paragraph)
+    assert table.head == ("Pair", "Difference", "Plausible range", "p, corrected", "In words")
+    assert [row[0] for row in table.rows] == [
+        f"{LATE} over {BASE}",
+        f"{EARLY} over {BASE}",
+        f"{LATE} over {EARLY}",
+    ]
+    assert table.rows[2][1:] == (
+        ValueCell("+30", "points"),
+        "22–38",
+        "< .001",
+        "a real difference",
+    )
+    assert caption.text.startswith(
+        "Robust accuracy, paired on the same 240 questions, Holm over 3 pairs."
+    )
+
+
+def test_of_few_questions_no_pair_has_a_p_value():
+    made = how_sure(standing("few"), "en")
+    assert made is not None
+    table = made[1][0]
+    assert isinstance(table, Table)
+    assert table.rows[0][3:] == ("–", "too few questions")
+
+
+def test_subjects_are_counted_by_the_figure_that_ranks():
+    made = by_subject(standing("winner"), "en")
+    assert made is not None
+    finding, (table, caption) = made
+    assert finding == f"{LATE} is ahead in 2 of 4; 60 questions each cannot rank one."
+    assert isinstance(table, Table)
+    assert isinstance(caption, Paragraph)
+    assert table.head == ("Subject", "n", LATE, EARLY, BASE)
+    assert [row[0] for row in table.rows] == [
+        "STEM",
+        "Other",
+        "All subjects",
+        "s0",
+        "s1",
+        "s2",
+        "s3",
+    ]
+    # The even subjects are those that are lost with the order.
+    assert [row[3].value for row in table.rows[3:]] == ["0.0", "100.0", "0.0", "100.0"]
+    assert table.rows[2][3] == ValueCell("50", "%", "44–56", "mean over subjects 50.0")
+    assert caption.text == "Right in every order, with its plausible range."
+
+
+def test_one_model_has_its_best_and_its_worst_subject():
+    cells = [summary(halting(5), LATE, subjects=3, pattern="origin")]
+    made = by_subject(standings(cells)[0], "en")
+    assert made is not None
+    assert made[0].startswith("From ")
+    assert by_subject(standing("tie"), "en") is None
+
+
+def test_each_rule_reads_the_same_answers():
+    made = every_rule(standing("with rules"), "en")
+    assert made is not None
+    finding, (table, _) = made
+    assert (
+        finding == "Another order under “exactly one letter”; accuracy moves by up to 100 points."
+    )
+    assert isinstance(table, Table)
+    assert table.head == ("Rule", LATE, EARLY, "Unreadable")
+    assert table.rows[0][0] == TextCell("tolerant reading (headline)", strong=True)
+    assert table.rows[1][3] == "0.0 – 100.0 %"
+
+
+def test_of_several_datasets_each_has_its_tables_under_its_name():
+    both = standings(RUNS["two datasets"], baselines={BASE})
+    made = section("how-sure", how_sure, both, "en", kind="sure")
+    assert made is not None
+    assert made.finding == "The first place is certain on 2 of 2 datasets."
+    heads = [block.text for block in made.blocks if isinstance(block, Heading)]
+    assert heads == ["ceval", "cmmlu"]
+
+
+def test_what_has_nothing_to_say_is_no_section():
+    assert section("by-subject", by_subject, [standing("tie")], "en", kind="subjects") is None

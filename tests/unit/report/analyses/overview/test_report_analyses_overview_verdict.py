@@ -1,0 +1,163 @@
+"""The sentence on top of a run, and what supports it."""
+
+import pytest
+from overview_examples import (
+    BASE,
+    EARLY,
+    LATE,
+    RUNS,
+    blind,
+    fond,
+    halting,
+    losing,
+    right,
+    summary,
+)
+
+from evalui.messages import messages
+from evalui.report.analyses.overview.standing import standings
+from evalui.report.analyses.overview.verdict import headline, join_names, mode_word, tied, winner
+from evalui.report.blocks import Headline
+from evalui.types import Language
+
+
+def said(name: str, language: Language = "en") -> Headline:
+    return headline(standings(RUNS[name], baselines={BASE}), language)
+
+
+@pytest.mark.parametrize(
+    ("name", "english", "chinese"),
+    [
+        (
+            "winner",
+            f"{LATE} wins: 80 % right in every option order, 30 points ahead of {EARLY}.",
+            f"{LATE} 胜出：80 % 的题每种顺序都答对，比 {EARLY} 高 30 分。",
+        ),
+        (
+            "tie",
+            f"{EARLY} and {LATE} cannot be told apart: 83.3 % and 80 % right in every order.",
+            f"{EARLY}、{LATE} 分不出高下：每种顺序都答对的为 83.3 %、80 %。",
+        ),
+        (
+            "one model in one order",
+            f"{LATE} is right on 67 % (60–72); guessing scores 25 %.",
+            f"{LATE} 答对 67 %（60–72）；随机为 25 %。",
+        ),
+        (
+            "nobody",
+            "No model beats guessing on these questions.",
+            "在这些题上，没有模型好于乱猜。",
+        ),
+        ("few", "Too few questions (12) to rank models.", "题目太少（12 题），不排名。"),
+        (
+            "unfinished",
+            "660 of 1,920 answers are in. The verdict comes with the last one.",
+            "已收到 660 / 1,920 条。全部完成后给出结论。",
+        ),
+        ("nothing", "No answers yet.", "还没有回答。"),
+        (
+            "other questions",
+            "These models are not ranked: they were not asked alike.",
+            "这些模型不排名：提问方式不同。",
+        ),
+        (
+            "two datasets",
+            f"{LATE} wins on each of 2 datasets.",
+            f"{LATE} 在全部 2 个数据集上胜出。",
+        ),
+    ],
+)
+def test_each_situation_has_its_sentence(name: str, english: str, chinese: str):
+    assert (said(name).text, said(name, "zh").text) == (english, chinese)
+
+
+@pytest.mark.parametrize(
+    ("name", "support"),
+    [
+        ("winner", "240 questions are plenty for that gap (22–38)."),
+        (
+            "winner in two modes",
+            "240 questions are plenty for that gap (22–38). Cloze gives the same order.",
+        ),
+        ("another order", f"Cloze gives another order: {EARLY} leads by 39 points (31–46)."),
+        ("tie", "240 questions show gaps of 10 points or more."),
+        (
+            "nobody",
+            f"The best, {LATE}, is right on 25 % (20–31); guessing scores 25 %. "
+            "So nobody is ranked.",
+        ),
+        ("one model", "Right in every order: 50 % (44–56)."),
+        ("four modes", "240 questions are plenty for that gap (44–56). "
+         "All 3 other modes give the same order."),
+        ("other questions", "They differ in number of questions."),
+    ],
+)  # fmt: skip
+def test_one_or_two_short_sentences_support_it(name: str, support: str):
+    assert said(name).support == support
+
+
+def test_the_one_warning_is_what_changes_how_the_verdict_is_read():
+    warned = said("unreadable")
+    assert (warned.kind, warned.support) == (
+        "warn",
+        f"More than half of {LATE}'s replies cannot be read.",
+    )
+    assert said("some unreadable").kind is None
+
+
+def test_a_script_wins_nothing_and_is_no_rival():
+    found = standings([summary(halting(5), LATE), summary(right, BASE)], baselines={BASE})
+    assert winner(found[0]) is None
+    assert headline(found, "en").text.startswith(f"{LATE} is right on 80 %")
+
+
+def test_of_scripts_alone_the_best_wins():
+    found = standings([summary(right, "a"), summary(fond, "b")], baselines={"a", "b"})
+    assert headline(found, "en").text.startswith("a wins")
+
+
+def test_who_guesses_is_beaten_but_not_ranked():
+    found = standings([summary(right, LATE), summary(blind(0), EARLY)])
+    assert headline(found, "en").text.startswith(f"{LATE} wins")
+    comparison = found[0].comparison
+    assert comparison is not None
+    assert tied(comparison) == (LATE,)
+
+
+def test_a_pair_of_many_that_turns_in_another_mode_names_both():
+    third = [summary(halting(2), "third"), summary(halting(2), "third", mode="cloze")]
+    other = [summary(fond, LATE, mode="cloze"), summary(halting(9), EARLY, mode="cloze")]
+    found = standings([summary(halting(3), LATE), summary(losing, EARLY), *other, *third])
+    assert headline(found, "en").support == (
+        f"Cloze gives another order: there {EARLY} beats {LATE} by 39 points."
+    )
+
+
+def test_nobody_on_several_datasets():
+    both = [summary(blind(0), LATE, dataset=dataset) for dataset in ("ceval", "cmmlu")]
+    assert headline(standings(both), "en").text == ("No model beats guessing on any of 2 datasets.")
+
+
+def test_datasets_with_winners_of_their_own_have_verdicts_of_their_own():
+    found = standings(
+        [
+            summary(right, LATE),
+            summary(fond, EARLY),
+            summary(fond, LATE, dataset="cmmlu"),
+            summary(right, EARLY, dataset="cmmlu"),
+        ]
+    )
+    assert headline(found, "en").text == "2 datasets, each with its own verdict."
+
+
+def test_many_names_are_counted():
+    assert join_names(["a"], "en") == "a"
+    assert join_names(["a", "b", "c", "d"], "en") == "a, b, c and d"
+    assert join_names(["a", "b", "c", "d", "e"], "en") == "a, b, c and 2 more"
+    assert join_names(["a", "b", "c", "d", "e"], "zh") == "a、b、c、另外 2 个"
+
+
+def test_a_mode_is_called_by_its_word_and_what_tells_it_from_others():
+    assert mode_word("cloze 5-shot", "cloze", "en") == "Cloze 5-shot"
+    assert mode_word("cloze", "cloze", "zh") == messages("zh")("mode.cloze_short")
+    assert mode_word("echo", "echo", "en", capital=False) == "echo"

@@ -1,0 +1,40 @@
+"""Lead tables for a paper; nothing of a file becomes a command."""
+
+from evalui.report.blocks import Card, Column, Details, ModelCell, Paragraph, Table, ValueCell
+from evalui.report.charts.kinds import Axis
+from evalui.report.render.latex import as_latex, escape_latex
+
+COLUMNS = (
+    Column("Model"),
+    Column("Marks", axis=Axis(0, 1, (), ())),
+    Column("As written", group="Cloze", right=True),
+)
+ROWS = ((ModelCell("a_b"), "", ValueCell("66", "%", "60–72")),)
+
+
+def test_a_lead_table_has_its_caption_and_its_figures():
+    text = as_latex([Card((Paragraph("x"), Table(COLUMNS, ROWS, lead=True)), title="50 % & more")])
+    assert text.splitlines() == [
+        r"\begin{table}",
+        r"  \caption{50 \% \& more}",
+        r"  \begin{tabular}{lr}",
+        r"    \toprule",
+        r"    Model & Cloze · As written \\",
+        r"    \midrule",
+        r"    a\_b & 66 \% (60–72) \\",
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+
+
+def test_other_tables_are_taken_from_the_sections_that_are_named():
+    blocks = [Table(COLUMNS, ROWS), Details("every-figure", "Every", "", (Table(COLUMNS, ROWS),))]
+    assert as_latex(blocks) == ""
+    assert as_latex(blocks, ["every-figure"]).count(r"\begin{table}") == 1
+
+
+def test_signs_of_latex_stay_text():
+    assert escape_latex(r"\input{x} $1 #2 ~^") == (
+        r"\textbackslash{}input\{x\} \$1 \#2 \textasciitilde{}\textasciicircum{}"
+    )
