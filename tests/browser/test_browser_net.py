@@ -90,6 +90,13 @@ def in_turn(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
     return act
 
 
+def unfold(tab: Any) -> None:
+    """Show what each model can do, which its row folds away."""
+    complete(tab)
+    tab.evaluate("document.querySelectorAll('main details').forEach(each => (each.open = true))")
+    complete(tab)
+
+
 def choose_second(tab: Any) -> None:
     """Choose the second entry of the first visible list, here always of models and modes."""
     complete(tab)
@@ -147,7 +154,7 @@ VIEWS = (
     View("compare-run", "run={choice}&tab=compare"),
     View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
-    View("models", "tab=models"),
+    View("models", "tab=models", act=unfold),
     View("models-hub", "tab=models&add=hub"),
     View("models-endpoint", "tab=models&add=endpoint"),
 )
