@@ -6,9 +6,13 @@ import pytest
 from open_examples import judge_result, judged_run
 
 from evalui.report.analyses.arena.figures import arena
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.open_run import OpenRun, open_blocks
+from evalui.report.blocks import Heading
 from evalui.report.charts import theme
 from evalui.report.compile import compile_report
 from evalui.report.export.files import files, write
+from evalui.report.render.page import as_page
 
 _HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -77,8 +81,8 @@ def test_the_page_follows_the_readers_theme_and_can_be_printed(open_page):
 
 def test_multiple_choice_has_its_page_with_tables_and_sentences(choices):
     page = _Page(write(compile_report("Midterm", choices[:1]), "html", "en"))
-    assert page.tags.count("table") == 3
-    assert "Right answers are found equally often" in page.text
+    assert page.tags.count("table") == 6
+    assert "is right on" in page.text
     assert choices[0].cell.signature in page.text
 
 
@@ -90,11 +94,13 @@ def test_foreign_text_stays_text(choices, make_result):
     assert page.text.count("<script>alert(1)</script>") >= 3
 
 
-def test_hostile_judges_models_and_capabilities_stay_text(open_report):
+def test_hostile_judges_models_and_capabilities_stay_text():
     judged = arena(judge_result(models=(_HOSTILE, "early", "late"), n=12))
     dimensions = tuple(replace(one, name=_HOSTILE) for one in judged.dimensions)
     changed = replace(judged, by=_HOSTILE, dimensions=dimensions)
-    page = _Page(write(replace(open_report, arenas=(changed,)), "html", "en"))
+    run = OpenRun((), (changed,), (), ())
+    blocks = (Heading(1, _HOSTILE), *open_blocks(run, OpenContext("en")))
+    page = _Page(as_page(blocks, "en"))
     assert "script" not in page.tags
     assert all(link.startswith("data:") for link in page.links)
 
