@@ -90,15 +90,11 @@ def in_turn(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
     return act
 
 
-def place_of_model(value: str) -> Callable[[Any], None]:
-    """Choose where the model to add is: the form has other fields for each place."""
-
-    def act(tab: Any) -> None:
-        complete(tab)
-        tab.locator(f"main input[name=add_place][value={value}]").check()
-        complete(tab)
-
-    return act
+def unfold(tab: Any) -> None:
+    """Show what each model can do, which its row folds away."""
+    complete(tab)
+    tab.evaluate("document.querySelectorAll('main details').forEach(each => (each.open = true))")
+    complete(tab)
 
 
 def choose_second(tab: Any) -> None:
@@ -156,9 +152,9 @@ VIEWS = (
     View("compare-run", "run={choice}&tab=compare"),
     View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
-    View("models", "tab=models"),
-    View("models-hub", "tab=models", act=place_of_model("hub")),
-    View("models-endpoint", "tab=models", act=place_of_model("endpoint")),
+    View("models", "tab=models", act=unfold),
+    View("models-hub", "tab=models&add=hub"),
+    View("models-endpoint", "tab=models&add=endpoint"),
 )
 
 

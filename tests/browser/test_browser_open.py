@@ -76,7 +76,7 @@ def test_the_sample_leads_to_standings_a_vote_and_a_report_of_its_own(
     name = page.locator(".ballot input[name=voter]")
     name.fill("ann")
     name.press("Enter")
-    expect(page.locator(".pair.now .answer")).to_have_count(2)
+    expect(page.locator(".pair.now .ballot-answer")).to_have_count(2)
     page.evaluate("document.activeElement.blur()")
     page.wait_for_timeout(260)  # a press on a pair that nobody can have read is no vote
     page.get_by_role("button", name="Both good").click()

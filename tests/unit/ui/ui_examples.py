@@ -1,7 +1,9 @@
 """Files, models and a hostile text for the tests of the page."""
 
 import asyncio
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -40,3 +42,10 @@ def served(build: Callable[[], T]) -> T:
         return build()
 
     return asyncio.run(inside())
+
+
+def poll_of(page: str) -> dict[str, str]:
+    """What the script sends with a poll of this page: the data of its element."""
+    element = re.search(r"<div data-poll=[^>]*>", page)
+    assert element, "the page does not poll"
+    return {key: unescape(text) for key, text in re.findall(r'data-(\w+)="([^"]*)"', element[0])}

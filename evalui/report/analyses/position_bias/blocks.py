@@ -355,7 +355,7 @@ def _figures(subject: BiasSubject, language: Language) -> Details:
     )
     return Details(
         "figures",
-        localized("every-figure", language),
+        localized("every.name", language),
         finding,
         (
             Paragraph(localized("maps.figures_about", language), small=True),

@@ -3,13 +3,13 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, halting, right
 
+from evalui.report.analyses.overview.sections import pairs_table
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.statistics import (
     CellComparison,
     IncomparablePair,
     compare_cells,
     comparison_method,
-    comparison_sentences,
     comparisons,
     format_least_difference,
     mcnemar_sentence,
@@ -143,9 +143,8 @@ def test_what_may_be_missed_shrinks_with_the_questions():
 
 def test_the_sentences_come_with_the_widest_difference_first(three):
     (found,) = comparisons(three)
-    told = comparison_sentences(found, "en")
-    assert told[0].startswith("sure beats fond by 50 points")
-    assert len(told) == 3
+    told = [row[0] for row in pairs_table(found.pairs, "en").rows]
+    assert told == ["sure over fond", "less over fond", "sure over less"]
 
 
 def test_the_small_line_tells_correction_and_p(three):
@@ -168,7 +167,7 @@ def test_of_few_questions_no_p_is_told():
     ]
     (found,) = comparisons(summaries)
     assert comparison_method(found, "en") == ""
-    assert comparison_sentences(found, "en") == ("a and b: too few questions to tell (24)",)
+    assert pair_sentence(found.pairs[0], "en") == "a and b: too few questions to tell (24)"
 
 
 def test_identical_models_are_not_a_test():
@@ -176,8 +175,8 @@ def test_identical_models_are_not_a_test():
     (found,) = comparisons(summaries)
     assert found.pairs[0].adjusted == 1
     assert not found.pairs[0].significant
-    assert comparison_sentences(found, "en") == (
-        "By this figure a and b are equal on each of 120 questions",
+    assert pair_sentence(found.pairs[0], "en") == (
+        "By this figure a and b are equal on each of 120 questions"
     )
     assert mcnemar_sentence(found.pairs[0], "en") == "No question separates a and b."
 

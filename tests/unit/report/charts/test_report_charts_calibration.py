@@ -11,7 +11,7 @@ from evalui.report.charts.calibration import (
     reliability,
     reliability_subtitle,
     reliability_title,
-    sample_size_chart,
+    sample_size_lines,
 )
 from evalui.report.charts.plotly import draw_plotly
 from evalui.scoring.calibration import Calibration, CalibrationBin
@@ -86,7 +86,7 @@ def test_the_title_says_whether_the_model_is_too_sure(bins: list[CalibrationBin]
 def test_the_subtitle_has_both_scores_and_the_mass():
     found = _calibration(_bin(0.8, 0.85, 0.5, 200))
     assert reliability_subtitle(found, 0.953, "en") == (
-        "Order as written. ECE 12.3 points, Brier 0.46 (0 to 2); lower is better. "
+        "Order as written. ECE 12.3 points, Brier 0.46; lower is better. "
         "Letters hold 95.3 % of the probability. n = 200."
     )
     assert "字母占 – %" in reliability_subtitle(found, None, "zh")
@@ -100,7 +100,7 @@ def test_a_real_cell_has_its_reliability():
 
 
 def test_the_smallest_visible_difference_falls_with_the_root_of_the_questions():
-    chart = sample_size_chart(240, "en")
+    chart = draw_plotly(sample_size_lines(240, "en"))
     ten = dict(zip(chart.data[0].x, chart.data[0].y, strict=True))
     assert ten[100] == pytest.approx(2.80 * 0.1**0.5 / 10 * 100, rel=0.01)
     assert ten[100] == pytest.approx(10 * ten[10000])
@@ -110,7 +110,7 @@ def test_the_smallest_visible_difference_falls_with_the_root_of_the_questions():
 
 
 def test_a_pair_has_its_own_line():
-    chart = sample_size_chart(240, "en", omega=0.4)
+    chart = draw_plotly(sample_size_lines(240, "en", omega=0.4))
     assert len(chart.data) == 4
     assert "240 questions: 7.2 points" in chart.data[3].hovertext
 

@@ -13,6 +13,7 @@ from open_examples import judge_result
 from evalui.report.analyses.arena.document import judged_blocks
 from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table
 from evalui.report.charts.answers import picks_heat_map
@@ -237,11 +238,27 @@ def test_names_with_dollars_and_unknown_signs_are_drawn_as_they_are():
 # ---------------------------------------------------------------- multiple choice
 
 
+def _accuracy_png(summaries, language: Language) -> bytes:
+    return dict(pictures(overview_blocks(summaries, language)))["accuracy.png"]
+
+
+def heat_map_png(table, language: Language, *, title: str = "", colour: str = COLOURS[0]) -> bytes:
+    return draw_png(picks_heat_map(table, language, colour=colour), LIGHT, title=title)
+
+
 @chinese
 def test_chinese_pictures_of_choices_have_every_glyph(two):
     # A missing glyph is a warning of matplotlib's, and warnings are errors here.
-    chart = picks_heat_map(two[1].main_positions, "zh")
-    assert draw_png(chart, LIGHT, title="通义千问").startswith(b"\x89PNG")
+    named = [replace(two[0], cell=replace(two[0].cell, model="通义千问")), two[1]]
+    assert _accuracy_png(named, "zh").startswith(b"\x89PNG")
+    assert heat_map_png(two[1].main_positions, "zh", title="通义千问").startswith(b"\x89PNG")
+
+
+def test_the_marks_of_the_lead_table_are_a_picture_with_its_finding(two, texts):
+    _accuracy_png(two, "en")
+    shown = texts()
+    assert shown[0].startswith("No model loses over 1 in 20")
+    assert "guessing 25 %, solid 0.4 %" in shown
 
 
 def test_the_heat_map_prints_every_share(two, texts):

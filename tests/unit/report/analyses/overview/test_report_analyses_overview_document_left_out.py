@@ -23,7 +23,7 @@ FOUND = (
 )
 ENGLISH = (
     "Faulty rows left out of law: 1,200.",
-    "Not used for qa, which has no options to choose from: cloze, generation.",
+    "Not used for qa, which has no options to choose from: cloze, reply.",
     "gone on law, cloze: there is no such folder.",
     "logic was left out, because its folder is not among the files.",
 )
@@ -48,10 +48,9 @@ def test_both_languages_name_the_same_things():
 
 def test_the_report_and_its_page_list_them(report: Report):
     told = markdown(report, "en")
-    assert "## Left out of this run\n" in told
+    assert "## What to know (" in told
     assert [line for line in ENGLISH if line not in told] == []
     page = write(report, "html", "zh").decode()
-    assert "本次任务未评测的内容" in page
     assert "law：略去 1,200 行有错误的数据。" in page
 
 
@@ -69,5 +68,5 @@ def test_figures_for_programs_hold_them_too(report: Report):
 
 def test_a_report_of_a_run_that_leaves_nothing_out_is_silent(make_result):
     report = compile_report("Run", [make_result({"q0": "right"})])
-    assert "Left out" not in markdown(report, "en")
+    assert "The run" not in markdown(report, "en")
     assert "left_out" not in json.loads(write(report, "json", "en"))

@@ -52,9 +52,9 @@ def test_a_sound_cell_needs_no_note():
 @pytest.mark.parametrize(
     ("change", "level", "rule", "told"),
     [
-        ({"state": "failed", "error": "Out of memory."}, "bad", "failed", "Failed: Out of memory."),
+        ({"state": "failed", "error": "Out of memory."}, "bad", "failed", "Failed. Out of memory."),
         ({"done": 412}, "warn", "partial", "Only 412 of 960 answers are in"),
-        ({"n": 29}, "warn", "fewer-than-30", "Fewer than 30 questions (29)"),
+        ({"n": 29}, "warn", "fewer-than-30", "Only 29 questions: read the counts"),
         (
             {"n": 99},
             "info",
@@ -68,19 +68,25 @@ def test_a_sound_cell_needs_no_note():
             {"unreadable": 20, "unreadable_origin": 12},
             "warn",
             "unreadable-many",
-            "20 of 960. If all of them were right, accuracy would be 65 % instead of 60 %.",
+            "20 of 960 replies unreadable, counted as wrong. "
+            "If all were right: 65 % instead of 60 %.",
         ),
         ({"unreadable": 97}, "bad", "unreadable-many", "97 of 960"),
-        ({"form": {"format_gap": _gap(0.051)}}, "warn", "format", "5 points are lost"),
+        ({"form": {"format_gap": _gap(0.051)}}, "warn", "format", "Form costs 5 points."),
         ({"form": {"index_hits": 49}}, "warn", "by-number", "5.1 % of replies give a number"),
         ({"form": {"mass": 0.49}}, "bad", "mass", "only 49 % of the probability"),
         ({"form": {"mass": 0.89}}, "warn", "mass-some", "hold 89 % of the probability"),
-        ({"ties": 10}, "warn", "ties", "10 of 960. They count in part"),
+        ({"ties": 10}, "warn", "ties", "10 of 960 answers tie at the top. They count in part"),
         ({"incomplete": ("a", "b")}, "warn", "incomplete", "lack an order: 2."),
-        ({"naming": ("a",)}, "info", "naming", "1. They are asked in the order as written only"),
+        ({"naming": ("a",)}, "info", "naming", "above”: 1. They keep their order as written"),
         ({"form": {"near_ties": 40}}, "info", "near-ties", "decided by a hair: 40 of 960."),
         ({"form": {"merged_boundaries": 3}}, "info", "merged", "joined with the question: 3."),
-        ({"duplicates": ("a", "b")}, "info", "duplicates-text", "same text: 2. Such options are"),
+        (
+            {"duplicates": ("a", "b")},
+            "info",
+            "duplicates-text",
+            "same text: 2. Equally probable, they count",
+        ),
         ({"form": {"truncated": 3}}, "warn", "truncated", "longer than the model's limit: 3."),
     ],
 )
@@ -111,7 +117,7 @@ def test_below_its_threshold_nothing_is_said(change: dict[str, object]):
 def test_a_cell_that_cannot_run_says_only_why():
     summary = replace(_summary(n=3), state="impossible", error="It gives no probabilities.")
     (note,) = notes(summary, "zh")
-    assert (note.level, note.text) == ("info", "不能运行：It gives no probabilities.")
+    assert (note.level, note.text) == ("info", "不能运行。It gives no probabilities.")
 
 
 def test_a_cell_at_work_is_not_blamed_for_missing_orders():
@@ -139,9 +145,8 @@ def test_a_real_cell_can_be_told_in_both_languages(make_result, language):
 def test_both_the_gap_and_the_numbers_are_told_of_a_format_problem():
     found = notes(_summary(form={"format_gap": _gap(0.08), "index_hits": 96}), "en")
     texts = {note.rule: note.text for note in found}
-    assert texts["format-index"].endswith(
-        "8 points are lost when the reply must be exactly one "
-        "letter; 10 % of replies give a number."
+    assert texts["format-index"] == (
+        "Form costs 8 points: 10 % of replies give a number where one letter is due."
     )
     assert "by-number" in texts
 
@@ -160,7 +165,7 @@ def _told(summary: Summary, language: str = "en") -> dict[str, str]:
 
 def test_a_spread_that_even_an_unbiased_model_has_is_told_of_few_questions():
     told = _told(summarise(cell_result(fond, n=80)))
-    assert told["exploratory"].startswith("Exploratory: with 80 questions small differences")
+    assert told["exploratory"].startswith("With 80 questions small differences are missed. Even")
     assert "exploratory" not in _told(summarise(cell_result(fond, n=100)))
 
 
@@ -171,7 +176,7 @@ def test_right_answers_that_stand_mostly_at_one_letter_are_told(make_result, pat
     picks = {f"q{i}": "right" for i in range(100)}
     targets = {f"q{i}": 0 if i < 45 else 1 + i % 3 for i in range(100)}
     uneven = summarise(make_result(picks, targets=targets, pattern=pattern))
-    assert "45 % stand at A" in _told(uneven)[rule]
+    assert "45 % of right answers stand at A" in _told(uneven)[rule]
     assert _told(summarise(make_result(picks, pattern=pattern))) == {}
 
 
@@ -182,7 +187,10 @@ def test_ten_questions_are_not_called_unbalanced(make_result):
 
 def test_what_can_be_answered_without_its_question_is_told():
     blind = summarise(cell_result(right, mode="choices_only"))
-    assert "100.0 % right from the options alone (p < .001)" in _told(blind)["choices-only"]
+    assert (
+        "100.0 % right from the options alone, without the question (p < .001)"
+        in _told(blind)["choices-only"]
+    )
     assert "只看选项答对" in _told(blind, "zh")["choices-only"]
     assert "choices-only" not in _told(summarise(cell_result(right)))
 
@@ -203,12 +211,12 @@ def test_a_prior_that_hurts_is_told():
         )
         return replace(summary, bias=replace(summary.bias, strata=(stratum,)))
 
-    assert "worse, 2.1 to 5.3 points" in _told(changed(2.1, 5.3))["debiasing-hurts"]
+    assert "spreads wider (2.1 to 5.3 points)" in _told(changed(2.1, 5.3))["debiasing-hurts"]
     assert "debiasing-hurts" not in _told(changed(5.3, 2.1))
 
 
 @pytest.mark.parametrize(
-    ("language", "told"), [("en", "A letter counts as that letter"), ("zh", "答字母按该字母计分")]
+    ("language", "told"), [("en", "A letter counts as itself"), ("zh", "答字母按该字母计分")]
 )
 def test_where_letters_are_chosen_the_note_says_what_a_letter_counts(make_result, language, told):
     found = replace(summarise(make_result({"q0": [0], "q1": [1]})), duplicates=("q1",))

@@ -104,7 +104,7 @@ def test_each_position_has_its_share_its_range_and_what_is_found_there():
 @pytest.mark.parametrize(
     ("result", "title"),
     [
-        (FOND, "Right answers are found most often at A (100.0 %)"),
+        (FOND, "Right answers found most at A (100.0 %)"),
         (cell_result(right), "Picks and right answers by position"),
         (cell_result(fond, n=28), "Picks and right answers by position"),
     ],
@@ -165,7 +165,7 @@ def test_a_figure_of_the_page_leads_to_the_questions_it_counts():
         "#content-or-position"
         for key, slots, options in (("1,4", 1, 4), ("4,1", 4, 1))
     }
-    assert "leads to its questions" in picks.caption
+    assert "Cells lead to questions." in picks.caption
 
 
 def test_an_unreadable_answer_leads_to_its_questions():

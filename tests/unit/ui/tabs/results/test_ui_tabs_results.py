@@ -75,7 +75,7 @@ def test_written_answers_have_their_own_views(tmp_path: Path):
     tab = ResultsTab(desk, messages("en"))
     page = tab.render({"run": run_id, "sub": "bias"})
     assert 'aria-current="page">Overview' in page
-    assert f'href="?run={run_id}&amp;tab=arena">Duels' in page
+    assert f'href="?run={run_id}&amp;tab=results&amp;sub=duels">Duels' in page
     assert f'href="?run={run_id}&amp;tab=annotate">Annotate' in page
     assert "Statistics" not in page
 
@@ -121,12 +121,13 @@ def test_a_live_run_fills_in_place(
     run_id = desk.start(read_run_form(form_for(models=["biased"], modes=["multiple_choice"])))
     assert queue.claim(desk.database, "worker-1")
     page = tab.render({"run": run_id})
-    assert "Still running: 0 of 16 done." in page
+    assert "0 of 16 answers are in. The verdict comes with the last one." in page
     assert "data-poll=" in page
     seen = str(desk.run(run_id).revision)
     assert tab.act(act("poll", {"run": run_id}, revision=seen)) is None
-    assert "Still running" in (tab.act(act("poll", {"run": run_id}, revision="-1")) or "")
-    assert "仍在运行：已完成 0 / 16。" in ResultsTab(desk, messages("zh")).render({"run": run_id})
+    assert "0 of 16 answers" in (tab.act(act("poll", {"run": run_id}, revision="-1")) or "")
+    samples = ResultsTab(desk, messages("zh")).render({"run": run_id, "sub": "samples"})
+    assert "仍在运行：已完成 0 / 16。" in samples
 
 
 def test_a_finished_run_does_not_poll(tab: ResultsTab, finished: Finished):
