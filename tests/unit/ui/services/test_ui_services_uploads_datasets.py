@@ -21,7 +21,7 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
-from evalui.ui.tabs.results.overview import OverviewView
+from evalui.ui.tabs.results import ResultsTab
 from evalui.ui.web.server import add_routes
 
 MakeAct = Callable[..., Action]
@@ -107,13 +107,11 @@ def test_the_run_can_be_repeated_from_its_page(tab: EvaluateTab, desk: AppServic
 def test_the_overview_lists_what_the_run_left_out(desk: AppService):
     run_id = started(desk, desk.store_upload(LOOSE))
     Worker(desk.database, desk.catalog).run_once()
-    page = str(OverviewView(desk, messages("en")).show(run_id)[0])
-    assert "Left out of this run" in page
+    page = str(ResultsTab(desk, messages("en")).render({"run": run_id}))
     assert "Faulty rows left out of chosen: 2." in page
-    assert "Not used for written, which has no options to choose from: multiple_choice." in page
-    assert "chosen：略去 2 行有错误的数据。" in str(
-        OverviewView(desk, messages("zh")).show(run_id)[0]
-    )
+    assert "Not used for written, which has no options to choose from: letters." in page
+    chinese = str(ResultsTab(desk, messages("zh")).render({"run": run_id}))
+    assert "chosen：略去 2 行有错误的数据。" in chinese
 
 
 def test_the_faults_of_one_entry_are_a_file_of_their_own(desk: AppService):

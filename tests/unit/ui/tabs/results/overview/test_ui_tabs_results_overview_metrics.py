@@ -3,12 +3,12 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import openpyxl
 import pytest
-from evalui.ui.tabs.results.overview.open import open_below
 from ui_choice_examples import new_desk, ran
 from ui_examples import GOOD
 from ui_open_examples import finish, open_desk, open_form
@@ -20,7 +20,7 @@ from evalui.scoring.metrics import METRICS, Metric
 from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Language, Trial
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.overview import overview_tables
+from evalui.ui.tabs.results import ResultsTab
 from evalui.ui.tabs.results.run_view import RunView
 
 LABELS: dict[Language, str] = {"en": "First slot chosen", "zh": "选中首位"}
@@ -63,11 +63,10 @@ def test_a_registered_metric_of_choices_stands_on_the_page_and_in_every_file(tmp
     view = RunView(desk, messages("en"), run_id)
     report = view.report
     for language in LANGUAGES:
-        page = overview_tables(
-            messages(language), list(view.summaries.values()), view.baselines, sort="-first_slot"
-        )
-        assert f"{LABELS[language]} ↓</button>" in page
-        assert f'title="{DOCS[language]}"' in page
+        tab = ResultsTab(desk, messages(language))
+        page = tab.render({"run": run_id, "sort": "-first_slot"})
+        assert re.search(f'aria-sort="descending"[^>]*><a [^>]*>{LABELS[language]}</a>', page)
+        assert DOCS[language] in page
         for extension in ("html", "md"):
             text = write(report, extension, language).decode()
             assert LABELS[language] in text
@@ -89,8 +88,8 @@ def test_a_registered_metric_of_texts_stands_on_the_page_and_in_every_file(tmp_p
     report = view.report
     wanted = [summary.figures["mean_length"] for summary in report.answers]
     assert all(isinstance(value, float) and value > 0 for value in wanted)
-    page = open_below(messages("zh"), view.answers, baselines=view.baselines)
-    assert '<span class="mono">mean_length</span>' in page
+    page = ResultsTab(desk, messages("zh")).render({"run": run_id})
+    assert "mean_length" in page
     for extension in ("html", "md"):
         assert "mean" in write(report, extension, "zh").decode()
     answers = json.loads(write(report, "json", "en"))["answers"]
