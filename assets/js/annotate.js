@@ -154,4 +154,6 @@
       errorColor: "var(--bad)",
     });
   }
+
+  shown(); // what came with the document was shown before this script ran
 })();

@@ -101,7 +101,7 @@
       const answer = await fetch(target, { signal: mine.signal, headers: { Accept: "text/html" } });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const part = parts.get(page.body.dataset.tab);
-      if (!part || page.body.dataset.old !== undefined || body.dataset.old !== undefined) {
+      if (!part) {
         location.assign(target);
         return;
       }
@@ -145,7 +145,7 @@
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
-    if (!link || event.defaultPrevented || event.button || link.closest("gradio-app")) return;
+    if (!link || event.defaultPrevented || event.button) return;
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     if (link.dataset.language) {
       // The language changes and the rest of the address stays.
@@ -158,7 +158,7 @@
     const isHere = target.origin === location.origin && target.pathname === location.pathname;
     const isAnchor = target.hash && target.search === location.search;
     const leads = link.hasAttribute("target") || link.hasAttribute("download");
-    if (!isHere || isAnchor || leads || body.dataset.old !== undefined) return;
+    if (!isHere || isAnchor || leads) return;
     event.preventDefault();
     const part = parts.get(link.dataset.to);
     const run = target.searchParams.get("run");
@@ -322,11 +322,6 @@
       setTimeout(attach, RETRY_MS);
       return;
     }
-    if (body.dataset.old !== undefined) {
-      const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet" });
-      sheet.href = body.dataset.sheet;
-      document.head.prepend(sheet);
-    }
     const app = document.createElement("gradio-app");
     const theme = document.documentElement.classList.contains("dark") ? "dark" : "light";
     for (const [name, value] of Object.entries({ embed: "false", eager: "true", theme_mode: theme })) {
@@ -345,6 +340,7 @@
   shown.address = stated(shown) ?? location.search;
   write(shown, "replace");
   history.replaceState({ ...history.state, tab: shown.name }, "");
-  if (body.dataset.old === undefined) settled(shown);
+  settled(shown);
+  if (location.hash) unfold(location.hash);
   attach();
 })();

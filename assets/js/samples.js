@@ -43,7 +43,7 @@
     pane.style.marginTop = `${before}px`;
   }
 
-  document.addEventListener("shown", () => {
+  function shown() {
     const list = document.querySelector(".samples");
     if (!list) return;
     const other = list.dataset.question;
@@ -52,9 +52,13 @@
     if (stepped) list.querySelector(".questions [aria-current]")?.scrollIntoView({ block: "nearest" });
     stepped = false;
     const pane = reader();
-    if (changed && pane && !isBeside(pane)) window.scrollTo(0, 0);
+    // Alone on a phone it begins at the top; the list is where it was left.
+    if (changed && pane && !isBeside(pane) && list.matches(".opened")) window.scrollTo(0, 0);
     place(changed);
-  });
+  }
+
+  document.addEventListener("shown", shown);
   window.addEventListener("resize", () => place(false));
   window.addEventListener("scroll", follow, { passive: true });
+  shown(); // the tab that came with the page
 })();

@@ -27,7 +27,7 @@
     return form;
   }
 
-  // A tab of ours, or a pane that Gradio draws, which has an `act` of its own.
+  // The tab that something stands in: an element with an `act` of its own.
   function actor(target) {
     for (let node = target; node; node = node.parentElement) if (node.act) return node;
     return null;
@@ -142,31 +142,5 @@
     });
   }
 
-  // A pane that Gradio draws, in a tab that is laid out with its components. Gradio touches only
-  // what differs from the last value, so what was unfolded must be kept here.
-  let ordered = false;
-  function wire(pane, trigger, watch) {
-    const shown = () => pane.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
-    const unfolded = new Set();
-    pane.addEventListener(
-      "toggle",
-      ({ target }) => (target.open ? unfolded.add(target) : unfolded.delete(target)),
-      true,
-    );
-    watch("value", () => {
-      for (const details of unfolded) details.open = true;
-      const next = pane.querySelector("a[data-go]");
-      if (next) location.href = next.href;
-      shown();
-    });
-    // Gradio's own sheets came after ours.
-    if (!ordered) document.head.append(...document.querySelectorAll("link[href*='/static/css/']"));
-    ordered = true;
-    const scope = pane.closest("[id^=old-]") ?? document;
-    pane.act = (data) => trigger("act", { ...data, form: fields(scope) });
-    queueMicrotask(shown); // when the rest is wired
-    if (document.body.dataset.old !== undefined) document.body.dataset.ready = "";
-  }
-
-  Object.assign(window.evalui, { wire, fields, root });
+  Object.assign(window.evalui, { fields, root });
 })();

@@ -6,7 +6,7 @@ Nothing here knows Gradio: a page is rendered while Gradio is still being import
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlencode
 
 from evalui.errors import EvaluiError
@@ -50,12 +50,12 @@ class Tab(Protocol):
 class Page:
     """What an address shows: the name of the tab, the bar above it, and its content.
 
-    `problem` is why there is no content, `content` None for a tab that Gradio draws.
+    `problem` is why there is no more than a sentence of it.
     """
 
     tab: str
     bar: Html
-    content: Html | None
+    content: Html
     problem: EvaluiError | None = None
 
 
@@ -66,10 +66,10 @@ class AppShell:
         self.service = service
         self.language: Language = language
         self.t = messages(language)
-        self._tabs: dict[str, Any] = {}
+        self._tabs: dict[str, Tab] = {}
         self._lock = Lock()  # of _tabs: a tab is made once, however many addresses need it
 
-    def tab(self, name: str) -> Any:
+    def tab(self, name: str) -> Tab:
         """The tab of a name; its modules are imported with its first use."""
         with self._lock:
             if name not in self._tabs:
@@ -81,11 +81,8 @@ class AppShell:
         """What an address shows."""
         name = self._name(form)
         bar = self.top_bar(name, form)
-        tab = self.tab(name)
-        if not hasattr(tab, "render"):
-            return Page(name, bar, None)
         try:
-            return Page(name, bar, tab.render(form))
+            return Page(name, bar, self.tab(name).render(form))
         except EvaluiError as error:
             return Page(name, bar, self._problem(error), error)
 
@@ -206,7 +203,7 @@ def sections(page: Page) -> Html:
                 cls="ev page tab-page",
                 id=f"tab-{name}",
                 data_tab=name,
-                hidden=name != page.tab or page.content is None,
+                hidden=name != page.tab,
             )
             for name in TABS
         )

@@ -1,7 +1,7 @@
 """What a person reads on a page and the data of its charts, recorded and compared.
 
 Nothing here names a module of evalui or a class or id of its pages: only roles, form fields and
-the graph elements of Plotly, so that it outlives any change of structure.
+the texts of drawings, so that it outlives any change of structure.
 """
 
 import difflib
@@ -24,7 +24,6 @@ _FRAMES = 20 if RECORDING else 6  # for which a page must stay as it is to be ta
 # Counts requests whose answers the page has not read yet, from before its first script.
 COUNT_REQUESTS = """
 window.openRequests = 0;
-window.answered = 0;
 const plain = window.fetch;
 window.fetch = async (...given) => {
   const one = given[1]?.method?.toUpperCase() === "POST" ? 1 : 0;
@@ -35,7 +34,6 @@ window.fetch = async (...given) => {
     return found;
   } finally {
     window.openRequests -= one;
-    window.answered += one;
   }
 };
 // Files are sent without fetch.
@@ -51,10 +49,10 @@ XMLHttpRequest.prototype.send = function (body) {
 # their ticks depend on fonts. Fields and labels follow in the order of the page.
 _READ = """() => {
   const seen = one => one.checkVisibility({ visibilityProperty: true });
-  const panel = [...document.querySelectorAll("main [role=tabpanel]")].find(seen);
+  const panel = [...document.querySelectorAll("main > section")].find(seen);
   if (!panel) return null;
   for (const one of panel.querySelectorAll("details")) one.open = true;
-  const unread = [...panel.querySelectorAll("svg, [aria-hidden=true]:has([role=tab])")];
+  const unread = [...panel.querySelectorAll("svg")];
   const before = unread.map(one => one.style.visibility);
   for (const one of unread) one.style.visibility = "hidden";
   const text = panel.innerText;
@@ -69,9 +67,8 @@ _READ = """() => {
     const hint = one.placeholder ? ` (${one.placeholder})` : "";
     return `${one.type} | ${name}${hint} | ${state}${one.disabled ? " | disabled" : ""}`;
   });
-  const drawings = ".js-plotly-plot *";  // Plotly's own buttons and handles
   const labelled = [...panel.querySelectorAll("[title], [aria-label], img[alt]")].filter(
-    one => seen(one) && !one.matches(drawings) && !fields.includes(one));
+    one => seen(one) && !one.closest("svg") && !fields.includes(one));
   const labels = labelled.flatMap(one =>
     ["title", "aria-label", "alt"].map(name => one.getAttribute(name)).filter(Boolean));
   const buttons = [...panel.querySelectorAll("button:disabled")].filter(seen);
@@ -83,43 +80,27 @@ _READ = """() => {
   };
 }"""
 
+# A drawing with texts is a chart: what stands in it, and what it says of its marks.
 _CHARTS = """() => {
-  const list = one => ArrayBuffer.isView(one) || Array.isArray(one)
-    ? Array.from(one, list)
-    : typeof one === "number" ? (Number.isFinite(one) ? Number(one.toPrecision(12)) : null)
-    : one ?? null;
-  const some = (from, names) => Object.fromEntries(
-    names.filter(name => from?.[name] != null).map(name => [name, list(from[name])]));
-  const text = one => (typeof one === "string" ? one : one?.text) ?? "";
-  const trace = one => ({
-    ...some(one, ["type", "name", "x", "y", "z", "text", "hovertext", "base", "width"]),
-    ...Object.fromEntries(["error_x", "error_y"].filter(name => one[name]).map(
-      name => [name, some(one[name], ["array", "arrayminus"])])),
-  });
-  const axis = one => ({ title: text(one?.title), ...some(one, ["ticktext", "tickvals"]) });
-  const drawn = [...document.querySelectorAll("main .js-plotly-plot")].filter(
-    one => one.checkVisibility() && one._fullLayout && one.querySelector(".main-svg"));
-  return drawn.map(({ data, layout }) => ({
-    title: text(layout.title),
-    xaxis: axis(layout.xaxis),
-    yaxis: axis(layout.yaxis),
-    annotations: (layout.annotations ?? []).map(one => some(one, ["text", "x", "y"])),
-    traces: data.map(trace),
+  const said = (one, name) => [...one.querySelectorAll(name)].map(each => each.textContent.trim());
+  const drawn = [...document.querySelectorAll("main > section svg:has(text)")].filter(
+    one => one.checkVisibility());
+  return drawn.map(one => ({
+    title: one.getAttribute("aria-label") ?? "",
+    texts: said(one, "text"),
+    marks: said(one, "title"),
   }));
 }"""
 
-# Plotly is fetched and draws after the texts, so a page is complete with its charts only. No text
-# is read here: in each frame that takes longer on a busy machine than what is waited for.
-_COMPLETE = """([wanted, frames, limit]) => new Promise(done => {
+# No text is read here: in each frame that takes longer on a busy machine than what is waited for.
+_COMPLETE = """([frames, limit]) => new Promise(done => {
   let quiet = 0;
-  const drawn = () => [...document.querySelectorAll("main .js-plotly-plot")].filter(
-    one => one._fullLayout && one.querySelector(".main-svg") && one.checkVisibility()).length;
   const watch = new MutationObserver(() => (quiet = 0));
   watch.observe(document, { subtree: true, childList: true, characterData: true });
   const end = performance.now() + limit;
   const look = () => {
-    const answered = window.answered > 0 && window.openRequests === 0;
-    quiet = answered && document.readyState === "complete" && drawn() === wanted ? quiet + 1 : 0;
+    const isReady = document.body.dataset.ready !== undefined && window.openRequests === 0;
+    quiet = isReady && document.readyState === "complete" ? quiet + 1 : 0;
     const late = performance.now() > end;
     if (quiet <= frames && !late) return requestAnimationFrame(look);
     watch.disconnect();
@@ -160,12 +141,10 @@ def normalised(text: str, ids: dict[str, str]) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def complete(tab: Any, charts: int) -> None:
-    """Wait until the page has read every answer, drawn its charts and changes no more."""
+def complete(tab: Any) -> None:
+    """Wait until the page answers, has read every answer, and changes no more."""
     tab.wait_for_function("window.openRequests !== undefined && document.readyState === 'complete'")
-    done = tab.evaluate(_COMPLETE, [charts, _FRAMES, _LIMIT_MS])
-    drawn = len(tab.evaluate(_CHARTS))
-    assert done, f"the page did not come to rest with {charts} charts; it has {drawn}"
+    assert tab.evaluate(_COMPLETE, [_FRAMES, _LIMIT_MS]), "the page did not come to rest"
 
 
 def read(tab: Any, ids: dict[str, str]) -> tuple[str, list[dict[str, Any]]]:
@@ -179,15 +158,15 @@ def read(tab: Any, ids: dict[str, str]) -> tuple[str, list[dict[str, Any]]]:
     return normalised("\n".join(parts), ids) + "\n", charts
 
 
-def check(tab: Any, name: str, charts: int, ids: dict[str, str]) -> None:
+def check(tab: Any, name: str, ids: dict[str, str]) -> None:
     """Compare the page with its golden, or write that anew; a page may be late, never different."""
-    complete(tab, charts)
+    complete(tab)
     if RECORDING:
         _write(name, *read(tab, ids))
         return
     deadline = time.monotonic() + _PATIENCE_S
     while (problem := _difference(name, *read(tab, ids))) and time.monotonic() < deadline:
-        complete(tab, charts)
+        complete(tab)
     assert not problem, f"{name} is not what was recorded:\n{problem}"
 
 

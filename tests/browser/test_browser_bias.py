@@ -57,7 +57,7 @@ def test_an_address_opens_the_section_that_it_names(page: Any, run_id: str):
 
 def test_the_page_stands_in_the_first_response(page: Any, run_id: str):
     answer = page.request.get(f"/zh/?run={run_id}&tab=results&sub=bias").text()
-    assert "公平值为 25 %" in answer
+    assert "公平值为" in answer
     assert "<svg" in answer
 
 

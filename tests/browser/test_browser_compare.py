@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from browser_servers import started
-from conftest import MODELS
 from playwright.sync_api import expect
 
 from evalui.runs.database.connection import Database
@@ -16,6 +15,16 @@ from evalui.settings import Settings
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 
+MODELS = """
+[steady]
+backend = "scripted"
+options = { rule = "position-biased" }
+
+[always-A]
+backend = "scripted"
+baseline = true
+options = { rule = "always-A" }
+"""
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 

@@ -177,7 +177,10 @@ def test_an_endpoint_is_added_with_a_key_changed_and_asked_again(page: Any, fick
     form.locator("[name=add_key]").fill(KEY)
     form.get_by_role("button", name="Save").click()
     expect(moody).to_contain_text("Answers", timeout=60_000)
-    expect(moody).to_contain_text("Last asked")
+    moody.locator("summary").click()
+    moody.get_by_role("button", name="Ask again").click()
+    expect(page.get_by_text("is changed.")).to_have_count(0)
+    expect(moody.get_by_text("Last asked")).to_be_visible()  # it is as unfolded as before
     page.go_back()
     expect(form.get_by_label("Base URL")).to_have_value(fickle)
     expect(form.locator("[name=add_key]")).to_have_value("")

@@ -20,7 +20,6 @@ SAMPLES = ROOT / "assets" / "samples"
 LANGUAGES = ("en", "zh")
 SIZE = {"width": 1280, "height": 900}
 VOTER = "ann"
-BIAS_CHARTS = 5
 MODELS = f"""
 [steady]
 backend = "scripted"
@@ -62,12 +61,11 @@ notes = "A tiny model."
 class View:
     """A page by its address, and what is done there before it is read.
 
-    `charts` is how many stand on it; `{choice}`, `{other}`, `{open}` and `{voted}` are runs.
+    `{choice}`, `{other}`, `{open}` and `{voted}` are runs.
     """
 
     name: str
     address: str = ""
-    charts: int = 0
     act: Callable[[Any], None] | None = field(default=None, repr=False)
 
 
@@ -75,9 +73,9 @@ def files(*chosen: Path | dict[str, Any], place: int = 0) -> Callable[[Any], Non
     """Hand files, or their names and contents, to the page's drop area number `place`."""
 
     def act(tab: Any) -> None:
-        complete(tab, 0)
+        complete(tab)
         tab.locator("main input[type=file]").nth(place).set_input_files(list(chosen))
-        complete(tab, 0)
+        complete(tab)
 
     return act
 
@@ -92,22 +90,18 @@ def in_turn(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
     return act
 
 
-def place_of_model(value: str) -> Callable[[Any], None]:
-    """Choose where the model to add is: the form has other fields for each place."""
-
-    def act(tab: Any) -> None:
-        complete(tab, 0)
-        tab.locator(f"main input[name=add_place][value={value}]").check()
-        complete(tab, 0)
-
-    return act
+def unfold(tab: Any) -> None:
+    """Show what each model can do, which its row folds away."""
+    complete(tab)
+    tab.evaluate("document.querySelectorAll('main details').forEach(each => (each.open = true))")
+    complete(tab)
 
 
 def choose_second(tab: Any) -> None:
     """Choose the second entry of the first visible list, here always of models and modes."""
-    complete(tab, BIAS_CHARTS)
+    complete(tab)
     tab.locator("main select:visible").first.select_option(index=1)
-    complete(tab, BIAS_CHARTS)
+    complete(tab)
 
 
 # Two of the 40 questions are answered; one answer belongs to none, and one line is no JSON.
@@ -133,26 +127,26 @@ VIEWS = (
     View("runs-open", "tab=runs&run={open}"),
     View("results-none", "tab=results"),
     View("results-unknown", "run=unknown&tab=results"),
-    View("choice-overview", "run={choice}&sub=overview", 1),
-    View("choice-bias", "run={choice}&sub=bias", BIAS_CHARTS),
-    View("choice-bias-second", "run={choice}&sub=bias", BIAS_CHARTS, act=choose_second),
-    View("choice-statistics", "run={choice}&sub=statistics", 2),
-    View("choice-calibration", "run={choice}&sub=calibration", 1),
+    View("choice-overview", "run={choice}&sub=overview"),
+    View("choice-bias", "run={choice}&sub=bias"),
+    View("choice-bias-second", "run={choice}&sub=bias", act=choose_second),
+    View("choice-statistics", "run={choice}&sub=statistics"),
+    View("choice-calibration", "run={choice}&sub=calibration"),
     View("choice-health", "run={choice}&sub=health"),
-    View("choice-samples", "run={choice}&sub=samples&sample=arithmetic_en/14"),
+    View("choice-samples", "run={choice}&sub=samples&q=arithmetic_en/14"),
     View("choice-samples-cell", "run={choice}&sub=samples&gold=0&picked=0"),
     View("choice-report", "run={choice}&sub=report"),
-    View("open-overview", "run={open}&sub=overview", 1),
-    View("open-samples", "run={open}&sub=samples&sample=squares/cn-4"),
+    View("open-overview", "run={open}&sub=overview"),
+    View("open-samples", "run={open}&sub=samples&q=squares/cn-4"),
     View("open-report", "run={open}&sub=report"),
     View("arena-none", "tab=arena"),
     View("arena-unknown", "run=unknown&tab=arena"),
-    View("arena-overall", "run={open}&tab=arena", 2),
-    View("arena-overall-judge", "run={open}&tab=arena&arena=1", 2),
-    View("arena-language", "run={open}&tab=arena&sub=language", 1),
-    View("arena-capability", "run={open}&tab=arena&sub=capability", 1),
+    View("arena-overall", "run={open}&tab=arena"),
+    View("arena-overall-judge", "run={open}&tab=arena&arena=1"),
+    View("arena-language", "run={open}&tab=arena&sub=language"),
+    View("arena-capability", "run={open}&tab=arena&sub=capability"),
     View("arena-duels", "run={open}&tab=arena&sub=duels&duel=squares/en-7|numbat|wombat"),
-    View("arena-voted", "run={voted}&tab=arena", 2),
+    View("arena-voted", "run={voted}&tab=arena"),
     View("annotate-none", "tab=annotate"),
     View("annotate-unknown", "run=unknown&tab=annotate"),
     View("annotate-pair", "run={open}&tab=annotate"),
@@ -160,9 +154,9 @@ VIEWS = (
     View("compare-run", "run={choice}&tab=compare"),
     View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
-    View("models", "tab=models"),
-    View("models-hub", "tab=models", act=place_of_model("hub")),
-    View("models-endpoint", "tab=models", act=place_of_model("endpoint")),
+    View("models", "tab=models", act=unfold),
+    View("models-hub", "tab=models&add=hub"),
+    View("models-endpoint", "tab=models&add=endpoint"),
 )
 
 
@@ -227,7 +221,7 @@ def _choose(tab: Any, *models: str) -> str:
     unfold_baselines(tab)
     for name in ("steady", "wordy", "demo-late", "always-A", "restless"):
         tab.get_by_label(name, exact=True).set_checked(name in models)
-    complete(tab, 0)
+    complete(tab)
     tab.get_by_role("button", name="Start evaluation").click()
     tab.wait_for_url("**run=**")
     tab.get_by_role("link", name="Read the results").click(timeout=60_000)
@@ -252,17 +246,17 @@ def _vote(net: Net) -> None:
     """Ann votes on every pair of the short run and is told the names, in both browsers."""
     for language in LANGUAGES:
         tab = net.enter(language, "run={voted}&tab=annotate")
-        complete(tab, 0)
+        complete(tab)
         name = tab.locator("main input[name=voter]:visible")
         name.fill(VOTER)
         name.press("Enter")
-        complete(tab, 0)
+        complete(tab)
         if language == LANGUAGES[0]:
             tab.evaluate("document.activeElement.blur()")
             for key in "123":
-                complete(tab, 0)  # what comes at once after a pair is taken for a slip
+                complete(tab)  # what comes at once after a pair is taken for a slip
                 tab.keyboard.press(key)
-                complete(tab, 0)
+                complete(tab)
             tab.get_by_role("button", name="Finish and show names").click()
             expect(tab.get_by_role("heading", name="You preferred")).to_be_visible()
 
@@ -273,7 +267,7 @@ def test_a_view_is_as_it_was_recorded(net: Net, language: str, view: View):
     tab = net.enter(language, view.address)
     if view.act:
         view.act(tab)
-    check(tab, f"{language}/{view.name}", view.charts, net.ids)
+    check(tab, f"{language}/{view.name}", net.ids)
 
 
 def test_every_golden_belongs_to_a_view():

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.cookiejar import CookieJar
 from pathlib import Path
@@ -21,7 +21,7 @@ UPLOAD = (
 
 
 @contextmanager
-def demonstrated(*options: str) -> Iterator[str]:
+def demonstrated(*options: str) -> Generator[str]:
     """The address that the command prints, while it runs."""
     command = [sys.executable, "-m", "evalui.cli", "demo", "--port", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

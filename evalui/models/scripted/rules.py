@@ -250,6 +250,7 @@ RULES: Mapping[str, ScriptedRule] = {
     "verbose": ScriptedRule(
         _prefer_target_noisily, _write_letter_in_sentence, _write_padded_reference
     ),
+    "steady": ScriptedRule(_prefer_target_noisily, _write_letter, _write_padded_reference),
     "refusing": ScriptedRule(
         _prefer_target_per_prompt,
         _write_refused_choice,

@@ -51,8 +51,8 @@ def health_blocks(
     separator = "" if language == "zh" else " "
     return [
         Headline(findings[0], separator.join(support), kind=kind),
-        Card((_letters(health, language),), _balance(health, language)),
         Card((_figures(health, language),), localized("health.title", language)),
+        _letters(health, language),
         *blind,
         *_subjects(health, language),
     ]
@@ -88,21 +88,23 @@ def health_findings(health: ChoiceHealth, language: Language) -> tuple[Kind, tup
 
 def _balance(health: ChoiceHealth, language: Language) -> str:
     if health.letters_p is None:
-        return localized("health.letters", language)
+        return localized("dataset.balance_untested", language)
     p = f"{health.letters_p:.2f}".lstrip("0") if health.letters_p >= 0.01 else "< .01"
     sign = "" if p.startswith("<") else "= "
     key = "balanced" if health.letters_p >= _UNEVEN else "unbalanced"
-    return localized(f"health.{key}", language, p=sign + p)
+    return localized(f"dataset.{key}", language, p=sign + p)
 
 
-def _letters(health: ChoiceHealth, language: Language) -> Table:
+def _letters(health: ChoiceHealth, language: Language) -> Details:
     most = max(health.letter_counts, default=0) or 1
     rows = tuple(
         (TextCell(LETTERS[slot], strong=True), BarCell(number / most, count(number)))
         for slot, number in enumerate(health.letter_counts)
     )
     heads = (localized("dataset.letter", language), localized("dataset.right_answers", language))
-    return Table((Column(heads[0], width=120), Column(heads[1])), rows)
+    table = Table(tuple(map(Column, heads)), rows)
+    title, finding = localized("dataset.letters", language), _balance(health, language)
+    return Details("letters", title, finding, (table,))
 
 
 def _figures(health: ChoiceHealth, language: Language) -> Table:

@@ -42,7 +42,8 @@ def order_consistency(arena: Arena, language: Language) -> OrderConsistency | No
     if flips is None or arena.by == PANEL_NAME:
         return None
     level = consistency_level(flips)
-    changed = localized("changed", language, value=format_value(flips), span=format_range(flips))
+    fields = {"value": format_value(flips), "span": format_range(flips), "n": count(flips.n)}
+    changed = localized("changed" if flips.value else "changed-none", language, **fields)
     so = "" if level == "steady" else localized(f"{level}-so", language)
     lead = localized(level, language)
     return OrderConsistency(level, lead, changed, join_sentences([changed, so], language))
@@ -62,13 +63,13 @@ def _support(
     if arena.state == "failed":
         return "", localized("failed", language, reason=arena.error), "bad"
     if rule_based.intersection(_judges(arena)):
-        lead, said = (localized(f"rule-{part}", language) for part in ("lead", "said"))
-        return lead, said, "warn"
+        lead, rest = (localized(f"rule-{part}", language) for part in ("lead", "said"))
+        return lead, rest, "warn"
     lost = arena.reliability.unreadable
     if lost and lost.value > _HALF:
         key = "no-majority-said" if arena.by == PANEL_NAME else "unreadable-said"
-        said = localized(key, language, value=format_value(lost), n=count(lost.n))
-        return "", said, "warn"
+        fields = {"value": format_value(lost), "n": count(lost.n)}
+        return "", localized(key, language, **fields), "warn"
     steady = order_consistency(arena, language)
     if steady:
         return steady.headline, steady.changed, "ok" if steady.level == "steady" else "warn"
@@ -105,16 +106,16 @@ def trust_finding(
             "trust-raters", language, value=format_value(agreed.raw), n=count(agreed.n)
         )
     flips = arena.reliability.flip_rate
-    said = localized("trust-one-order", language)
+    finding = localized("trust-one-order", language)
     if flips:
         key = "trust-none" if not flips.value else f"trust-{consistency_level(flips)}"
         if arena.by in rule_based:
             key = "trust-rule" if flips.value else "trust-rule-none"
-        said = localized(key, language, value=format_value(flips))
+        finding = localized(key, language, value=format_value(flips))
     if people:
         value = format_value(people.raw)
-        return said + messages(language).count("trust-people", people.n, value=value)
-    return said + localized("trust-nobody", language)
+        return finding + messages(language).count("trust-people", people.n, value=value)
+    return finding + localized("trust-nobody", language)
 
 
 def consistency_level(flips: Interval) -> ConsistencyLevel:

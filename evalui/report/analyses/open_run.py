@@ -47,9 +47,9 @@ class OpenRun:
     @property
     def models(self) -> tuple[str, ...]:
         """Who answered, in the order of the run, which decides markers and colours."""
-        asked = (one.cell.model for one in self.results if one.cell.mode != JUDGE)
+        answering = (one.cell.model for one in self.results if one.cell.mode != JUDGE)
         shown = (one.name for arena in self.arenas for one in arena.contestants)
-        return tuple(dict.fromkeys((*asked, *shown)))
+        return tuple(dict.fromkeys((*answering, *shown)))
 
 
 @dataclass(frozen=True, slots=True)

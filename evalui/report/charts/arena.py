@@ -64,10 +64,10 @@ def rates_note(
     """How to read the win rates, who judged, and how many groups are left out."""
     left = len(battles_by_group(arena, grouping)) - len(_drawn_groups(arena, grouping))
     judged = battles_by(arena, language, rule_based=rule_based)
-    said = [localized("rates-about", language), judged]
+    parts = [localized("rates-about", language), judged]
     if left:
-        said.append(localized("groups-left-out", language, shown=count(MAX_GROUPS), k=count(left)))
-    return join_sentences(said, language)
+        parts.append(localized("groups-left-out", language, shown=count(MAX_GROUPS), k=count(left)))
+    return join_sentences(parts, language)
 
 
 def _drawn_groups(arena: Arena, grouping: Grouping) -> dict[str, Sequence[Battle]]:

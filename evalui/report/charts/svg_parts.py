@@ -217,7 +217,9 @@ def add_bars(area: PlotArea, chart: Bars) -> Iterator[Html]:
         y = area.y(level.value)
         yield line(area.x(first - 0.42), y, area.x(last + 0.42), y, **_LEVEL)
         x = area.right if level.x is None else area.x(level.x)
-        yield text(x + 8, y, level.text, anchor="start", size=12, faint=True)
+        # Of several lines the first does not reach above the bars.
+        lowest = area.top + _LINE * level.text.count("\n") / 2
+        yield text(x + 8, max(y, lowest), level.text, anchor="start", size=12, faint=True)
 
 
 def scale_colour(scale: Scale, part: float) -> tuple[str, float]:

@@ -135,7 +135,9 @@ class _Renderer:
         sign = span(status_icon(block.kind), cls=block.kind) if block.kind else None
         support = el("p", sign, span(lead, block.support), cls="support")
         supported = block.lead or block.support
-        return div(el(name, block.text), support if supported else None, cls="headline")
+        # In large letters a line often ends between a number and its sign.
+        text = block.text.replace(" %", "\u00a0%")
+        return div(el(name, text), support if supported else None, cls="headline")
 
     def _notes(self, block: Notes) -> Html:
         lines = (

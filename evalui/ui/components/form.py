@@ -1,23 +1,12 @@
-"""What the browser sends and keeps: the named fields of a tab, and the state of a page as text.
+"""The form of a tab: parameters of its address and its named fields, as a browser sends them."""
 
-The state stands in a hidden field, so that no poll can lose it.
-"""
-
-import json
 import re
-from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Any, TypeVar
-
-from pydantic import TypeAdapter, ValidationError
+from collections.abc import Iterable
 
 from evalui.errors import EvaluiError
 from evalui.messages import sentence
 
-# Every named field of a tab, as the browser sends it.
 Form = dict[str, str | list[str]]
-
-T = TypeVar("T")
 
 _DIGITS = re.compile(r"[0-9]{1,9}")
 
@@ -52,27 +41,3 @@ def field_values(form: Form, name: str) -> tuple[str, ...]:
 def parse_whole_number(text: str) -> int | None:
     """The whole number of a field, None for everything else and for more than nine digits."""
     return int(text) if _DIGITS.fullmatch(text) else None
-
-
-def dump_client_state(state: Sequence[object]) -> str:
-    """A named tuple of texts and numbers as the value of the hidden field, "" if all are empty."""
-    return json.dumps(state) if any(state) else ""
-
-
-def load_client_state(kind: type[T], text: str) -> T:
-    """The inverse; a page that has kept nothing yet holds an empty field.
-
-    Raises:
-        ClientStateError: the text is no JSON list of the fields of the named tuple `kind`.
-    """
-    if not text:
-        return kind()
-    try:
-        return _adapter(kind).validate_json(text, strict=True)
-    except ValidationError as error:
-        raise ClientStateError from error
-
-
-@cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)

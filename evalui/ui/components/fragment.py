@@ -58,15 +58,3 @@ def _fields(form: dict[Any, Any]) -> Form:
             parts: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
             fields[str(name)] = [part for part in parts if isinstance(part, str)]
     return fields
-
-
-# Tabs that are laid out with Gradio's components import these from here.
-_COMPONENT_NAMES = frozenset({"QUIET", "SKIP", "html_fragment", "on_action", "skip_all"})
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _COMPONENT_NAMES:
-        raise AttributeError(name)
-    from evalui.ui.components import component_tabs
-
-    return getattr(component_tabs, name)

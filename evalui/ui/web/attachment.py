@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import gradio as gr
 
 _PATIENCE_S = 1.0  # for a first page, after which Gradio is imported before there is one
-_CACHE_S = 3600  # how long Gradio keeps its own copies of plots
 
 
 class Attachment:
@@ -39,11 +38,17 @@ class Attachment:
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
         # Two threads that import at once take turns, so the first page would take twice as long.
-        self._first_page = threading.Event()
+        self._page_begun = threading.Event()
+        self._page_made = threading.Event()
 
-    def page_sent(self) -> None:
-        """Let the import begin; to be called from any thread."""
-        self._first_page.set()
+    @contextmanager
+    def first_page(self) -> Generator[None]:
+        """Around the making of a page, in any thread: the import begins after the first."""
+        self._page_begun.set()
+        try:
+            yield
+        finally:
+            self._page_made.set()
 
     def start(self, shells: Sequence[AppShell]) -> None:
         """Import Gradio after the first page, then mount a page for each language."""
@@ -70,7 +75,8 @@ class Attachment:
             await self._mount(shell)
 
     def _import(self) -> None:
-        self._first_page.wait(_PATIENCE_S)
+        while not self._page_made.wait(_PATIENCE_S) and self._page_begun.is_set():
+            pass
         import_gradio(self.folder)
 
     async def _mount(self, shell: AppShell) -> None:
@@ -99,7 +105,7 @@ class Attachment:
 
 
 def fragments(shell: AppShell) -> "gr.Blocks":
-    """The page that Gradio draws: nothing to be seen, but a fragment to each tab."""
+    """The page of Gradio: a fragment for each tab, which is drawn in the place that it has."""
     import gradio as gr
 
     class UnqueuedBlocks(gr.Blocks):
@@ -114,17 +120,9 @@ def fragments(shell: AppShell) -> "gr.Blocks":
             self.is_running = True
             self.create_limiter()
 
-    page = UnqueuedBlocks(
-        title=shell.t("app.title"), analytics_enabled=False, delete_cache=(_CACHE_S, _CACHE_S)
-    )
-    with page:
-        old = {name: shell.tab(name) for name in TABS if not hasattr(shell.tab(name), "render")}
-        for name in TABS.keys() - old.keys():
+    with UnqueuedBlocks(title=shell.t("app.title"), analytics_enabled=False) as page:
+        for name in TABS:
             _fragment(name, partial(shell.answer, name))
-        if old:
-            from evalui.ui.components.component_tabs import build_tabs
-
-            build_tabs(page, old)
     return page
 
 

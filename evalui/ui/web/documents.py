@@ -29,15 +29,14 @@ _SHEETS = (
     "css/compare.css",
     "css/models.css",
     "css/evaluate.css",
-    "css/gradio.css",
     "css/shell.css",
 )
 _SCRIPTS = (
     "js/theme.js",
     "js/morph.js",
     "js/wire.js",
+    "js/images.js",
     "js/page.js",
-    "js/cells.js",
     "js/samples.js",
     "js/annotate.js",
 )
@@ -50,29 +49,27 @@ _CHARSET = Html(
 
 def document(page: Page, language: Language) -> Html:
     """The whole document of a page."""
-    script, sheet = gradio_files()
     body = el(
         "body",
         page.bar,
         el("main", sections(page), id="main", cls="gradio-container"),
         data_tab=page.tab,
-        data_old=page.content is None,
-        data_script=script,
-        data_sheet=sheet,
+        data_script=gradio_script(),
         data_lost=messages(language)("app.lost"),
+        data_image=messages(language)("app.image"),
+        data_image_copied=messages(language)("app.image_copied"),
     )
     top = el("head", _CHARSET, *_head(messages(language)("app.title")))
     return join(Html("<!doctype html>"), el("html", top, body, lang=_DOCUMENT_LANGUAGES[language]))
 
 
 @cache
-def gradio_files() -> tuple[str, str]:
-    """Gradio's own script and style sheet, relative to the page; found without importing it."""
+def gradio_script() -> str:
+    """The address of Gradio's own script, relative to the page; found without importing it."""
     index = (gradio_frontend() / "index.html").read_text(encoding="utf-8")
     script = re.search(r'<script type="module"[^>]* src="\./([^"]+)"', index)
-    sheet = re.search(r'<link rel="stylesheet"[^>]* href="\./([^"]+)"', index)
     assert script, "Gradio's page names its script"
-    return script[1], sheet[1] if sheet else ""
+    return script[1]
 
 
 @cache

@@ -95,13 +95,8 @@ def create_app(settings: Settings) -> ASGIApp:
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
-    def sent(tab: str) -> None:
-        attachment.page_sent()
-        if tab == _BEFORE_START:
-            workers.warm()
-
     for shell in shells:
-        app.get(f"/{shell.language}/")(_page(shell, sent=sent))
+        app.get(f"/{shell.language}/")(_page(shell, attachment, workers))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
@@ -119,12 +114,14 @@ def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
 
 
-def _page(shell: AppShell, *, sent: Callable[[str], None]) -> Route:
+def _page(shell: AppShell, attachment: Attachment, workers: WorkerSupervisor) -> Route:
     def page(request: Request) -> Response:
-        shown = shell.page(read_form(request.query_params.multi_items()))
+        with attachment.first_page():
+            shown = shell.page(read_form(request.query_params.multi_items()))
+            whole = document(shown, shell.language)
+        if shown.tab == _BEFORE_START:
+            workers.warm()
         status = status_of(shown.problem) if shown.problem else 200
-        whole = document(shown, shell.language)
-        sent(shown.tab)
         return HTMLResponse(whole, status, headers={"Cache-Control": "no-cache"})
 
     return page

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
+from bias_page_examples import BIAS_PAGES
 from comparison_examples import CASES, comparison_page, voted_page
 from overview_examples import RUNS, page
 
@@ -27,6 +28,7 @@ PAGES: Mapping[str, Callable[[Language], Sequence[Block]]] = {
         for name in CASES
     },
     "people": lambda language: voted_page(language),
+    **BIAS_PAGES,
 }
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")

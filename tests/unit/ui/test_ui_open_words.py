@@ -9,7 +9,6 @@ from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
 from evalui.runs.database.question_pages import SORTS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
 from evalui.ui.services.run_form import PAIRS
-from evalui.ui.tabs.results.samples.open import STATES
 
 
 @pytest.mark.parametrize(
@@ -26,7 +25,6 @@ from evalui.ui.tabs.results.samples.open import STATES
         *(f"judge.pairs_{name}{part}" for name in PAIRS for part in ("", "_short")),
         *(f"judge.conflict_{name}" for name in get_args(ConflictRule)),
         *(f"judge.{name}" for name in ("instruction", "closing")),
-        *(f"answer.{name}" for name in STATES),
         *(f"sort.{name}" for name in SORTS),
         *(
             f"runs.{part}_{mode}"

@@ -6,9 +6,11 @@ import pytest
 from ui_tab_examples import ExampleTab
 
 from evalui.errors import SpecError
+from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import TABS, AppShell, sections
+from evalui.ui.web.documents import document
 
 
 @pytest.fixture
@@ -44,6 +46,24 @@ def test_an_address_names_its_tab(shell: AppShell, form: dict[str, str], tab: st
 
 def test_a_finished_run_is_shown_by_its_results(shell: AppShell, finished: Callable[..., str]):
     assert shell.page({"run": finished()}).tab == "results"
+
+
+def test_a_run_is_in_the_document_with_its_verdict_and_first_table(
+    desk: AppService, finished: Callable[..., str]
+):
+    page = AppShell(desk, "en").page({"run": finished(name="Midterm")})
+    whole = document(page, "en")
+    assert whole.index("Midterm") < whole.index("<h1") < whole.index("<table")
+    assert "biased" in whole
+
+
+def test_who_votes_finds_no_name_anywhere_in_the_document(
+    desk: AppService, finished: Callable[..., str]
+):
+    form: Form = {"run": finished(), "tab": "annotate", "voter": "ann"}
+    whole = document(AppShell(desk, "en").page(form), "en")
+    assert "biased" not in whole
+    assert "always-A" not in whole
 
 
 def test_links_to_tabs_keep_the_run_where_it_matters(shell: AppShell):

@@ -56,8 +56,8 @@ def not_bad_shares(arena: Arena) -> dict[str, Interval]:
         # A battle that names no question is one of its own.
         question = str(number) if battle.question is None else battle.question
         for side in (battle, battle.mirrored):
-            found = float(side.outcome in ("a", "tie"))
-            good.setdefault(side.model_a, {}).setdefault(question, []).append(found)
+            is_good = float(side.outcome in ("a", "tie"))
+            good.setdefault(side.model_a, {}).setdefault(question, []).append(is_good)
     return {model: _point_share(list(of.values())) for model, of in good.items()}
 
 

@@ -88,14 +88,14 @@ def duels_finding(arena: Arena, language: Language) -> str:
 
 def groups_finding(arena: Arena, language: Language) -> str:
     """Whether the order is the same in every language, and who leads by capability."""
-    said = [_same_order(question_groups(arena, "language"), language)]
+    parts = [_same_order(question_groups(arena, "language"), language)]
     if title := groups_title(question_groups(arena), "capability", language):
-        said.append(localized("sentence", language, said=title))
-    elif not any(said):
+        parts.append(localized("sentence", language, said=title))
+    elif not any(parts):
         languages = question_groups(arena, "language")
         title = groups_title(languages, "language", language)
-        said.append(localized("sentence", language, said=title) if title else "")
-    return join_sentences(said, language)
+        parts.append(localized("sentence", language, said=title) if title else "")
+    return join_sentences(parts, language)
 
 
 def _rater(arena: Arena) -> str:
@@ -115,8 +115,8 @@ def _level_verdict(arena: Arena, level: Sequence[str], language: Language) -> st
         one.rank_low is not None and one.rank_low > len(level) for one in others
     )
     if not beaten:
-        said = localized("arena-level", language, names=names, n=count(arena.questions))
-        return localized("sentence", language, said=said)
+        level_title = localized("arena-level", language, names=names, n=count(arena.questions))
+        return localized("sentence", language, said=level_title)
     rest = join_names_shortened([one.model for one in others], language)
     key = "verdict-both-beat" if len(level) == 2 else "verdict-all-beat"
     return localized(key, language, names=names, others=rest)

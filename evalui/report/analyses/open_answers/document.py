@@ -52,14 +52,14 @@ from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.types import CellResult, Interval, Language
 
 _PLACES = 4  # as SWIFT prints them
-FOUND = "found"  # the share of answers that hold their reference; no metric of SWIFT
+CONTAINMENT = "containment"  # the share of answers that hold their reference; no metric of SWIFT
 # What stands beside the figure that leads, and which of it is not to be read then.
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
-    RECALL: (RECALL, FOUND, MAIN, "bleu-1"),
+    RECALL: (RECALL, CONTAINMENT, MAIN, "bleu-1"),
     MAIN: (MAIN, "bleu-1", "token_f1", "exact_match"),
 }
 _FAINT: Mapping[str, Collection[str]] = {RECALL: {MAIN, "bleu-1"}, MAIN: ()}
-_SHARES = {FOUND, "exact_match"}  # of answers, so printed in per cent
+_SHARES = {CONTAINMENT, "exact_match"}  # of answers, so printed in per cent
 
 
 def text_blocks(
@@ -169,8 +169,8 @@ def text_figures(
 
 
 def _caption(summaries: Sequence[AnswerSummary], language: Language) -> str:
-    said = _referenced(summaries, language)
-    whole = localized("sentence", language, said=said) if said else ""
+    counts = _referenced(summaries, language)
+    whole = localized("sentence", language, said=counts) if counts else ""
     return join_sentences([localized("text-caption", language), whole], language)
 
 
@@ -283,7 +283,7 @@ def _figures(
     summary: AnswerSummary, names: Sequence[str], first: str, size: str = "row"
 ) -> Iterator[TableCell]:
     for name in names:
-        mean = summary.found if name == FOUND else summary.means.get(name)
+        mean = summary.containment if name == CONTAINMENT else summary.means.get(name)
         yield _figure(name, mean, leads=name == first, large=size == "lead") if mean else NONE
     yield count(round(summary.length)) if summary.n else NONE
 

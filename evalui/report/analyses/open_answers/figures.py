@@ -76,8 +76,8 @@ class AnswerSummary:
     length in characters (of all turns together; 0 without answers). `compared_length` and
     `reference_length` are the median lengths, in characters, of the texts that were compared and of
     their references (turn by turn where each has its own; 0 without any). `figures` has every
-    registered metric of written texts by name. `found` is the share of the compared answers that
-    hold a reference word for word.
+    registered metric of written texts by name. `containment` is the share of the compared
+    answers that hold a reference word for word.
     """
 
     cell: Cell
@@ -96,7 +96,7 @@ class AnswerSummary:
     compared_length: float = 0.0
     reference_length: float = 0.0
     figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
-    found: Interval | None = None
+    containment: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         question_ids=frozenset(one.sample_id for one in made.compared) if made else frozenset(),
         compared_length=_median([len(reply) for reply, own in segments if own]),
         reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
-        found=_found(trials, result.samples),
+        containment=_containment(trials, result.samples),
     )
 
 
@@ -242,7 +242,7 @@ def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str
         yield turn, (reference,)
 
 
-def _found(trials: Sequence[Trial], samples: Mapping[str, Sample]) -> Interval | None:
+def _containment(trials: Sequence[Trial], samples: Mapping[str, Sample]) -> Interval | None:
     """The share of answers with a reference that hold one in each turn, without case and blanks."""
     held = [
         all(any(_letters(text) in _letters(reply) for text in own) for reply, own in segments)

@@ -23,8 +23,8 @@ _DUEL_FILTERS: Mapping[str, str] = {
     "no-reference": "unreferenced",
     "injected": "injected",
 }
-# What the headline says already is not said again on the folded section.
-_SAID_ABOVE = frozenset({"fair", "unsteady", "rule-judge"})
+# What the headline says already is not stated again on the folded section.
+_STATED_ABOVE = frozenset({"fair", "unsteady", "rule-judge"})
 _ORDER: Sequence[Kind] = [_KINDS[level] for level in LEVELS]
 _SENTENCE = re.compile(r".+?(?:\.(?=\s)|。|$)", re.DOTALL)
 _BEFORE_COLON = re.compile(r"[^:：]+")
@@ -36,17 +36,17 @@ def know_details(
 ) -> Iterator[Details]:
     """Every note on the judge and on the answers, the most serious first; nothing without any."""
     language = context.language
-    said = [_judge_line(note, context) for note in judged if note.rule in _SAID_ABOVE]
-    lines = [_judge_line(note, context) for note in judged if note.rule not in _SAID_ABOVE]
+    stated = [_judge_line(note, context) for note in judged if note.rule in _STATED_ABOVE]
+    lines = [_judge_line(note, context) for note in judged if note.rule not in _STATED_ABOVE]
     lines += _answer_lines(answers, context)
-    if not said and not lines:
+    if not stated and not lines:
         return
-    first = min(lines or said, key=_seriousness)
+    first = min(lines or stated, key=_seriousness)
     yield Details(
         "what-to-know",
-        localized("know", language, n=count(len(said) + len(lines))),
+        localized("know", language, n=count(len(stated) + len(lines))),
         _first_sentence(first, language),
-        (Notes(tuple(sorted([*said, *lines], key=_seriousness))),),
+        (Notes(tuple(sorted([*stated, *lines], key=_seriousness))),),
         kind=first.kind if first.kind == "bad" else None,
     )
 
@@ -82,8 +82,8 @@ def _answer_lines(answers: Sequence[AnswerSummary], context: OpenContext) -> lis
 
 
 def _first_sentence(line: NoteLine, language: Language) -> str:
-    found = _SENTENCE.match(line.text)
-    first = found[0] if found else line.text
+    sentence = _SENTENCE.match(line.text)
+    first = sentence[0] if sentence else line.text
     if len(first.split()) > _MAX_WORDS and (name := _BEFORE_COLON.match(first)):
         first = name[0]
     if not line.subject:

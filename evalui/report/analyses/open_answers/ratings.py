@@ -84,8 +84,8 @@ def rated_blocks(result: CellResult, context: OpenContext, *, file: str) -> Iter
 
 def rating_cell(summary: AnswerSummary, judge: str, scale: str) -> str:
     """A mean mark with its range and n, for a table of counts; "–" without one."""
-    found = (one for one in summary.ratings if (one.judge, one.scale) == (judge, scale))
-    rated = next(found, None)
+    given = (one for one in summary.ratings if (one.judge, one.scale) == (judge, scale))
+    rated = next(given, None)
     if rated is None or rated.mean is None:
         return NONE
     ends = f"{fixed(rated.mean.low, 2)}–{fixed(rated.mean.high, 2)}"

@@ -5,7 +5,7 @@ Nothing is computed here that belongs into `scoring`; this module asks it the ri
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.position_bias.pride import slot_prior
 from evalui.scoring.position_bias.significance import N_DRAWS
 from evalui.scoring.position_bias.summary import CellBias, StratumBias, measure_bias
+from evalui.scoring.statistics.fisher import fisher_p_value
 from evalui.scoring.statistics.intervals import (
     ClusteredMean,
     beats_guessing,
@@ -182,13 +183,8 @@ def _fisher_p_value(part: Interval, whole: Interval) -> float | None:
     """Fisher's exact p-value of a part against the rest; None if there is no rest."""
     if part.n == whole.n:
         return None
-    from scipy.stats import fisher_exact  # pyright: ignore[reportUnknownVariableType]  # half a second, and only where there are subjects
-
     inside, every = round(part.value * part.n), round(whole.value * whole.n)
-    outside = every - inside
-    table = [[inside, part.n - inside], [outside, whole.n - part.n - outside]]
-    test: Any = fisher_exact(table)  # its stubs know no fields
-    return float(test.pvalue)
+    return fisher_p_value(inside, part.n, every, whole.n)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Position bias as blocks: the verdict, chart and table of the positions, and what lies behind.
 
 A report has `bias_blocks` of every cell; the page of one cell is `bias_page`, whose figures lead to
-their questions.
+their questions, with the grid of steady answers and the lesser figures.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -110,26 +110,13 @@ class BiasChoice:
     group: str = ""
 
 
-def bias_blocks(
-    subject: BiasSubject,
-    language: Language,
-    *,
-    links: BiasLinks | None = None,
-    choice: BiasChoice | None = None,
-    between: Sequence[Details] = (),
-) -> list[Block]:
-    """Chart and table of the positions, then the sections; `between` stand before the tests.
-
-    Without `links` nothing leads to questions, as in a file.
-    """
-    choice = choice or BiasChoice()
-    blocks: list[Block] = [_positions(subject, language, links)]
-    blocks.append(_picks(subject, language, links))
-    blocks += _agreement(subject, language, links, choice)
-    blocks += between
-    blocks.append(_tests(subject, language))
-    blocks.append(_figures(subject, language))
-    return blocks
+def bias_blocks(subject: BiasSubject, language: Language) -> list[Block]:
+    """What a file has of each cell: chart and table of the positions, the picks, the tests."""
+    return [
+        _positions(subject, language, None),
+        _picks(subject, language, None),
+        _tests(subject, language),
+    ]
 
 
 def bias_page(
@@ -138,14 +125,18 @@ def bias_page(
     links: BiasLinks,
     *,
     choice: BiasChoice,
-    maps: Sequence[Details],
+    maps: Sequence[Details] = (),
 ) -> list[Block]:
-    """All blocks of the page of one cell: the verdict first, its signature last."""
-    blocks = bias_blocks(subject, language, links=links, choice=choice, between=maps)
+    """The page of one cell: the verdict first, its signature last, `maps` before the tests."""
     signature = subject.summary.cell.signature.replace("|", " · ")
     return [
         verdict(subject.summary.cell.model, subject.bias, language),
-        *blocks,
+        _positions(subject, language, links),
+        _picks(subject, language, links),
+        *_agreement(subject, language, links, choice),
+        *maps,
+        _tests(subject, language),
+        _figures(subject, language),
         Bullets((signature,), signatures=True),
     ]
 
@@ -262,7 +253,7 @@ def _caption(text: str, language: Language, leads: Mapping[str, str]) -> str:
 
 
 def _agreement(
-    subject: BiasSubject, language: Language, links: BiasLinks | None, choice: BiasChoice
+    subject: BiasSubject, language: Language, links: BiasLinks, choice: BiasChoice
 ) -> Iterator[Details]:
     """The grid of steady positions and options, with the questions of the cell that is open."""
     steady, key = subject.bias.consistency, "content-or-position"
@@ -272,21 +263,21 @@ def _agreement(
         f"{slots},{options}": links.here(key, slots=slots, options=options)
         for slots, row in enumerate(steady.grid, start=1)
         for options, number in enumerate(row, start=1)
-        if number and links
+        if number
     }
     n, orders = count(steady.n), steady.n_orders
     chart = ChartBlock(
-        f"agreement{subject.suffix}.png",
+        "agreement.png",
         "",
         agreement_map(steady, language),
         _caption(localized("agree-about", language, n=n, orders=orders), language, leads),
         alt=localized("agree-title", language),
         links=leads,
     )
-    listed = tuple(_listed(subject, language, links, choice)) if links else ()
+    listed = tuple(_listed(subject, language, links, choice))
     k = count(locked_questions(steady))
     yield Details(
-        key + subject.suffix,
+        key,
         localized("agree-title", language),
         localized("follow", language, k=k, n=n),
         (chart, *listed),
@@ -363,8 +354,8 @@ def _figures(subject: BiasSubject, language: Language) -> Details:
         else localized("spread-alone", language, rstd=fixed(rstd, 1))
     )
     return Details(
-        f"figures{subject.suffix}",
-        localized("every-figure", language),
+        "figures",
+        localized("every.name", language),
         finding,
         (
             Paragraph(localized("maps.figures_about", language), small=True),

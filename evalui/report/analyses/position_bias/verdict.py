@@ -52,7 +52,7 @@ def _verdict_text(model: str, bias: StratumBias, language: Language) -> str:
 def _verdict_support(bias: StratumBias, language: Language) -> str:
     permuted, picks = bias.tests.permutation, bias.position.slot_counts
     if bias.consistency is None:
-        return localized("support-origin", language)
+        return localized("support-origin", language, n=count(bias.n))
     if bias.level == "few" and picks.count(max(picks)) == 1:
         return localized("sentence", language, said=counted_picks(bias, language))
     if permuted is None or bias.level in ("mass", "few"):

@@ -19,7 +19,6 @@ OUTCOMES = ("left", "right", "tie", "neither", "changed", "unreadable", "unrefer
 _SIDES: Mapping[Outcome, str] = {"a": "left", "b": "right", "tie": "tie", "neither": "neither"}
 _MIRRORED: Mapping[Outcome, str] = {"a": "right", "b": "left", "tie": "tie", "neither": "neither"}
 _MAX_SEARCH_LENGTH = 200  # characters
-_KEY = "arena.duel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,7 @@ def duel_card(view: OpenRunView, meeting: JudgedPair, address: str) -> Html:
     t, arena = view.t, view.arena
     sample = arena.samples.get(meeting.sample_id)
     people = arena.by == PEOPLE
-    heading = el("h2", t(f"{_KEY}.title", id=short_id(meeting.sample_id)))
+    heading = el("h2", t("arena.duel.title", id=short_id(meeting.sample_id)))
     return card(
         div(heading, _source(view, sample, address), cls="card-h"),
         _question(t, sample) if sample else None,
@@ -214,25 +213,25 @@ def outcome_status(t: Messages, verdict: Verdict) -> Html:
     """Who won, as a state with its word."""
     duel = verdict.duel
     if verdict.unreferenced:
-        return status("na", t(f"{_KEY}.unreferenced"))
+        return status("na", t("arena.duel.unreferenced"))
     if verdict.outcome is None:
         return status(
-            "na", t(f"{_KEY}.{'no_majority' if verdict.rater == PANEL_NAME else 'not_read'}")
+            "na", t(f"arena.duel.{'no_majority' if verdict.rater == PANEL_NAME else 'not_read'}")
         )
     if verdict.outcome == "tie":
-        return span(t(f"{_KEY}.both_good"), cls="st")
+        return span(t("arena.duel.both_good"), cls="st")
     if verdict.outcome == "neither":
-        return span(t(f"{_KEY}.both_bad"), cls="st")
+        return span(t("arena.duel.both_bad"), cls="st")
     winner = duel.model_a if verdict.outcome == "a" else duel.model_b
     key = "wins_much" if verdict.strength == 3 else "wins"
-    return span(t(f"{_KEY}.{key}", model=winner), cls="st")
+    return span(t(f"arena.duel.{key}", model=winner), cls="st")
 
 
 def _source(view: OpenRunView, sample: Sample | None, address: str) -> Html:
     t = view.t
     metadata: Mapping[str, str] = sample.metadata if sample else {}
     file, line = metadata.get("file", ""), metadata.get("line", "")
-    where = t(f"{_KEY}.line", line=line, file=file) if file and line else file
+    where = t("arena.duel.line", line=line, file=file) if file and line else file
     words = " · ".join(word for word in (metadata.get("capability", ""), where) if word)
     copy = el(
         "button",
@@ -248,12 +247,17 @@ def _source(view: OpenRunView, sample: Sample | None, address: str) -> Html:
 def _question(t: Messages, sample: Sample) -> Html:
     guidance = sample.metadata.get("guidance", "")
     return join(
-        el("details", el("summary", t(f"{_KEY}.history")), *_turns(t, sample.history), cls="gap-s")
+        el(
+            "details",
+            el("summary", t("arena.duel.history")),
+            *_turns(t, sample.history),
+            cls="gap-s",
+        )
         if sample.history
         else None,
         el("p", sample.question, cls="question"),
         *_references(t, sample),
-        _quote_block(t(f"{_KEY}.guidance"), guidance) if guidance else None,
+        _quote_block(t("arena.duel.guidance"), guidance) if guidance else None,
     )
 
 
@@ -264,7 +268,9 @@ def _turns(t: Messages, history: tuple[Message, ...]) -> list[Html]:
 def _references(t: Messages, sample: Sample) -> list[Html]:
     several = len(sample.references) > 1
     return [
-        _quote_block(t(f"{_KEY}.references", n=place) if several else t(f"{_KEY}.reference"), text)
+        _quote_block(
+            t("arena.duel.references", n=place) if several else t("arena.duel.reference"), text
+        )
         for place, text in enumerate(sample.references, start=1)
     ]
 
@@ -279,7 +285,7 @@ def _answer(view: OpenRunView, sample: Sample | None, name: str, sample_id: str)
         (one.answers.get(sample_id, ()) for one in view.arena.contestants if one.name == name), ()
     )
     if not turns:
-        body: list[Child] = [el("p", t(f"{_KEY}.no_answer"), cls="meta")]
+        body: list[Child] = [el("p", t("arena.duel.no_answer"), cls="meta")]
     else:
         follow_ups = sample.follow_ups if sample else ()
         body = [_turn(t, follow_ups, place, text) for place, text in enumerate(turns)]
@@ -292,10 +298,12 @@ def _turn(t: Messages, follow_ups: tuple[str, ...], place: int, text: str) -> Ht
     """One answer, below the question it follows if that is not the first."""
     follow_up = follow_ups[place - 1] if 0 < place <= len(follow_ups) else ""
     written = (
-        div(text, cls="quoted") if text.strip() else el("p", t(f"{_KEY}.empty_answer"), cls="meta")
+        div(text, cls="quoted")
+        if text.strip()
+        else el("p", t("arena.duel.empty_answer"), cls="meta")
     )
     return div(
-        _quote_block(t(f"{_KEY}.turn", n=place + 1), follow_up) if follow_up else None, written
+        _quote_block(t("arena.duel.turn", n=place + 1), follow_up) if follow_up else None, written
     )
 
 
@@ -303,14 +311,14 @@ def _verdict(view: OpenRunView, verdict: Verdict, *, people: bool) -> Html:
     t = view.t
     first = verdict.duel.model_a
     title = (
-        t(f"{_KEY}.vote", by=verdict.rater, model=first)
+        t("arena.duel.vote", by=verdict.rater, model=first)
         if people
-        else t(f"{_KEY}.order", model=first)
+        else t("arena.duel.order", model=first)
     )
-    rule = div(t(f"{_KEY}.rule"), " ", span(verdict.rule, cls="mono"), cls="meta gap-s")
+    rule = div(t("arena.duel.rule"), " ", span(verdict.rule, cls="mono"), cls="meta gap-s")
     return div(
         div(el("b", title), outcome_status(t, verdict), cls="two"),
-        div(status("warn", t(f"{_KEY}.speaks")), cls="gap-s") if verdict.injected else None,
+        div(status("warn", t("arena.duel.speaks")), cls="gap-s") if verdict.injected else None,
         el("pre", verdict.reply, cls="gap-s") if verdict.reply.strip() else None,
         _members(view, verdict) if verdict.rater == PANEL_NAME else None,
         rule if verdict.rule else None,
@@ -333,5 +341,5 @@ def _members(view: OpenRunView, verdict: Verdict) -> Html:
 def _summary(t: Messages, meeting: JudgedPair, *, people: bool) -> Html | None:
     voters = "_people" if people else ""
     if meeting.changed:
-        return note("warn", t(f"{_KEY}.sway{voters}"))
-    return note("ok", t(f"{_KEY}.same{voters}")) if None not in meeting.sides else None
+        return note("warn", t(f"arena.duel.sway{voters}"))
+    return note("ok", t(f"arena.duel.same{voters}")) if None not in meeting.sides else None

@@ -27,7 +27,6 @@ from evalui.ui.tabs.arena.duel import (
 )
 
 PAGE_SIZE = 50
-_KEY = "arena.duel"
 _FILTERS = ("duel_pair", "duel_outcome", "duel_capability", "find")
 
 
@@ -88,7 +87,7 @@ def _opened_duel(
 ) -> Html:
     view = address.view
     if opened is None:
-        return card(div(view.t(f"{_KEY}.nothing"), cls="empty"))
+        return card(div(view.t("arena.duel.nothing"), cls="empty"))
     at = listed.index(opened) if opened in listed else -1
     steps = {"k": at - 1, "j": at + 1}
     links = (
@@ -101,16 +100,16 @@ def _opened_duel(
 
 def _step(address: _Address, meeting: JudgedPair, place: int, key: str) -> Html:
     """A link to the duel before or after, which a key presses too."""
-    words = address.view.t(f"{_KEY}.{'previous' if key == 'k' else 'next'}")
+    words = address.view.t(f"arena.duel.{'previous' if key == 'k' else 'next'}")
     href = address.to(duel=meeting.key, page=place // PAGE_SIZE)
     return el("a", words, " ", el("kbd", key), href=href, data_hotkey=key)
 
 
 def _filter_bar(view: OpenRunView, every: Sequence[JudgedPair], filters: DuelFilters) -> Html:
     """A field per filter."""
-    t, any_ = view.t, {"": view.t(f"{_KEY}.any")}
+    t, any_ = view.t, {"": view.t("arena.duel.any")}
     pairs = any_ | {
-        f"{left}|{right}": t(f"{_KEY}.versus", left=left, right=right)
+        f"{left}|{right}": t("arena.duel.versus", left=left, right=right)
         for left, right in model_pairs(every)
     }
     outcomes = any_ | {name: _outcome(view, name, filters) for name in OUTCOMES}
@@ -120,18 +119,20 @@ def _filter_bar(view: OpenRunView, every: Sequence[JudgedPair], filters: DuelFil
         type="search",
         name="find",
         value=filters.find,
-        placeholder=t(f"{_KEY}.find_hint"),
+        placeholder=t("arena.duel.find_hint"),
         data_hotkey="/",
     )
     return div(
-        field(t(f"{_KEY}.pair"), select("duel_pair", pairs, filters.pair))
+        field(t("arena.duel.pair"), select("duel_pair", pairs, filters.pair))
         if len(pairs) > 2
         else None,
-        field(t(f"{_KEY}.outcome"), select("duel_outcome", outcomes, filters.outcome)),
-        field(t(f"{_KEY}.capability"), select("duel_capability", capabilities, filters.capability))
+        field(t("arena.duel.outcome"), select("duel_outcome", outcomes, filters.outcome)),
+        field(
+            t("arena.duel.capability"), select("duel_capability", capabilities, filters.capability)
+        )
         if len(capabilities) > 2
         else None,
-        field(t(f"{_KEY}.find"), find),
+        field(t("arena.duel.find"), find),
         cls="fields",
     )
 
@@ -140,13 +141,13 @@ def _outcome(view: OpenRunView, name: str, filters: DuelFilters) -> str:
     """A filter's word; with one pair chosen it names the winner."""
     t = view.t
     if name == "changed" and view.arena.by == PEOPLE:
-        return t(f"{_KEY}.disagreed")
+        return t("arena.duel.disagreed")
     if name == "unreadable" and view.arena.by == PANEL_NAME:
-        return t(f"{_KEY}.undecided")
+        return t("arena.duel.undecided")
     if name in ("left", "right") and filters.pair:
         left, _, right = filters.pair.partition("|")
-        return t(f"{_KEY}.left_of", model=left if name == "left" else right)
-    return t(f"{_KEY}.{name}")
+        return t("arena.duel.left_of", model=left if name == "left" else right)
+    return t(f"arena.duel.{name}")
 
 
 def _listing(
@@ -161,17 +162,17 @@ def _listing(
     if first + len(rows) >= total:
         del pages["later"]
     links = [
-        el("a", t(f"{_KEY}.{name}"), href=address.to(page=place), cls="btn")
+        el("a", t(f"arena.duel.{name}"), href=address.to(page=place), cls="btn")
         for name, place in pages.items()
         if place is not None
     ]
     return card(
         div(
-            el("h2", t.count(f"{_KEY}.count", total)),
-            span(t(f"{_KEY}.shown", **fields) if rows else "", cls="meta"),
+            el("h2", t.count("arena.duel.count", total)),
+            span(t("arena.duel.shown", **fields) if rows else "", cls="meta"),
             cls="card-h pad",
         ),
-        el("ul", *items, cls="list") if items else el("p", t(f"{_KEY}.nothing"), cls="dim pad"),
+        el("ul", *items, cls="list") if items else el("p", t("arena.duel.nothing"), cls="dim pad"),
         div(*links, cls="links pad") if links else None,
         cls="flush",
     )
@@ -181,8 +182,8 @@ def _item(address: _Address, meeting: JudgedPair, *, current: bool) -> Html:
     view = address.view
     t = view.t
     sample = view.arena.samples.get(meeting.sample_id)
-    pair = t(f"{_KEY}.versus", left=meeting.left, right=meeting.right)
-    speaks = t(f"{_KEY}.injected")
+    pair = t("arena.duel.versus", left=meeting.left, right=meeting.right)
+    speaks = t("arena.duel.injected")
     body = el(
         "a",
         span(short_id(meeting.sample_id), cls="mono id"),
@@ -200,13 +201,13 @@ def _item(address: _Address, meeting: JudgedPair, *, current: bool) -> Html:
 def _result(view: OpenRunView, meeting: JudgedPair) -> str:
     t = view.t
     if meeting.changed:
-        return t(f"{_KEY}.disagreed" if view.arena.by == PEOPLE else f"{_KEY}.changed")
+        return t("arena.duel.disagreed" if view.arena.by == PEOPLE else "arena.duel.changed")
     side = next((side for side in meeting.sides if side), None)
     if side is None and meeting.unreferenced and not meeting.unreadable:
-        return t(f"{_KEY}.unreferenced")
+        return t("arena.duel.unreferenced")
     if side is None:
-        return t(f"{_KEY}.undecided" if view.arena.by == PANEL_NAME else f"{_KEY}.unreadable")
+        return t("arena.duel.undecided" if view.arena.by == PANEL_NAME else "arena.duel.unreadable")
     winners = {"left": meeting.left, "right": meeting.right}
     if side in winners:
-        return t(f"{_KEY}.left_of", model=winners[side])
-    return t(f"{_KEY}.{side}")
+        return t("arena.duel.left_of", model=winners[side])
+    return t(f"arena.duel.{side}")

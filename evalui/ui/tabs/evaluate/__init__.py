@@ -38,6 +38,12 @@ from evalui.ui.tabs.evaluate.model_choice import (
 from evalui.ui.tabs.evaluate.start_card import StartNotes, empty_rows, start_card
 from evalui.ui.tabs.evaluate.start_plan import start_plan
 
+# Beginnings of the fields that the page of columns shows itself, and of what names no choice.
+_SHOWN_FIELDS = (
+    *("uploads", "role_", "key_", "remember_", "open_", "col_"),
+    *("name", "tab", "again", "find"),
+)
+
 
 class EvaluateTab:
     """The tab in one language."""
@@ -307,11 +313,14 @@ def _without_roles(form: Form, upload: str) -> Form:
 
 
 def _kept(form: Form) -> Html:
-    """Choices of models and modes, kept while the page shows the columns of a file."""
+    """Every other choice, kept while the page shows the columns of a file."""
+    kept = {
+        name: value for name, value in form.items() if name and not name.startswith(_SHOWN_FIELDS)
+    }
     fields = [
-        el("input", type="hidden", name=name, value=value, data_many=True)
-        for name in ("kinds", "models", "modes")
-        for value in field_values(form, name)
+        el("input", type="hidden", name=name, value=each, data_many=isinstance(value, list))
+        for name, value in kept.items()
+        for each in (value if isinstance(value, list) else [value])
     ]
     return div(*fields, hidden=True)
 

@@ -83,7 +83,7 @@ def columns_card(
         t.count("file.columns_count", len(table.headers)),
     )
     return card(
-        upload_fields(choice.upload, form),
+        upload_fields(choice.upload, form, "col_sheet", "col_kind", "col_duplicates"),
         div(el("h2", t("mapping.title")), span(" · ".join(shape), cls="meta"), cls="card-h"),
         el("p", t("mapping.known" if known else "mapping.unknown"), cls="dim"),
         div(el("table", _head(t), el("tbody", *_rows(t, choice)), cls="map"), cls="scroll"),

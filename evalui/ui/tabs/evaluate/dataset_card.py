@@ -67,9 +67,9 @@ def dataset_card(t: Messages, shown: ShownDataset, form: Form) -> Html:
     )
 
 
-def upload_fields(upload: str, form: Form) -> Html:
-    """What the form keeps of an upload that no control of its card shows."""
-    kept = (f"open_{upload}", f"col_columns_{upload}")
+def upload_fields(upload: str, form: Form, *more: str) -> Html:
+    """What the form keeps of an upload that no control of its card shows; `more` begins names."""
+    kept = [f"{name}_{upload}" for name in ("open", "col_columns", *more)]
     return span(
         el("input", type="hidden", name="uploads", value=upload, data_many=True),
         *(

@@ -140,8 +140,11 @@ class ModelsTab:
             div(note("bad", problem), role="alert") if problem else None,
             div(note("ok", notice.done), role="status") if notice.done else None,
             self._shadowed(sorted(shadowed)) if shadowed else None,
-            None if broken else catalog_card(t, models, context),
-            None if read_only else server_card(t, hardware, workers, service.cluster),
+            # Keyed, so that what is unfolded stays when a note above it comes or goes.
+            None if broken else div(catalog_card(t, models, context), data_key="catalog"),
+            None
+            if read_only
+            else div(server_card(t, hardware, workers, service.cluster), data_key="server"),
         )
         live = self._live(models, workers)
         return div(

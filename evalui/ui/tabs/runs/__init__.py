@@ -124,9 +124,15 @@ class RunsTab:
             div(head, data_live=len(live)),  # the script shows the number beside the tab's name
             problem,
             self._queue(running, shown) if running else None,
-            self._run(shown, catalog) if shown else None,
-            self._finished(
-                [row for row in rows if row.state not in LIVE_STATES], catalog, notice.confirming
+            # Keyed, so that what is unfolded stays when the queue above it comes or goes.
+            div(self._run(shown, catalog), data_key=shown.id) if shown else None,
+            div(
+                self._finished(
+                    [row for row in rows if row.state not in LIVE_STATES],
+                    catalog,
+                    notice.confirming,
+                ),
+                data_key="finished",
             ),
             _poll(revision, notice) if live else None,
             cls="stack",

@@ -74,8 +74,8 @@ def headline(blocks: list[Block]) -> Headline:
 
 
 def figures(blocks: list[Block]) -> dict[str, TableCell]:
-    cards = [block for block in blocks if isinstance(block, Card)]
-    table = cards[1].blocks[0]
+    (card,) = (block for block in blocks if isinstance(block, Card))
+    (table,) = card.blocks
     assert isinstance(table, Table)
     return {cell_text(name): value for name, value in table.rows}
 
@@ -115,9 +115,10 @@ def test_duplicates_are_counted():
 
 
 def test_each_letter_has_its_bar_and_its_count():
-    card = next(b for b in health_blocks(samples(81), "en") if isinstance(b, Card))
-    assert card.title.startswith("Right answers per letter, balanced (p =")
-    (table,) = card.blocks
+    section = next(b for b in health_blocks(samples(81), "en") if isinstance(b, Details))
+    assert section.name == "Right answers per letter"
+    assert section.finding == "Balanced (p = 1.00)."
+    (table,) = section.blocks
     assert isinstance(table, Table)
     assert [cell_text(each[0]) for each in table.rows] == list("ABCD")
     assert table.rows[0][1] == BarCell(1.0, "21")

@@ -72,7 +72,7 @@ def test_one_thing_stands_beside_the_verdict(calm):
     steady = _behaving(calm, flip_rate=_share(0.0, 0.0, 0.016))
     assert support(steady) == (
         "ok",
-        "Steady judge. 0.0 % of its verdicts changed when the answers swapped places (0.0–1.6).",
+        "Steady judge. 0 of 240 duels changed when the answers swapped places (0.0–1.6 %).",
     )
     assert support(_behaving(calm, flip_rate=_share(0.14)))[0] == "warn"
     assert support(steady, "judge-local") == (

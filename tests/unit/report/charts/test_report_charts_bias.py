@@ -95,7 +95,8 @@ def test_a_gap_tells_its_points_questions_and_star():
     cells, _ = draw_plotly(gap_map(["m", "n"], [row], "en")).data
     assert list(cells.text[0]) == ["21*", ""]
     assert (
-        cells.hovertext[0][0] == "law · m: 21 points (13–29), 25 of 120 questions Unlike the rest."
+        cells.hovertext[0][0] == "law · m: 21 points (13–29), 25 of 120 questions "
+        "Unlike the rest (Benjamini-Hochberg)."
     )
     assert tuple(cells.customdata[0][1]) == ("law", 1)
 

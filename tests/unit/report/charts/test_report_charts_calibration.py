@@ -86,7 +86,7 @@ def test_the_title_says_whether_the_model_is_too_sure(bins: list[CalibrationBin]
 def test_the_subtitle_has_both_scores_and_the_mass():
     found = _calibration(_bin(0.8, 0.85, 0.5, 200))
     assert reliability_subtitle(found, 0.953, "en") == (
-        "Order as written. ECE 12.3 points, Brier 0.46 (0 to 2); lower is better. "
+        "Order as written. ECE 12.3 points, Brier 0.46; lower is better. "
         "Letters hold 95.3 % of the probability. n = 200."
     )
     assert "字母占 – %" in reliability_subtitle(found, None, "zh")

@@ -262,11 +262,9 @@ def test_the_marks_of_the_lead_table_are_a_picture_with_its_finding(two, texts):
 
 
 def test_the_heat_map_prints_every_share(two, texts):
-    heat_map_png(
-        two[1].main_positions, "en", title="fond: Picks A 62 % of the time where 25 % is fair"
-    )
+    draw_png(picks_heat_map(two[1].main_positions, "en"), LIGHT, title="fond: Picks A 62 %")
     shown = texts()
-    assert shown[0] == "fond: Picks A 62 % of the time where 25 % is fair"
+    assert shown[0] == "fond: Picks A 62 %"
     assert shown.count("50 %") == 6
     assert shown.count("0 %") == 9 + 4  # off the column and the diagonal, and none unreadable
     assert "chance 25 %" in shown
@@ -274,7 +272,7 @@ def test_the_heat_map_prints_every_share(two, texts):
 
 def test_ties_have_a_column_of_their_own(make_result, texts):
     tied = summarise(make_result({f"q{i}": ["tie", 0, 0, 0] for i in range(4)}))
-    heat_map_png(tied.main_positions, "en")
+    draw_png(picks_heat_map(tied.main_positions, "en"), LIGHT)
     assert "tied" in texts()
 
 
@@ -286,7 +284,9 @@ def test_few_questions_are_grey(make_result):
         red, _, blue = (_pixels(png)[..., channel] for channel in range(3))
         return int((blue > red + 0.15).sum())
 
-    grey, blue = (heat_map_png(table, "en", colour="#D55E00") for table in (few, many))
+    grey, blue = (
+        draw_png(picks_heat_map(table, "en", colour="#D55E00"), LIGHT) for table in (few, many)
+    )
     assert blueness(grey) < blueness(blue) / 10
 
 

@@ -197,3 +197,11 @@ def _rows(boxes: list[Any]) -> list[list[Any]]:
     """Rectangles by their height on the page, from the top."""
     tops = sorted({_number(box, "y") for box in boxes})
     return [[box for box in boxes if _number(box, "y") == top] for top in tops]
+
+
+def test_two_lines_beside_a_level_do_not_reach_above_its_bars():
+    level = BARS.levels[0]
+    high = replace(BARS, levels=[replace(level, value=BARS.axis.high, text="one\ntwo")])
+    heights = {t.text: _number(t, "y") for t in _drawing(high).iter("text")}
+    assert heights["one"] >= heights["100 %"]
+    assert heights["two"] > heights["one"]

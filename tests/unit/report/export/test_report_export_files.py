@@ -76,6 +76,7 @@ def test_the_archive_has_report_tables_and_trials(report: Report):
         "report.html",
         "accuracy.png",
         "positions-1.png",
+        "agreement-1.png",
         "positions-2.png",
         "report.json",
         "trials.jsonl",

@@ -1,34 +1,24 @@
-"""What a page keeps in the browser comes back as it was."""
-
-from typing import NamedTuple
+"""What a browser sends is read as a form."""
 
 import pytest
 
-from evalui.ui.components.form import ClientStateError, dump_client_state, load_client_state
+from evalui.ui.components.form import field_value, field_values, parse_whole_number, read_form
 
 
-class Left(NamedTuple):
-    problem: str = ""
-    looked: float = 0.0
+def test_a_parameter_that_stands_twice_has_both_values():
+    form = read_form([("tab", "compare"), ("cells", "1"), ("cells", "2")])
+    assert form == {"tab": "compare", "cells": ["1", "2"]}
+    assert field_values(form, "cells") == ("1", "2")
+    assert field_value(form, "cells") == ""
 
 
-def test_what_is_kept_comes_back():
-    left = Left('The "folder" 文件夹 is gone.', 12.5)
-    assert load_client_state(Left, dump_client_state(left)) == left
-
-
-def test_a_page_that_has_kept_nothing_begins_anew():
-    assert load_client_state(Left, "") == Left()
-
-
-def test_what_says_nothing_leaves_the_field_empty():
-    assert dump_client_state(Left()) == ""
+def test_a_single_field_serves_as_a_list():
+    assert field_values({"models": "a"}, "models") == ("a",)
+    assert field_values({}, "models") == ()
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["{", "null", "7", '"x"', "[1]", '["x", "later"]', '["x", null]', '["x", 1, 2]', "[" * 9999],
+    ("text", "number"), [("12", 12), ("", None), ("-1", None), ("1e3", None), ("1" * 10, None)]
 )
-def test_whatever_else_comes_back_is_refused_in_words(text: str):
-    with pytest.raises(ClientStateError, match="Load the page again"):
-        load_client_state(Left, text)
+def test_only_digits_are_a_number(text: str, number: int | None):
+    assert parse_whole_number(text) == number

@@ -107,11 +107,13 @@ def test_the_run_can_be_repeated_from_its_page(tab: EvaluateTab, desk: AppServic
 def test_the_overview_lists_what_the_run_left_out(desk: AppService):
     run_id = started(desk, desk.store_upload(LOOSE))
     Worker(desk.database, desk.catalog).run_once()
-    page = str(ResultsTab(desk, messages("en")).render({"run": run_id}))
+    page = ResultsTab(desk, messages("en")).render({"run": run_id})
+    assert "What to know" in page
     assert "Faulty rows left out of chosen: 2." in page
     assert "Not used for written, which has no options to choose from: letters." in page
-    chinese = str(ResultsTab(desk, messages("zh")).render({"run": run_id}))
-    assert "chosen：略去 2 行有错误的数据。" in chinese
+    assert "chosen：略去 2 行有错误的数据。" in ResultsTab(desk, messages("zh")).render(
+        {"run": run_id}
+    )
 
 
 def test_the_faults_of_one_entry_are_a_file_of_their_own(desk: AppService):

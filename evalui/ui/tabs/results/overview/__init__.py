@@ -36,7 +36,8 @@ def render(view: RunView, form: Form) -> Html:
     page = answer_page(view, blocks, guessing=guessing)
     if not view.answers:
         return page
-    return div(page, open_overview(OpenRunView(view.service, view.t, view.run.id, form)))
+    written = OpenRunView(view.service, view.t, view.run.id, form)
+    return div(page, el("h2", written.part.dataset, cls="gap"), open_overview(written))
 
 
 def act(view: RunView, action: Action) -> Html | None:

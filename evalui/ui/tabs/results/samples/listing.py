@@ -70,7 +70,7 @@ def question_list(
             div(
                 _step(t, address, listed.following, "next", "j"),
                 _step(t, address, listed.previous, "previous", "k"),
-                cls="meta steps",
+                cls="meta beside",
             ),
             cls="list-h",
         ),

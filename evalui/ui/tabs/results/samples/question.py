@@ -237,8 +237,11 @@ def _feet(
     """The rows below the options; those without contents are left out."""
     several = bool(opened) and len(opened.orders) > 1
     by_rules = any(each.trial and each.reading != each.trial.reading for each in columns)
+    outcome = t("question.outcome")
+    if opened and several:
+        outcome = " · ".join((outcome, opened.order_labels(t)[opened.order]))
     feet = [
-        TableFoot(t("question.outcome"), [outcome_cell(t, each) for each in columns]),
+        TableFoot(outcome, [outcome_cell(t, each) for each in columns]),
         TableFoot(
             t("question.in_orders", n=len(opened.orders) if opened else 0),
             [_in_orders(t, each.model) if several else None for each in columns],

@@ -31,7 +31,7 @@ from evalui.report.blocks import (
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import render_blocks
 from evalui.report.render.text import cell_text
-from evalui.types import CellResult
+from evalui.types import CellResult, Language
 
 FOND = cell_result(fond)
 
@@ -44,6 +44,13 @@ def _subject(result: CellResult = FOND, **words: Any) -> BiasSubject:
 
 def _links(subject: BiasSubject) -> BiasLinks:
     return BiasLinks(Places("r1", {subject.summary.cell: 7}), {"cell": "7"})
+
+
+def _page(
+    result: CellResult = FOND, language: Language = "en", choice: BiasChoice | None = None
+) -> list[Block]:
+    subject = _subject(result)
+    return bias_page(subject, language, _links(subject), choice=choice or BiasChoice())
 
 
 def _section(blocks: Iterable[Block], key: str) -> Details:
@@ -76,7 +83,7 @@ def test_the_page_says_its_verdict_first_and_its_signature_last():
 
 
 def test_each_position_has_its_share_its_range_and_what_is_found_there():
-    table = _lead(bias_blocks(_subject(), "en"))
+    table = _lead(_page(FOND, "en"))
     assert [column.head for column in table.columns] == [
         "Position",
         "Picked",
@@ -97,25 +104,25 @@ def test_each_position_has_its_share_its_range_and_what_is_found_there():
 @pytest.mark.parametrize(
     ("result", "title"),
     [
-        (FOND, "Right answers are found most often at A (100.0 %)"),
+        (FOND, "Right answers found most at A (100.0 %)"),
         (cell_result(right), "Picks and right answers by position"),
         (cell_result(fond, n=28), "Picks and right answers by position"),
     ],
 )
 def test_the_title_is_a_finding_only_where_its_test_passes(result: CellResult, title: str):
-    card = bias_blocks(_subject(result), "en")[0]
+    card = _page(result, "en")[1]
     assert isinstance(card, Card)
     assert card.title.startswith(title)
 
 
 def test_probabilities_add_a_column():
-    table = _lead(bias_blocks(_subject(with_probabilities(FOND)), "en"))
+    table = _lead(_page(with_probabilities(FOND), "en"))
     assert table.columns[-1].head == "Probability when right"
     assert [cell_text(row[-1]) for row in table.rows] == ["70 %", "40 %", "40 %", "40 %"]
 
 
 def test_every_section_states_its_finding():
-    sections = {b.key: b.finding for b in bias_blocks(_subject(), "en") if isinstance(b, Details)}
+    sections = {b.key: b.finding for b in _page(FOND, "en") if isinstance(b, Details)}
     assert sections == {
         "by-answer": "180 of 180 wrong picks went to A.",
         "content-or-position": "60 of 120 questions kept a position in more orders than an option.",
@@ -126,19 +133,19 @@ def test_every_section_states_its_finding():
 
 
 def test_who_is_always_right_has_no_wrong_picks():
-    blocks = bias_blocks(_subject(cell_result(right)), "zh")
+    blocks = _page(cell_result(right), "zh")
     assert _section(blocks, "by-answer").finding == "可读的回答没有选错。"
     assert _section(blocks, "tests").finding.startswith("看不出选择与位置有关")
 
 
 def test_wrong_picks_that_go_everywhere_name_no_position():
     result = cell_result(lambda question, _, target: (target + 1 + question % 3) % 4)
-    blocks = bias_blocks(_subject(result), "en")
+    blocks = _page(result, "en")
     assert _section(blocks, "by-answer").finding == "480 wrong picks, not one position ahead."
 
 
 def test_in_one_order_there_is_no_grid():
-    blocks = bias_blocks(_subject(cell_result(fond, pattern="origin")), "en")
+    blocks = _page(cell_result(fond, pattern="origin"), "en")
     keys = [block.key for block in blocks if isinstance(block, Details)]
     assert keys == ["by-answer", "tests", "figures"]
     assert _section(blocks, "tests").finding == "Whether picks depend on position is not tested."
@@ -146,7 +153,7 @@ def test_in_one_order_there_is_no_grid():
 
 def test_a_figure_of_the_page_leads_to_the_questions_it_counts():
     subject = _subject()
-    blocks = bias_blocks(subject, "en", links=_links(subject))
+    blocks = bias_page(subject, "en", _links(subject), choice=BiasChoice())
     position = _lead(blocks).rows[0][0]
     assert isinstance(position, TextCell)
     assert position.href == "?run=r1&tab=results&sub=samples&cell=7&picked=0"
@@ -158,19 +165,19 @@ def test_a_figure_of_the_page_leads_to_the_questions_it_counts():
         "#content-or-position"
         for key, slots, options in (("1,4", 1, 4), ("4,1", 4, 1))
     }
-    assert "leads to its questions" in picks.caption
+    assert "Cells lead to questions." in picks.caption
 
 
 def test_an_unreadable_answer_leads_to_its_questions():
     subject = _subject(cell_result(lambda question, _, target: target if question else None))
-    picks, _ = _charts(bias_blocks(subject, "en", links=_links(subject)))
+    picks, _ = _charts(bias_page(subject, "en", _links(subject), choice=BiasChoice()))
     assert picks.links["0,unreadable"].endswith("gold=0&outcome=unreadable")
 
 
 def test_an_open_cell_of_the_grid_lists_its_questions_as_links():
     subject, cell = _subject(), GridCell(4, 1)
     questions = questions_in(FOND, subject.bias, cell)
-    blocks = bias_blocks(subject, "en", links=_links(subject), choice=BiasChoice(cell, questions))
+    blocks = bias_page(subject, "en", _links(subject), choice=BiasChoice(cell, questions))
     section = _section(blocks, "content-or-position")
     assert section.open
     _, title, table, more, close = section.blocks
@@ -189,7 +196,7 @@ def test_an_open_cell_of_the_grid_lists_its_questions_as_links():
 def test_an_open_cell_without_questions_says_so():
     subject = _subject()
     choice = BiasChoice(GridCell(2, 2))
-    blocks = bias_blocks(subject, "en", links=_links(subject), choice=choice)
+    blocks = bias_page(subject, "en", _links(subject), choice=choice)
     texts = [
         b.text for b in _section(blocks, "content-or-position").blocks if isinstance(b, Paragraph)
     ]
@@ -198,7 +205,7 @@ def test_an_open_cell_without_questions_says_so():
 
 def test_a_file_has_no_links_and_names_of_its_own_for_its_pictures():
     blocks = bias_blocks(_subject(suffix="-2"), "en")
-    assert [chart.file for chart in _charts(blocks)] == ["positions-2.png", "agreement-2.png"]
+    assert [chart.file for chart in _charts(blocks)] == ["positions-2.png"]
     assert not any(chart.links for chart in _charts(blocks))
     page = render_blocks(blocks, filed=True)
     assert "href" not in page
@@ -209,7 +216,7 @@ def test_a_file_has_no_links_and_names_of_its_own_for_its_pictures():
 
 
 def test_every_test_is_explained_with_its_method_and_p():
-    (table,) = _section(bias_blocks(_subject(), "en"), "tests").blocks
+    (table,) = _section(_page(FOND, "en"), "tests").blocks
     assert isinstance(table, Table)
     rows = {cell_text(row[0]): row for row in table.rows}
     question, how, p = rows["Do picks depend on position?"]
@@ -219,7 +226,7 @@ def test_every_test_is_explained_with_its_method_and_p():
 
 
 def test_few_questions_have_no_p_value():
-    blocks = bias_blocks(_subject(cell_result(fond, n=28)), "en")
+    blocks = _page(cell_result(fond, n=28), "en")
     (table,) = _section(blocks, "tests").blocks
     assert isinstance(table, Table)
     assert {row[2] for row in table.rows} == {"–"}
@@ -230,7 +237,7 @@ def test_few_questions_have_no_p_value():
 
 
 def test_the_figures_that_no_sentence_states_stand_last():
-    _, table = _section(bias_blocks(_subject(), "en"), "figures").blocks
+    _, table = _section(_page(FOND, "en"), "figures").blocks
     assert isinstance(table, Table)
     values = {cell_text(row[0]): cell_text(row[1]) for row in table.rows}
     assert values["Spread of what is found (RStd)"] == "21.7 points"
@@ -242,7 +249,7 @@ def test_the_figures_that_no_sentence_states_stand_last():
 @pytest.mark.parametrize("options", [2, 3, 5])
 def test_any_number_of_options_can_be_shown(options: int, language):
     subject = _subject(cell_result(fond, options=options, n=40))
-    blocks = bias_blocks(subject, language, links=_links(subject))
+    blocks = bias_page(subject, language, _links(subject), choice=BiasChoice())
     assert len(_lead(blocks).rows) == options
     assert "{" not in as_markdown(blocks)
     assert render_blocks(blocks)

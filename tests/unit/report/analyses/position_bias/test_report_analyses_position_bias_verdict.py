@@ -63,8 +63,8 @@ def test_few_questions_have_counts_and_no_p_value():
 
 def test_one_order_cannot_tell_and_says_what_would():
     headline = verdict("m", _bias(pattern="origin"), "en")
-    assert headline.text == "Asked in one order only, m cannot be tested for position bias."
-    assert "Repeat the run with every position." in headline.support
+    assert headline.text == "One order alone cannot show whether m prefers a position."
+    assert "Repeat with every position." in headline.support
 
 
 def test_an_unfinished_cell_is_not_tested_yet():

@@ -306,7 +306,7 @@ def test_nothing_that_was_written_becomes_markup(tab: AnnotateTab, act: MakeAct,
         history=question(0).history,
         follow_ups=(HOSTILE,),
     )
-    run_id = open_run(desk, samples=[hostile], written=lambda *_: HOSTILE)
+    run_id = open_run(desk, samples=[hostile], written=_hostile)
     page = opened(tab, act, run_id, HOSTILE)
     assert "onerror=" in page
     assert not re.search(r"<(img|script|iframe)", page)
@@ -337,3 +337,8 @@ def test_a_blank_reply_is_shown_as_no_answer(tab: AnnotateTab, desk: AppService,
     run_id = open_run(desk, 3, written=lambda _, side: "" if side else "Since so.")
     page = opened(tab, act, run_id)
     assert page.count("(no answer)") == 2  # this pair's and the next one's
+
+
+def _hostile(sample: Sample, side: int) -> str:
+    del sample, side
+    return HOSTILE

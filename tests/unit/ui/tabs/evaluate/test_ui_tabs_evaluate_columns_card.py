@@ -174,3 +174,30 @@ def test_nothing_in_a_header_becomes_markup(tab: EvaluateTab, desk: AppService, 
     assert "Which column is what?" in page
     assert "<img" not in page
     assert "<script" not in page
+
+
+def test_other_choices_are_kept_while_columns_are_chosen(
+    tab: EvaluateTab, desk: AppService, act: MakeAct
+):
+    known = EXAM.replace("prompt", "question")
+    for column, letter in enumerate("ABCD", 1):
+        known = known.replace(f"opt{column}", letter)
+    upload = desk.store_upload([("known.csv", known.replace("label", "answer").encode())])
+    chosen: Form = {
+        "uploads": [upload],
+        "kinds": ["multiple_choice"],
+        "models": ["biased", "always-A"],
+        "modes": ["multiple_choice"],
+        "pattern": "origin",
+        "limit": "20",
+        "name": "Midterm",
+        f"col_duplicates_{upload}": "skip",
+    }
+    page = tab.act(act("open", chosen, upload=upload, part="columns"))
+    for field in ("models", "modes", "kinds"):
+        assert f'name="{field}"' in page
+    assert '<input type="hidden" name="pattern" value="origin">' in page
+    assert '<input type="hidden" name="limit" value="20">' in page
+    assert page.count('name="name"') == page.count('name="uploads"') == 1
+    assert 'value="Midterm"' in page
+    assert f'name="col_duplicates_{upload}" value="skip"' in page

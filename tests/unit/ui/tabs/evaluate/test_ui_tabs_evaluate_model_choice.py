@@ -76,7 +76,7 @@ def test_an_endpoint_elsewhere_is_named_with_its_host(
             "remote-chat, the judge, sends questions and answers to another server "
             "(api.example.org).",
         ),
-        ("zh", "评委 remote-chat 会把题目和回答发送到其他服务器（api.example.org）。"),
+        ("zh", "裁判 remote-chat 会把题目和回答发送到其他服务器（api.example.org）。"),
     ],
 )
 def test_a_judge_elsewhere_is_sent_the_answers_too(desk: AppService, language: str, sentence: str):

@@ -326,7 +326,7 @@ def test_a_sheet_can_be_chosen(tab: EvaluateTab, desk: AppService, tmp_path: Pat
 
 def test_a_chinese_page_speaks_chinese(desk: AppService):
     page = EvaluateTab(desk, messages("zh")).render(open_form(desk) | given(desk))
-    for word in ("3 题有参考答案", "4 题中的 4 题有回答", "由评委阅读回答", "其中评委"):
+    for word in ("3 题有参考答案", "4 题中的 4 题有回答", "由裁判阅读回答", "其中裁判"):
         assert word in page
 
 

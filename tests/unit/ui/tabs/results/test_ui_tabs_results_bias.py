@@ -108,8 +108,8 @@ def test_one_model_with_one_number_of_options_needs_no_picker(room: AppService):
 
 def test_one_order_says_what_it_cannot_tell(room: AppService):
     page = shown(room, ran(room, ("capitals.csv", GOOD), pattern="origin"))
-    assert "Asked in one order only" in page
-    assert "Repeat the run with every position" in page
+    assert "One order alone cannot show" in page
+    assert "Repeat with every position" in page
 
 
 def test_without_positions_the_view_says_what_to_do(room: AppService):
@@ -138,5 +138,5 @@ def test_a_category_of_the_address_shows_its_subjects(room: AppService):
 
 def test_it_speaks_chinese(room: AppService, many: str):
     page = bias.render(view(room, many, "zh"), {})
-    assert "公平值为 25 %" in page
+    assert "公平值为" in page
     assert "正确答案所在位置" in page

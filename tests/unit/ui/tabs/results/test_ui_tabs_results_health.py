@@ -24,7 +24,7 @@ def test_the_figures_are_those_of_the_questions(room: AppService):
     page = shown(room, ran(room, ("many.csv", MANY), models=["always-A"]))
     assert "120 questions, as this run asked them" in page
     assert "Always A scores" in page
-    assert "Right answers per letter, balanced" in page
+    assert "Balanced (p = 1.00)." in page
 
 
 def test_only_the_questions_of_the_run_count(room: AppService):

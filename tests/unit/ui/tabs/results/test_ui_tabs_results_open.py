@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import gradio as gr
 import pytest
-from ui_examples import GOOD, HOSTILE, built
+from ui_examples import GOOD, HOSTILE
 from ui_open_examples import (
     ANSWERS,
     QUESTIONS,
@@ -18,8 +17,8 @@ from ui_open_examples import (
 )
 
 from evalui.messages import messages
+from evalui.report.analyses.arena.narrative import answer_pair_sentence
 from evalui.report.analyses.open_answers.figures import AnswerPair
-from evalui.report.analyses.statistics import pair_sentence
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_labels import mode_label
@@ -37,106 +36,91 @@ def desk(tmp_path: Path) -> AppService:
 
 @pytest.fixture
 def tab(desk: AppService) -> ResultsTab:
-    tab = ResultsTab(desk, messages("en"))
-
-    def build() -> None:
-        with gr.Blocks(analytics_enabled=False):
-            tab.build()
-
-    built(build)
-    return tab
+    return ResultsTab(desk, messages("en"))
 
 
-def written(tab: ResultsTab, run_id: str) -> str:
-    """The overview's figures of written answers."""
-    shown = tab.overview.show(run_id)
-    return shown[4] + shown[-3]
-
-
-def cell_of(desk: AppService, run_id: str, model: str) -> str:
-    """The id of a model's cell."""
-    return next(str(row.id) for row in read_cells(desk.database, run_id) if row.cell.model == model)
+def shown(tab: ResultsTab, run_id: str, **form: str) -> str:
+    """The tab at an address."""
+    return tab.render({"run": run_id, **form})
 
 
 def test_beside_multiple_choice_the_written_answers_name_their_dataset(
     tab: ResultsTab, desk: AppService
 ):
     form = open_form(desk, judging=[], modes=["question_answer", "multiple_choice"])
-    alone, dataset = finish(desk, form), "<h2>talk</h2>"
-    assert dataset not in tab.overview.show(alone)[4]
+    alone, dataset = finish(desk, form), ">talk</h2>"
+    assert dataset not in shown(tab, alone)
     form["uploads"] = [*form["uploads"], desk.store_upload([("towns.csv", GOOD.encode())])]
-    assert dataset in tab.overview.show(finish(desk, form))[4]
+    assert dataset in shown(tab, finish(desk, form))
 
 
 def test_the_overview_has_the_figures_of_each_model(tab: ResultsTab, desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], judging=[]) | given(desk))
-    page = written(tab, run_id)
-    assert "Against the references, perfect and handmade cannot be told apart" in page
-    for figure in ("ROUGE-L", "BLEU-1", "Token F1", "Exact match", "Answered"):
+    page = shown(tab, run_id)
+    assert "Against the references, perfect and handmade cannot be told apart." in page
+    for figure in ("ROUGE-L", "BLEU-1", "Token F1", "Exact match", "Length, characters"):
         assert figure in page
     # Paris is exact, Milan wrong, and of the Chinese answer two words more than the reference.
-    assert '<div class="v">33<small> %</small></div>' in page
-    assert "3 of 4 questions" in page  # one of the answers brought along is empty
-    assert "n 3" in page  # one question has no reference
+    assert '<div class="med">33<small>\u00a0%</small></div>' in page
+    assert "3 of 4 questions have a reference." in page
+    assert "Empty replies, counted as 0: 1 of 4." in page
 
 
 def test_all_figures_have_the_names_that_swift_prints(tab: ResultsTab, desk: AppService):
-    page = written(tab, finish(desk, open_form(desk, judging=[])))
+    page = shown(tab, finish(desk, open_form(desk, judging=[])))
     for name in ("rouge-1-r", "rouge-l-f", "bleu-4", "exact_match", "token_f1"):
-        assert f'<span class="mono">{name}</span>' in page
+        assert f'<th scope="row" data-l="Figure">{name}</th>' in page
     assert "chrF" in page
 
 
-def test_a_run_without_choices_has_no_chart_of_them_and_no_bias(tab: ResultsTab, desk: AppService):
-    run_id = finish(desk, open_form(desk, judging=[]))
-    first, frame, _, chart, *_, below = tab.overview.show(run_id)
-    assert (first, below, chart) == ("", "", None)
-    assert frame.visible is False
-    entered = tab.enter(run_id, {"sub": "bias"})
-    assert entered[3].selected == "overview"
-    assert "no-choices" in entered[2]
+def test_a_run_without_choices_has_duels_and_votes_in_place_of_bias(
+    tab: ResultsTab, desk: AppService
+):
+    page = shown(tab, finish(desk, open_form(desk, judging=[])), sub="bias")
+    views = page.partition("<nav")[2].partition("</nav>")[0]
+    assert 'aria-current="page">Overview</a>' in views
+    assert ">Bias<" not in views
+    assert ">Duels<" in views
 
 
 def test_a_run_of_both_kinds_shows_both(tab: ResultsTab, desk: AppService):
     choice = desk.store_upload([("capitals.csv", GOOD.encode())])
     form = open_form(desk, modes=["cloze", "question_answer"], models=["perfect"], judging=[])
     run_id = finish(desk, form | {"uploads": [choice, str(form["uploads"][0])]})
-    assert "Robust accuracy" in tab.overview.show(run_id)[0]
-    assert "Token F1" in written(tab, run_id)
-    assert "no-choices" not in tab.enter(run_id, {})[2]
+    page = shown(tab, run_id)
+    assert page.index("Right answers by model") < page.index("Token F1")
 
 
-def test_text_figures_are_drawn_if_there_are_references(tab: ResultsTab, desk: AppService):
-    run_id = finish(desk, open_form(desk, judging=[]))
-    frame, title, chart = tab.overview.show(run_id)[5:8]
-    assert frame.visible
-    assert "How close the answers come to the references" in title
-    assert [trace.name for trace in chart.data] == ["perfect", "noisy"]
+def test_text_figures_lead_if_there_are_references(tab: ResultsTab, desk: AppService):
+    page = shown(tab, finish(desk, open_form(desk, judging=[])))
+    assert page.count('<table class="lead">') == 1
+    assert page.index("ROUGE-L by model") < page.index("<td")
     bare = [dict(row, reference_answer="") for row in QUESTIONS]
-    frame, _, chart = tab.overview.show(
-        finish(desk, open_form(desk, subjective(bare), judging=[]))
-    )[5:8]
-    assert (frame.visible, chart) == (False, None)
+    page = shown(tab, finish(desk, open_form(desk, subjective(bare), judging=[])))
+    assert "No answer has a reference to compare with." in page
+    assert '<table class="lead">' not in page
 
 
 def test_the_head_counts_models_without_the_judge(tab: ResultsTab, desk: AppService):
-    head = tab.enter(finish(desk, open_form(desk)), {})[2]
+    head = shown(tab, finish(desk, open_form(desk))).partition("</nav>")[0]
     assert "2 models" in head
     assert head.count("judged by reference-judge") == 1
 
 
-def test_the_arena_is_linked_if_answers_were_compared(tab: ResultsTab, desk: AppService):
+def test_the_duels_are_a_view_of_the_run(tab: ResultsTab, desk: AppService):
     run_id = finish(desk, open_form(desk))
-    assert f'href="?run={run_id}&amp;tab=arena&amp;arena=0"' in written(tab, run_id)
+    page = shown(tab, run_id, sub="duels")
+    assert "4 duels" in page
+    assert f'data-address="run={run_id}&amp;tab=results&amp;sub=duels&amp;arena=0"' in page
     alone = finish(desk, open_form(desk, judging=[]))
-    assert "tab=arena" not in written(tab, alone)
+    assert "This run has no duels" in shown(tab, alone, sub="duels")
 
 
-def test_marks_of_single_answers_are_shown(tab: ResultsTab, desk: AppService):
+def test_marks_of_single_answers_lead(tab: ResultsTab, desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], rubric="score10-en.1"))
-    page = written(tab, run_id)
-    assert "What the judge gave" in page
-    assert "of 10" in page
+    page = shown(tab, run_id)
+    assert "reference-judge (rule-based) marks perfect" in page
+    assert page.index("Mean mark by model") < page.index("perfect reaches ROUGE-L")
 
 
 @pytest.mark.parametrize(
@@ -150,11 +134,11 @@ def test_marks_of_single_answers_are_shown(tab: ResultsTab, desk: AppService):
 def test_a_pair_is_reported_as_its_test_results(value: float, p: float, told: str):
     ends = (0.05, 0.19) if value > 0 else (-0.19, -0.05)
     pair = AnswerPair("a", "b", "rouge-l-f", value, *ends, p, 1200)
-    assert pair_sentence(messages("en"), pair) == told
+    assert answer_pair_sentence(pair, "en") == told
 
 
 def test_too_few_questions_tell_no_models_apart(tab: ResultsTab, desk: AppService):
-    page = written(tab, finish(desk, open_form(desk, judging=[])))
+    page = shown(tab, finish(desk, open_form(desk, judging=[])))
     assert "perfect and noisy cannot be told apart with 3 questions." in page
 
 
@@ -188,7 +172,7 @@ def test_nothing_of_a_reply_becomes_markup(tab: ResultsTab, desk: AppService):
     run_id = finish(
         desk, open_form(desk, subjective(rows), models=[], judging=[]) | given(desk, brought)
     )
-    for page in (written(tab, run_id), tab.samples.show(run_id, {"q": "talk/en-1"})):
+    for page in (shown(tab, run_id), shown(tab, run_id, sub="samples", q="talk/en-1")):
         assert "<img" not in page
         assert "<script" not in page
     assert "onerror" in page

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +19,8 @@ from evalui.scoring.metrics import METRICS, Metric
 from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Language, Trial
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results import ResultsTab
+from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview
+from evalui.ui.tabs.results.overview import overview_tables
 from evalui.ui.tabs.results.run_view import RunView
 
 LABELS: dict[Language, str] = {"en": "First slot chosen", "zh": "选中首位"}
@@ -63,10 +63,11 @@ def test_a_registered_metric_of_choices_stands_on_the_page_and_in_every_file(tmp
     view = RunView(desk, messages("en"), run_id)
     report = view.report
     for language in LANGUAGES:
-        tab = ResultsTab(desk, messages(language))
-        page = tab.render({"run": run_id, "sort": "-first_slot"})
-        assert re.search(f'aria-sort="descending"[^>]*><a [^>]*>{LABELS[language]}</a>', page)
-        assert DOCS[language] in page
+        page = overview_tables(
+            messages(language), list(view.summaries.values()), view.baselines, sort="-first_slot"
+        )
+        assert f"{LABELS[language]} ↓</button>" in page
+        assert f'title="{DOCS[language]}"' in page
         for extension in ("html", "md"):
             text = write(report, extension, language).decode()
             assert LABELS[language] in text
@@ -88,8 +89,8 @@ def test_a_registered_metric_of_texts_stands_on_the_page_and_in_every_file(tmp_p
     report = view.report
     wanted = [summary.figures["mean_length"] for summary in report.answers]
     assert all(isinstance(value, float) and value > 0 for value in wanted)
-    page = ResultsTab(desk, messages("zh")).render({"run": run_id})
-    assert "mean_length" in page
+    page = open_overview(OpenRunView(desk, messages("zh"), run_id, {}))
+    assert ">mean_length</th>" in page
     for extension in ("html", "md"):
         assert "mean" in write(report, extension, "zh").decode()
     answers = json.loads(write(report, "json", "en"))["answers"]

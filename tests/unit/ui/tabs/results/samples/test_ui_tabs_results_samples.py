@@ -178,6 +178,7 @@ def test_models_stand_beside_each_other(samples: ShownSamples, finished: Finishe
     assert ["biased" in heads[1], "always-A" in heads[2]] == [True, True]
     told = text(page)
     assert "All are right as written; " in told
+    assert "Outcome · As written" in told
     assert "In the 4 orders" in told
     other = samples.show(run_id, {"q": "capitals/1", "by": "models", "order": "2"})
     assert '<option value="2" selected>Shifted 2</option>' in other
