@@ -5,6 +5,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ from evalui.report.export.json import (
 )
 from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_bytes, xlsx_bytes
-from evalui.report.export.tables import frame, tables
+from evalui.report.export.tables import frame, overview, tables
 from evalui.report.render.latex import as_latex
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
@@ -60,7 +61,8 @@ def write(report: Report, extension: str, language: Language) -> bytes:
 def write_csv(report: Report, language: Language) -> bytes:
     """The table of main figures; its names are technical in every language."""
     del language
-    return csv_bytes(next(iter(_tables(report).values()), pd.DataFrame()))
+    first = overview(report.summaries)
+    return csv_bytes(first if len(first) else next(iter(_tables(report).values()), pd.DataFrame()))
 
 
 def write_xlsx(report: Report, language: Language) -> bytes:
@@ -110,26 +112,49 @@ def write_html(report: Report, language: Language) -> bytes:
 
 def write_zip(report: Report, language: Language) -> bytes:
     """All of it, and each table as CSV of its own."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in _files(report, language):
+    return b"".join(zip_parts(report, language))
+
+
+def zip_parts(report: Report, language: Language) -> Iterator[bytes]:
+    """The same archive piece by piece, each as soon as it is made, what is quick to make first."""
+    pipe = _Pipe()
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, pieces in _archived(report, language):
             info = zipfile.ZipInfo(name, _DATE)
             info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, data)
-    return stream.getvalue()
+            with archive.open(info, "w", force_zip64=True) as entry:
+                for piece in pieces:
+                    entry.write(piece)
+                    yield from pipe.drain()
+    yield from pipe.drain()
+
+
+class _Pipe(io.RawIOBase):
+    """What is written comes out again at the other end; nobody can go back in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def drain(self) -> Iterator[bytes]:
+        parts, self._parts = self._parts, []
+        whole = b"".join(parts)
+        if whole:
+            yield whole
 
 
 def files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
     """What a run leaves in a folder, by name: the report with its pictures, and all it rests on."""
-    yield "report.md", write_markdown(report, language)
-    made = tuple(blocks(report, language))
-    yield "report.html", as_page(made, language)
-    yield from pictures(made)
-    yield "report.json", write_json(report, language)
-    for name, lines in _LINES.items():
-        # A run of multiple choice has no duels: what is empty is left out.
-        if (text := "".join(lines(report))) or name == "trials":
-            yield f"{name}.jsonl", text.encode(errors="backslashreplace")
+    yield from _documents(report, language)
+    for name, lines in _line_files(report):
+        yield name, b"".join(lines)
 
 
 def save(report: Report, folder: Path, language: Language) -> None:
@@ -251,13 +276,33 @@ def _shortest_unique_name(path: Path, files: Collection[Path]) -> str:
     return "/".join(next(apart, parts))
 
 
-def _files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
-    yield from files(report, language)
+def _documents(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
+    yield "report.md", write_markdown(report, language)
+    made = tuple(blocks(report, language))
+    yield "report.html", as_page(made, language)
+    yield from pictures(made)
+    yield "report.json", write_json(report, language)
+
+
+def _line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """The files of JSON Lines; but for the trials, which every run has, those that hold any."""
+    for name, lines in _LINES.items():
+        found = (line.encode(errors="backslashreplace") for line in lines(report))
+        first = next(found, None)
+        if first is not None or name == "trials":
+            yield f"{name}.jsonl", chain([first or b""], found)
+
+
+def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Each file of the archive in pieces; lines first, for most need no figures."""
+    yield from _line_files(report)
+    for name, content in _documents(report, language):
+        yield name, (content,)
     frames = _tables(report)
-    yield "report.xlsx", xlsx_bytes(frames, report.signatures)
     for name, table in frames.items():
-        yield f"{name}.csv", csv_bytes(table)
-    yield "signatures.txt", "".join(f"{line}\n" for line in report.signatures).encode()
+        yield f"{name}.csv", (csv_bytes(table),)
+    yield "report.xlsx", (xlsx_bytes(frames, report.signatures),)
+    yield "signatures.txt", ("".join(f"{line}\n" for line in report.signatures).encode(),)
 
 
 _LINES: Mapping[str, Callable[[Report], Iterator[str]]] = {

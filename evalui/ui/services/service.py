@@ -1,8 +1,8 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from evalui.datasets import bundle, health
@@ -241,13 +241,16 @@ class AppService:
         """One cell with all its trials; kept until its run changes."""
         return self._result(row.run_id, row.id, self.run(row.run_id).revision)
 
-    def export(self, run_id: str, extension: str, language: Language) -> tuple[str, bytes]:
-        """A run as a file of its own name."""
-        from evalui.report.export.files import write  # it imports pandas, which no page needs
+    def export(
+        self, run_id: str, extension: str, language: Language
+    ) -> tuple[str, bytes | Iterator[bytes]]:
+        """A run as a file of its own name; an archive comes in parts, each when it is made."""
+        from evalui.report.export.files import write, zip_parts  # import pandas: no page needs it
 
         report = self.report(run_id, language)
         name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in report.name).strip()
-        return f"{name or run_id}.{extension}", write(report, extension, language)
+        made = zip_parts if extension == "zip" else partial(write, extension=extension)
+        return f"{name or run_id}.{extension}", made(report, language=language)
 
     def export_size(self, run_id: str, extension: str, language: Language) -> int:
         """The bytes of a run as a file; kept until the run changes."""

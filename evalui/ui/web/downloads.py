@@ -5,11 +5,11 @@ What writes them is imported when one is requested, for it takes longer than to 
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 
 from evalui.datasets.base import LoadResult
 from evalui.errors import EvaluiError
@@ -102,6 +102,9 @@ def _sheet(t: Messages, loaded: LoadResult) -> bytes:
     return sheet.getvalue().encode("utf-8-sig")
 
 
-def _download(content: bytes, kind: str, name: str) -> Response:
-    disposition = f"attachment; filename*=UTF-8''{quote(name)}"
-    return Response(content, media_type=kind, headers={"Content-Disposition": disposition})
+def _download(content: bytes | Iterator[bytes], kind: str, name: str) -> Response:
+    """The file with its size, or as it is made where its size is not known before its end."""
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    if isinstance(content, bytes):
+        return Response(content, media_type=kind, headers=headers)
+    return StreamingResponse(content, media_type=kind, headers=headers)

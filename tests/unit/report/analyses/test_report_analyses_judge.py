@@ -82,7 +82,7 @@ def test_one_thing_stands_beside_the_verdict(calm):
     lost = _behaving(steady, unreadable=_share(0.6, 0.5, 0.7))
     assert support(lost) == ("warn", "60 % of 240 verdicts cannot be read.")
     failed = replace(steady, state="failed", error="No memory.")
-    assert support(failed) == ("bad", "Failed: No memory.")
+    assert support(failed) == ("bad", "Failed. No memory.")
     one = _behaving(replace(calm, orders="single"), flip_rate=None)
     assert support(one)[1].startswith("Shown in one order only")
 

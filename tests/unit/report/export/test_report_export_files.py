@@ -13,7 +13,14 @@ from open_examples import DATASET, judged_run, rating_result, votes
 from evalui.datasets.external_answers import read_answers
 from evalui.errors import UnknownName
 from evalui.report.compile import Report, compile_report
-from evalui.report.export.files import battle_lines, people_lines, save, trial_lines, write
+from evalui.report.export.files import (
+    battle_lines,
+    people_lines,
+    save,
+    trial_lines,
+    write,
+    zip_parts,
+)
 from evalui.report.export.formats import FORMATS
 from evalui.report.imports.battles import read_battles, read_votes
 
@@ -71,24 +78,29 @@ def test_every_table_of_the_archive_carries_its_signature(report: Report):
 
 
 def test_the_archive_has_report_tables_and_trials(report: Report):
-    assert _zip(report).namelist() == [
+    names = [name for name in _zip(report).namelist() if not name.endswith(".png")]
+    assert names == [
+        "trials.jsonl",
         "report.md",
         "report.html",
-        "accuracy.png",
-        "positions-1.png",
-        "agreement-1.png",
-        "positions-2.png",
         "report.json",
-        "trials.jsonl",
-        "report.xlsx",
         "overview.csv",
         "readings.csv",
         "positions.csv",
         "confusion.csv",
         "bias.csv",
         "trials.csv",
+        "report.xlsx",
         "signatures.txt",
     ]
+
+
+def test_an_archive_starts_to_arrive_with_its_trials(report: Report):
+    parts = zip_parts(report, "en")
+    first = next(parts)
+    assert first.startswith(b"PK")
+    assert b"trials.jsonl" in first
+    assert b"".join([first, *parts]) == write(report, "zip", "en")
 
 
 def test_the_same_report_gives_the_same_archive_names_and_trials(report: Report):
@@ -163,14 +175,13 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
     archive = _zip(compile_report("Open", results))
     names = [name for name in archive.namelist() if not name.endswith(".png")]
     assert names == [
-        "report.md",
-        "report.html",
-        "report.json",
         "trials.jsonl",
         "duels.jsonl",
         "battles.jsonl",
         "ratings.jsonl",
-        "report.xlsx",
+        "report.md",
+        "report.html",
+        "report.json",
         "standings.csv",
         "dimensions.csv",
         "win_matrix.csv",
@@ -181,6 +192,7 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
         "verdicts.csv",
         "ratings.csv",
         "replies.csv",
+        "report.xlsx",
         "signatures.txt",
     ]
 

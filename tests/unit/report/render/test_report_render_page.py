@@ -5,10 +5,14 @@ from html.parser import HTMLParser
 import pytest
 from open_examples import judge_result, judged_run
 
-from evalui.report.analyses.arena.figures import Arena, arena
+from evalui.report.analyses.arena.figures import arena
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.open_run import OpenRun, open_blocks
+from evalui.report.blocks import Heading
 from evalui.report.charts import theme
-from evalui.report.compile import Figures, Report, compile_report
+from evalui.report.compile import compile_report
 from evalui.report.export.files import files, write
+from evalui.report.render.page import as_page
 
 _HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -90,18 +94,13 @@ def test_foreign_text_stays_text(choices, make_result):
     assert page.text.count("<script>alert(1)</script>") >= 3
 
 
-def _with_arenas(report: Report, *arenas: Arena) -> Report:
-    """The report with these arenas in place of its own."""
-    figures = Figures(report.results)
-    vars(figures)["arenas"] = arenas
-    return replace(report, figures=figures)
-
-
-def test_hostile_judges_models_and_capabilities_stay_text(open_report):
+def test_hostile_judges_models_and_capabilities_stay_text():
     judged = arena(judge_result(models=(_HOSTILE, "early", "late"), n=12))
     dimensions = tuple(replace(one, name=_HOSTILE) for one in judged.dimensions)
     changed = replace(judged, by=_HOSTILE, dimensions=dimensions)
-    page = _Page(write(_with_arenas(open_report, changed), "html", "en"))
+    run = OpenRun((), (changed,), (), ())
+    blocks = (Heading(1, _HOSTILE), *open_blocks(run, OpenContext("en")))
+    page = _Page(as_page(blocks, "en"))
     assert "script" not in page.tags
     assert all(link.startswith("data:") for link in page.links)
 

@@ -3,10 +3,13 @@ from dataclasses import replace
 import pytest
 from open_examples import judge_result, judged_run, rating_result
 
-from evalui.report.analyses.arena.figures import arena
+from evalui.report.analyses.arena.figures import Arena, arena
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.open_run import OpenRun, open_blocks
 from evalui.report.charts import theme
 from evalui.report.compile import compile_report, markdown, preview
 from evalui.report.numbers import signed
+from evalui.report.render.markdown import as_markdown
 from evalui.scoring.arena.battles import tallies
 
 
@@ -36,6 +39,12 @@ def _rows(text: str, head: str, *, after: str = "") -> dict[str, list[str]]:
         first, *rest = (cell.strip() for cell in line.strip("|").split(" | "))
         found[first.strip()] = rest
     return found
+
+
+def _alone(found: Arena) -> str:
+    """The part of a report on one arena without its answers."""
+    run = OpenRun((), (found,), (), ())
+    return as_markdown(tuple(open_blocks(run, OpenContext("en"))))
 
 
 def test_the_verdict_leads_and_every_section_stands_under_its_finding(text):
@@ -92,8 +101,7 @@ def test_a_model_without_battles_in_a_dimension_is_not_available_in_its_own_colu
         replace(one, tallies=one.tallies | {"early": None}) if one.name == "CN" else one
         for one in found.dimensions
     )
-    report = compile_report("", [])
-    text = markdown(replace(report, arenas=(replace(found, dimensions=dimensions),)), "en")
+    text = _alone(replace(found, dimensions=dimensions))
     rows = _rows(text, "Dimension \\[score\\]")
     column = [standing.model for standing in found.standings].index("early")
     assert rows["LANG: CN"][column] == "N/A"
@@ -112,8 +120,7 @@ def test_of_many_capabilities_the_most_frequent_have_a_row():
         *(replace(one, name=f"c{number}", tallies=small) for number in range(3000)),
         replace(one, name="frequent", tallies=large),
     )
-    report = replace(compile_report("", []), arenas=(replace(found, dimensions=dimensions),))
-    text = markdown(report, "en")
+    text = _alone(replace(found, dimensions=dimensions))
     for head in ("[W / T", "[score"):
         rows = [row for row in _rows(text, f"Dimension \\{head}") if row.startswith("CAPA")]
         assert rows == [*(f"CAPA: c{number}" for number in range(23)), "CAPA: frequent"]

@@ -257,4 +257,4 @@ def test_answers_left_without_a_rating_are_counted():
 def test_a_cell_that_cannot_run_says_only_why():
     (late,) = answers(judged_run()[:1])
     notes = answer_notes(replace(late, state="impossible", error="No text."), "en")
-    assert [note.text for note in notes] == ["Cannot run: No text."]
+    assert [note.text for note in notes] == ["Cannot run. No text."]
