@@ -77,6 +77,26 @@
     section?.scrollIntoView();
   }
 
+  // What was unfolded once is unfolded wherever it stands again, in this browser.
+  const OPENED = "evalui.opened";
+  const MOST = 50;
+  const opened = new Set(JSON.parse(localStorage.getItem(OPENED) ?? "[]"));
+  function unfoldAgain(section) {
+    for (const details of section.querySelectorAll("details[id]")) {
+      if (opened.has(details.id)) details.open = true;
+    }
+  }
+  document.addEventListener(
+    "toggle",
+    ({ target }) => {
+      if (!target.matches("details[id]") || target.open === opened.has(target.id)) return;
+      if (target.open) opened.add(target.id);
+      else opened.delete(target.id);
+      localStorage.setItem(OPENED, JSON.stringify([...opened].slice(-MOST)));
+    },
+    true,
+  );
+
   // Who votes blind is not to find names in what the other tabs showed before.
   function forget(others) {
     for (const part of others) {
@@ -88,6 +108,7 @@
   function settled(part) {
     const blind = part.section.querySelector(":scope > [data-blind]");
     if (blind) forget([...parts.values()].filter((other) => other !== part));
+    unfoldAgain(part.section);
     part.section.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     arm(part);
   }
