@@ -14,7 +14,8 @@
   const busy = bar.querySelector(".busy");
 
   // A tab. `address` is the query of what it shows, null before it was shown. `queue` holds actions
-  // that wait, `sent` the one that is being answered, unless the tab shows another address by then.
+  // that wait, `sent` the one that is being answered, unless the tab shows another address by then,
+  // `waiting` an answer that is drawn when no changed field waits.
   const parts = new Map(
     [...document.querySelectorAll(".tab-page")].map((section) => {
       const part = { section, name: section.dataset.tab, address: null, queue: [], scroll: 0 };
@@ -139,7 +140,7 @@
     const before = plain(shown.address);
     const from = shown;
     part.queue = [];
-    part.sent = null; // its answer would be about another address
+    part.sent = part.waiting = null; // their answers would be about another address
     evalui.morph(part.section, page.getElementById(part.section.id));
     evalui.morph(bar, page.querySelector(".ev:has(> .top)"));
     document.title = page.title;
@@ -229,7 +230,13 @@
     complain(part, answer.dataset.kind === "problem" ? answer : null);
     const live = bar.querySelector("[data-live-count]");
     if (live) live.textContent = Number(answer.dataset.live) ? answer.dataset.live : "";
-    if (answer.dataset.kind === "page") draw(part, answer, sent);
+    if (answer.dataset.kind === "page") part.waiting = { answer, sent };
+    // What was changed meanwhile is sent as it stands in the fields, before they are drawn again.
+    const changed = part.queue.some(({ data }) => data.do === "set");
+    if (part.waiting && (!changed || answer.querySelector(":scope > a[data-go]"))) {
+      draw(part, part.waiting.answer, part.waiting.sent);
+      part.waiting = null;
+    }
     flush(part);
     arm(part);
   }

@@ -124,7 +124,7 @@ def _rated(
     if answers:
         yield Details(
             "every-figure",
-            localized("every-figure", language),
+            localized("every.name", language),
             figures_finding(answers, language),
             tuple(text_figures(answers, pairs, context)),
         )

@@ -72,7 +72,7 @@ def judged_blocks(
         yield from _standing_details(arena, context, suffix)
         yield Details(
             "every-figure",
-            localized("every-figure", language),
+            localized("every.name", language),
             localized("figures-arena", language, said=figures_finding(answers, language))
             if measured
             else localized("figures-scores", language),

@@ -93,7 +93,7 @@ def text_blocks(
         )
     yield Details(
         "every-figure",
-        localized("every-figure", language),
+        localized("every.name", language),
         figures_finding(summaries, language),
         tuple(text_figures(summaries, (), context)),
     )

@@ -75,12 +75,14 @@ def statistics_blocks(
     `size` is the number of questions to plan with, else twice those there are. `suffix` tells the
     files of one comparison from those of others.
     """
-    return [
+    blocks: list[Block] = [
         _pairs_card(summaries, comparison, language, baselines, suffix),
         *_ranks(summaries, comparison, language, baselines),
         errors_section(summaries, language, baselines=baselines),
-        _power(comparison, language, size or planned_size(comparison), suffix),
     ]
+    if comparison.pairs:
+        blocks.append(_power(comparison, language, size or planned_size(comparison), suffix))
+    return blocks
 
 
 def statistics_headline(

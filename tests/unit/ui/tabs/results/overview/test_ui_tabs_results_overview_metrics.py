@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Language, Trial
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview
-from evalui.ui.tabs.results.overview import overview_tables
+from evalui.ui.tabs.results import ResultsTab
 from evalui.ui.tabs.results.run_view import RunView
 
 LABELS: dict[Language, str] = {"en": "First slot chosen", "zh": "选中首位"}
@@ -63,11 +64,10 @@ def test_a_registered_metric_of_choices_stands_on_the_page_and_in_every_file(tmp
     view = RunView(desk, messages("en"), run_id)
     report = view.report
     for language in LANGUAGES:
-        page = overview_tables(
-            messages(language), list(view.summaries.values()), view.baselines, sort="-first_slot"
-        )
-        assert f"{LABELS[language]} ↓</button>" in page
-        assert f'title="{DOCS[language]}"' in page
+        tab = ResultsTab(desk, messages(language))
+        page = tab.render({"run": run_id, "sort": "-first_slot"})
+        assert re.search(f'aria-sort="descending"[^>]*><a [^>]*>{LABELS[language]}</a>', page)
+        assert DOCS[language] in page
         for extension in ("html", "md"):
             text = write(report, extension, language).decode()
             assert LABELS[language] in text
