@@ -2,8 +2,7 @@
 // scroll position, typed text and unfolded details stay.
 //
 // A field changes when the server says something else than before; what a user has typed since, and
-// the details that he opened, are not the server's to change. An element with `data-plotly` is left
-// alone as long as its data are the same.
+// the details that were opened, are not the server's to change.
 window.evalui = {};
 (() => {
   const unfolded = new WeakMap(); // of <details>: whether the server wanted them open
@@ -57,11 +56,9 @@ window.evalui = {};
       if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
       return;
     }
-    if (to.dataset.plotly !== undefined && from.dataset.plotly === to.dataset.plotly) return;
     const said = from.getAttribute("value");
     const text = from.nodeName === "TEXTAREA" ? from.defaultValue : "";
     attributes(from, to);
-    if (to.dataset.plotly !== undefined) from.replaceChildren();
     children(from, to);
     if (from.matches("input") && !from.matches("[type=file]") && said !== to.getAttribute("value")) {
       from.value = to.getAttribute("value") ?? "";

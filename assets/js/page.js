@@ -14,7 +14,8 @@
   const busy = bar.querySelector(".busy");
 
   // A tab. `address` is the query of what it shows, null before it was shown. `queue` holds actions
-  // that wait, `sent` the one that is being answered, unless the tab shows another address by then.
+  // that wait, `sent` the one that is being answered, unless the tab shows another address by then,
+  // `waiting` an answer that is drawn when no changed field waits.
   const parts = new Map(
     [...document.querySelectorAll(".tab-page")].map((section) => {
       const part = { section, name: section.dataset.tab, address: null, queue: [], scroll: 0 };
@@ -76,6 +77,26 @@
     section?.scrollIntoView();
   }
 
+  // What was unfolded once is unfolded wherever it stands again, in this browser.
+  const OPENED = "evalui.opened";
+  const MOST = 50;
+  const opened = new Set(JSON.parse(localStorage.getItem(OPENED) ?? "[]"));
+  function unfoldAgain(section) {
+    for (const details of section.querySelectorAll("details[id]")) {
+      if (opened.has(details.id)) details.open = true;
+    }
+  }
+  document.addEventListener(
+    "toggle",
+    ({ target }) => {
+      if (!target.matches("details[id]") || target.open === opened.has(target.id)) return;
+      if (target.open) opened.add(target.id);
+      else opened.delete(target.id);
+      localStorage.setItem(OPENED, JSON.stringify([...opened].slice(-MOST)));
+    },
+    true,
+  );
+
   // Who votes blind is not to find names in what the other tabs showed before.
   function forget(others) {
     for (const part of others) {
@@ -87,6 +108,7 @@
   function settled(part) {
     const blind = part.section.querySelector(":scope > [data-blind]");
     if (blind) forget([...parts.values()].filter((other) => other !== part));
+    unfoldAgain(part.section);
     part.section.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     arm(part);
   }
@@ -118,7 +140,7 @@
     const before = plain(shown.address);
     const from = shown;
     part.queue = [];
-    part.sent = null; // its answer would be about another address
+    part.sent = part.waiting = null; // their answers would be about another address
     evalui.morph(part.section, page.getElementById(part.section.id));
     evalui.morph(bar, page.querySelector(".ev:has(> .top)"));
     document.title = page.title;
@@ -208,7 +230,13 @@
     complain(part, answer.dataset.kind === "problem" ? answer : null);
     const live = bar.querySelector("[data-live-count]");
     if (live) live.textContent = Number(answer.dataset.live) ? answer.dataset.live : "";
-    if (answer.dataset.kind === "page") draw(part, answer, sent);
+    if (answer.dataset.kind === "page") part.waiting = { answer, sent };
+    // What was changed meanwhile is sent as it stands in the fields, before they are drawn again.
+    const changed = part.queue.some(({ data }) => data.do === "set");
+    if (part.waiting && (!changed || answer.querySelector(":scope > a[data-go]"))) {
+      draw(part, part.waiting.answer, part.waiting.sent);
+      part.waiting = null;
+    }
     flush(part);
     arm(part);
   }

@@ -143,8 +143,6 @@ VIEWS = (
     View("arena-unknown", "run=unknown&tab=arena"),
     View("arena-overall", "run={open}&tab=arena"),
     View("arena-overall-judge", "run={open}&tab=arena&arena=1"),
-    View("arena-language", "run={open}&tab=arena&sub=language"),
-    View("arena-capability", "run={open}&tab=arena&sub=capability"),
     View("arena-duels", "run={open}&tab=arena&sub=duels&duel=squares/en-7|numbat|wombat"),
     View("arena-voted", "run={voted}&tab=arena"),
     View("annotate-none", "tab=annotate"),

@@ -164,3 +164,15 @@ def test_what_takes_longer_shows_that_it_works(page: Any, run_id: str):
     held[0].continue_()
     page.wait_for_url("**sub=statistics**")
     expect(page.get_by_role("status")).to_have_count(0)
+
+
+def test_a_section_that_was_unfolded_is_so_on_the_next_visit(page: Any, run_id: str):
+    page.goto(f"/en/?run={run_id}&tab=results")
+    section = page.locator("#tab-results details[id]").first
+    assert section.get_attribute("open") is None
+    section.locator("summary").first.click()
+    page.reload()
+    expect(section).to_have_attribute("open", "")
+    section.locator("summary").first.click()
+    page.reload()
+    expect(section).not_to_have_attribute("open", "")

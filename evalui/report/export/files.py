@@ -287,10 +287,10 @@ def _documents(report: Report, language: Language) -> Iterator[tuple[str, bytes]
 def _line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The files of JSON Lines; but for the trials, which every run has, those that hold any."""
     for name, lines in _LINES.items():
-        found = (line.encode(errors="backslashreplace") for line in lines(report))
-        first = next(found, None)
+        encoded = (line.encode(errors="backslashreplace") for line in lines(report))
+        first = next(encoded, None)
         if first is not None or name == "trials":
-            yield f"{name}.jsonl", chain([first or b""], found)
+            yield f"{name}.jsonl", chain([first or b""], encoded)
 
 
 def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:

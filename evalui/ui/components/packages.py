@@ -8,17 +8,7 @@ from pathlib import Path
 @cache
 def gradio_frontend() -> Path:
     """The folder of Gradio's scripts and style sheets."""
-    return _folder("gradio") / "templates" / "frontend"
-
-
-@cache
-def plotly_script() -> Path:
-    """Plotly's script."""
-    return _folder("plotly") / "package_data" / "plotly.min.js"
-
-
-def _folder(package: str) -> Path:
-    spec = find_spec(package)
-    assert spec is not None, f"{package} is a requirement"
-    assert spec.origin is not None, f"{package} is a package"
-    return Path(spec.origin).parent
+    spec = find_spec("gradio")
+    assert spec is not None, "Gradio is a requirement"
+    assert spec.origin is not None, "Gradio is a package"
+    return Path(spec.origin).parent / "templates" / "frontend"

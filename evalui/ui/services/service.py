@@ -339,7 +339,8 @@ class AppService:
 
     def _measure_file(self, run_id: str, extension: str, language: Language, revision: int) -> int:
         del revision  # part of the key: another revision, another file
-        return len(self.export(run_id, extension, language)[1])
+        content = self.export(run_id, extension, language)[1]
+        return len(content) if isinstance(content, bytes) else sum(map(len, content))
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -27,7 +27,6 @@ from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import ASSETS, Settings
 from evalui.types import Language
 from evalui.ui.components.form import read_form
-from evalui.ui.components.packages import plotly_script
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.web.address import access_token, own_folder
@@ -134,7 +133,6 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     add_downloads(app, service)
-    app.get("/plotly.js")(_plotly)
     app.get("/healthz")(_health(service))
     app.add_exception_handler(EvaluiError, _problem(service))
 
@@ -202,12 +200,6 @@ def _upload(service: AppService) -> Route:
         return JSONResponse({"upload": upload_id})
 
     return upload
-
-
-def _plotly() -> Response:
-    """Plotly's script, which draws charts again once the page is there."""
-    kept = {"Cache-Control": "private, max-age=604800"}
-    return FileResponse(plotly_script(), media_type="text/javascript", headers=kept)
 
 
 def _health(service: AppService) -> Route:

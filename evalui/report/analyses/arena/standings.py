@@ -25,8 +25,8 @@ from evalui.scoring.arena.elo import INITIAL_RATING
 from evalui.types import Interval, Language
 
 _LEAST_REACH = 100.0  # rating points that an axis shows around the start: fewer enlarge differences
-_STEPS = (50, 100, 200, 500, 1000, 2000, 5000)  # between two ticks, of which there are at most 7
-_TICKS = 7
+_STEPS = (50, 100, 200, 500, 1000, 2000, 5000)  # between two ticks, of which there are at most 8
+_TICKS = 6
 
 
 def standings_card(arena: Arena, context: OpenContext, file: str) -> Card:

@@ -12,7 +12,7 @@ from evalui.report.analyses.arena.categories import (
 )
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.findings import rank_band
-from evalui.report.analyses.arena.narrative import dimension_name, order_note
+from evalui.report.analyses.arena.narrative import dimension_name, order_note, standings_title
 from evalui.report.analyses.arena.standings import rating_range, rating_text
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.blocks import (
@@ -131,6 +131,7 @@ def figure_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
     yield from groups_left_out(named, language)
     yield _dimensions(arena, dimensions, localized("head-score", language), _score)
     yield Paragraph(localized("scores-about", language), small=True)
+    yield Paragraph(standings_title(arena, language), strong=True)
     yield _rating_table(arena, context)
     yield Paragraph(order_note(arena, language), small=True)
     if any(one.styled for one in arena.standings):
