@@ -4,26 +4,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, sqrt
 
-import plotly.graph_objects as go
-
 from evalui.messages import localized
-from evalui.report.analyses.statistics import CellComparison, format_points, format_points_range
+from evalui.report.analyses.statistics import CellComparison
 from evalui.report.charts.kinds import (
     Axis,
     Bar,
     Bars,
     Dash,
-    Intervals,
     Label,
     Line,
     Lines,
-    Mark,
-    Rule,
-    Series,
     share_axis,
 )
-from evalui.report.charts.plotly import draw_plotly
-from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL, SeriesStyle
+from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.calibration import Calibration, CalibrationBin
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference
@@ -120,50 +113,6 @@ def sample_size_lines(n: int, language: Language, *, omega: float | None = None)
     )
 
 
-def difference_chart(
-    pairs: Sequence[CellComparison],
-    names: Sequence[str],
-    language: Language,
-    *,
-    colours: Sequence[str] = COLOURS[:1],
-) -> go.Figure:
-    """`difference_intervals` for Plotly."""
-    return draw_plotly(difference_intervals(pairs, names, language, colours=colours))
-
-
-def difference_intervals(
-    pairs: Sequence[CellComparison],
-    names: Sequence[str],
-    language: Language,
-    *,
-    colours: Sequence[str] = COLOURS[:1],
-) -> Intervals:
-    """A row per pair: the difference in points with its range; grey is what may be missed.
-
-    `names` are those of the rows, `colours` their marks (the last one is repeated). The keys of a
-    mark are [first model, second model, measure].
-    """
-    return Intervals(
-        rows=[Label(name) for name in names],
-        series=[
-            Series(
-                SeriesStyle(colours[min(y, len(colours) - 1)] if pair.has_winner else NEUTRAL),
-                [_difference_mark(y, pair, language)],
-            )
-            for y, pair in enumerate(pairs)
-        ],
-        axis=_points_axis(pairs),
-        row_height=_ROW,
-        ranges="lines",
-        rules=[Rule(0, dotted=False)],
-        grey=[
-            (y, -100 * pair.undetected_difference, 100 * pair.undetected_difference)
-            for y, pair in enumerate(pairs)
-            if pair.undetected_difference
-        ],
-    )
-
-
 def difference_subtitle(pairs: Sequence[CellComparison], language: Language) -> str:
     """How to read the differences; the grey is explained where there is any."""
     parts = (
@@ -211,7 +160,7 @@ def _size_line(
     )
 
 
-def _points_axis(pairs: Sequence[CellComparison]) -> Axis:
+def points_axis(pairs: Sequence[CellComparison]) -> Axis:
     """As far on both sides: at least 10 points, and all ranges."""
     ends = [100 * abs(end) for pair in pairs for end in (pair.paired.low, pair.paired.high)]
     ends += [100 * pair.undetected_difference for pair in pairs if pair.undetected_difference]
@@ -220,17 +169,3 @@ def _points_axis(pairs: Sequence[CellComparison]) -> Axis:
     ticks = range(-step * (limit // step), limit + 1, step)
     labels = [f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks]
     return Axis(-limit, limit, ticks, labels)
-
-
-def _difference_mark(y: int, pair: CellComparison, language: Language) -> Mark:
-    paired = pair.paired
-    points, span = format_points(paired), format_points_range(paired)
-    return Mark(
-        y=y,
-        value=100 * paired.difference,
-        low=100 * paired.low,
-        high=100 * paired.high,
-        hover=localized("points-told", language, gap=points, span=span, n=count(pair.n)),
-        label=Label(f"{'+' if paired.difference > 0 else ''}{points}", span),
-        keys=(pair.first.model, pair.second.model, pair.measure),
-    )

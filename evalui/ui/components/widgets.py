@@ -136,10 +136,5 @@ def folded(title: str, *children: Child) -> Html:
     return el("details", el("summary", title), *children, cls="gap-s")
 
 
-def signature_line(signature: str) -> Html:
-    """How the figures above were made, for people to copy."""
-    return div(signature.replace("|", " · "), cls="sig")
-
-
 def _head(head: Child, *, right: bool) -> Html:
     return el("th", head, scope="col", cls="r" if right else None)
