@@ -57,7 +57,8 @@ def table_chart(table: Table) -> Intervals:
     """The marks of a table as a chart of their own; its rows are named by their models."""
     place, column = next((at, one) for at, one in enumerate(table.columns) if one.axis)
     assert column.axis is not None, "of the column just found"
-    rows = [(_name(row), row[place]) for row in table.rows]
+    paired = column.axis.low < 0  # differences: the second line names the other model
+    rows = [(_name(row, paired=paired), row[place]) for row in table.rows]
     drawn = [(at, cell) for at, (_, cell) in enumerate(rows) if isinstance(cell, PlotCell)]
     note = (column.rule[0], -0.62, column.rule[1]) if column.rule else None
     return Intervals(
@@ -71,8 +72,9 @@ def table_chart(table: Table) -> Intervals:
     )
 
 
-def _name(row: Iterable[object]) -> str:
-    return next((cell.name for cell in row if isinstance(cell, ModelCell)), "")
+def _name(row: Iterable[object], *, paired: bool) -> str:
+    cell = next((cell for cell in row if isinstance(cell, ModelCell)), ModelCell(""))
+    return f"{cell.name} {cell.below}" if paired else cell.name
 
 
 def _style(cell: PlotCell) -> SeriesStyle:

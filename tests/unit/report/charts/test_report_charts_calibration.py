@@ -5,6 +5,8 @@ from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.statistics import comparisons
+from evalui.report.analyses.statistics.pairs import pairs_card
+from evalui.report.blocks import Table
 from evalui.report.charts.calibration import (
     difference_subtitle,
     points_axis,
@@ -14,6 +16,7 @@ from evalui.report.charts.calibration import (
     sample_size_lines,
 )
 from evalui.report.charts.plotly import draw_plotly
+from evalui.report.render.pictures import table_chart
 from evalui.scoring.calibration import Calibration, CalibrationBin
 from evalui.types import Interval, Language
 
@@ -138,3 +141,13 @@ def test_the_grey_is_explained_where_there_is_any(pairs, level):
     )
     same = [pair for pair in pairs if pair.paired.all_equal]
     assert difference_subtitle(same, "en") == ""
+
+
+def test_the_picture_of_differences_names_both_models():
+    made = [("a", right), ("b", halting(10))]
+    summaries = [summarise(cell_result(pick, model=name)) for name, pick in made]
+    (table,) = pairs_card(summaries, comparisons(summaries)[0], "en", (), "").blocks
+    assert isinstance(table, Table)
+    drawn = table_chart(table)
+    assert drawn.rows[0].strong == "a over b"
+    assert drawn.series[0].marks[0].value == pytest.approx(10)
