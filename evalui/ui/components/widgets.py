@@ -99,11 +99,6 @@ def select(name: str, options: Mapping[str, str], chosen: str, **attributes: Att
     return el("select", *items, name=name, **attributes)
 
 
-def chips(words: Iterable[tuple[str, str]]) -> Html:
-    """Small words with a class each: "", on or no."""
-    return div(*(span(word, cls=f"chip {kind}".strip()) for word, kind in words), cls="chips")
-
-
 def table(
     heads: Sequence[Child],
     rows: Iterable[Sequence[Child]],

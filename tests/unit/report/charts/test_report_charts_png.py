@@ -251,7 +251,7 @@ def test_chinese_pictures_of_choices_have_every_glyph(two):
     # A missing glyph is a warning of matplotlib's, and warnings are errors here.
     named = [replace(two[0], cell=replace(two[0].cell, model="通义千问")), two[1]]
     assert _accuracy_png(named, "zh").startswith(b"\x89PNG")
-    assert heat_map_png(two[1].main_positions, "zh", title="通义千问").startswith(b"\x89PNG")
+    assert heat_map_png(two[1].positions[0], "zh", title="通义千问").startswith(b"\x89PNG")
 
 
 def test_the_marks_of_the_lead_table_are_a_picture_with_its_finding(two, texts):
@@ -262,7 +262,7 @@ def test_the_marks_of_the_lead_table_are_a_picture_with_its_finding(two, texts):
 
 
 def test_the_heat_map_prints_every_share(two, texts):
-    draw_png(picks_heat_map(two[1].main_positions, "en"), LIGHT, title="fond: Picks A 62 %")
+    draw_png(picks_heat_map(two[1].positions[0], "en"), LIGHT, title="fond: Picks A 62 %")
     shown = texts()
     assert shown[0] == "fond: Picks A 62 %"
     assert shown.count("50 %") == 6
@@ -272,13 +272,13 @@ def test_the_heat_map_prints_every_share(two, texts):
 
 def test_ties_have_a_column_of_their_own(make_result, texts):
     tied = summarise(make_result({f"q{i}": ["tie", 0, 0, 0] for i in range(4)}))
-    draw_png(picks_heat_map(tied.main_positions, "en"), LIGHT)
+    draw_png(picks_heat_map(tied.positions[0], "en"), LIGHT)
     assert "tied" in texts()
 
 
 def test_few_questions_are_grey(make_result):
-    few = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(20)})).main_positions
-    many = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(40)})).main_positions
+    few = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(20)})).positions[0]
+    many = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(40)})).positions[0]
 
     def blueness(png: bytes) -> int:
         red, _, blue = (_pixels(png)[..., channel] for channel in range(3))
