@@ -197,12 +197,6 @@ def markdown(report: Report, language: Language) -> str:
     return as_markdown(tuple(blocks(report, language)))
 
 
-def preview(report: Report, language: Language) -> str:
-    """The report as Markdown for a page that has no pictures beside it."""
-    parts = markdown(report, language).split("\n\n")
-    return "\n\n".join(part for part in parts if not part.startswith("!["))
-
-
 def first_sentence(report: Report, language: Language) -> str:
     """What the report says before all else; "" of a run without any figures."""
     sentences = (

@@ -14,7 +14,6 @@ from evalui.report.blocks import (
     Links,
     Notes,
     Paragraph,
-    Picture,
     Table,
 )
 from evalui.report.render.text import cell_text
@@ -56,7 +55,7 @@ def _parts(blocks: Iterable[Block], level: int) -> Iterator[str]:
 
 
 def _text(
-    block: Headline | Paragraph | Bullets | Notes | Table | ChartBlock | Picture,
+    block: Headline | Paragraph | Bullets | Notes | Table | ChartBlock,
 ) -> str:
     match block:
         case Headline():
@@ -72,8 +71,6 @@ def _text(
             return "\n".join(f"- {escaped(text)}" for text in texts)
         case Table():
             return _table(block)
-        case Picture():
-            return f"![{escaped(block.alt)}]({block.file})"
         case ChartBlock():
             alt = escaped(block.alt or block.title)
             picture = f"![{alt}]({block.file})" if block.file else ""

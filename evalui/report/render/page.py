@@ -5,7 +5,6 @@ printed; what is folded on the screen is open there, and links of the screen are
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape
@@ -24,11 +23,9 @@ from evalui.report.blocks import (
     Links,
     Notes,
     Paragraph,
-    Picture,
     Table,
 )
 from evalui.report.charts.svg import draw_svg
-from evalui.report.charts.theme import DARK, LIGHT
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import CHEVRON, status_icon
 from evalui.report.render.tables import render_table
@@ -183,7 +180,7 @@ class _Renderer:
         )
 
 
-def _plain(block: Heading | Paragraph | Bullets | Picture) -> Html:
+def _plain(block: Heading | Paragraph | Bullets) -> Html:
     match block:
         case Heading():
             return el(f"h{block.level}", block.text)
@@ -191,8 +188,6 @@ def _plain(block: Heading | Paragraph | Bullets | Picture) -> Html:
             return _paragraph(block)
         case Bullets():
             return _bullets(block)
-        case Picture():
-            return _picture(block)
 
 
 def _paragraph(block: Paragraph) -> Html:
@@ -222,15 +217,3 @@ def _button(link: Link) -> Html:
 
 def _link(link: Link) -> Html:
     return el("a", link.text, href=link.href, download=link.download)
-
-
-def _picture(picture: Picture) -> Html:
-    light, dark = (picture.draw(theme) for theme in (LIGHT, DARK))
-    wide = round(int.from_bytes(light[16:20]) / _DOTS_PER_PIXEL)  # where a PNG says its width
-    source = f'<source srcset="{_inline(dark)}" media="screen and (prefers-color-scheme: dark)">'
-    image = f'<img src="{_inline(light)}" width="{wide}" alt="{escape(picture.alt)}">'
-    return Html(f'<figure tabindex="0"><picture>{source}{image}</picture></figure>')
-
-
-def _inline(png: bytes) -> str:
-    return f"data:image/png;base64,{b64encode(png).decode()}"
