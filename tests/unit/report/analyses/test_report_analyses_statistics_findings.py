@@ -21,6 +21,7 @@ from evalui.report.analyses.statistics import (
     pair_sentence,
     rank_text,
 )
+from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Details, Headline
 from evalui.report.charts.calibration import difference_intervals, difference_subtitle
 from evalui.types import Language
@@ -81,6 +82,15 @@ def test_of_two_guessers_nobody_wins(language: Language):
     assert comparison_method(found, language) == ""
     why = {"en": "no better than guessing", "zh": "不比乱猜好"}[language]
     assert rank_text(found, pair.first, language) == ("–", why)
+
+
+def test_of_two_guessers_no_section_claims_a_decision():
+    cells = two(*GUESSING)
+    (found,) = comparisons(cells)
+    made = statistics_blocks(cells, found, "en")
+    findings = {each.key: each.finding for each in made if isinstance(each, Details)}
+    assert findings["ranks"] == "No model is ranked."
+    assert findings["power"] == "The answers do not say."
 
 
 def test_who_beats_a_guesser_beats_no_more_than_that():
