@@ -7,7 +7,6 @@ from evalui.report.html import Attribute, Child, Html, div, el, join, span
 from evalui.report.icons import status, status_icon
 from evalui.types import RunState
 
-NOTE_KINDS: Mapping[str, str] = {"bad": "bad", "warn": "warn", "info": "na"}
 RUN_STATE_KINDS: Mapping[RunState, str] = {
     "queued": "na",
     "running": "go",
@@ -124,11 +123,6 @@ def table(
 def definitions(pairs: Iterable[tuple[Child, Child]]) -> Html:
     """Words at the left, figures at the right."""
     return el("dl", *(join(el("dt", word), el("dd", figure)) for word, figure in pairs))
-
-
-def folded(title: str, *children: Child) -> Html:
-    """Something to unfold."""
-    return el("details", el("summary", title), *children, cls="gap-s")
 
 
 def signature_line(signature: str) -> Html:
