@@ -18,7 +18,7 @@ def test_the_overview_shows_figures_with_ranges_and_every_figure_sorted(page: An
     every.get_by_role("link", name="Accuracy", exact=True).click()
     page.wait_for_url("**sort=-accuracy**")
     expect(every.locator("th[aria-sort=descending]")).to_contain_text("Accuracy")
-    expect(every.locator("tbody tr").first).to_contain_text("57 %")
+    expect(every.locator("tbody tr").first).to_contain_text("80 %")
 
 
 def test_the_report_downloads_at_the_first_click(page: Any, run_id: str):
