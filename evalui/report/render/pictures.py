@@ -59,7 +59,7 @@ def table_chart(table: Table) -> Intervals:
     assert column.axis is not None, "of the column just found"
     rows = [(_name(row), row[place]) for row in table.rows]
     drawn = [(at, cell) for at, (_, cell) in enumerate(rows) if isinstance(cell, PlotCell)]
-    note = (column.rule[0], -0.62, column.rule[1]) if column.rule else None
+    note = (column.rule[0], column.rule[1]) if column.rule else None
     return Intervals(
         rows=[Label(shorten_name(name)) for name, _ in rows],
         series=[Series(_style(cell), _marks(at, cell)) for at, cell in drawn],

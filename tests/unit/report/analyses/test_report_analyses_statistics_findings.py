@@ -23,7 +23,7 @@ from evalui.report.analyses.statistics import (
 )
 from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Details, Headline
-from evalui.report.charts.calibration import difference_chart, difference_subtitle
+from evalui.report.charts.calibration import difference_intervals, difference_subtitle
 from evalui.types import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -50,9 +50,7 @@ def test_a_small_difference_that_passes_its_test_is_a_win_and_never_invisible():
         )
         assert not MISSED.search(text + difference_subtitle(found.pairs, language))
     assert pair_sentence(pair, "en") == "a beats b by 4.9 points (0.4–9.4)"
-    assert not [
-        s for s in difference_chart([pair], ["a − b"], "en").layout.shapes if s.type == "rect"
-    ]
+    assert not difference_intervals([pair], ["a − b"], "en").grey
 
 
 def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one():
