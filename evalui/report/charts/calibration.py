@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, sqrt
 
-import plotly.graph_objects as go
-
 from evalui.messages import localized
 from evalui.report.analyses.statistics import CellComparison, format_points, format_points_range
 from evalui.report.charts.kinds import (
@@ -22,7 +20,6 @@ from evalui.report.charts.kinds import (
     Series,
     share_axis,
 )
-from evalui.report.charts.plotly import draw_plotly
 from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL, SeriesStyle
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.calibration import Calibration, CalibrationBin
@@ -120,17 +117,6 @@ def sample_size_lines(n: int, language: Language, *, omega: float | None = None)
     )
 
 
-def difference_chart(
-    pairs: Sequence[CellComparison],
-    names: Sequence[str],
-    language: Language,
-    *,
-    colours: Sequence[str] = COLOURS[:1],
-) -> go.Figure:
-    """`difference_intervals` for Plotly."""
-    return draw_plotly(difference_intervals(pairs, names, language, colours=colours))
-
-
 def difference_intervals(
     pairs: Sequence[CellComparison],
     names: Sequence[str],
@@ -154,7 +140,6 @@ def difference_intervals(
         ],
         axis=_points_axis(pairs),
         row_height=_ROW,
-        ranges="lines",
         rules=[Rule(0, dotted=False)],
         grey=[
             (y, -100 * pair.undetected_difference, 100 * pair.undetected_difference)

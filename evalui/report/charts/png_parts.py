@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from evalui.report.charts.kinds import Axis, Bars, Label
 from evalui.report.charts.space import Paper
-from evalui.report.charts.theme import NEUTRAL, Theme, fonts_for, printable_text, text_width
+from evalui.report.charts.theme import Theme, fonts_for, printable_text, text_width
 
 DPI = 150
 POINT = 0.75  # points of a pixel
@@ -137,19 +137,14 @@ def add_bars(sheet: PngCanvas, axes: Any, chart: Bars) -> None:
     axes.set_ylim(chart.axis.low, chart.axis.high)
     for bar in chart.bars:
         axes.bar(bar.x, bar.value, chart.width, color=bar.colour, alpha=chart.opacity)
-        top = bar.value
-        if bar.low is not None and bar.high is not None:
-            top = bar.high
-            axes.plot([bar.x] * 2, [bar.low, bar.high], color=NEUTRAL, **WHISKER, marker="_")
-        at, up = ((bar.x, 0), -14) if chart.foot else ((bar.x, top), 12)
+        at, up = ((bar.x, 0), -14) if chart.foot else ((bar.x, bar.value), 12)
         sheet.write_label(axes, bar.label, at, up=up)
     ends = (chart.bars[0].x - 0.42, chart.bars[-1].x + 0.42) if chart.bars else (0, 0)
     for level in chart.levels:
         line: dict[str, Any] = {"color": sheet.theme.ink, "linewidth": POINT, "linestyle": ":"}
         axes.plot(ends, [level.value] * 2, **line)
-        at, within = ((1, level.value), ON_Y) if level.x is None else ((level.x, 0.5), ON_X)
         texts = level.text.split("\n")
         for place, text in enumerate(texts):
             up = 8 * (len(texts) - 1) - 16 * place
-            look: dict[str, Any] = {"within": within, "align": "left", "size": 12, "faint": True}
-            sheet.write(axes, text, at, shift=(8, up), **look)
+            look: dict[str, Any] = {"within": ON_X, "align": "left", "size": 12, "faint": True}
+            sheet.write(axes, text, (level.x, 0.5), shift=(8, up), **look)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 # Okabe and Ito's palette, which the colour-blind can tell apart, in the order of the run.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 SYMBOLS = ("circle", "square", "triangle-up", "pentagon", "star", "hexagon")
-# Matplotlib's names of the shapes, by Plotly's.
+# Matplotlib's names of the shapes.
 MARKERS: Mapping[str, str] = {
     "circle": "o",
     "square": "s",
@@ -72,7 +72,7 @@ _WIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SeriesStyle:
-    """How a model is drawn in every chart of a run: `symbol` is Plotly's name of the shape."""
+    """How a model is drawn in every chart of a run."""
 
     colour: str
     symbol: str = "circle"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from arena_examples import judged, leading, scattered, swept
 from bias_examples import cell_result, fond, right
-from chart_examples import BARS, HEAT_MAP, INTERVALS, LINES, PANELS
+from chart_examples import HEAT_MAP, INTERVALS, LINES, PANELS
 from open_examples import judge_result
 
 from evalui.report.analyses.arena.document import judged_blocks
@@ -297,10 +297,9 @@ def test_few_questions_are_grey(make_result):
     ("chart", "printed"),
     [
         (HEAT_MAP, {"rows", "columns", "90 %", "80–100", "beside", "it", "below it", "–"}),
-        (INTERVALS, {"second", "detail", "20–50", "100 %", "share", "a model"}),
-        (BARS, {"A", "B", "40", "60", "even", "100 %"}),
-        (LINES, {"line", "questions", "share", "a note", "3"}),
-        (PANELS, {"first", "n = 3", "second", "n = 4", "a model", "40", "50 %", "and more"}),
+        (INTERVALS, {"second", "detail", "20–50", "100 %", "share", "least"}),
+        (LINES, {"line", "questions", "share", "a note", "40", "even"}),
+        (PANELS, {"first", "n = 3", "second", "n = 4", "a model", "40 %"}),
     ],
 )
 def test_every_kind_of_chart_can_be_a_picture(chart: Any, printed: set[str], texts):
@@ -310,7 +309,7 @@ def test_every_kind_of_chart_can_be_a_picture(chart: Any, printed: set[str], tex
 
 
 def test_no_text_of_a_picture_leaves_it(figures, three):
-    for chart in (HEAT_MAP, INTERVALS, BARS, LINES, PANELS):
+    for chart in (HEAT_MAP, INTERVALS, LINES, PANELS):
         draw_png(chart, LIGHT, title="A title")
     for file in _FILES:
         _picture(three, file)

@@ -75,3 +75,9 @@ def test_the_first_sentence_of_a_text():
     assert first_sentence("Cannot run. It has no 0.5 of it.") == "Cannot run."
     assert first_sentence("不能运行。没有概率。") == "不能运行。"
     assert first_sentence("3.5 % of it") == "3.5 % of it"
+
+
+def test_a_file_is_small_once_whoever_answered():
+    few = RUNS["few"]
+    details = what_to_know(few, "en", baselines={few[0].cell.model})
+    assert [line.subject for line in lines(details)] == ["ceval"]
