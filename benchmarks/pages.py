@@ -18,9 +18,10 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,13 @@ import psutil
 from benchmarks.clock import Timing, median, timed
 
 ROOT = Path(__file__).parents[1]
+Measured = Iterator[tuple[str, list[Timing]]]
+_PARTS = ("server", "browser")
 _VIEWS = ("overview", "samples", "bias")
 _REQUESTS = 20
 _LONGEST_S = 240.0
 _FIGURES = r"""() => {
-  const seen = document.body.innerText;
+  const seen = document.body?.innerText ?? "";
   return /demo-late/.test(seen) && /\d %/.test(seen) && /\d–\d/.test(seen);
 }"""
 
@@ -92,13 +95,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--checkout", type=Path, default=ROOT, help="the version to measure")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS)
     given = parser.parse_args()
     checkout = Checkout(given.checkout.resolve())
     compileall.compile_dir(checkout.folder / "evalui", quiet=1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run_id = _make_run(checkout, folder)
-        for measure, taken in _measures(checkout, folder, run_id, given.rounds):
+        page = f"/?run={run_id}&tab=results"
+        measures: list[Measured] = []
+        if "server" in given.only:
+            measures.append(_server(checkout, folder / "data", page, given.rounds))
+        if "browser" in given.only:
+            measures.append(_browser(checkout, folder, page, given.rounds))
+        for measure, taken in chain.from_iterable(measures):
             middle = median(taken)
             walls = ", ".join(f"{each.wall:.2f}" for each in taken)
             print(
@@ -119,31 +129,35 @@ def _make_run(checkout: Checkout, folder: Path) -> str:
     return run_id
 
 
-def _measures(
-    checkout: Checkout, folder: Path, run_id: str, rounds: int
-) -> Iterator[tuple[str, list[Timing]]]:
-    data = folder / "data"
+def _server(checkout: Checkout, data: Path, page: str, rounds: int) -> Measured:
     alone = [sys.executable, "-c", "import gradio"]
-    yield (
-        "import gradio alone",
-        [timed(lambda: subprocess.run(alone, check=True))[0] for _ in range(rounds)],
-    )
+    taken = [timed(lambda: subprocess.run(alone, check=True))[0] for _ in range(rounds)]
+    yield "import gradio alone", taken
     starts = [_start(checkout, data, "/") for _ in range(rounds)]
     yield "start to the first byte of the first page", [first for first, _ in starts]
     yield "start to the answer to actions", [later for _, later in starts]
-    page = f"/?run={run_id}&tab=results"
     starts = [_start(checkout, data, page) for _ in range(rounds)]
     yield "start to the first byte of a run's page", [first for first, _ in starts]
     with _serving(checkout, data, EVALUI_WORKERS="0") as server:
         for view in _VIEWS:
             yield f"warm GET, {view}", _warm(server, f"{page}&sub={view}")
-        opened = lambda tab: tab.goto(server.address + page, wait_until="commit")  # noqa: E731
+
+
+def _browser(checkout: Checkout, folder: Path, page: str, rounds: int) -> Measured:
+    with _serving(checkout, folder / "data", EVALUI_WORKERS="0") as server:
+
+        def opened(tab: Any) -> None:
+            tab.goto(server.address + page, wait_until="commit")
+
         yield "permalink to the first figure", [_shown(server, opened) for _ in range(rounds)]
-    yield "Try it to the first figure", [_tried(checkout, folder, n) for n in range(rounds)]
+    yield (
+        "sample's button to the first figure",
+        [_tried(checkout, folder, n) for n in range(rounds)],
+    )
 
 
 @contextmanager
-def _serving(checkout: Checkout, data: Path, **settings: str) -> Iterator[Server]:
+def _serving(checkout: Checkout, data: Path, **settings: str) -> Generator[Server]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
