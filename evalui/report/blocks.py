@@ -5,12 +5,11 @@ links are those of the page, "?run=..."; files have no links.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from evalui.report.charts.kinds import Axis, Chart
-from evalui.report.charts.theme import Theme
 
 NONE = "–"  # a table's cell that has nothing to say
 
@@ -254,18 +253,6 @@ class ChartBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture beside the report, called `file`; `alt` says what it shows.
-
-    `draw` makes the PNG, for a light or a dark page.
-    """
-
-    file: str
-    alt: str
-    draw: Callable[[Theme], bytes]
-
-
-@dataclass(frozen=True, slots=True)
 class Card:
     """Blocks in one frame under their title; `aside` is small and stands beside it."""
 
@@ -291,15 +278,5 @@ class Details:
 
 
 Block = (
-    Heading
-    | Headline
-    | Paragraph
-    | Bullets
-    | Links
-    | Notes
-    | Table
-    | ChartBlock
-    | Picture
-    | Card
-    | Details
+    Heading | Headline | Paragraph | Bullets | Links | Notes | Table | ChartBlock | Card | Details
 )

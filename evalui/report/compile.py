@@ -197,12 +197,6 @@ def markdown(report: Report, language: Language) -> str:
     return as_markdown(tuple(blocks(report, language)))
 
 
-def preview(report: Report, language: Language) -> str:
-    """The report as Markdown for a page that has no pictures beside it."""
-    parts = markdown(report, language).split("\n\n")
-    return "\n\n".join(part for part in parts if not part.startswith("!["))
-
-
 def first_sentence(report: Report, language: Language) -> str:
     """What the report says before all else; "" of a run without any figures."""
     sentences = (
@@ -230,7 +224,9 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     if not choices:
         yield from left_out_blocks(report.left_out, language)
     yield from _choice_appendix(report, language)
-    yield from cost_blocks(report.expenses, language)
+    for card in cost_blocks(report.expenses, language):
+        yield Heading(2, card.title)
+        yield from card.blocks
     yield Heading(2, localized("made", language))
     yield Bullets(report.signatures, signatures=True)
     yield Paragraph(localized("by-evalui", language, version=__version__))

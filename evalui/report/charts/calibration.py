@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, sqrt
-
-import plotly.graph_objects as go
+from math import sqrt
 
 from evalui.messages import localized
 from evalui.report.analyses.statistics import CellComparison, format_points, format_points_range
@@ -20,9 +18,9 @@ from evalui.report.charts.kinds import (
     Mark,
     Rule,
     Series,
+    points_axis,
     share_axis,
 )
-from evalui.report.charts.plotly import draw_plotly
 from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL, SeriesStyle
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.calibration import Calibration, CalibrationBin
@@ -36,7 +34,6 @@ _LABELLED_SIZE = 50  # questions at which the lines are far enough apart for the
 _DASHES: Sequence[Dash] = ("solid", "dash", "dot")
 _MAX_POINTS = 35  # the end of the axis of smallest differences
 _ROW = 56  # pixels of a difference
-_STEPS = (5, 10, 20, 50)  # points between two ticks, of which there are at most 9
 
 
 def reliability(calibration: Calibration, language: Language, *, colour: str = COLOURS[0]) -> Lines:
@@ -120,17 +117,6 @@ def sample_size_lines(n: int, language: Language, *, omega: float | None = None)
     )
 
 
-def difference_chart(
-    pairs: Sequence[CellComparison],
-    names: Sequence[str],
-    language: Language,
-    *,
-    colours: Sequence[str] = COLOURS[:1],
-) -> go.Figure:
-    """`difference_intervals` for Plotly."""
-    return draw_plotly(difference_intervals(pairs, names, language, colours=colours))
-
-
 def difference_intervals(
     pairs: Sequence[CellComparison],
     names: Sequence[str],
@@ -152,9 +138,8 @@ def difference_intervals(
             )
             for y, pair in enumerate(pairs)
         ],
-        axis=_points_axis(pairs),
+        axis=points_axis(100 * end for pair in pairs for end in _ends(pair)),
         row_height=_ROW,
-        ranges="lines",
         rules=[Rule(0, dotted=False)],
         grey=[
             (y, -100 * pair.undetected_difference, 100 * pair.undetected_difference)
@@ -211,15 +196,8 @@ def _size_line(
     )
 
 
-def _points_axis(pairs: Sequence[CellComparison]) -> Axis:
-    """As far on both sides: at least 10 points, and all ranges."""
-    ends = [100 * abs(end) for pair in pairs for end in (pair.paired.low, pair.paired.high)]
-    ends += [100 * pair.undetected_difference for pair in pairs if pair.undetected_difference]
-    limit = max(10, 5 * ceil((max(ends, default=0.0) + 1) / 5))
-    step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
-    ticks = range(-step * (limit // step), limit + 1, step)
-    labels = [f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks]
-    return Axis(-limit, limit, ticks, labels)
+def _ends(pair: CellComparison) -> tuple[float, ...]:
+    return (pair.paired.low, pair.paired.high, pair.undetected_difference or 0.0)
 
 
 def _difference_mark(y: int, pair: CellComparison, language: Language) -> Mark:

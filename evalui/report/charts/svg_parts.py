@@ -9,8 +9,8 @@ from math import cos, log10, pi, sin
 from types import MappingProxyType
 from typing import Literal
 
-from evalui.report.charts.kinds import Axis, Bars, Label, Series
-from evalui.report.charts.theme import BOLD, NEUTRAL, SCALES, Scale, browser_text_width
+from evalui.report.charts.kinds import Axis, Bars, Label
+from evalui.report.charts.theme import NEUTRAL, SCALES, Scale
 from evalui.report.html import Attribute, Html, el, join
 
 # A page without these variables, such as that of the file alone, shows the second colour.
@@ -19,9 +19,8 @@ SURFACE = "var(--surface, #fff)"
 DOTTED: Mapping[str, Attribute] = {"stroke": NEUTRAL, "stroke_dasharray": "2 3"}
 _LEVEL: Mapping[str, Attribute] = {"stroke": "currentColor", "stroke_dasharray": "2 3"}
 _LINE = 16  # pixels of a line of text
-_LEGEND_ROW = 22  # pixels of a row of names above intervals
 _CAP = 5  # pixels of half a cap at the end of a range
-# Corners as (radius of the mark, degrees from the top), of the shapes by Plotly's names.
+# Corners as (radius of the mark, degrees from the top) of the shapes.
 _CORNERS: Mapping[str, Sequence[tuple[float, float]]] = {
     "square": [(1.25, 45 + 90 * each) for each in range(4)],
     "triangle-up": [(1.25, 120 * each) for each in range(3)],
@@ -140,7 +139,7 @@ def rectangle(x: float, y: float, width: float, height: float, **look: Attribute
 
 
 def shape(symbol: str, x: float, y: float, size: float, **look: Attribute) -> Html:
-    """The mark of a model, about `size` pixels wide, by Plotly's name of its shape."""
+    """The mark of a model, about `size` pixels wide."""
     if symbol == "circle":
         return el("circle", cx=pixels(x), cy=pixels(y), r=pixels(size / 2), **look)
     corners = (
@@ -206,20 +205,16 @@ def add_bars(area: PlotArea, chart: Bars) -> Iterator[Html]:
         look: dict[str, Attribute] = {"fill": bar.colour, "fill_opacity": chart.opacity}
         parts = [rectangle(left, top, right - left, base - top, **look)]
         middle = (left + right) / 2
-        if bar.low is not None and bar.high is not None:
-            ends = (area.y(bar.low), area.y(bar.high))
-            parts.append(range_line(ends, middle, across=False))
-            top = ends[1]
         parts.append(inline(bar.label, middle, base + 14 if chart.foot else top - 12))
         yield hovered(bar.hover, (), *parts)
     first, last = (chart.bars[0].x, chart.bars[-1].x) if chart.bars else (0.0, 0.0)
     for level in chart.levels:
         y = area.y(level.value)
         yield line(area.x(first - 0.42), y, area.x(last + 0.42), y, **_LEVEL)
-        x = area.right if level.x is None else area.x(level.x)
         # Of several lines the first does not reach above the bars.
         lowest = area.top + _LINE * level.text.count("\n") / 2
-        yield text(x + 8, max(y, lowest), level.text, anchor="start", size=12, faint=True)
+        place = (area.x(level.x) + 8, max(y, lowest))
+        yield text(*place, level.text, anchor="start", size=12, faint=True)
 
 
 def scale_colour(scale: Scale, part: float) -> tuple[str, float]:
@@ -230,33 +225,3 @@ def scale_colour(scale: Scale, part: float) -> tuple[str, float]:
     (start, first, faint), (end, second, strong) = stops[after - 1], stops[after]
     share = (at - start) / (end - start)
     return (first if share < 0.5 else second), round(faint + share * (strong - faint), 3)
-
-
-def legend(series: Sequence[Series], left: float, top: float, width: float) -> Iterator[Html]:
-    """The marks of series with their names, in rows of at most `width` pixels."""
-    for place, row in enumerate(_legend_rows(series, width)):
-        x, y = left + 6, top + _LEGEND_ROW * (place + 0.5)
-        for each in row:
-            yield shape(each.style.symbol, x, y, 11, fill=each.style.colour)
-            yield text(x + 12, y, each.name, anchor="start")
-            x += _legend_width(each)
-
-
-def legend_height(series: Sequence[Series], width: float) -> float:
-    """The pixels of `legend`."""
-    return _LEGEND_ROW * len(_legend_rows(series, width))
-
-
-def _legend_rows(series: Sequence[Series], width: float) -> list[list[Series]]:
-    rows: list[list[Series]] = []
-    for each in series:
-        row = [*rows[-1], each] if rows else [each]
-        if rows and sum(map(_legend_width, row)) <= width:
-            rows[-1] = row
-        else:
-            rows.append([each])
-    return rows
-
-
-def _legend_width(series: Series) -> float:
-    return 12 + BOLD * browser_text_width(series.name) + 24

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from evalui.report.blocks import Block, ChartBlock, Picture
+from evalui.report.blocks import Block, ChartBlock
 
 JsonBlock = dict[str, Any]  # JSON, whose types end here
 
@@ -15,14 +15,9 @@ def as_json(blocks: Iterable[Block]) -> list[JsonBlock]:
 
 
 def _encoded(value: Any) -> Any:
-    if isinstance(value, (ChartBlock, Picture)):
-        drawn = {"file": value.file, "alt": value.alt}
-        titles = (
-            {"title": value.title, "caption": value.caption}
-            if isinstance(value, ChartBlock)
-            else {}
-        )
-        return {"type": type(value).__name__.casefold(), **titles, **drawn}
+    if isinstance(value, ChartBlock):
+        kept = ("title", "caption", "file", "alt")
+        return {"type": "chartblock", **{name: getattr(value, name) for name in kept}}
     if is_dataclass(value):
         own = {field.name: _encoded(getattr(value, field.name)) for field in fields(value)}
         return {"type": type(value).__name__.casefold(), **own}

@@ -5,7 +5,7 @@ printed; what is folded on the screen is open there, and links of the screen are
 """
 
 import re
-from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape
@@ -24,11 +24,9 @@ from evalui.report.blocks import (
     Links,
     Notes,
     Paragraph,
-    Picture,
     Table,
 )
 from evalui.report.charts.svg import draw_svg
-from evalui.report.charts.theme import DARK, LIGHT
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import CHEVRON, status_icon
 from evalui.report.render.tables import render_table
@@ -37,20 +35,23 @@ from evalui.types import Language
 
 # The style sheets that the screen has too, then that of a page for itself.
 _SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/page.css")
-_DOTS_PER_PIXEL = 1.5625  # dots of a picture per pixel of a page
 
 ChartDrawing = Callable[[ChartBlock], Html]
 
 
 def render_blocks(
-    blocks: Iterable[Block], *, chart: ChartDrawing | None = None, filed: bool = False
+    blocks: Iterable[Block],
+    *,
+    chart: ChartDrawing | None = None,
+    filed: bool = False,
+    suffix: str = "",
 ) -> Html:
     """The blocks below each other, sections that fold in one frame.
 
     `chart` draws a chart, as an SVG if it is not given. In a `filed` page nothing is folded, and
-    no link leads to the screen.
+    no link leads to the screen. `suffix` ends the ids of sections where a page renders twice.
     """
-    drawn = _Renderer(chart or (_filed_svg if filed else _svg), filed)
+    drawn = _Renderer(chart or (_filed_svg if filed else _svg), filed, suffix)
     return drawn.blocks(blocks)
 
 
@@ -93,9 +94,11 @@ def _filed_svg(block: ChartBlock) -> Html:
 
 
 class _Renderer:
-    def __init__(self, chart: ChartDrawing, filed: bool) -> None:
+    def __init__(self, chart: ChartDrawing, filed: bool, suffix: str) -> None:
         self.chart = chart
         self.filed = filed
+        self.suffix = suffix
+        self._drawn: Counter[str] = Counter()
 
     def blocks(self, blocks: Iterable[Block]) -> Html:
         runs = groupby(blocks, lambda block: isinstance(block, Details))
@@ -178,12 +181,18 @@ class _Renderer:
             "details",
             el("summary", CHEVRON, el("b", block.name), span(sign, block.finding, cls="finding")),
             div(self.blocks(block.blocks), cls="in"),
-            id=block.key or None,
+            id=self._id(block.key) if block.key else None,
             open=block.open or self.filed,
         )
 
+    def _id(self, key: str) -> str:
+        """The place of a section in the address: its key, numbered where it comes again."""
+        self._drawn[key] += 1
+        number = self._drawn[key]
+        return key + self.suffix + (f"-{number}" if number > 1 else "")
 
-def _plain(block: Heading | Paragraph | Bullets | Picture) -> Html:
+
+def _plain(block: Heading | Paragraph | Bullets) -> Html:
     match block:
         case Heading():
             return el(f"h{block.level}", block.text)
@@ -191,8 +200,6 @@ def _plain(block: Heading | Paragraph | Bullets | Picture) -> Html:
             return _paragraph(block)
         case Bullets():
             return _bullets(block)
-        case Picture():
-            return _picture(block)
 
 
 def _paragraph(block: Paragraph) -> Html:
@@ -222,15 +229,3 @@ def _button(link: Link) -> Html:
 
 def _link(link: Link) -> Html:
     return el("a", link.text, href=link.href, download=link.download)
-
-
-def _picture(picture: Picture) -> Html:
-    light, dark = (picture.draw(theme) for theme in (LIGHT, DARK))
-    wide = round(int.from_bytes(light[16:20]) / _DOTS_PER_PIXEL)  # where a PNG says its width
-    source = f'<source srcset="{_inline(dark)}" media="screen and (prefers-color-scheme: dark)">'
-    image = f'<img src="{_inline(light)}" width="{wide}" alt="{escape(picture.alt)}">'
-    return Html(f'<figure tabindex="0"><picture>{source}{image}</picture></figure>')
-
-
-def _inline(png: bytes) -> str:
-    return f"data:image/png;base64,{b64encode(png).decode()}"

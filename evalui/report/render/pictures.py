@@ -9,14 +9,12 @@ from evalui.report.blocks import (
     ChartBlock,
     Details,
     ModelCell,
-    Picture,
     PlotCell,
     Table,
 )
 from evalui.report.charts.kinds import Intervals, Label, Mark, Rule, Series
 from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
-    LIGHT,
     NEUTRAL,
     SeriesStyle,
     series_style,
@@ -27,22 +25,20 @@ _ROW = 58  # pixels of a model
 
 
 def pictures(blocks: Iterable[Block]) -> Iterator[tuple[str, bytes]]:
-    """Name and PNG of each chart and of each table with a plot, for light pages."""
+    """Name and PNG of each chart and of each table with a plot."""
     for block, title, caption in _drawn(blocks):
         match block:
-            case Picture():
-                yield block.file, block.draw(LIGHT)
             case ChartBlock():
                 named = {"title": block.title, "subtitle": block.caption}
-                yield block.file, draw_png(block.chart, LIGHT, **named)
+                yield block.file, draw_png(block.chart, **named)
             case Table():
                 chart = table_chart(block)
-                yield block.file, draw_png(chart, LIGHT, title=title, subtitle=caption)
+                yield block.file, draw_png(chart, title=title, subtitle=caption)
 
 
 def _drawn(
     blocks: Iterable[Block], title: str = "", caption: str = ""
-) -> Iterator[tuple[Picture | ChartBlock | Table, str, str]]:
+) -> Iterator[tuple[ChartBlock | Table, str, str]]:
     """What is drawn, with title and caption of the card around it."""
     for block in blocks:
         match block:
@@ -50,8 +46,6 @@ def _drawn(
                 yield from _drawn(block.blocks, block.title or title, block.caption)
             case Details():
                 yield from _drawn(block.blocks, block.name)
-            case Picture():
-                yield block, title, caption
             case ChartBlock() | Table() if block.file:
                 yield block, title, caption
             case _:
@@ -64,7 +58,7 @@ def table_chart(table: Table) -> Intervals:
     assert column.axis is not None, "of the column just found"
     rows = [(_name(row), row[place]) for row in table.rows]
     drawn = [(at, cell) for at, (_, cell) in enumerate(rows) if isinstance(cell, PlotCell)]
-    note = (column.rule[0], -0.62, column.rule[1]) if column.rule else None
+    note = (column.rule[0], column.rule[1]) if column.rule else None
     return Intervals(
         rows=[Label(shorten_name(name)) for name, _ in rows],
         series=[Series(_style(cell), _marks(at, cell)) for at, cell in drawn],

@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from io import FileIO
 from itertools import groupby
 from pathlib import Path
 from types import FrameType
@@ -375,7 +376,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _follow_server(settings: Settings) -> Warming:
     """Warming that the server requests over standard input; on a cluster models load elsewhere."""
     warming = Warming(import_libraries if settings.engine == "local" else lambda: None)
-    warming.follow(sys.stdin.buffer)
+    # Not the buffered reader, whose lock the thread would hold when the worker ends.
+    warming.follow(FileIO(sys.stdin.fileno(), closefd=False))
     return warming
 
 

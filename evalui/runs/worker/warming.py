@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import BinaryIO
+from io import RawIOBase
 
 IDLE_S = 600.0  # without work and without a request, after which the libraries go
 _LARGEST = "torch"  # of the libraries; whichever way it came in, its memory is held
@@ -35,7 +35,7 @@ class Warming:
         """Have the libraries ready soon; from any thread."""
         self._requested.set()
 
-    def follow(self, requests: BinaryIO) -> None:
+    def follow(self, requests: RawIOBase) -> None:
         """Take each byte of a stream for a request, in a thread that ends with the stream."""
 
         def read() -> None:

@@ -212,7 +212,8 @@ def _ranks(
         Details(
             "ranks",
             localized("statistics.bands", language),
-            finding or localized("statistics.no_rank", language),
+            finding
+            or localized(f"statistics.{'none_ranked' if rows[1:] else 'no_rank'}", language),
             (
                 text_table([localized(key, language) for key in keys], rows),
                 Paragraph(localized("statistics.bands_about", language), small=True),
@@ -325,7 +326,7 @@ def _power(comparison: ComparisonSet, language: Language, size: int, suffix: str
     chart = sample_size_lines(size, language, omega=closest.paired.omega if closest else None)
     table = text_table(heads, rows) if rows else Paragraph(known("statistics.no_power"))
     widest = max((p.undetected_difference or 0.0 for p in missed), default=0.0)
-    finding = known("statistics.nothing_missed")
+    finding = known("statistics.nothing_missed" if rows else "statistics.nothing_known")
     if widest:
         least = format_least_difference(widest)
         finding = known("statistics.missed", least=least)

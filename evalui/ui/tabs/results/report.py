@@ -17,6 +17,7 @@ from evalui.ui.tabs.results.run_view import RunView
 
 _UNWEIGHED = "zip"  # made of all others and of pictures, which takes longer than a look at a page
 _AT_ONCE = 100  # milliseconds until the sizes are requested
+_MOST_WEIGHED = 10_000  # trials of a run whose files are made to know their sizes
 
 
 def render(view: RunView, form: Form) -> Html:
@@ -66,7 +67,8 @@ def downloads(t: Messages, run: RunRow, sizes: Mapping[str, int]) -> Html:
 
 def _page(view: RunView, sizes: Mapping[str, int]) -> Html:
     # The files of a run that is not finished change with each answer.
-    weigh = {} if sizes or view.is_live else {"data_poll": _AT_ONCE, "data_sizes": "1"}
+    settled = not sizes and not view.is_live and view.run.done <= _MOST_WEIGHED
+    weigh = {"data_poll": _AT_ONCE, "data_sizes": "1"} if settled else {}
     shown = render_blocks(tuple(blocks(view.report, view.language)), filed=True)
     return div(
         downloads(view.t, view.run, sizes),

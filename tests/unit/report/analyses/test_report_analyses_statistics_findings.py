@@ -21,8 +21,9 @@ from evalui.report.analyses.statistics import (
     pair_sentence,
     rank_text,
 )
+from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Details, Headline
-from evalui.report.charts.calibration import difference_chart, difference_subtitle
+from evalui.report.charts.calibration import difference_intervals, difference_subtitle
 from evalui.types import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -49,9 +50,7 @@ def test_a_small_difference_that_passes_its_test_is_a_win_and_never_invisible():
         )
         assert not MISSED.search(text + difference_subtitle(found.pairs, language))
     assert pair_sentence(pair, "en") == "a beats b by 4.9 points (0.4–9.4)"
-    assert not [
-        s for s in difference_chart([pair], ["a − b"], "en").layout.shapes if s.type == "rect"
-    ]
+    assert not difference_intervals([pair], ["a − b"], "en").grey
 
 
 def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one():
@@ -83,6 +82,15 @@ def test_of_two_guessers_nobody_wins(language: Language):
     assert comparison_method(found, language) == ""
     why = {"en": "no better than guessing", "zh": "不比乱猜好"}[language]
     assert rank_text(found, pair.first, language) == ("–", why)
+
+
+def test_of_two_guessers_no_section_claims_a_decision():
+    cells = two(*GUESSING)
+    (found,) = comparisons(cells)
+    made = statistics_blocks(cells, found, "en")
+    findings = {each.key: each.finding for each in made if isinstance(each, Details)}
+    assert findings["ranks"] == "No model is ranked."
+    assert findings["power"] == "The answers do not say."
 
 
 def test_who_beats_a_guesser_beats_no_more_than_that():

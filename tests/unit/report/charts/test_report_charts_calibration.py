@@ -1,21 +1,19 @@
-from typing import Any
-
 import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.charts.calibration import (
-    difference_chart,
+    difference_intervals,
     difference_subtitle,
     reliability,
     reliability_subtitle,
     reliability_title,
     sample_size_lines,
 )
-from evalui.report.charts.plotly import draw_plotly
+from evalui.report.charts.kinds import Label
 from evalui.scoring.calibration import Calibration, CalibrationBin
-from evalui.types import Interval, Language
+from evalui.types import Interval
 
 
 def _bin(low: float, sure: float, value: float, n: int) -> CalibrationBin:
@@ -29,10 +27,6 @@ def _calibration(*bins: CalibrationBin) -> Calibration:
     return Calibration(sum(b.accuracy.n for b in bins), 0.123, 0.456, (empty, *bins))
 
 
-def _reliability(found: Calibration, language: Language, **words: str) -> Any:
-    return draw_plotly(reliability(found, language, **words))
-
-
 @pytest.fixture
 def pairs():
     made = [("sure", right), ("fond", fond), ("also", right)]
@@ -41,27 +35,28 @@ def pairs():
 
 
 def test_sureness_stands_against_rightness_with_ranges_and_counts():
-    chart = _reliability(_calibration(_bin(0.4, 0.45, 0.4, 50), _bin(0.9, 0.95, 0.8, 12)), "en")
-    _, marks, bars = chart.data
-    assert (list(marks.x), list(marks.y)) == ([45, 95], [40, 80])
-    assert list(marks.error_y.array) == pytest.approx([10, 10])
-    assert list(bars.y) == [50, 12]
-    assert marks.hovertext[0] == "sure 45 %, right 40 % (30–50), n = 50"
-    assert tuple(marks.customdata[0]) == (0.4, 0.5)
+    chart = reliability(_calibration(_bin(0.4, 0.45, 0.4, 50), _bin(0.9, 0.95, 0.8, 12)), "en")
+    _, points = chart.lines
+    assert (points.x, points.y) == ([45, 95], [40, 80])
+    assert points.ranges[0] == pytest.approx((30, 50))
+    assert chart.below is not None
+    assert [bar.value for bar in chart.below.bars] == [50, 12]
+    assert points.hover[0] == "sure 45 %, right 40 % (30–50), n = 50"
+    assert points.keys[0] == (0.4, 0.5)
 
 
 def test_bins_of_few_questions_are_grey():
-    chart = _reliability(
+    chart = reliability(
         _calibration(_bin(0.4, 0.45, 0.4, 30), _bin(0.9, 0.95, 0.8, 29)), "en", colour="#D55E00"
     )
-    assert list(chart.data[1].marker.color) == ["#D55E00", "#80868B"]
+    assert chart.lines[1].colours == ["#D55E00", "#80868B"]
 
 
 def test_both_axes_of_reliability_are_whole():
-    layout = _reliability(_calibration(_bin(0.4, 0.45, 0.4, 50)), "zh").layout
-    assert (tuple(layout.xaxis.range), tuple(layout.yaxis.range)) == ((0, 100), (0, 100))
-    line = _reliability(_calibration(_bin(0.4, 0.45, 0.4, 50)), "zh").data[0]
-    assert (tuple(line.x), tuple(line.y)) == ((0, 100), (0, 100))
+    chart = reliability(_calibration(_bin(0.4, 0.45, 0.4, 50)), "zh")
+    assert [(axis.low, axis.high) for axis in (chart.x, chart.y)] == [(0, 100), (0, 100)]
+    line = chart.lines[0]
+    assert (line.x, line.y) == ([0, 100], [0, 100])
 
 
 @pytest.mark.parametrize(
@@ -92,38 +87,38 @@ def test_the_subtitle_has_both_scores_and_the_mass():
     assert "字母占 – %" in reliability_subtitle(found, None, "zh")
 
 
-def test_a_real_cell_has_its_reliability():
+def test_a_real_cell_has_itsreliability():
     found = summarise(with_probabilities(cell_result(fond), sure=0.7)).main_bias.calibration
-    chart = _reliability(found, "en")
-    assert list(chart.data[1].x) == pytest.approx([70])
-    assert list(chart.data[2].y) == [120]
+    chart = reliability(found, "en")
+    assert chart.lines[1].x == pytest.approx([70])
+    assert chart.below is not None
+    assert [bar.value for bar in chart.below.bars] == [120]
 
 
 def test_the_smallest_visible_difference_falls_with_the_root_of_the_questions():
-    chart = draw_plotly(sample_size_lines(240, "en"))
-    ten = dict(zip(chart.data[0].x, chart.data[0].y, strict=True))
+    chart = sample_size_lines(240, "en")
+    ten = dict(zip(chart.lines[0].x, chart.lines[0].y, strict=True))
     assert ten[100] == pytest.approx(2.80 * 0.1**0.5 / 10 * 100, rel=0.01)
     assert ten[100] == pytest.approx(10 * ten[10000])
     assert 240 in ten
-    assert len(chart.data) == 3
-    assert chart.layout.shapes[0].x0 == 240
+    assert len(chart.lines) == 3
+    assert chart.marked == 240
 
 
 def test_a_pair_has_its_own_line():
-    chart = draw_plotly(sample_size_lines(240, "en", omega=0.4))
-    assert len(chart.data) == 4
-    assert "240 questions: 7.2 points" in chart.data[3].hovertext
+    chart = sample_size_lines(240, "en", omega=0.4)
+    assert len(chart.lines) == 4
+    assert "240 questions: 7.2 points" in chart.lines[3].hover
 
 
 def test_differences_are_drawn_in_points_with_their_ranges(pairs):
-    chart = difference_chart(pairs[:1], ["robust accuracy"], "en")
-    (mark,) = chart.data
+    chart = difference_intervals(pairs[:1], ["robust accuracy"], "en")
+    ((mark,),) = (series.marks for series in chart.series)
     found = pairs[0].paired
-    assert mark.x[0] == pytest.approx(50)
-    assert mark.error_x.array[0] == pytest.approx(100 * (found.high - found.difference))
-    assert mark.error_x.arrayminus[0] == pytest.approx(100 * (found.difference - found.low))
-    assert tuple(mark.customdata[0]) == ("sure", "fond", "robust")
-    assert mark.text[0] == "<b>+50</b> 41–59"
+    assert mark.value == pytest.approx(50)
+    assert (mark.low, mark.high) == pytest.approx((100 * found.low, 100 * found.high))
+    assert mark.keys == ("sure", "fond", "robust")
+    assert mark.label == Label("+50", "41–59")
 
 
 @pytest.fixture(scope="module")
@@ -135,21 +130,20 @@ def level():
 
 
 def test_grey_is_what_may_be_missed_and_stands_in_no_row_of_a_win(pairs, level):
-    chart = difference_chart([pairs[0], level], ["won", "level"], "en")
-    (grey,) = (s for s in chart.layout.shapes if s.type == "rect")
-    half = pytest.approx(100 * level.undetected_difference)
-    assert (-grey.x0, grey.x1, grey.y0) == (half, half, 0.5)
+    chart = difference_intervals([pairs[0], level], ["won", "level"], "en")
+    half = 100 * level.undetected_difference
+    assert chart.grey == [(1, -half, half)]
 
 
 def test_nought_is_always_on_the_axis_of_differences(pairs):
-    low, high = difference_chart(pairs, list("abc"), "en").layout.xaxis.range
-    assert low == -high
-    assert high >= 60
+    axis = difference_intervals(pairs, list("abc"), "en").axis
+    assert axis.low == -axis.high
+    assert axis.high >= 60
 
 
 def test_differences_without_a_winner_are_grey(pairs):
-    chart = difference_chart(pairs, list("abc"), "en", colours=["#0072B2"])
-    colours = {tuple(t.customdata[0])[:2]: t.marker.color for t in chart.data}
+    chart = difference_intervals(pairs, list("abc"), "en", colours=["#0072B2"])
+    colours = {series.marks[0].keys[:2]: series.style.colour for series in chart.series}
     assert colours["sure", "also"] == "#80868B"
     assert colours["sure", "fond"] == "#0072B2"
 
@@ -162,12 +156,7 @@ def test_the_grey_is_explained_where_there_is_any(pairs, level):
     )
     same = [pair for pair in pairs if pair.paired.all_equal]
     assert difference_subtitle(same, "en") == ""
-    assert [s.type for s in difference_chart(same, ["a"], "en").layout.shapes] == ["line"]
-
-
-def test_a_row_may_have_a_hostile_name(pairs):
-    chart = difference_chart(pairs[:1], ["<script>"], "en")
-    assert chart.layout.yaxis.ticktext == ("<b>&lt;script&gt;</b>",)
+    assert difference_intervals(same, ["a"], "en").grey == []
 
 
 def test_halting_models_are_less_apart_than_fond_ones():
@@ -176,4 +165,5 @@ def test_halting_models_are_less_apart_than_fond_ones():
         for name, pick in (("a", right), ("b", halting(10)))
     ]
     (pair,) = comparisons(summaries)[0].pairs
-    assert difference_chart([pair], ["x"], "en").data[0].x[0] == pytest.approx(10)
+    (series,) = difference_intervals([pair], ["x"], "en").series
+    assert series.marks[0].value == pytest.approx(10)

@@ -1,6 +1,8 @@
 """Libraries come before they are needed, and go when nobody needs them."""
 
 import os
+import subprocess
+import sys
 import threading
 
 from evalui.runs.worker.warming import IDLE_S, Warming
@@ -66,3 +68,21 @@ def test_a_worker_without_libraries_stays():
     warming = Warming(lambda: None, holds_libraries=lambda: False, clock=clock)
     clock.now = 100 * IDLE_S
     assert not warming.is_over
+
+
+def test_a_worker_ends_while_its_server_still_listens():
+    """Its thread must not hold the lock of a reader that Python closes at its end."""
+    code = (
+        "from evalui.runs.worker.main import _follow_server\n"
+        "from evalui.settings import Settings\n"
+        "_follow_server(Settings(engine='ray'))\n"
+    )
+    worker = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert worker.stderr is not None
+    errors = worker.stderr.read().decode()
+    assert (worker.wait(), errors) == (0, "")
+    assert worker.stdin is not None
+    worker.stdin.close()
+    worker.stderr.close()
