@@ -19,6 +19,7 @@ from evalui.report.analyses.statistics import comparisons
 from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table
 from evalui.report.charts.answers import picks_heat_map
+from evalui.report.charts.kinds import Label
 from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
     COLOURS,
@@ -304,6 +305,14 @@ def test_every_kind_of_chart_can_be_a_picture(chart: Any, printed: set[str], tex
     assert _size(draw_png(chart, title="A title", subtitle="And more."))[0] > 0
     assert texts()[:2] == ["A title", "And more."]
     assert printed <= set(texts())
+
+
+def test_names_wider_than_the_paper_leave_the_plot_its_room(figures):
+    long = replace(INTERVALS, rows=[Label("a model of a very long name " * 8), Label("other")])
+    draw_png(long, title="A title")
+    (plot,) = figures[0].axes
+    assert plot.bbox.width >= 200
+    assert plot.bbox.x1 <= figures[0].bbox.x1
 
 
 def test_no_text_of_a_picture_leaves_it(figures, three):
