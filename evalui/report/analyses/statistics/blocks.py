@@ -1,6 +1,6 @@
 """How sure each figure is, every two models tested, and what could have been seen, as blocks."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 
@@ -16,7 +16,6 @@ from evalui.report.analyses.statistics import (
     format_least_difference,
     format_points,
     format_points_range,
-    pair_sentence,
     rank_text,
     refusal_sentence,
 )
@@ -25,23 +24,22 @@ from evalui.report.blocks import (
     Block,
     Card,
     ChartBlock,
+    Column,
     Details,
     Headline,
     ModelCell,
     NoteLine,
     Notes,
     Paragraph,
+    PlotCell,
+    PlotMark,
     Table,
     TableCell,
     ValueCell,
     text_table,
 )
-from evalui.report.charts.calibration import (
-    difference_intervals,
-    difference_subtitle,
-    sample_size_lines,
-)
-from evalui.report.charts.theme import series_styles
+from evalui.report.charts.calibration import sample_size_lines
+from evalui.report.charts.kinds import points_axis
 from evalui.report.numbers import (
     count,
     fixed,
@@ -59,6 +57,9 @@ SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5
 _TARGETS = (0.05, 0.02)  # differences for which the number of questions is stated, as shares
 _FINDINGS = {"steady": "apart"}  # what the tables call a finding by the name of another
 _MOST_PAIRS = 200  # in a chart or table: more would take a browser, and a picture, too long
+# Pixels of columns: what they leave is for the marks.
+_WIDTHS = {"difference": 128, "n": 88, "only": 88, "mcnemar": 128, "holm": 96}
+_NAME_WIDTH, _FINDING_WIDTH = 200, 128
 _INFLATED = 1.05  # times by which a range is too narrow before it is worth a word
 
 
@@ -120,17 +121,7 @@ def _pairs_card(
     pairs = comparison.pairs[:_MOST_PAIRS]
     blocks: list[Block] = []
     if pairs:
-        drawn = series_styles([s.cell.model for s in summaries], baselines)
-        chart = difference_intervals(
-            pairs,
-            [_names(pair, language) for pair in pairs],
-            language,
-            colours=[drawn[pair.first.model].colour for pair in pairs],
-        )
-        about = difference_subtitle(pairs, language)
-        sentence = pair_sentence(pairs[0], language)
-        blocks += [ChartBlock(f"differences{suffix}.png", "", chart, about, sentence)]
-        blocks.append(_pair_table(pairs, language))
+        blocks.append(_pair_table(pairs, _marker_places(summaries, baselines), language, suffix))
     if len(pairs) < len(comparison.pairs):
         total = count(len(comparison.pairs))
         more = localized("statistics.first_pairs", language, n=count(len(pairs)), total=total)
@@ -139,13 +130,56 @@ def _pairs_card(
     if refused:
         blocks.append(Notes(tuple(NoteLine("na", text) for text in refused)))
     measure = localized(f"measure-{comparison.measure}", language)
-    return Card(tuple(blocks), localized("statistics.pairs", language), aside=measure)
+    title, caption = localized("statistics.pairs", language), pairs_caption(pairs, language)
+    return Card(tuple(blocks), title, caption if pairs else "", measure)
 
 
-def _pair_table(pairs: Sequence[CellComparison], language: Language) -> Table:
-    keys = ("pair", "difference", "n", "only", "mcnemar", "holm", "finding")
-    heads = [localized(f"statistics.{key}", language) for key in keys]
-    return text_table(heads, [_pair(pair, language) for pair in pairs])
+def pairs_caption(pairs: Sequence[CellComparison], language: Language) -> str:
+    """How to read the marks of differences; grey is explained where there is any."""
+    grey = any(pair.undetected_difference is not None for pair in pairs)
+    return localized("compare.caption_grey" if grey else "compare.caption", language)
+
+
+def _marker_places(
+    summaries: Sequence[Summary], baselines: Collection[str]
+) -> dict[str, int | None]:
+    """The place of each model's marker, None for a scripted one."""
+    own = list(dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines))
+    return {model: place for place, model in enumerate(own)} | dict.fromkeys(baselines)
+
+
+def _pair_table(
+    pairs: Sequence[CellComparison],
+    places: Mapping[str, int | None],
+    language: Language,
+    suffix: str,
+) -> Table:
+    """Each pair with its difference as a mark and in figures."""
+    known = messages(language)
+    axis = points_axis(100 * end for pair in pairs for end in pair.ends)
+    columns = (
+        Column(known("statistics.pair"), width=_NAME_WIDTH),
+        Column("", axis=axis, rule=(0.0, known("compare.equal"))),
+        *(Column(known(f"statistics.{key}"), right=True, width=w) for key, w in _WIDTHS.items()),
+        Column(known("statistics.finding"), width=_FINDING_WIDTH),
+    )
+    rows = tuple(
+        (_names(pair, language), pair_plot(pair, places[pair.first.model]), *_pair(pair, language))
+        for pair in pairs
+    )
+    return Table(columns, rows, lead=True, file=f"differences{suffix}.png")
+
+
+def pair_plot(pair: CellComparison, place: int | None) -> PlotCell:
+    """The difference of a pair on an axis of points; `place` None is that of a scripted model."""
+    paired, missed = pair.paired, pair.undetected_difference
+    return PlotCell(
+        (PlotMark(100 * paired.difference, 100 * paired.low, 100 * paired.high),),
+        place or 0,
+        place is None,
+        f"{format_points(paired)} ({format_points_range(paired)})",
+        grey=None if missed is None else (-100 * missed, 100 * missed),
+    )
 
 
 def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
@@ -158,7 +192,6 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
         second=count(table.second_only) if table else NONE,
     )
     return (
-        _names(pair, language),
         ValueCell(format_points(pair.paired), "", ends),
         count(pair.n),
         only if table else NONE,
@@ -192,11 +225,10 @@ def _ranks(
 ) -> list[Block]:
     if not (comparison.ranks or set(comparison.unranked.values()) - {"baseline"}):
         return []
-    own = list(dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines))
-    places = {model: place for place, model in enumerate(own)}
+    places = _marker_places(summaries, baselines)
 
     def model(name: str) -> ModelCell:
-        return ModelCell(name, places.get(name, 0), name in baselines)
+        return ModelCell(name, places[name] or 0, places[name] is None)
 
     rows: list[tuple[TableCell, ...]] = [
         (str(each.band), model(each.name), f"{percent(each.value)} %", _range(each.low, each.high))
@@ -233,7 +265,7 @@ def errors_section(
     summaries: Sequence[Summary], language: Language, *, baselines: Collection[str] = ()
 ) -> Details:
     """Each cell over its orders with its clustered error and its design effect."""
-    own = list(dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines))
+    places = _marker_places(summaries, baselines)
     called = names(summaries, language)
     keys = ("cell", "kind", "figure", "se", "t", "deff", "n", "trials", "effective")
     answered = [summary for summary in summaries if summary.accuracy]
@@ -241,8 +273,8 @@ def errors_section(
         (
             ModelCell(
                 s.cell.model,
-                own.index(s.cell.model) if s.cell.model in own else 0,
-                s.cell.model in baselines,
+                places[s.cell.model] or 0,
+                places[s.cell.model] is None,
                 called[s.cell][1],
             ),
             *_error(s, language),
