@@ -224,7 +224,9 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     if not choices:
         yield from left_out_blocks(report.left_out, language)
     yield from _choice_appendix(report, language)
-    yield from cost_blocks(report.expenses, language)
+    for card in cost_blocks(report.expenses, language):
+        yield Heading(2, card.title)
+        yield from card.blocks
     yield Heading(2, localized("made", language))
     yield Bullets(report.signatures, signatures=True)
     yield Paragraph(localized("by-evalui", language, version=__version__))

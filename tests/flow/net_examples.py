@@ -149,7 +149,7 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if {"td", "th"} & set(self._open):
-            self.tables[-1][-1][-1] += data
+            self.tables[-1][-1][-1] = f"{self.tables[-1][-1][-1]} {data}".strip()
         elif not {"style", "title", "script"} & set(self._open) and data.strip():
             self.lines[-1] += data
 

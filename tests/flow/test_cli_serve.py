@@ -22,7 +22,7 @@ import sys, types
 sys.modules["evalui.ui.web.server"] = types.SimpleNamespace(serve=lambda settings, listener: None)
 from evalui.cli import main
 assert main(["serve", "--port", "0"]) == 0
-heavy = "gradio torch transformers fastapi starlette uvicorn pandas numpy plotly openai sqlite3"
+heavy = "gradio torch transformers fastapi starlette uvicorn pandas numpy openai sqlite3"
 print(sorted(set(heavy.split()) & set(sys.modules)))
 """
 

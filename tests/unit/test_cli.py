@@ -174,7 +174,7 @@ def test_help_and_scoring_load_nothing_heavy(command: str, tmp_path: Path):
         "    main(sys.argv[1:])\n"
         "except SystemExit:\n"
         "    pass\n"
-        "heavy = {'torch', 'transformers', 'gradio', 'plotly', 'pandas', 'fastapi'}\n"
+        "heavy = {'torch', 'transformers', 'gradio', 'pandas', 'fastapi'}\n"
         "print('loaded:', sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run(

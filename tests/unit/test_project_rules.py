@@ -125,7 +125,7 @@ def test_links_between_documents_lead_somewhere():
 HEAVY = (
     "asyncio decimal difflib email fastapi fractions gradio html http.client httpcore httpx "
     "importlib.metadata jieba logging matplotlib multiprocessing nltk openpyxl pandas "
-    "plotly pydantic ray sacrebleu scipy sqlite3 ssl statistics torch transformers unittest "
+    "pydantic ray sacrebleu scipy sqlite3 ssl statistics torch transformers unittest "
     "urllib.request vllm zoneinfo"
 )
 

@@ -15,7 +15,7 @@ from evalui.report.numbers import count, dollars
 from evalui.types import Language
 
 
-def cost_blocks(expenses: Sequence[ModelUsage], language: Language) -> list[Block]:
+def cost_blocks(expenses: Sequence[ModelUsage], language: Language) -> list[Card]:
     """A card of what was counted, and of who is waited for; nothing if there is neither."""
     counted = [each for each in expenses if _is_counted(each)]
     waits = tuple(_wait_text(each, language) for each in expenses if each.why)

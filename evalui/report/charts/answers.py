@@ -1,16 +1,10 @@
-"""Charts of answers: accuracy before and after reordering, picks, recall, ROUGE and BLEU."""
+"""The chart of picks: gold position by picked position."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-import plotly.graph_objects as go
-
 from evalui.messages import localized
-from evalui.report.analyses.arena.narrative import format_fraction, format_interval
-from evalui.report.analyses.open_answers.figures import RECALL, AnswerSummary, ranking_metric
-from evalui.report.analyses.overview.narrative import (
-    answers_at,
-)
+from evalui.report.analyses.overview.narrative import answers_at
 from evalui.report.charts.kinds import (
     Axis,
     Bar,
@@ -18,81 +12,20 @@ from evalui.report.charts.kinds import (
     Cells,
     Grid,
     HeatMap,
-    Intervals,
     Label,
     Level,
-    Mark,
-    Series,
     coloured_and_grey,
     name_labels,
 )
-from evalui.report.charts.plotly import draw_plotly
-from evalui.report.charts.theme import (
-    COLOURS,
-    MIN_QUESTIONS,
-    NEUTRAL,
-    series_styles,
-)
-from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL
+from evalui.report.numbers import count, format_range, format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.statistics.intervals import wilson_interval
-from evalui.scoring.text_metrics import BLEUS, ROUGES
 from evalui.types import LETTERS, Interval, Language
 
 _FULL_COLOUR_SHARE = 0.75  # the share of picks with the full colour, so that charts compare
 _OUTCOME_GAP = 0.25  # columns between the letters and what is no letter
-_MIN_LEVEL_DISTANCE = 0.06  # between two lines whose words would touch
-_MIN_LABEL_DISTANCE = 5  # points: nearer marks would print their numbers over each other
-TEXT_FIGURES = (*(f"{rouge}-f" for rouge in ROUGES), *BLEUS)
-_RECALLS = (RECALL, *(f"{rouge}-r" for rouge in ROUGES if f"{rouge}-r" != RECALL))
-_TEXT_ROW = 18  # pixels of a model within a text figure
-_SPREAD = 0.7  # of a text figure's row, over which its models are spread
-_SMALL_MARK = 9  # pixels
 _PICKS_ROW = 48  # pixels
-
-
-def text_figures_chart(
-    summaries: Sequence[AnswerSummary], language: Language, *, baselines: Collection[str] = ()
-) -> go.Figure:
-    """ROUGE and BLEU of each model's answers with ranges, from 0 to 1.
-
-    Where recall leads, its rows come first, and the names of the others are not bold.
-    """
-    known = [summary for summary in summaries if summary.means]
-    bold = _RECALLS if ranking_metric(summaries).figure == RECALL else TEXT_FIGURES
-    names = tuple(dict.fromkeys((*bold, *TEXT_FIGURES)))
-    # As in the arena, what could not run takes no colour.
-    able = [summary.cell.model for summary in summaries if summary.state != "impossible"]
-    styles = series_styles(able, baselines)
-    tenths = range(0, 11, 2)
-    chart = Intervals(
-        rows=[Label(name) if name in bold else Label(plain=name) for name in names],
-        series=[
-            Series(
-                styles[summary.cell.model],
-                _text_marks(summary, names, _SPREAD * ((place + 0.5) / len(known) - 0.5)),
-                summary.cell.model,
-            )
-            for place, summary in enumerate(known)
-        ],
-        axis=Axis(
-            0,
-            1,
-            [tenth / 10 for tenth in tenths],
-            [fixed(tenth / 10, 1) for tenth in tenths],
-            localized("text-axis", language),
-        ),
-        row_height=max(44, 14 + _TEXT_ROW * len(known)),
-        mark_size=_SMALL_MARK,
-        legend=True,
-    )
-    return draw_plotly(chart)
-
-
-# ---------------------------------------------------------------- accuracy
-
-
-# ---------------------------------------------------------------- picks
 
 
 def _slot_share(slot: int, share: Interval) -> str:
@@ -208,21 +141,3 @@ def _pick_hover(table: PositionTable, gold: int, picked: str, k: int, language: 
         value=format_value(share),
         span=format_range(share),
     )
-
-
-# ---------------------------------------------------------------- written answers
-
-
-def _text_marks(summary: AnswerSummary, names: Sequence[str], offset: float) -> list[Mark]:
-    return [
-        Mark(
-            y=y + offset,
-            value=mean.value,
-            low=mean.low,
-            high=mean.high,
-            hover=f"{summary.cell.model}, {name}: {format_fraction(mean.value)} "
-            f"({format_interval(mean)}), n = {mean.n}",
-        )
-        for y, name in enumerate(names)
-        for mean in (summary.means[name],)
-    ]

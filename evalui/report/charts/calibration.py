@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, sqrt
+from math import sqrt
 
 from evalui.messages import localized
-from evalui.report.analyses.statistics import CellComparison
 from evalui.report.charts.kinds import (
     Axis,
     Bar,
@@ -29,7 +28,6 @@ _LABELLED_SIZE = 50  # questions at which the lines are far enough apart for the
 _DASHES: Sequence[Dash] = ("solid", "dash", "dot")
 _MAX_POINTS = 35  # the end of the axis of smallest differences
 _ROW = 56  # pixels of a difference
-_STEPS = (5, 10, 20, 50)  # points between two ticks, of which there are at most 9
 
 
 def reliability(calibration: Calibration, language: Language, *, colour: str = COLOURS[0]) -> Lines:
@@ -113,18 +111,6 @@ def sample_size_lines(n: int, language: Language, *, omega: float | None = None)
     )
 
 
-def difference_subtitle(pairs: Sequence[CellComparison], language: Language) -> str:
-    """How to read the differences; the grey is explained where there is any."""
-    parts = (
-        [localized("missed-band", language)]
-        if any(pair.undetected_difference for pair in pairs)
-        else []
-    )
-    if any(not pair.paired.all_equal for pair in pairs):
-        parts.append(localized("paired-lines", language))
-    return ("" if language == "zh" else " ").join(parts)
-
-
 # ---------------------------------------------------------------- parts
 
 
@@ -158,14 +144,3 @@ def _size_line(
             for size, value in zip(sizes, smallest, strict=True)
         ],
     )
-
-
-def points_axis(pairs: Sequence[CellComparison]) -> Axis:
-    """As far on both sides: at least 10 points, and all ranges."""
-    ends = [100 * abs(end) for pair in pairs for end in (pair.paired.low, pair.paired.high)]
-    ends += [100 * pair.undetected_difference for pair in pairs if pair.undetected_difference]
-    limit = max(10, 5 * ceil((max(ends, default=0.0) + 1) / 5))
-    step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
-    ticks = range(-step * (limit // step), limit + 1, step)
-    labels = [f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks]
-    return Axis(-limit, limit, ticks, labels)

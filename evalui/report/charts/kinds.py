@@ -1,24 +1,21 @@
-"""Four kinds of chart as plain data: heat maps, intervals, bars and lines.
+"""Kinds of chart as plain data: heat maps, intervals and lines, with bars below them.
 
-A description holds figures, texts and roles of colours and names no library; `plotly` draws it for
+A description holds figures, texts and roles of colours and names no library; `svg` draws it for
 the page, `png` as a picture. Texts are plain: a drawer escapes what could be markup. Rows are
 numbered 0, 1, 2, … from the top.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Literal, TypeVar
 
-from evalui.messages import localized
 from evalui.report.charts.theme import NEUTRAL, Scale, SeriesStyle, shorten_name
-from evalui.report.numbers import percent
-from evalui.types import Language
 
 T = TypeVar("T")
 Grid = Sequence[Sequence[T]]
-Side = Literal["left", "center", "right"]
 Dash = Literal["solid", "dash", "dot"]
+_STEPS = (5, 10, 20, 25, 50, 100)  # points between two ticks, of which there are at most 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +43,27 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One value at a place of the first axis, with its range if there is one."""
+    """One value at a place of the first axis."""
 
     x: float
     value: float
     label: Label
     hover: str
     colour: str = NEUTRAL
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A dotted line across bars; its text stands at the right edge, or from `x` on."""
+    """A dotted line across bars; its text stands from `x` on."""
 
     value: float
     text: str
-    x: float | None = None
+    x: float
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Values side by side above `slots`, the labels of the places 0, 1, 2, …
-
-    All bars have a range, or none.
+    """Values side by side below another chart, whose first axis they share.
 
     `width` is that of a bar in units of the first axis. With `foot` the labels stand below the
     bars, else above them.
@@ -78,7 +71,6 @@ class Bars:
 
     bars: Sequence[Bar]
     axis: Axis
-    slots: Sequence[str] = ()
     levels: Sequence[Level] = ()
     width: float = 0.5
     opacity: float = 0.85
@@ -142,50 +134,31 @@ class Mark:
     value: float
     low: float | None
     high: float | None
-    hover: str
-    label: Label = field(default_factory=Label)
-    side: Side = "center"  # of the mark, where its label stands
     hollow: bool = False
-    keys: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Marks of one look; `name` is for a legend."""
+    """Marks of one look."""
 
     style: SeriesStyle
     marks: Sequence[Mark]
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A vertical line at a value, of one row or of all."""
-
-    value: float
-    row: int | None = None
-    dotted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Rows of values with their ranges along one axis.
+    """Rows of values with their ranges along one axis, as a picture of a table's marks.
 
-    Ranges are drawn as pale bands, the marks of a series joined by a line (a dumbbell), as
-    whiskers with caps, or as plain lines. `grey` are areas (row, low, high) behind the marks;
-    `note` is a text at (x, y) above the rows.
+    Ranges are pale bands, the marks of a series are joined by a line. `grey` are areas (row, low,
+    high) behind the marks; `rule` is a dotted line at a value with its text above the rows.
     """
 
     rows: Sequence[Label]
     series: Sequence[Series]
     axis: Axis
     row_height: int  # pixels
-    ranges: Literal["bands", "whiskers", "lines"] = "whiskers"
-    mark_size: int = 12  # pixels
-    rules: Sequence[Rule] = ()
     grey: Sequence[tuple[int, float, float]] = ()
-    note: tuple[float, float, str] | None = None
-    legend: bool = False
+    rule: tuple[float, str] | None = None
 
 
 # ---------------------------------------------------------------- lines
@@ -230,24 +203,34 @@ class Panel:
     """A small chart under its own title."""
 
     title: Label
-    chart: HeatMap | Intervals
+    chart: HeatMap
 
 
 @dataclass(frozen=True, slots=True)
 class SmallMultiples:
-    """Panels of the same rows side by side, at most three, with a note below all."""
+    """Panels of the same rows side by side, at most three."""
 
     panels: Sequence[Panel]
-    foot: str = ""
 
 
-Chart = HeatMap | Intervals | Bars | Lines | SmallMultiples
+Chart = HeatMap | Lines | SmallMultiples
 
 
 def share_axis(limit: int, title: str = "") -> Axis:
     """An axis from 0 to `limit` per cent with a tick at every 20."""
     ticks = range(0, limit + 1, 20)
     return Axis(0, limit, ticks, [*map(str, ticks[:-1]), f"{limit} %"], title)
+
+
+def points_axis(ends: Iterable[float], form: Callable[[int], str] = "{:+d}".format) -> Axis:
+    """As far on both sides of 0, in hundredths: at least 10, and all `ends`.
+
+    `form` writes the label of a tick.
+    """
+    limit = max(10, 5 * ceil((max(map(abs, ends), default=0.0) + 1) / 5))
+    step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
+    ticks = range(-step * (limit // step), limit + 1, step)
+    return Axis(-limit, limit, ticks, [form(t).replace("-", "−") if t else "0" for t in ticks])
 
 
 def share_limit(highest: Sequence[float]) -> int:
@@ -258,11 +241,6 @@ def share_limit(highest: Sequence[float]) -> int:
 def name_labels(names: Iterable[str]) -> list[Label]:
     """The names in bold, shortened where they are long."""
     return [Label(shorten_name(name)) for name in names]
-
-
-def chance_level(chance: float, language: Language) -> Level:
-    """The level of guessing, a share, on an axis of per cents."""
-    return Level(100 * chance, localized("chance-line", language, value=percent(chance)))
 
 
 def coloured_and_grey(

@@ -7,7 +7,6 @@ import io
 from typing import Any
 
 from evalui.report.charts.kinds import (
-    Bars,
     Cells,
     Chart,
     HeatMap,
@@ -43,43 +42,42 @@ from evalui.report.charts.space import (
     space_of,
 )
 from evalui.report.charts.theme import (
-    BOLD,
+    GRID,
     MARKERS,
     NEUTRAL,
     SCALES,
+    SURFACE,
     Scale,
-    Theme,
-    fonts_for,
-    printable_text,
-    text_width,
+    SeriesStyle,
     truncate_text,
     wrap_text,
 )
 
 _MIN_WIDE = 560  # pixels of any picture
+_MARK = 12  # pixels of a mark of intervals
 _CELL_GAP = 3  # pixels between two cells
 _TITLE, _SUBTITLE = 24, 18  # pixels of a line
 _BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
 _DASHES = {"solid": "-", "dash": "--", "dot": ":"}
 
 
-def draw_png(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") -> bytes:
+def draw_png(chart: Chart | Intervals, *, title: str = "", subtitle: str = "") -> bytes:
     """The chart under its title as a file of 150 dots per inch."""
     stream = io.BytesIO()
-    figure = picture(chart, theme, title=title, subtitle=subtitle)
+    figure = picture(chart, title=title, subtitle=subtitle)
     # Without the version of matplotlib, so that the bytes depend on the drawing alone.
     figure.savefig(stream, format="png", dpi=DPI, metadata={"Software": None})
     return stream.getvalue()
 
 
-def picture(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") -> Any:
+def picture(chart: Chart | Intervals, *, title: str = "", subtitle: str = "") -> Any:
     """The chart under its title as a figure of matplotlib."""
     space = space_of(chart, PAPER)
     width = max(_MIN_WIDE, 2 * EDGE + space.left + space.width + space.right)
     titles = wrap_text(title, width - 2 * EDGE, size=16)
     lines = wrap_text(subtitle, width - 2 * EDGE, size=12)
     top = EDGE + _TITLE * len(titles) + _SUBTITLE * len(lines) + 12
-    sheet = PngCanvas(width, top + space.top + space.height + space.bottom + EDGE, theme)
+    sheet = PngCanvas(width, top + space.top + space.height + space.bottom + EDGE)
     for place, line in enumerate(titles):
         sheet.text(EDGE, EDGE + 8 + _TITLE * place, line, size=16, bold=True)
     for place, line in enumerate(lines):
@@ -90,29 +88,18 @@ def picture(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") 
 
 
 def _draw(
-    sheet: PngCanvas,
-    chart: Chart,
-    space: Space,
-    corner: tuple[float, float],
-    *,
-    named: bool = True,
+    sheet: PngCanvas, chart: Chart | Intervals, space: Space, corner: tuple[float, float]
 ) -> None:
-    """The chart with the upper left corner of its plot at `corner`; `named` rows have names."""
+    """The chart with the upper left corner of its plot at `corner`."""
     if isinstance(chart, SmallMultiples):
         _small_multiples(sheet, chart, corner)
         return
     axes = sheet.plot(corner, space.width, space.height)
     match chart:
         case HeatMap():
-            _heat_map(sheet, axes, chart, named=named)
+            _heat_map(sheet, axes, chart)
         case Intervals():
-            _intervals(sheet, axes, chart, space, named=named)
-        case Bars():
-            axes.set_xlim(-0.5, len(chart.slots) - 0.5)
-            add_bars(sheet, axes, chart)
-            value_axis(sheet, axes, chart.axis, "y")
-            for x, slot in enumerate(chart.slots):
-                sheet.write(axes, slot, (x, 0), within=ON_X, shift=(0, -14), bold=True)
+            _intervals(sheet, axes, chart, space)
         case Lines():
             _lines(sheet, axes, chart)
     if isinstance(chart, HeatMap | Lines) and chart.below:
@@ -135,17 +122,15 @@ def _small_multiples(sheet: PngCanvas, chart: SmallMultiples, corner: tuple[floa
         title = truncate_text(panel.title.strong, one.width + PANEL_GAP - 12)
         sheet.text(left, top + 10, title, bold=True)
         sheet.text(left, top + 28, panel.title.plain, size=12, faint=True)
-        plot = (left, top + PANEL_TITLE + one.top)
-        _draw(sheet, panel.chart, one, plot, named=column == 0)
-    if chart.foot:
-        rows = -(-len(chart.panels) // across)
-        sheet.text(EDGE, corner[1] + rows * tall, chart.foot, size=12, faint=True)
+        axes = sheet.plot((left, top + PANEL_TITLE + one.top), one.width, one.height)
+        _heat_map(sheet, axes, panel.chart, named=column == 0)
 
 
 # ---------------------------------------------------------------- heat maps
 
 
-def _heat_map(sheet: PngCanvas, axes: Any, chart: HeatMap, *, named: bool) -> None:
+def _heat_map(sheet: PngCanvas, axes: Any, chart: HeatMap, *, named: bool = True) -> None:
+    """Cells under the heads of their columns; `named` rows have names."""
     size = max(1, len(chart.rows))
     axes.set_xlim(-0.5, column_count(chart) - 0.5)
     axes.set_ylim((-0.5, size - 0.5) if chart.counted else (size - 0.5, -0.5))
@@ -192,7 +177,7 @@ def _cells(sheet: PngCanvas, axes: Any, chart: HeatMap, cells: Cells) -> None:
         cmap=_colour_map(cells.scale),
         vmin=cells.low,
         vmax=cells.high,
-        edgecolors=sheet.theme.surface,
+        edgecolors=SURFACE,
         linewidth=_CELL_GAP * POINT,
     )
     if not chart.printed:
@@ -226,79 +211,49 @@ def _outlines(axes: Any, size: int) -> None:
 # ---------------------------------------------------------------- intervals and lines
 
 
-def _intervals(sheet: PngCanvas, axes: Any, chart: Intervals, space: Space, *, named: bool) -> None:
+def _intervals(sheet: PngCanvas, axes: Any, chart: Intervals, space: Space) -> None:
     value_axis(sheet, axes, chart.axis, "x")
     axes.set_ylim(max(1, len(chart.rows)) - 0.5, -0.8)
     for row, low, high in chart.grey:
-        axes.barh(row, high - low, 1.0, low, color=sheet.theme.grid, alpha=0.6, zorder=0)
-    dotted: dict[str, Any] = {"color": NEUTRAL, "linewidth": POINT, "zorder": 1}
-    for rule in chart.rules:
-        ends = (-0.8, len(chart.rows)) if rule.row is None else (rule.row - 0.5, rule.row + 0.5)
-        axes.plot([rule.value] * 2, ends, linestyle=":" if rule.dotted else "-", **dotted)
+        axes.barh(row, high - low, 1.0, low, color=GRID, alpha=0.6, zorder=0)
+    if chart.rule:
+        x, text = chart.rule
+        axes.plot([x] * 2, (-0.8, len(chart.rows)), ":", color=NEUTRAL, linewidth=POINT, zorder=1)
+        sheet.write(axes, text, (x, 1), within=ON_X, shift=(0, 12), size=12, faint=True)
     for series in chart.series:
-        _ranges(axes, chart, series)
+        _ranges(axes, series)
         for mark in series.marks:
-            _mark(sheet, axes, chart, series, mark)
-    for y, label in enumerate(chart.rows if named else ()):
+            _mark(axes, series.style, mark)
+    for y, label in enumerate(chart.rows):
         look: dict[str, Any] = {"within": ON_Y, "aside": -space.left, "align": "left"}
         sheet.write_label(axes, label, (0, y), **look)
-    if chart.legend:
-        _legend(sheet, axes, chart)
-    if chart.note:
-        x, _, text = chart.note
-        sheet.write(axes, text, (x, 1), within=ON_X, shift=(0, 12), size=12, faint=True)
 
 
-def _legend(sheet: PngCanvas, axes: Any, chart: Intervals) -> None:
-    """The marks of the series with their names above the plot, side by side."""
-    from matplotlib.lines import Line2D
-
-    names = [printable_text(series.name) for series in chart.series]
-    styles = [series.style for series in chart.series]
-    marks = [Line2D([], [], ls="", marker=MARKERS[s.symbol], color=s.colour) for s in styles]
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
-    font = {"family": fonts_for("".join(names)), "size": 13 * POINT}
-    axes.legend(marks, names, ncols=3, prop=font, labelcolor=sheet.theme.ink, **place)
-
-
-def _ranges(axes: Any, chart: Intervals, series: Series) -> None:
-    """Bands and the line that joins their marks, or lines with or without caps."""
-    colour, bands = series.style.colour, chart.ranges == "bands"
-    look: dict[str, Any] = {**WHISKER, "marker": "|" if chart.ranges == "whiskers" else None}
-    if bands:
-        look |= {"linewidth": _BAND * POINT, "alpha": _BAND_OPACITY}
+def _ranges(axes: Any, series: Series) -> None:
+    """Bands, and the line that joins their marks."""
+    colour = series.style.colour
+    look: dict[str, Any] = {"color": colour, "solid_capstyle": "butt", "clip_on": False}
+    band = look | {"linewidth": _BAND * POINT, "alpha": _BAND_OPACITY}
     for mark in series.marks:
         if mark.low is not None and mark.high is not None:
-            axes.plot([mark.low, mark.high], [mark.y] * 2, color=colour, **look)
-    if bands:
-        values, heights = [m.value for m in series.marks], [m.y for m in series.marks]
-        axes.plot(values, heights, color=colour, linewidth=2 * POINT, clip_on=False)
+            axes.plot([mark.low, mark.high], [mark.y] * 2, **band)
+    values, heights = [m.value for m in series.marks], [m.y for m in series.marks]
+    axes.plot(values, heights, linewidth=2 * POINT, **look)
 
 
-def _mark(sheet: PngCanvas, axes: Any, chart: Intervals, series: Series, mark: Mark) -> None:
-    colour = series.style.colour
+def _mark(axes: Any, style: SeriesStyle, mark: Mark) -> None:
     axes.plot(
         mark.value,
         mark.y,
-        marker=MARKERS[series.style.symbol],
-        markersize=chart.mark_size * POINT,
-        markerfacecolor=sheet.theme.surface if mark.hollow else colour,
-        markeredgecolor=colour,
+        marker=MARKERS[style.symbol],
+        markersize=_MARK * POINT,
+        markerfacecolor=SURFACE if mark.hollow else style.colour,
+        markeredgecolor=style.colour,
         markeredgewidth=2 * POINT if mark.hollow else 0,
         linestyle="none",
         clip_on=False,
         zorder=3,
     )
-    strong, plain = mark.label.strong, mark.label.plain
-    up, at = 8 + chart.mark_size * 0.8, (mark.value, mark.y)
-    if strong and plain:  # side by side, centred together
-        seam = (BOLD * text_width(strong) - text_width(plain)) / 2
-        sheet.write(axes, strong, at, shift=(seam - 3, up), align="right", bold=True)
-        sheet.write(axes, plain, at, shift=(seam + 3, up), align="left", faint=True)
-        return
-    align = {"left": "right", "center": "center", "right": "left"}[mark.side]
-    aside = {"left": -4, "center": 0, "right": 4}[mark.side]
-    sheet.write_label(axes, mark.label, at, up=up, aside=aside, align=align)
 
 
 def _lines(sheet: PngCanvas, axes: Any, chart: Lines) -> None:

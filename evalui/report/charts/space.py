@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from evalui.report.charts.kinds import (
     Axis,
-    Bars,
     Chart,
     HeatMap,
     Intervals,
@@ -19,7 +18,7 @@ _HEAD, FOOT = 28, 28  # pixels of a line of labels above and below a plot
 _MIN_COLUMN, _MIN_SMALL_COLUMN = 44, 24  # pixels of a heat map, with and without text in its cells
 BELOW = 56  # pixels of bars below another chart, with their labels
 PANEL_TITLE, PANEL_GAP = 44, 28  # pixels above a panel, and between two
-_PANEL_WIDTH = 200  # pixels of a panel with an axis of values
+_LEAST_PLOT = 240  # pixels of a plot with an axis of values, however long the names beside it are
 _MAX_PANELS_ACROSS = 3
 
 
@@ -48,7 +47,7 @@ class Space:
     bottom: float = 0.0
 
 
-def space_of(chart: Chart, paper: Paper) -> Space:
+def space_of(chart: Chart | Intervals, paper: Paper) -> Space:
     """The space that a chart takes."""
     match chart:
         case HeatMap():
@@ -56,11 +55,9 @@ def space_of(chart: Chart, paper: Paper) -> Space:
         case Intervals():
             left = labels_width(chart.rows, paper) + 16
             height = chart.row_height * (max(1, len(chart.rows)) + 0.3)
-            top = 24 if chart.note or chart.legend else 8
+            top = 24 if chart.rule else 8
             # Right of a mark at the end of the axis there is room for its number.
             return _value_space(paper, left, height, top, chart.axis, 44)
-        case Bars():
-            return _value_space(paper, 40 + 20 * bool(chart.axis.title), 200, 24, chart.axis, 96)
         case Lines():
             space = _value_space(
                 paper, 40 + 20 * bool(chart.y.title), chart.height - 80, 8, chart.x, 48
@@ -74,7 +71,8 @@ def _value_space(
     paper: Paper, left: float, height: float, top: float, axis: Axis, right: float
 ) -> Space:
     bottom = FOOT + 20 * bool(axis.title)
-    return Space(paper.wide - left - right, height, left, top, right, bottom)
+    width = max(_LEAST_PLOT, paper.wide - left - right)
+    return Space(width, height, left, top, right, bottom)
 
 
 def _heat_map_space(chart: HeatMap, paper: Paper) -> Space:
@@ -125,15 +123,12 @@ def _panels_space(chart: SmallMultiples, paper: Paper) -> Space:
         width=across * (one.width + PANEL_GAP),
         height=down * (PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP) - PANEL_GAP,
         left=one.left,
-        bottom=FOOT if chart.foot else 0,
     )
 
 
 def panel_space(chart: SmallMultiples, paper: Paper) -> Space:
     """The space of each panel: that of the widest one."""
-    spaces = [space_of(panel.chart, paper) for panel in chart.panels]
-    if isinstance(chart.panels[0].chart, Intervals):
-        return replace(spaces[0], width=_PANEL_WIDTH, right=0)
+    spaces = [_heat_map_space(panel.chart, paper) for panel in chart.panels]
     return max(spaces, key=lambda space: space.width)
 
 

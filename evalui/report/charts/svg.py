@@ -1,12 +1,11 @@
 """Charts as SVG elements: they need no script, are as sharp on paper, and load nothing.
 
 The same geometry as that of pictures, in a box that scrolls where it is narrower than what can be
-read. A cell or mark whose questions have an address is a link to them.
+read. A cell or point whose questions have an address is a link to them.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from types import MappingProxyType
 
 from evalui.report.charts.kinds import (
@@ -14,12 +13,8 @@ from evalui.report.charts.kinds import (
     Cells,
     Chart,
     HeatMap,
-    Intervals,
     Line,
     Lines,
-    Mark,
-    Series,
-    Side,
     SmallMultiples,
 )
 from evalui.report.charts.space import (
@@ -38,20 +33,14 @@ from evalui.report.charts.space import (
 )
 from evalui.report.charts.svg_parts import (
     DOTTED,
-    SURFACE,
-    Anchor,
     PlotArea,
     add_bars,
     hovered,
-    inline,
-    legend,
-    legend_height,
     line,
     pixels,
     range_line,
     rectangle,
     scale_colour,
-    shape,
     stacked,
     text,
     upward,
@@ -63,9 +52,7 @@ from evalui.report.html import Attribute, Html, div, el, join
 PAPER = Paper(wide=640, widest=900, text_width=browser_text_width)
 _EDGE = 8  # pixels around everything
 _CELL_GAP = 3  # pixels between two cells
-_BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
 _LEAST_SCALE, _MOST_SCALE = 0.9, 1.15  # letters of 13 pixels take 12 to 15
-_ANCHORS: Mapping[Side, Anchor] = {"left": "end", "center": "middle", "right": "start"}
 _NO_LINKS: Mapping[str, str] = MappingProxyType({})
 _DASHES = {"solid": None, "dash": "7 5", "dot": "2 4"}
 
@@ -82,7 +69,7 @@ def draw_svg(chart: Chart, *, title: str = "", links: Mapping[str, str] = _NO_LI
     height = 2 * _EDGE + space.top + space.height + space.bottom
     drawing = el(
         "svg",
-        *_draw(chart, space, corner, links=links),
+        *_draw(chart, space, corner, links),
         viewBox=f"0 0 {pixels(width)} {pixels(height)}",
         width="100%",
         style=f"display:block;min-width:{_LEAST_SCALE * width:.0f}px;"
@@ -98,15 +85,11 @@ def draw_svg(chart: Chart, *, title: str = "", links: Mapping[str, str] = _NO_LI
 
 
 def _space(chart: Chart) -> Space:
-    """The space of the chart, with what stands right of it and above it in a browser's fonts."""
+    """The space of the chart, with what stands right of it in a browser's fonts."""
     space = space_of(chart, PAPER)
-    match chart:
-        case HeatMap():
-            return replace(space, right=max(space.right, _below_width(chart, space)))
-        case Intervals() if chart.legend:
-            return replace(space, top=legend_height(chart.series, space.left + space.width))
-        case _:
-            return space
+    if isinstance(chart, HeatMap):
+        return replace(space, right=max(space.right, _below_width(chart, space)))
+    return space
 
 
 def _below_width(chart: HeatMap, space: Space) -> float:
@@ -115,33 +98,19 @@ def _below_width(chart: HeatMap, space: Space) -> float:
         return 0.0
     column = space.width / column_count(chart)
     ends = [
-        ((level.x or 0) + 0.5) * column + 8 + block_width(level.text, PAPER)
+        (level.x + 0.5) * column + 8 + block_width(level.text, PAPER)
         for level in chart.below.levels
     ]
     return max([0.0, *(end - space.width for end in ends)])
 
 
 def _draw(
-    chart: Chart,
-    space: Space,
-    corner: tuple[float, float],
-    *,
-    named: bool = True,
-    links: Mapping[str, str] = _NO_LINKS,
+    chart: Chart, space: Space, corner: tuple[float, float], links: Mapping[str, str]
 ) -> Iterator[Html]:
-    """The chart with the upper left corner of its plot at `corner`; `named` rows have names."""
+    """The chart with the upper left corner of its plot at `corner`."""
     match chart:
         case HeatMap():
-            yield from _heat_map(chart, space, corner, named=named, links=links)
-        case Intervals():
-            yield from _intervals(chart, space, corner, named=named, links=links)
-        case Bars():
-            ends = (-0.5, len(chart.slots) - 0.5)
-            area = PlotArea(*corner, space.width, space.height, ends, _ends(chart))
-            yield from value_axis(area, chart.axis, "y")
-            yield from add_bars(area, chart)
-            for x, slot in enumerate(chart.slots):
-                yield text(area.x(x), area.bottom + 14, slot, bold=True)
+            yield from _heat_map(chart, space, corner, links)
         case Lines():
             yield from _lines(chart, space, corner, links)
         case SmallMultiples():
@@ -165,10 +134,7 @@ def _small_multiples(
         shown = stacked(replace(panel.title, strong=title), left, top + 18, anchor="start")
         yield hovered(panel.title.strong, (), shown)
         plot = (left, top + PANEL_TITLE + one.top)
-        yield from _draw(panel.chart, one, plot, named=column == 0, links=links)
-    if chart.foot:
-        rows = -(-len(chart.panels) // across)
-        yield text(_EDGE, corner[1] + rows * tall, chart.foot, anchor="start", size=12, faint=True)
+        yield from _heat_map(panel.chart, one, plot, links, named=column == 0)
 
 
 def _ends(chart: Bars) -> tuple[float, float]:
@@ -182,10 +148,11 @@ def _heat_map(
     chart: HeatMap,
     space: Space,
     corner: tuple[float, float],
-    *,
-    named: bool,
     links: Mapping[str, str],
+    *,
+    named: bool = True,
 ) -> Iterator[Html]:
+    """Cells under the heads of their columns; `named` rows have names."""
     size = max(1, len(chart.rows))
     up = (-0.5, size - 0.5) if chart.counted else (size - 0.5, -0.5)
     across = (-0.5, column_count(chart) - 0.5)
@@ -252,82 +219,6 @@ def _notes(area: PlotArea, chart: HeatMap) -> Iterator[Html]:
         yield text(area.right + 8, area.y(row), note, anchor="start", size=12, faint=True)
 
 
-# ---------------------------------------------------------------- intervals
-
-
-def _intervals(
-    chart: Intervals,
-    space: Space,
-    corner: tuple[float, float],
-    *,
-    named: bool,
-    links: Mapping[str, str],
-) -> Iterator[Html]:
-    ends = (chart.axis.low, chart.axis.high)
-    up = (max(1, len(chart.rows)) - 0.5, -0.8)
-    area = PlotArea(*corner, space.width, space.height, ends, up)
-    yield from value_axis(area, chart.axis, "x")
-    for row, low, high in chart.grey:
-        x, y = area.x(low), area.y(row - 0.5)
-        size = (area.x(high) - x, area.y(row + 0.5) - y)
-        yield rectangle(x, y, *size, fill=NEUTRAL, fill_opacity=0.25)
-    for rule in chart.rules:
-        rows = (-0.8, len(chart.rows) - 0.5)
-        top, bottom = rows if rule.row is None else (rule.row - 0.5, rule.row + 0.5)
-        x = area.x(rule.value)
-        look = DOTTED if rule.dotted else {"stroke": NEUTRAL}
-        yield line(x, area.y(top), x, area.y(bottom), **look)
-    for series in chart.series:
-        yield from _series(area, chart, series, links)
-    for y, label in enumerate(chart.rows if named else ()):
-        yield stacked(label, area.left - space.left, area.y(y), anchor="start")
-    if chart.legend:
-        left, top = corner[0] - space.left, corner[1] - space.top
-        yield from legend(chart.series, left, top, space.left + space.width)
-    if chart.note:
-        x, _, note = chart.note
-        yield text(area.x(x), area.top - 12, note, size=12, faint=True)
-
-
-def _series(
-    area: PlotArea, chart: Intervals, series: Series, links: Mapping[str, str]
-) -> Iterator[Html]:
-    """Ranges as bands with a line that joins their marks, or as lines with or without caps."""
-    colour, bands = series.style.colour, chart.ranges == "bands"
-    for mark in series.marks:
-        if mark.low is None or mark.high is None:
-            continue
-        ends, y = (area.x(mark.low), area.x(mark.high)), area.y(mark.y)
-        if bands:
-            look: dict[str, Attribute] = {"fill": colour, "fill_opacity": _BAND_OPACITY}
-            yield rectangle(ends[0], y - _BAND / 2, ends[1] - ends[0], _BAND, **look)
-        else:
-            yield range_line(ends, y, across=True, cap=chart.ranges == "whiskers", colour=colour)
-    for first, second in pairwise(series.marks) if bands else ():
-        ends, y = (area.x(first.value), area.x(second.value)), area.y(second.y)
-        yield line(ends[0], y, ends[1], y, stroke=colour, stroke_width=2)
-    for mark in series.marks:
-        yield _mark(area, chart, (series, mark), links)
-
-
-def _mark(
-    area: PlotArea, chart: Intervals, drawn: tuple[Series, Mark], links: Mapping[str, str]
-) -> Html:
-    series, mark = drawn
-    x, y, colour = area.x(mark.value), area.y(mark.y), series.style.colour
-    look: dict[str, Attribute] = (
-        {"fill": SURFACE, "stroke": colour, "stroke_width": 2} if mark.hollow else {"fill": colour}
-    )
-    aside = {"left": -4, "center": 0, "right": 4}[mark.side]
-    return hovered(
-        mark.hover,
-        mark.keys,
-        shape(series.style.symbol, x, y, chart.mark_size, **look),
-        inline(mark.label, x + aside, y - 8 - chart.mark_size * 0.7, anchor=_ANCHORS[mark.side]),
-        links=links,
-    )
-
-
 # ---------------------------------------------------------------- lines
 
 
@@ -384,9 +275,7 @@ def _points(area: PlotArea, points: Line, links: Mapping[str, str]) -> Iterator[
         yield hovered(
             points.hover[place] if points.hover else "",
             points.keys[place] if points.keys else (),
-            range_line((area.y(low), area.y(high)), at[0], across=False)
-            if points.ranges
-            else Html(""),
+            range_line((area.y(low), area.y(high)), at[0]) if points.ranges else Html(""),
             el("circle", cx=pixels(at[0]), cy=pixels(at[1]), r=5, fill=colour),
             links=links,
         )

@@ -1,35 +1,24 @@
-"""What several charts as SVG have in common: a plot's scales, texts, marks, axes, bars.
+"""What several charts as SVG have in common: a plot's scales, texts, axes, bars.
 
 Texts take the colour of the page around them, so that one drawing serves light and dark pages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import cos, log10, pi, sin
+from math import log10
 from types import MappingProxyType
 from typing import Literal
 
-from evalui.report.charts.kinds import Axis, Bars, Label, Series
-from evalui.report.charts.theme import BOLD, NEUTRAL, SCALES, Scale, browser_text_width
+from evalui.report.charts.kinds import Axis, Bars, Label
+from evalui.report.charts.theme import NEUTRAL, SCALES, Scale
 from evalui.report.html import Attribute, Html, el, join
 
-# A page without these variables, such as that of the file alone, shows the second colour.
+# A page without this variable, such as that of the file alone, shows the second colour.
 FAINT = "var(--ink-3, currentColor)"
-SURFACE = "var(--surface, #fff)"
 DOTTED: Mapping[str, Attribute] = {"stroke": NEUTRAL, "stroke_dasharray": "2 3"}
 _LEVEL: Mapping[str, Attribute] = {"stroke": "currentColor", "stroke_dasharray": "2 3"}
 _LINE = 16  # pixels of a line of text
-_LEGEND_ROW = 22  # pixels of a row of names above intervals
 _CAP = 5  # pixels of half a cap at the end of a range
-# Corners as (radius of the mark, degrees from the top), of the shapes by Plotly's names.
-_CORNERS: Mapping[str, Sequence[tuple[float, float]]] = {
-    "square": [(1.25, 45 + 90 * each) for each in range(4)],
-    "triangle-up": [(1.25, 120 * each) for each in range(3)],
-    "pentagon": [(1.1, 72 * each) for each in range(5)],
-    "star": [((1.3, 0.55)[each % 2], 36 * each) for each in range(10)],
-    "hexagon": [(1.1, 30 + 60 * each) for each in range(6)],
-    "diamond": [(1.3, 90 * each) for each in range(4)],
-}
 
 _NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
@@ -139,18 +128,6 @@ def rectangle(x: float, y: float, width: float, height: float, **look: Attribute
     return el("rect", x=pixels(x), y=pixels(y), **size, **look)
 
 
-def shape(symbol: str, x: float, y: float, size: float, **look: Attribute) -> Html:
-    """The mark of a model, about `size` pixels wide, by Plotly's name of its shape."""
-    if symbol == "circle":
-        return el("circle", cx=pixels(x), cy=pixels(y), r=pixels(size / 2), **look)
-    corners = (
-        (x + reach * size / 2 * sin(pi * turn / 180), y - reach * size / 2 * cos(pi * turn / 180))
-        for reach, turn in _CORNERS[symbol]
-    )
-    points = " ".join(f"{pixels(each_x)},{pixels(each_y)}" for each_x, each_y in corners)
-    return el("polygon", points=points, **look)
-
-
 def hovered(
     hover: str, keys: Sequence[object], *children: Html, links: Mapping[str, str] = _NO_LINKS
 ) -> Html:
@@ -162,14 +139,11 @@ def hovered(
     return el("g", title, *children)
 
 
-def range_line(
-    ends: tuple[float, float], at: float, *, across: bool, cap: bool = True, colour: str = NEUTRAL
-) -> Html:
-    """A line between two pixels at the pixel `at` of the other axis, with or without caps."""
-    parts = [(ends[0], at, ends[1], at)]
-    parts += [(end, at - _CAP, end, at + _CAP) for end in ends if cap]
-    placed = parts if across else [(y1, x1, y2, x2) for x1, y1, x2, y2 in parts]
-    return join(*(line(*each, stroke=colour, stroke_width=2) for each in placed))
+def range_line(ends: tuple[float, float], x: float) -> Html:
+    """An upright line between two pixels with caps."""
+    caps = ((x - _CAP, end, x + _CAP, end) for end in ends)
+    parts = [(x, ends[0], x, ends[1]), *caps]
+    return join(*(line(*each, stroke=NEUTRAL, stroke_width=2) for each in parts))
 
 
 def value_axis(area: PlotArea, axis: Axis, name: Literal["x", "y"]) -> Iterator[Html]:
@@ -206,20 +180,16 @@ def add_bars(area: PlotArea, chart: Bars) -> Iterator[Html]:
         look: dict[str, Attribute] = {"fill": bar.colour, "fill_opacity": chart.opacity}
         parts = [rectangle(left, top, right - left, base - top, **look)]
         middle = (left + right) / 2
-        if bar.low is not None and bar.high is not None:
-            ends = (area.y(bar.low), area.y(bar.high))
-            parts.append(range_line(ends, middle, across=False))
-            top = ends[1]
         parts.append(inline(bar.label, middle, base + 14 if chart.foot else top - 12))
         yield hovered(bar.hover, (), *parts)
     first, last = (chart.bars[0].x, chart.bars[-1].x) if chart.bars else (0.0, 0.0)
     for level in chart.levels:
         y = area.y(level.value)
         yield line(area.x(first - 0.42), y, area.x(last + 0.42), y, **_LEVEL)
-        x = area.right if level.x is None else area.x(level.x)
         # Of several lines the first does not reach above the bars.
         lowest = area.top + _LINE * level.text.count("\n") / 2
-        yield text(x + 8, max(y, lowest), level.text, anchor="start", size=12, faint=True)
+        place = (area.x(level.x) + 8, max(y, lowest))
+        yield text(*place, level.text, anchor="start", size=12, faint=True)
 
 
 def scale_colour(scale: Scale, part: float) -> tuple[str, float]:
@@ -230,33 +200,3 @@ def scale_colour(scale: Scale, part: float) -> tuple[str, float]:
     (start, first, faint), (end, second, strong) = stops[after - 1], stops[after]
     share = (at - start) / (end - start)
     return (first if share < 0.5 else second), round(faint + share * (strong - faint), 3)
-
-
-def legend(series: Sequence[Series], left: float, top: float, width: float) -> Iterator[Html]:
-    """The marks of series with their names, in rows of at most `width` pixels."""
-    for place, row in enumerate(_legend_rows(series, width)):
-        x, y = left + 6, top + _LEGEND_ROW * (place + 0.5)
-        for each in row:
-            yield shape(each.style.symbol, x, y, 11, fill=each.style.colour)
-            yield text(x + 12, y, each.name, anchor="start")
-            x += _legend_width(each)
-
-
-def legend_height(series: Sequence[Series], width: float) -> float:
-    """The pixels of `legend`."""
-    return _LEGEND_ROW * len(_legend_rows(series, width))
-
-
-def _legend_rows(series: Sequence[Series], width: float) -> list[list[Series]]:
-    rows: list[list[Series]] = []
-    for each in series:
-        row = [*rows[-1], each] if rows else [each]
-        if rows and sum(map(_legend_width, row)) <= width:
-            rows[-1] = row
-        else:
-            rows.append([each])
-    return rows
-
-
-def _legend_width(series: Series) -> float:
-    return 12 + BOLD * browser_text_width(series.name) + 24

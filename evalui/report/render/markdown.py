@@ -33,8 +33,8 @@ def escaped(text: str) -> str:
     return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _parts(blocks: Iterable[Block], level: int) -> Iterator[str]:
-    """The texts of blocks that stand below a heading of `level`."""
+def _parts(blocks: Iterable[Block], level: int, title: str = "") -> Iterator[str]:
+    """The texts of blocks that stand below a heading of `level`, in a card of `title`."""
     for block in blocks:
         match block:
             case Heading():
@@ -43,19 +43,21 @@ def _parts(blocks: Iterable[Block], level: int) -> Iterator[str]:
             case Card():
                 yield _heading(level + 1, block.title) if block.title else ""
                 yield escaped(" ".join(filter(None, (block.caption, block.aside))))
-                yield from _parts(block.blocks, level + bool(block.title))
+                yield from _parts(block.blocks, level + bool(block.title), block.title)
             case Details():
                 yield _heading(level + 1, block.name)
                 yield escaped(block.finding)
                 yield from _parts(block.blocks, level + 1)
             case Links():
                 pass  # they lead to pages
+            case Table():
+                yield _table(block, title)
             case _:
                 yield _text(block)
 
 
 def _text(
-    block: Headline | Paragraph | Bullets | Notes | Table | ChartBlock,
+    block: Headline | Paragraph | Bullets | Notes | ChartBlock,
 ) -> str:
     match block:
         case Headline():
@@ -69,22 +71,20 @@ def _text(
         case Notes():
             texts = (": ".join(filter(None, (line.subject, line.text))) for line in block.lines)
             return "\n".join(f"- {escaped(text)}" for text in texts)
-        case Table():
-            return _table(block)
         case ChartBlock():
             alt = escaped(block.alt or block.title)
             picture = f"![{alt}]({block.file})" if block.file else ""
             return "\n\n".join(filter(None, (picture, escaped(block.caption))))
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, title: str) -> str:
     # Marks on an axis repeat figures of other columns.
     kept = [place for place, column in enumerate(table.columns) if column.axis is None]
     heads = [_head(table.columns[place].group, table.columns[place].head) for place in kept]
     rule = "|" + " --- |" * len(kept)
     rows = [[cell_text(row[place]) for place in kept] for row in table.rows]
     text = "\n".join([_row(heads), rule, *map(_row, rows)])
-    return f"![]({table.file})\n\n{text}" if table.file else text
+    return f"![{escaped(title)}]({table.file})\n\n{text}" if table.file else text
 
 
 def _head(group: str, head: str) -> str:

@@ -5,6 +5,7 @@ printed; what is folded on the screen is open there, and links of the screen are
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape
@@ -35,20 +36,23 @@ from evalui.types import Language
 
 # The style sheets that the screen has too, then that of a page for itself.
 _SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/page.css")
-_DOTS_PER_PIXEL = 1.5625  # dots of a picture per pixel of a page
 
 ChartDrawing = Callable[[ChartBlock], Html]
 
 
 def render_blocks(
-    blocks: Iterable[Block], *, chart: ChartDrawing | None = None, filed: bool = False
+    blocks: Iterable[Block],
+    *,
+    chart: ChartDrawing | None = None,
+    filed: bool = False,
+    suffix: str = "",
 ) -> Html:
     """The blocks below each other, sections that fold in one frame.
 
     `chart` draws a chart, as an SVG if it is not given. In a `filed` page nothing is folded, and
-    no link leads to the screen.
+    no link leads to the screen. `suffix` ends the ids of sections where a page renders twice.
     """
-    drawn = _Renderer(chart or (_filed_svg if filed else _svg), filed)
+    drawn = _Renderer(chart or (_filed_svg if filed else _svg), filed, suffix)
     return drawn.blocks(blocks)
 
 
@@ -91,9 +95,11 @@ def _filed_svg(block: ChartBlock) -> Html:
 
 
 class _Renderer:
-    def __init__(self, chart: ChartDrawing, filed: bool) -> None:
+    def __init__(self, chart: ChartDrawing, filed: bool, suffix: str) -> None:
         self.chart = chart
         self.filed = filed
+        self.suffix = suffix
+        self._drawn: Counter[str] = Counter()
 
     def blocks(self, blocks: Iterable[Block]) -> Html:
         runs = groupby(blocks, lambda block: isinstance(block, Details))
@@ -178,9 +184,15 @@ class _Renderer:
             "details",
             el("summary", CHEVRON, el("b", block.name), span(sign, block.finding, cls="finding")),
             div(self.blocks(block.blocks), cls="in"),
-            id=block.key or None,
+            id=self._id(block.key) if block.key else None,
             open=block.open or self.filed,
         )
+
+    def _id(self, key: str) -> str:
+        """The place of a section in the address: its key, numbered where it comes again."""
+        self._drawn[key] += 1
+        number = self._drawn[key]
+        return key + self.suffix + (f"-{number}" if number > 1 else "")
 
 
 def _plain(block: Heading | Paragraph | Bullets) -> Html:

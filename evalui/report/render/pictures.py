@@ -1,6 +1,6 @@
 """The pictures of a report as files, as its Markdown names them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from evalui.report.blocks import (
@@ -11,11 +11,11 @@ from evalui.report.blocks import (
     ModelCell,
     PlotCell,
     Table,
+    TableCell,
 )
-from evalui.report.charts.kinds import Intervals, Label, Mark, Rule, Series
+from evalui.report.charts.kinds import Intervals, Label, Mark, Series
 from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
-    LIGHT,
     NEUTRAL,
     SeriesStyle,
     series_style,
@@ -26,15 +26,15 @@ _ROW = 58  # pixels of a model
 
 
 def pictures(blocks: Iterable[Block]) -> Iterator[tuple[str, bytes]]:
-    """Name and PNG of each chart and of each table with a plot, for light pages."""
+    """Name and PNG of each chart and of each table with a plot."""
     for block, title, caption in _drawn(blocks):
         match block:
             case ChartBlock():
                 named = {"title": block.title, "subtitle": block.caption}
-                yield block.file, draw_png(block.chart, LIGHT, **named)
+                yield block.file, draw_png(block.chart, **named)
             case Table():
                 chart = table_chart(block)
-                yield block.file, draw_png(chart, LIGHT, title=title, subtitle=caption)
+                yield block.file, draw_png(chart, title=title, subtitle=caption)
 
 
 def _drawn(
@@ -57,24 +57,22 @@ def table_chart(table: Table) -> Intervals:
     """The marks of a table as a chart of their own; its rows are named by their models."""
     place, column = next((at, one) for at, one in enumerate(table.columns) if one.axis)
     assert column.axis is not None, "of the column just found"
-    paired = column.axis.low < 0  # differences: the second line names the other model
-    rows = [(_name(row, paired=paired), row[place]) for row in table.rows]
+    rows = [(_name(row), row[place]) for row in table.rows]
     drawn = [(at, cell) for at, (_, cell) in enumerate(rows) if isinstance(cell, PlotCell)]
-    note = (column.rule[0], -0.62, column.rule[1]) if column.rule else None
     return Intervals(
-        rows=[Label(shorten_name(name)) for name, _ in rows],
+        rows=[Label(name) for name, _ in rows],
         series=[Series(_style(cell), _marks(at, cell)) for at, cell in drawn],
         axis=replace(column.axis, title=""),
         row_height=_ROW,
-        ranges="bands",
-        rules=[Rule(column.rule[0])] if column.rule else (),
-        note=note,
+        grey=[(at, *cell.grey) for at, cell in drawn if cell.grey],
+        rule=column.rule,
     )
 
 
-def _name(row: Iterable[object], *, paired: bool) -> str:
-    cell = next((cell for cell in row if isinstance(cell, ModelCell)), ModelCell(""))
-    return f"{cell.name} {cell.below}" if paired else cell.name
+def _name(row: Sequence[TableCell]) -> str:
+    """The model of the row, else its first cell."""
+    models = (shorten_name(cell.name) for cell in row if isinstance(cell, ModelCell))
+    return next(models, row[0] if isinstance(row[0], str) else "")
 
 
 def _style(cell: PlotCell) -> SeriesStyle:
@@ -84,7 +82,4 @@ def _style(cell: PlotCell) -> SeriesStyle:
 def _marks(row: int, cell: PlotCell) -> list[Mark]:
     """Hollow marks first, as they lie below."""
     ordered = sorted(cell.marks, key=lambda mark: not mark.hollow)
-    return [
-        Mark(row, mark.value, mark.low, mark.high, cell.text, hollow=mark.hollow)
-        for mark in ordered
-    ]
+    return [Mark(row, mark.value, mark.low, mark.high, hollow=mark.hollow) for mark in ordered]

@@ -13,7 +13,6 @@ from evalui.report.charts.kinds import (
     Lines,
     Mark,
     Panel,
-    Rule,
     Series,
     SmallMultiples,
     share_axis,
@@ -42,27 +41,13 @@ INTERVALS = Intervals(
     series=[
         Series(
             SeriesStyle(COLOURS[0]),
-            [
-                Mark(0, 40, 20, 50, "40", Label("40", "20–50")),
-                Mark(1, 60, 50, 80, "60", Label("60")),
-            ],
-            "a model",
+            [Mark(0, 40, 20, 50), Mark(1, 60, 50, 80, hollow=True)],
         )
     ],
     axis=share_axis(100, "share"),
     row_height=40,
-    rules=[Rule(50), Rule(25, 1)],
     grey=[(1, 10, 20)],
-    legend=True,
-)
-BARS = Bars(
-    [
-        Bar(0, 40, Label("40"), "40", COLOURS[0], 30, 50),
-        Bar(1, 60, Label("60"), "60", low=50, high=80),
-    ],
-    share_axis(100, "share"),
-    ["A", "B"],
-    [Level(50, "even")],
+    rule=(50, "least"),
 )
 LINES = Lines(
     [
@@ -74,20 +59,24 @@ LINES = Lines(
     height=400,
     marked=20,
     note=(1, 100, "a note"),
-    below=Bars([Bar(10, 3, Label(plain="3"), "3")], Axis(0, 4, (), ())),
+    below=Bars(
+        [Bar(5, 40, Label("40"), "40", COLOURS[0]), Bar(50, 60, Label("60"), "60")],
+        Axis(0, 100, (), ()),
+        levels=[Level(50, "even", x=60)],
+        width=2,
+    ),
 )
 PANELS = SmallMultiples(
     [
         Panel(
             Label(title, f"n = {n}"),
-            Intervals(
+            HeatMap(
                 [Label("a model")],
-                [Series(SeriesStyle(COLOURS[0]), [Mark(0, 40, 20, 50, "40", Label(plain="40"))])],
-                Axis(0, 100, (0, 50, 100), ("0", "50 %", "100")),
+                [Label("1")],
+                [Cells([[0.4]], "share", text=[[Label("40 %")]])],
                 30,
             ),
         )
         for title, n in (("first", 3), ("second", 4))
-    ],
-    "and more",
+    ]
 )

@@ -1,7 +1,6 @@
 """A comparison as blocks: the sentence, a table of differences with marks, and what folds."""
 
 from collections.abc import Callable, Iterator, Sequence
-from math import ceil
 from statistics import fmean
 
 from evalui.messages import Messages
@@ -28,6 +27,7 @@ from evalui.report.analyses.statistics import (
     format_least_difference,
     mcnemar_sentence,
 )
+from evalui.report.analyses.statistics.blocks import pair_plot
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -47,13 +47,12 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis
+from evalui.report.charts.kinds import Axis, points_axis
 from evalui.report.numbers import count, fixed, p_column
 
 _DRAWN = 8  # rows of marks, before the others fold
 _NAME_WIDTH = 248
 _FIGURE_WIDTH = 128
-_STEPS = (5, 10, 20, 25, 50, 100)
 
 PairAddress = Callable[[PairComparison], str]
 
@@ -176,20 +175,12 @@ def _pair_row(
 
 
 def _mark(pair: PairComparison) -> PlotCell:
-    result = pair.result
-    low, high = (
-        (result.low, result.high)
-        if isinstance(result, AnswerPair)
-        else (result.paired.low, result.paired.high)
-    )
-    missed = _undetected(pair)
-    return PlotCell(
-        (PlotMark(100 * pair.difference, 100 * low, 100 * high),),
-        pair.first.place,
-        pair.first.baseline,
-        f"{difference_text(pair)} ({range_text(pair)})",
-        grey=None if missed is None else (-100 * missed, 100 * missed),
-    )
+    first, result = pair.first, pair.result
+    if isinstance(result, CellComparison):
+        return pair_plot(result, None if first.baseline else first.place)
+    mark = PlotMark(100 * pair.difference, 100 * result.low, 100 * result.high)
+    text = f"{difference_text(pair)} ({range_text(pair)})"
+    return PlotCell((mark,), first.place, first.baseline, text)
 
 
 def _difference(t: Messages, pair: PairComparison, *, lead: bool) -> ValueCell:
@@ -205,23 +196,19 @@ def _undetected(pair: PairComparison) -> float | None:
 
 
 def _axis(compared: Comparison) -> Axis:
-    """In hundredths, as far on both sides: at least 10, and all ranges."""
-    ends = [100 * abs(end) for each in compared.rows for end in _ends(each)]
-    limit = max(10, 5 * ceil((max(ends, default=0.0) + 1) / 5))
-    step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
-    ticks = range(-step * (limit // step), limit + 1, step)
-    forms = (f"{tick / 100:+.2f}" if compared.written else f"{tick:+d}" for tick in ticks)
-    labels = [
-        form.replace("-", "−") if tick else "0" for tick, form in zip(ticks, forms, strict=True)
-    ]
-    return Axis(-limit, limit, ticks, labels)
+    """In hundredths, as fractions for written answers."""
+    ends = (100 * end for each in compared.rows for end in _ends(each))
+    return (
+        points_axis(ends, lambda tick: f"{tick / 100:+.2f}")
+        if compared.written
+        else points_axis(ends)
+    )
 
 
 def _ends(pair: PairComparison) -> tuple[float, ...]:
     if isinstance(pair.result, AnswerPair):
         return (pair.result.low, pair.result.high)
-    paired, missed = pair.result.paired, pair.result.undetected_difference
-    return (paired.low, paired.high, missed or 0.0)
+    return pair.result.ends
 
 
 # ---------------------------------------------------------------- what folds

@@ -88,8 +88,10 @@ def _known(
             waits = note.rule == "partial" and is_unfinished(summary)
             if note.rule not in elsewhere and not waits:
                 # What a file gives is one thing, however many models were asked.
-                of_file = "" if note.rule in _OF_FILE else summary.cell.dataset
-                by_rule.setdefault((note.rule, of_file, scripted), []).append((summary, note))
+                key = (note.rule, summary.cell.dataset, scripted)
+                if note.rule in _OF_FILE:
+                    key = (note.rule, "", False)
+                by_rule.setdefault(key, []).append((summary, note))
     made: list[tuple[_Known, float]] = []
     for (rule, _, scripted), noted in by_rule.items():
         noted.sort(key=lambda one: -severity(rule, one[0]))

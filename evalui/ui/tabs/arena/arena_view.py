@@ -149,7 +149,7 @@ def _verdicts(t: Messages, arena: Arena) -> str:
 
 def open_overview(view: OpenRunView) -> Html:
     """The part that is shown, below the switch of parts."""
-    shown = div(render_blocks(shown_blocks(view)), cls="blocks")
+    shown = div(render_blocks(shown_blocks(view), suffix="-written"), cls="blocks")
     return div(part_switch(view, "overview"), shown)
 
 

@@ -48,7 +48,7 @@ def test_a_run_that_counted_nothing_tells_nothing(report_of, language: Language)
 
 def test_each_model_has_a_row_and_all_together_one(report_of):
     text = markdown(report_of(PRICED, UNPRICED), "en")
-    assert "## Tokens and cost" in text
+    assert "\n## Tokens and cost\n" in text
     assert "| remote | 960 | 1,200,000 | 300,000 | US$ 2.50 / 10 | US$ 6.00 |" in text
     assert "| other | 4 | 160 | 24 | no price given | – |" in text
     assert "| Together | 964 | 1,200,160 | 300,024 | not all priced | US$ 6.00 |" in text

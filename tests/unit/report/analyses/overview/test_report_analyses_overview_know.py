@@ -36,7 +36,7 @@ def test_a_note_leads_to_the_answers_it_is_about():
 def test_all_well_is_said_with_a_tick():
     details = what_to_know([summary(halting(5), LATE)], "en", baselines=())
     assert (details.kind, details.name) == ("ok", "What to know")
-    assert details.finding == "Nothing speaks against these figures."
+    assert details.finding == "No problem was found with these figures."
 
 
 def test_what_was_left_out_is_of_the_run():
@@ -75,3 +75,9 @@ def test_the_first_sentence_of_a_text():
     assert first_sentence("Cannot run. It has no 0.5 of it.") == "Cannot run."
     assert first_sentence("不能运行。没有概率。") == "不能运行。"
     assert first_sentence("3.5 % of it") == "3.5 % of it"
+
+
+def test_a_file_is_small_once_whoever_answered():
+    few = RUNS["few"]
+    details = what_to_know(few, "en", baselines={few[0].cell.model})
+    assert [line.subject for line in lines(details)] == ["ceval"]

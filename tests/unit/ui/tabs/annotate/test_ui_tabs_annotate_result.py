@@ -74,7 +74,7 @@ def test_ones_own_votes_are_tallied_by_model(tab: AnnotateTab, desk: AppService,
     vote_all(desk, run_id, "ann", "neither", most=3)
     vote_all(desk, run_id, "ann", "skip")
     page = finished(tab, act, run_id)
-    assert f"<h1>You preferred {NAMES[0]}: win rate 83 % in 9 pairs.</h1>" in page
+    assert f"<h1>You preferred {NAMES[0]}: win rate 83\u00a0% in 9 pairs.</h1>" in page
     card = said(page, "Your votes")
     assert "9 votes" in card
     assert f"{NAMES[0]} 6 0 3 0 83 %" in card
