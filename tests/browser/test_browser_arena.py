@@ -113,7 +113,7 @@ def test_the_language_changes_and_the_view_stays(page: Any, run_id: str):
     expect(page.locator("#main")).to_contain_text("Duels")
     page.get_by_role("link", name="中文").click()
     page.wait_for_url(f"**/zh/?run={run_id}&tab=arena&sub=duels&arena=1")
-    expect(page.get_by_role("heading", name="对战 · squares")).to_be_visible()
+    expect(page.get_by_role("heading", name="竞技场 · squares")).to_be_visible()
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["390"])

@@ -61,7 +61,7 @@ def test_the_command_opens_a_gallery_whose_pages_are_finished_and_cannot_be_chan
         with pytest.raises(urllib.error.HTTPError) as refused:
             browser.open(request, timeout=60)
         with refused.value as error:
-            assert "This gallery is read-only" in json.loads(error.read())["error"]
+            assert "This server is read-only" in json.loads(error.read())["error"]
     built = (folder / "gallery.json").read_text(encoding="utf-8")
     with demonstrated() as again:
         assert again

@@ -34,7 +34,7 @@ from evalui.ui.shell import AppShell
 from evalui.ui.tabs.annotate import AnnotateTab
 from evalui.ui.tabs.compare import CompareTab
 
-SENTENCE = "This gallery is read-only"
+SENTENCE = "This server is read-only"
 
 
 def form_of(query: str) -> Form:
@@ -169,5 +169,5 @@ def test_a_voter_is_told_on_the_page(service: AppService, gallery: Gallery):
     pair = re.search(r'data-pair="(\w+)"', tab.render(form))
     assert pair
     page = tab.act(Action("vote", {"pair": pair[1], "choice": "a"}, form))
-    assert "演示库是只读的" in page
+    assert "本服务器是只读的" in page
     assert f'data-pair="{pair[1]}"' in page

@@ -180,7 +180,7 @@ def test_ranges_that_do_not_overlap_are_told_apart_from_places_alone():
         for one, (low, high) in zip(own.standings, apart, strict=True)
     )
     assert standings_finding(replace(own, standings=clear), "en") == (
-        "Each model stands clear of the next: no two ranges overlap"
+        "Each model differs from the next: no two ranges overlap"
     )
     first = replace(clear[0], rating=clear[0].rating and replace(clear[0].rating, low=1050.0))
     assert standings_finding(replace(own, standings=(first, *clear[1:])), "en") == (

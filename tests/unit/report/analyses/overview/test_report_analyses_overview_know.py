@@ -36,7 +36,7 @@ def test_a_note_leads_to_the_answers_it_is_about():
 def test_all_well_is_said_with_a_tick():
     details = what_to_know([summary(halting(5), LATE)], "en", baselines=())
     assert (details.kind, details.name) == ("ok", "What to know")
-    assert details.finding == "Nothing speaks against these figures."
+    assert details.finding == "No problem was found with these figures."
 
 
 def test_what_was_left_out_is_of_the_run():

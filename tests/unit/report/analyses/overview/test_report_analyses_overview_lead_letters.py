@@ -35,7 +35,7 @@ def loud():
 
 LITTLE = {
     "en": "Letters hold 2 % of the probability, too little to speak of a bias",
-    "zh": "字母只占 2 % 的概率，谈不上位置偏差",
+    "zh": "字母只占 2 % 的概率，太少，不足以判断位置偏差",
 }
 
 

@@ -57,7 +57,7 @@ def said(name: str, language: Language = "en") -> Headline:
         ("nothing", "No answers yet.", "还没有回答。"),
         (
             "other questions",
-            "These models are not ranked: they were not asked alike.",
+            "These models are not ranked: they were not asked in the same way.",
             "这些模型不排名：提问方式不同。",
         ),
         (

@@ -79,7 +79,7 @@ def test_a_sound_cell_needs_no_note():
         ({"ties": 10}, "warn", "ties", "10 of 960 answers tie at the top. They count in part"),
         ({"incomplete": ("a", "b")}, "warn", "incomplete", "lack an order: 2."),
         ({"naming": ("a",)}, "info", "naming", "above”: 1. They keep their order as written"),
-        ({"form": {"near_ties": 40}}, "info", "near-ties", "decided by a hair: 40 of 960."),
+        ({"form": {"near_ties": 40}}, "info", "near-ties", "decided by a tiny margin: 40 of 960."),
         ({"form": {"merged_boundaries": 3}}, "info", "merged", "joined with the question: 3."),
         (
             {"duplicates": ("a", "b")},
@@ -191,7 +191,7 @@ def test_what_can_be_answered_without_its_question_is_told():
         "100.0 % right from the options alone, without the question (p < .001)"
         in _told(blind)["choices-only"]
     )
-    assert "只看选项答对" in _told(blind, "zh")["choices-only"]
+    assert "只看选项即可答对" in _told(blind, "zh")["choices-only"]
     assert "choices-only" not in _told(summarise(cell_result(right)))
 
 

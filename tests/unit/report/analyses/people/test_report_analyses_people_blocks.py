@@ -208,7 +208,7 @@ def test_voters_unlike_the_others_are_named():
 def test_the_part_is_in_chinese_too(report: Report):
     text = _people(report, "zh")
     assert text.startswith("## 人的投票 · open-qa\n")
-    assert "12 对回答的投票，校正裁判“judge-local”对全部 36 对的评判。" in text
+    assert "12 对回答的投票，校正裁判“judge-local”对全部 36 对的判决。" in text
     assert "pairs" not in text
 
 

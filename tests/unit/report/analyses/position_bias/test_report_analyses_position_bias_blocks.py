@@ -134,14 +134,14 @@ def test_every_section_states_its_finding():
 
 def test_who_is_always_right_has_no_wrong_picks():
     blocks = _page(cell_result(right), "zh")
-    assert _section(blocks, "by-answer").finding == "可读的回答没有选错。"
+    assert _section(blocks, "by-answer").finding == "可判读的回答全部选对。"
     assert _section(blocks, "tests").finding.startswith("看不出选择与位置有关")
 
 
 def test_wrong_picks_that_go_everywhere_name_no_position():
     result = cell_result(lambda question, _, target: (target + 1 + question % 3) % 4)
     blocks = _page(result, "en")
-    assert _section(blocks, "by-answer").finding == "480 wrong picks, not one position ahead."
+    assert _section(blocks, "by-answer").finding == "480 wrong picks; no position stands out."
 
 
 def test_in_one_order_there_is_no_grid():
@@ -165,7 +165,7 @@ def test_a_figure_of_the_page_leads_to_the_questions_it_counts():
         "#content-or-position"
         for key, slots, options in (("1,4", 1, 4), ("4,1", 4, 1))
     }
-    assert "Cells lead to questions." in picks.caption
+    assert "Cells link to questions." in picks.caption
 
 
 def test_an_unreadable_answer_leads_to_its_questions():

@@ -48,7 +48,7 @@ def test_of_one_model_there_is_no_map():
 
 def test_who_leans_most_is_said_and_each_share_leads_to_what_was_picked():
     section = _maps(_run(cell_result(right, model="even"), cell_result(fond)))["all-models"]
-    assert section.finding == "m leans most: A at 62 %."
+    assert section.finding == "m has the strongest preference: A, 62 %."
     chart = _chart(section)
     assert chart.links["1,0"] == "?run=r1&tab=results&sub=samples&cell=2&picked=0"
     assert len(chart.links) == 8
@@ -57,9 +57,9 @@ def test_who_leans_most_is_said_and_each_share_leads_to_what_was_picked():
 def test_a_script_is_spoken_of_only_where_there_is_nothing_else():
     summaries = _run(cell_result(right, model="own"), cell_result(lambda *_: 0, model="always-A"))
     sections = _maps(summaries, baselines=["always-A"])
-    assert sections["all-models"].finding.startswith("own leans most")
+    assert sections["all-models"].finding.startswith("own has the strongest preference")
     both = _maps(summaries, baselines=["always-A", "own"])
-    assert both["all-models"].finding == "always-A leans most: A at 100.0 %."
+    assert both["all-models"].finding == "always-A has the strongest preference: A, 100.0 %."
 
 
 def test_models_whose_letters_hold_little_are_named():
