@@ -163,7 +163,8 @@ class AppShell:
                 else el(
                     "a",
                     name,
-                    href="../?" + urlencode({"lang": language, **form}, doseq=True),
+                    href="../?"
+                    + urlencode({"lang": language} | form | {"lang": language}, doseq=True),
                     hreflang=language,
                     lang=language,
                     data_language=language,

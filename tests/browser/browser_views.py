@@ -118,6 +118,7 @@ _VOLATILE: tuple[tuple[str, str], ...] = (
     (r"每秒 \d[\d,.]*", "每秒 <speed>"),
     (r"\b\d[\d,.]* (?:kB|MB|GB)\b", "<size>"),
     (r"\b(version|evalui|ver):\d+\.[\w.+]+", r"\1:<version>"),
+    (r"\bevalui \d+\.\d+\.\w+", "evalui <version>"),
     (r"(?<![\w<])/(?:[\w.@+-]+/)+[\w.@+-]+", "<path>"),
     (r"\b(127\.0\.0\.1|localhost):\d+", r"\1:<port>"),
     # The first cell of the table of workers is the number of its process.

@@ -138,6 +138,7 @@ VIEWS = (
     View("choice-report", "run={choice}&sub=report"),
     View("open-overview", "run={open}&sub=overview"),
     View("open-samples", "run={open}&sub=samples&q=squares/cn-4"),
+    View("open-duels", "run={open}&sub=duels"),
     View("open-report", "run={open}&sub=report"),
     View("arena-none", "tab=arena"),
     View("arena-unknown", "run=unknown&tab=arena"),

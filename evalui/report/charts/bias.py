@@ -23,7 +23,6 @@ from evalui.report.numbers import count, fixed, format_range, format_value, perc
 from evalui.scoring.position_bias.consistency import Consistency
 from evalui.types import LETTERS, Interval, Language
 
-_LEVEL = 0.05  # of false findings among the stars
 _FULL_COLOUR_RANGE = 0.25  # from the fair share, or of the questions: what gets the full colour
 _ROW, _SMALL_ROW, _ORDERS_ROW = 46, 30, 16  # pixels
 _PRINTED = 6  # orders, or columns, up to which a cell has room for its number

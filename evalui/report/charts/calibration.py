@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, sqrt
+from math import sqrt
 
 from evalui.messages import localized
 from evalui.report.analyses.statistics import CellComparison, format_points, format_points_range
@@ -18,6 +18,7 @@ from evalui.report.charts.kinds import (
     Mark,
     Rule,
     Series,
+    points_axis,
     share_axis,
 )
 from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL, SeriesStyle
@@ -33,7 +34,6 @@ _LABELLED_SIZE = 50  # questions at which the lines are far enough apart for the
 _DASHES: Sequence[Dash] = ("solid", "dash", "dot")
 _MAX_POINTS = 35  # the end of the axis of smallest differences
 _ROW = 56  # pixels of a difference
-_STEPS = (5, 10, 20, 50)  # points between two ticks, of which there are at most 9
 
 
 def reliability(calibration: Calibration, language: Language, *, colour: str = COLOURS[0]) -> Lines:
@@ -138,7 +138,7 @@ def difference_intervals(
             )
             for y, pair in enumerate(pairs)
         ],
-        axis=_points_axis(pairs),
+        axis=points_axis(100 * end for pair in pairs for end in _ends(pair)),
         row_height=_ROW,
         rules=[Rule(0, dotted=False)],
         grey=[
@@ -196,15 +196,8 @@ def _size_line(
     )
 
 
-def _points_axis(pairs: Sequence[CellComparison]) -> Axis:
-    """As far on both sides: at least 10 points, and all ranges."""
-    ends = [100 * abs(end) for pair in pairs for end in (pair.paired.low, pair.paired.high)]
-    ends += [100 * pair.undetected_difference for pair in pairs if pair.undetected_difference]
-    limit = max(10, 5 * ceil((max(ends, default=0.0) + 1) / 5))
-    step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
-    ticks = range(-step * (limit // step), limit + 1, step)
-    labels = [f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks]
-    return Axis(-limit, limit, ticks, labels)
+def _ends(pair: CellComparison) -> tuple[float, ...]:
+    return (pair.paired.low, pair.paired.high, pair.undetected_difference or 0.0)
 
 
 def _difference_mark(y: int, pair: CellComparison, language: Language) -> Mark:

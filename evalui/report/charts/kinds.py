@@ -5,7 +5,7 @@ the page, `png` as a picture. Texts are plain: a drawer escapes what could be ma
 numbered 0, 1, 2, … from the top.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Literal, TypeVar
@@ -15,6 +15,7 @@ from evalui.report.charts.theme import NEUTRAL, Scale, SeriesStyle, shorten_name
 T = TypeVar("T")
 Grid = Sequence[Sequence[T]]
 Dash = Literal["solid", "dash", "dot"]
+_STEPS = (5, 10, 20, 25, 50, 100)  # points between two ticks, of which there are at most 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +234,17 @@ def share_axis(limit: int, title: str = "") -> Axis:
     """An axis from 0 to `limit` per cent with a tick at every 20."""
     ticks = range(0, limit + 1, 20)
     return Axis(0, limit, ticks, [*map(str, ticks[:-1]), f"{limit} %"], title)
+
+
+def points_axis(ends: Iterable[float], form: Callable[[int], str] = "{:+d}".format) -> Axis:
+    """As far on both sides of 0, in hundredths: at least 10, and all `ends`.
+
+    `form` writes the label of a tick.
+    """
+    limit = max(10, 5 * ceil((max(map(abs, ends), default=0.0) + 1) / 5))
+    step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
+    ticks = range(-step * (limit // step), limit + 1, step)
+    return Axis(-limit, limit, ticks, [form(t).replace("-", "−") if t else "0" for t in ticks])
 
 
 def share_limit(highest: Sequence[float]) -> int:

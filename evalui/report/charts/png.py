@@ -44,12 +44,13 @@ from evalui.report.charts.space import (
 )
 from evalui.report.charts.theme import (
     BOLD,
+    GRID,
     MARKERS,
     NEUTRAL,
     SCALES,
+    SURFACE,
     Scale,
     SeriesStyle,
-    Theme,
     text_width,
     truncate_text,
     wrap_text,
@@ -62,23 +63,23 @@ _BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
 _DASHES = {"solid": "-", "dash": "--", "dot": ":"}
 
 
-def draw_png(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") -> bytes:
+def draw_png(chart: Chart, *, title: str = "", subtitle: str = "") -> bytes:
     """The chart under its title as a file of 150 dots per inch."""
     stream = io.BytesIO()
-    figure = picture(chart, theme, title=title, subtitle=subtitle)
+    figure = picture(chart, title=title, subtitle=subtitle)
     # Without the version of matplotlib, so that the bytes depend on the drawing alone.
     figure.savefig(stream, format="png", dpi=DPI, metadata={"Software": None})
     return stream.getvalue()
 
 
-def picture(chart: Chart, theme: Theme, *, title: str = "", subtitle: str = "") -> Any:
+def picture(chart: Chart, *, title: str = "", subtitle: str = "") -> Any:
     """The chart under its title as a figure of matplotlib."""
     space = space_of(chart, PAPER)
     width = max(_MIN_WIDE, 2 * EDGE + space.left + space.width + space.right)
     titles = wrap_text(title, width - 2 * EDGE, size=16)
     lines = wrap_text(subtitle, width - 2 * EDGE, size=12)
     top = EDGE + _TITLE * len(titles) + _SUBTITLE * len(lines) + 12
-    sheet = PngCanvas(width, top + space.top + space.height + space.bottom + EDGE, theme)
+    sheet = PngCanvas(width, top + space.top + space.height + space.bottom + EDGE)
     for place, line in enumerate(titles):
         sheet.text(EDGE, EDGE + 8 + _TITLE * place, line, size=16, bold=True)
     for place, line in enumerate(lines):
@@ -176,7 +177,7 @@ def _cells(sheet: PngCanvas, axes: Any, chart: HeatMap, cells: Cells) -> None:
         cmap=_colour_map(cells.scale),
         vmin=cells.low,
         vmax=cells.high,
-        edgecolors=sheet.theme.surface,
+        edgecolors=SURFACE,
         linewidth=_CELL_GAP * POINT,
     )
     if not chart.printed:
@@ -214,7 +215,7 @@ def _intervals(sheet: PngCanvas, axes: Any, chart: Intervals, space: Space) -> N
     value_axis(sheet, axes, chart.axis, "x")
     axes.set_ylim(max(1, len(chart.rows)) - 0.5, -0.8)
     for row, low, high in chart.grey:
-        axes.barh(row, high - low, 1.0, low, color=sheet.theme.grid, alpha=0.6, zorder=0)
+        axes.barh(row, high - low, 1.0, low, color=GRID, alpha=0.6, zorder=0)
     dotted: dict[str, Any] = {"color": NEUTRAL, "linewidth": POINT, "zorder": 1}
     for rule in chart.rules:
         axes.plot(
@@ -256,7 +257,7 @@ def _mark(sheet: PngCanvas, axes: Any, style: SeriesStyle, mark: Mark) -> None:
         mark.y,
         marker=MARKERS[style.symbol],
         markersize=MARK * POINT,
-        markerfacecolor=sheet.theme.surface if mark.hollow else colour,
+        markerfacecolor=SURFACE if mark.hollow else colour,
         markeredgecolor=colour,
         markeredgewidth=2 * POINT if mark.hollow else 0,
         linestyle="none",

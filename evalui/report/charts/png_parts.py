@@ -9,7 +9,15 @@ from typing import Any, Literal
 
 from evalui.report.charts.kinds import Axis, Bars, Label
 from evalui.report.charts.space import Paper
-from evalui.report.charts.theme import Theme, fonts_for, printable_text, text_width
+from evalui.report.charts.theme import (
+    FAINT,
+    GRID,
+    INK,
+    SURFACE,
+    fonts_for,
+    printable_text,
+    text_width,
+)
 
 DPI = 150
 POINT = 0.75  # points of a pixel
@@ -30,13 +38,12 @@ WHISKER: Mapping[str, Any] = {
 class PngCanvas:
     """A figure of `width` times `height` pixels, and plots on it; y counts from the top."""
 
-    def __init__(self, width: float, height: float, theme: Theme) -> None:
+    def __init__(self, width: float, height: float) -> None:
         from matplotlib.figure import Figure
 
-        self.theme = theme
         self._size = (width, height)
         size = (width / _INCH, height / _INCH)
-        self.figure: Any = Figure(figsize=size, dpi=DPI, facecolor=theme.surface)
+        self.figure: Any = Figure(figsize=size, dpi=DPI, facecolor=SURFACE)
 
     def plot(self, corner: tuple[float, float], width: float, height: float) -> Any:
         """Axes without frame and ticks; `corner` is the upper left one."""
@@ -102,7 +109,7 @@ class PngCanvas:
             "fontsize": size * POINT,
             "family": fonts_for(text),
             "weight": "bold" if bold else "normal",
-            "color": self.theme.faint if faint else self.theme.ink,
+            "color": FAINT if faint else INK,
             "parse_math": False,  # a name with dollars is no formula
         }
 
@@ -114,7 +121,7 @@ def value_axis(sheet: PngCanvas, axes: Any, axis: Axis, name: Literal["x", "y"])
     (axes.set_xlim if across else axes.set_ylim)(axis.low, axis.high)
     for tick in axis.ticks:
         line = axes.axvline if across else axes.axhline
-        line(tick, color=sheet.theme.grid, linewidth=POINT, zorder=0)
+        line(tick, color=GRID, linewidth=POINT, zorder=0)
     for tick, label in zip(axis.ticks, axis.labels, strict=True):
         if across:
             sheet.write(axes, label, (tick, 0), within=ON_X, shift=(0, -14), faint=True)
@@ -141,7 +148,7 @@ def add_bars(sheet: PngCanvas, axes: Any, chart: Bars) -> None:
         sheet.write_label(axes, bar.label, at, up=up)
     ends = (chart.bars[0].x - 0.42, chart.bars[-1].x + 0.42) if chart.bars else (0, 0)
     for level in chart.levels:
-        line: dict[str, Any] = {"color": sheet.theme.ink, "linewidth": POINT, "linestyle": ":"}
+        line: dict[str, Any] = {"color": INK, "linewidth": POINT, "linestyle": ":"}
         axes.plot(ends, [level.value] * 2, **line)
         texts = level.text.split("\n")
         for place, text in enumerate(texts):

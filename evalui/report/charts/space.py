@@ -19,6 +19,7 @@ _MIN_COLUMN, _MIN_SMALL_COLUMN = 44, 24  # pixels of a heat map, with and withou
 BELOW = 56  # pixels of bars below another chart, with their labels
 MARK = 12  # pixels of a mark of intervals
 PANEL_TITLE, PANEL_GAP = 44, 28  # pixels above a panel, and between two
+_LEAST_PLOT = 240  # pixels of a plot with an axis of values, however long the names beside it are
 _MAX_PANELS_ACROSS = 3
 
 
@@ -71,7 +72,8 @@ def _value_space(
     paper: Paper, left: float, height: float, top: float, axis: Axis, right: float
 ) -> Space:
     bottom = FOOT + 20 * bool(axis.title)
-    return Space(paper.wide - left - right, height, left, top, right, bottom)
+    width = max(_LEAST_PLOT, paper.wide - left - right)
+    return Space(width, height, left, top, right, bottom)
 
 
 def _heat_map_space(chart: HeatMap, paper: Paper) -> Space:

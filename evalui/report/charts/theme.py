@@ -1,4 +1,4 @@
-"""How charts look, once for the page and for pictures: colours, shapes, themes and fonts."""
+"""How charts look, once for the page and for pictures: colours, shapes and fonts."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,6 +20,8 @@ MARKERS: Mapping[str, str] = {
     "hexagon": "h",
     "diamond": "D",
 }
+# The colours of a picture: its page, its letters, the less important of them, and its lines.
+SURFACE, INK, FAINT, GRID = "#FFFFFF", "#1A1D1F", "#666C71", "#E2E2DC"
 # Reaches 3:1 on the light and on the dark surface.
 NEUTRAL = "#80868B"
 MIN_QUESTIONS = 30  # questions, under which a cell is grey and its value belongs into the hover
@@ -76,20 +78,6 @@ class SeriesStyle:
 
     colour: str
     symbol: str = "circle"
-
-
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """The colours of a picture's page."""
-
-    surface: str
-    ink: str
-    faint: str
-    grid: str
-
-
-LIGHT = Theme("#FFFFFF", "#1A1D1F", "#666C71", "#E2E2DC")
-DARK = Theme("#1A1D20", "#ECEDEE", "#949BA1", "#30353A")
 
 
 def series_styles(models: Sequence[str], baselines: Collection[str] = ()) -> dict[str, SeriesStyle]:

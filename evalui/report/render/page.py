@@ -35,7 +35,6 @@ from evalui.types import Language
 
 # The style sheets that the screen has too, then that of a page for itself.
 _SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/page.css")
-_DOTS_PER_PIXEL = 1.5625  # dots of a picture per pixel of a page
 
 ChartDrawing = Callable[[ChartBlock], Html]
 

@@ -15,7 +15,6 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Intervals, Label, Mark, Rule, Series
 from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
-    LIGHT,
     NEUTRAL,
     SeriesStyle,
     series_style,
@@ -26,15 +25,15 @@ _ROW = 58  # pixels of a model
 
 
 def pictures(blocks: Iterable[Block]) -> Iterator[tuple[str, bytes]]:
-    """Name and PNG of each chart and of each table with a plot, for light pages."""
+    """Name and PNG of each chart and of each table with a plot."""
     for block, title, caption in _drawn(blocks):
         match block:
             case ChartBlock():
                 named = {"title": block.title, "subtitle": block.caption}
-                yield block.file, draw_png(block.chart, LIGHT, **named)
+                yield block.file, draw_png(block.chart, **named)
             case Table():
                 chart = table_chart(block)
-                yield block.file, draw_png(chart, LIGHT, title=title, subtitle=caption)
+                yield block.file, draw_png(chart, title=title, subtitle=caption)
 
 
 def _drawn(

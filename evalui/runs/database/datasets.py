@@ -4,12 +4,12 @@ import json
 import time
 from collections.abc import Sequence
 from sqlite3 import Connection, Row
-from typing import Any, get_args
+from typing import get_args
 
 from evalui.errors import StoreError
 from evalui.runs.database.codec import dataset_key, decode_sample, encode_sample
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import LOCAL, DatasetRow
+from evalui.runs.database.records import LOCAL
 from evalui.types import Dataset, DatasetKind, Sample
 
 
@@ -48,14 +48,6 @@ def add_dataset(
             _add_samples(connection, added["id"], "sample", dataset.samples)
             _add_samples(connection, added["id"], "shot", dataset.shots)
     return key
-
-
-def stored_datasets(database: Database, owner: str = LOCAL) -> list[DatasetRow]:
-    """What an owner has uploaded, newest first."""
-    rows = database.rows(
-        "SELECT * FROM dataset WHERE owner = ? ORDER BY created DESC, id DESC", (owner,)
-    )
-    return [_row(row) for row in rows]
 
 
 def read_dataset(database: Database, key: str, owner: str = LOCAL) -> Dataset:
@@ -108,12 +100,6 @@ def _read(database: Database, row: Row) -> Dataset:
     return Dataset(
         row["name"], _kind(row["kind"]), samples("sample"), samples("shot"), row["sha256"]
     )
-
-
-def _row(row: Row) -> DatasetRow:
-    values: dict[str, Any] = {name: row[name] for name in DatasetRow.__slots__}
-    values["paths"] = tuple(json.loads(row["paths"]))
-    return DatasetRow(**values)
 
 
 def _line(sample: Sample) -> int:

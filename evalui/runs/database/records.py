@@ -112,22 +112,6 @@ class CellRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DatasetRow:
-    """One stored dataset. `paths` are the files it was read from, `faults` its count of them."""
-
-    key: str
-    owner: str
-    name: str
-    kind: str
-    sha256: str
-    paths: tuple[str, ...]
-    n_samples: int
-    n_shots: int
-    faults: int
-    created: float
-
-
-@dataclass(frozen=True, slots=True)
 class WorkerRow:
     """One worker: `model` is "" while it is idle, `device` "" until the model is loaded.
 

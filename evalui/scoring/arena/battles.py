@@ -96,11 +96,6 @@ class WinMatrix:
         met = self.battles[row][column]
         return self.wins[row][column] / met if met else None
 
-    def tie_share(self, row: int, column: int) -> float | None:
-        """The share of their battles without a winner, None if they never met."""
-        met = self.battles[row][column]
-        return self.ties[row][column] / met if met else None
-
 
 @dataclass(frozen=True, slots=True)
 class EncodedBattles:

@@ -118,17 +118,6 @@ class OptionCountStratum:
         """How many trials have several best options."""
         return int((self.choice == TIED).sum())
 
-    def in_original_order(self) -> "OptionCountStratum":
-        """The same questions in their original order alone."""
-        chances = self.probabilities
-        return OptionCountStratum(
-            self.ids,
-            self.orders[:1],
-            self.choice[:, :1],
-            self.target[:, :1],
-            None if chances is None else chances[:, :1],
-        )
-
 
 def trial_grids(
     trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None

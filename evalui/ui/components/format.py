@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from evalui.datasets.health import LengthStatistics
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, join
+from evalui.report.html import Html, el, join
 from evalui.report.html import span as inline
 from evalui.report.numbers import format_range, format_value
 from evalui.types import Fault, Interval
@@ -41,11 +41,6 @@ def short_id(sample_id: str) -> str:
     return sample_id.rpartition("/")[2]
 
 
-def rank_range(low: int, high: int) -> str:
-    """A rank, or the first and the last that are possible: "2", "2–4"."""
-    return str(low) if low == high else f"{low}–{high}"
-
-
 def size(number: int) -> str:
     """Bytes as kB or MB."""
     if number < 1_000_000:
@@ -70,17 +65,6 @@ def share(interval: Interval) -> Html:
         " ",
         inline(f"{format_range(interval)} · n {interval.n:,}", cls="meta"),
     )
-
-
-def tile(value: str, unit: str, *below: str) -> Html:
-    """A large figure with its unit and the small lines below it."""
-    lines = [div(line, cls="meta") for line in below if line]
-    return join(div(value, el("small", f" {unit}"), cls="v"), *lines)
-
-
-def unbroken_numbers(text: str) -> str:
-    """The text with every number and its per-cent sign on one line."""
-    return text.replace(" %", "\u00a0%")
 
 
 def fault_text(t: Messages, fault: Fault) -> tuple[str, str]:

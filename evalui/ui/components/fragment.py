@@ -5,7 +5,7 @@ its HTML, of which the browser touches only what changed.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from evalui.report.html import Html, el
@@ -38,10 +38,6 @@ class Action:
         """The value of a single field or of the button's own data, "" if there is none."""
         value = self.data.get(name, self.form.get(name, ""))
         return value if isinstance(value, str) else ""
-
-    def with_form(self, form: Form) -> Self:
-        """The same action in a tab with other fields."""
-        return replace(self, form=form)
 
 
 def go(address: str) -> Html:

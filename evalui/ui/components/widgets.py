@@ -7,7 +7,6 @@ from evalui.report.html import Attribute, Child, Html, div, el, join, span
 from evalui.report.icons import status, status_icon
 from evalui.types import RunState
 
-NOTE_KINDS: Mapping[str, str] = {"bad": "bad", "warn": "warn", "info": "na"}
 RUN_STATE_KINDS: Mapping[RunState, str] = {
     "queued": "na",
     "running": "go",
@@ -99,11 +98,6 @@ def select(name: str, options: Mapping[str, str], chosen: str, **attributes: Att
     return el("select", *items, name=name, **attributes)
 
 
-def chips(words: Iterable[tuple[str, str]]) -> Html:
-    """Small words with a class each: "", on or no."""
-    return div(*(span(word, cls=f"chip {kind}".strip()) for word, kind in words), cls="chips")
-
-
 def table(
     heads: Sequence[Child],
     rows: Iterable[Sequence[Child]],
@@ -129,11 +123,6 @@ def table(
 def definitions(pairs: Iterable[tuple[Child, Child]]) -> Html:
     """Words at the left, figures at the right."""
     return el("dl", *(join(el("dt", word), el("dd", figure)) for word, figure in pairs))
-
-
-def folded(title: str, *children: Child) -> Html:
-    """Something to unfold."""
-    return el("details", el("summary", title), *children, cls="gap-s")
 
 
 def signature_line(signature: str) -> Html:

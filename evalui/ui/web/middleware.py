@@ -5,6 +5,7 @@ then on. `StoreMiddleware` answers with a page of its own when the store cannot 
 a page that stays empty.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from ipaddress import ip_address
 from urllib.parse import quote, unquote_plus, urlsplit
@@ -25,6 +26,8 @@ _POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; img-src 'self' data: blob:; "
     "connect-src 'self' data: blob:; frame-ancestors 'self'; form-action 'self'; base-uri 'self'"
 )
+# Files of evalui and Gradio, the same for everyone; what else is answered stays in no cache.
+_SHARED = re.compile(r"/static/|/[a-z]+/(assets|static|svelte)/|/[a-z]+/theme\.css$")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PARAMETER = "token"
 _PUBLIC_PATHS = frozenset({"/healthz"})  # states nothing about runs, models or people
@@ -55,12 +58,16 @@ class SameOriginMiddleware:
             await self.app(scope, receive, send)
             return
 
+        is_shared = _SHARED.match(route_of(scope))  # of which routers take parts away
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["Content-Security-Policy"] = _POLICY
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers.setdefault("Referrer-Policy", "same-origin")
+                if not is_shared:
+                    headers.setdefault("Cache-Control", "no-store")
                 # Gradio lets pages of other ports of this machine read its answers, with cookies.
                 del headers["Access-Control-Allow-Origin"]
                 del headers["Access-Control-Allow-Credentials"]

@@ -47,6 +47,7 @@ _LANGUAGE = "evalui-language"  # the cookie of the language that was chosen
 _KEPT_S = 365 * 24 * 3600
 _BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
 _MAX_FILES = 2000
+_MAX_DIGITS = 16  # of a length in bytes
 _OVERHEAD = 2**20  # what a form adds to its files
 
 
@@ -121,7 +122,7 @@ def _page(shell: AppShell, attachment: Attachment, workers: WorkerSupervisor) ->
         if shown.tab == _BEFORE_START:
             workers.warm()
         status = status_of(shown.problem) if shown.problem else 200
-        return HTMLResponse(whole, status, headers={"Cache-Control": "no-cache"})
+        return HTMLResponse(whole, status)
 
     return page
 
@@ -187,7 +188,8 @@ def _upload(service: AppService) -> Route:
     async def upload(request: Request) -> Response:
         t = messages_of(request, service)
         length = request.headers.get("content-length", "")
-        if not length.isdecimal() or int(length) > service.uploads.limit + _OVERHEAD:
+        whole = int(length) if length.isdecimal() and len(length) < _MAX_DIGITS else None
+        if whole is None or whole > service.uploads.limit + _OVERHEAD:
             limit = service.settings.max_upload_mb
             return JSONResponse({"error": t("drop.too_large", mb=limit)}, status_code=413)
         async with request.form(max_files=_MAX_FILES) as form:

@@ -273,20 +273,6 @@ def _significantly_worse(best: str, figure: str, pairs: Sequence[AnswerPair]) ->
     )
 
 
-def text_subtitle(summaries: Sequence[AnswerSummary], language: Language) -> str:
-    """How to read the text figures."""
-    sizes = [summary.compared for summary in summaries if summary.means]
-    if not sizes:
-        return ""
-    low, high = min(sizes), max(sizes)
-    n = (
-        localized("n-same", language, n=count(low))
-        if low == high
-        else localized("n-range", language, low=count(low), high=count(high))
-    )
-    return localized("text-about", language, n=n)
-
-
 def answer_notes(
     summary: AnswerSummary, language: Language, *, rule_based: frozenset[str] = _NO_RULES
 ) -> tuple[ReportNote, ...]:

@@ -1,7 +1,6 @@
 """A comparison as blocks: the sentence, a table of differences with marks, and what folds."""
 
 from collections.abc import Callable, Iterator, Sequence
-from math import ceil
 from statistics import fmean
 
 from evalui.messages import Messages
@@ -47,13 +46,12 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis
+from evalui.report.charts.kinds import Axis, points_axis
 from evalui.report.numbers import count, fixed, p_column
 
 _DRAWN = 8  # rows of marks, before the others fold
 _NAME_WIDTH = 248
 _FIGURE_WIDTH = 128
-_STEPS = (5, 10, 20, 25, 50, 100)
 
 PairAddress = Callable[[PairComparison], str]
 
@@ -205,16 +203,13 @@ def _undetected(pair: PairComparison) -> float | None:
 
 
 def _axis(compared: Comparison) -> Axis:
-    """In hundredths, as far on both sides: at least 10, and all ranges."""
-    ends = [100 * abs(end) for each in compared.rows for end in _ends(each)]
-    limit = max(10, 5 * ceil((max(ends, default=0.0) + 1) / 5))
-    step = next((s for s in _STEPS if 2 * limit / s < 9), _STEPS[-1])
-    ticks = range(-step * (limit // step), limit + 1, step)
-    forms = (f"{tick / 100:+.2f}" if compared.written else f"{tick:+d}" for tick in ticks)
-    labels = [
-        form.replace("-", "−") if tick else "0" for tick, form in zip(ticks, forms, strict=True)
-    ]
-    return Axis(-limit, limit, ticks, labels)
+    """In hundredths, as fractions for written answers."""
+    ends = (100 * end for each in compared.rows for end in _ends(each))
+    return (
+        points_axis(ends, lambda tick: f"{tick / 100:+.2f}")
+        if compared.written
+        else points_axis(ends)
+    )
 
 
 def _ends(pair: PairComparison) -> tuple[float, ...]:

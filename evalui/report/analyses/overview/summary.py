@@ -241,11 +241,6 @@ class Summary:
     figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
 
     @property
-    def main_positions(self) -> PositionTable | None:
-        """The table of the number of options that most answers had."""
-        return max(self.positions, key=lambda table: table.n_trials, default=None)
-
-    @property
     def main_bias(self) -> StratumBias | None:
         """The bias figures of the number of options that most questions have."""
         return self.bias.largest_stratum if self.bias else None

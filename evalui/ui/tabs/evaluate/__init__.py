@@ -4,6 +4,7 @@ The browser's form is the whole truth: nothing about it is kept on the server be
 """
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError
@@ -278,6 +279,7 @@ class EvaluateTab:
             open_questions=self.service.open_sample_size,
             problem=problem,
             chosen=preselected(self.t, models) if models else Html(""),
+            address=urlencode({"tab": "evaluate", "models": models}, doseq=True),
         )
 
     def _in_catalog(self, models: Sequence[str]) -> list[str]:

@@ -16,11 +16,19 @@ _FORMATS = {
 
 
 def empty_state(
-    t: Messages, *, limit_mb: int, questions: int, open_questions: int, problem: str, chosen: Html
+    t: Messages,
+    *,
+    limit_mb: int,
+    questions: int,
+    open_questions: int,
+    problem: str,
+    chosen: Html,
+    address: str,
 ) -> Html:
     """The whole empty page; the counts of questions are 0 if no such sample was shipped.
 
-    `problem` is why the last upload could not be read, `chosen` which models an address chose.
+    `problem` is why the last upload could not be read, `chosen` which models an address chose;
+    `address` is that of the page, which keeps them for the file that comes.
     """
     steps = [
         card(el("h3", t(f"intro.{step}")), el("p", t(f"intro.{step}_about"), cls="dim"))
@@ -36,7 +44,7 @@ def empty_state(
         ),
         div(*steps, cls="row"),
         cls="stack evaluate",
-        data_address="tab=evaluate",
+        data_address=address,
     )
 
 

@@ -13,17 +13,12 @@ from evalui.report.numbers import format_range, format_value, percent
 from evalui.types import LETTERS, Dataset, Fault, Sample
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text, length_range
-from evalui.ui.components.widgets import bar, definitions, note, status, table, titled
+from evalui.ui.components.widgets import bar, definitions, note, status, table
 from evalui.ui.tabs.evaluate.given_answers import open_preview
 from evalui.ui.tabs.evaluate.rows import choice_row
 
 SHOWN_FAULTS = 50
 _SHOWN_SUBJECTS = 60
-
-
-def health_card(t: Messages, health: ChoiceHealth) -> Html:
-    """What can be known of the questions without any model, as a card of its own."""
-    return titled(t("health.title"), health_part(t, health), aside=t("health.aside"))
 
 
 def health_part(t: Messages, health: ChoiceHealth) -> Html:

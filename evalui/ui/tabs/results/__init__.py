@@ -1,7 +1,7 @@
 """The Results tab: one run, at its own address, in five views."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from evalui.errors import UnknownRun
 from evalui.messages import Messages
@@ -41,16 +41,16 @@ _RECENT = 10
 _POLL = 2000  # milliseconds between looks at a run that is not finished
 
 
-class SubView(Protocol):
-    """One view of a run: a module or an object with these two functions."""
+@dataclass(frozen=True, slots=True)
+class SubView:
+    """One view of a run: everything it shows, whose root may carry the address of what is shown.
 
-    def render(self, view: RunView, form: Form, /) -> Html:
-        """Everything the view shows; its root may carry the address of what is shown."""
-        ...
+    `act` gives the view after an action, None if it stays as it is; without it another form is
+    all that an action can change.
+    """
 
-    def act(self, view: RunView, action: Action, /) -> Html | None:
-        """The view after an action, None if it stays as it is."""
-        ...
+    render: Callable[[RunView, Form], Html]
+    act: Callable[[RunView, Action], Html | None] | None = None
 
 
 class ResultsTab:
@@ -59,15 +59,16 @@ class ResultsTab:
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
         self.t = t
+        samples = SamplesView(service, t)
         self.views: Mapping[str, SubView] = {
-            "overview": overview,
-            "bias": bias,
-            "calibration": calibration,
-            "health": health,
-            "statistics": statistics,
-            "duels": duels,
-            "samples": SamplesView(service, t),
-            "report": report,
+            "overview": SubView(overview.render),
+            "bias": SubView(bias.render),
+            "calibration": SubView(calibration.render),
+            "health": SubView(health.render),
+            "statistics": SubView(statistics.render),
+            "duels": SubView(duels.render, duels.act),
+            "samples": SubView(samples.render, samples.act),
+            "report": SubView(report.render, report.act),
         }
 
     def render(self, form: Form) -> Html:
@@ -90,7 +91,8 @@ class ResultsTab:
             return None if same else self.render(action.form)
         view = RunView(self.service, self.t, run_id)
         name = self._name(view, action.form)
-        content = self.views[name].act(view, action)
+        shown = self.views[name]
+        content = shown.act(view, action) if shown.act else shown.render(view, action.form)
         return None if content is None else self._framed(view, name, content)
 
     def _name(self, view: RunView, form: Form) -> str:

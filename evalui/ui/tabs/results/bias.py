@@ -17,7 +17,6 @@ from evalui.report.html import Html, div, el
 from evalui.report.render.page import render_blocks
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, field, select
 from evalui.ui.tabs.results.run_view import RunView
 
@@ -70,11 +69,6 @@ def render(view: RunView, form: Form) -> Html:
     opened |= {"gap_of": choice.group} if choice.group else {}
     address = view.address("bias", **chosen.address, **opened).removeprefix("?")
     return div(_pickers(view, chosen), render_blocks(blocks), data_address=address)
-
-
-def act(view: RunView, action: Action) -> Html | None:
-    """Another cell, or another number of options."""
-    return render(view, action.form)
 
 
 def select_bias(summaries: Mapping[int, Summary], form: Form) -> BiasSelection | None:

@@ -6,7 +6,6 @@ from evalui.report.html import Html, div, el
 from evalui.report.render.page import render_blocks
 from evalui.types import Cell
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card
 from evalui.ui.tabs.results.run_view import RunView
 
@@ -40,8 +39,3 @@ def render(view: RunView, form: Form) -> Html:
     t = view.t
     words = el("p", t("calibration.none_about"), cls="dim")
     return card(div(el("h1", t("calibration.none")), words, cls="empty"))
-
-
-def act(view: RunView, action: Action) -> Html | None:
-    """Links lead to all that can be shown: nothing here is an action."""
-    del view, action

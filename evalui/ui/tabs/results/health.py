@@ -7,7 +7,6 @@ from evalui.report.html import Html, div, el
 from evalui.report.render.page import render_blocks
 from evalui.types import Sample
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card
 from evalui.ui.tabs.results.run_view import RunView, model_places
 
@@ -29,11 +28,6 @@ def render(view: RunView, form: Form) -> Html:
         blocks = health_blocks(samples, view.language, blind=blind)
         parts.append(div(heading, render_blocks(blocks)))
     return div(*parts)
-
-
-def act(view: RunView, action: Action) -> Html | None:
-    """Nothing here is an action."""
-    del view, action
 
 
 def datasets(view: RunView) -> Mapping[str, tuple[Sample, ...]]:

@@ -26,7 +26,6 @@ from evalui.report.numbers import count
 from evalui.report.render.page import render_blocks
 from evalui.types import Cell
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, field, select
 from evalui.ui.tabs.results.calibration import calibration_section
 from evalui.ui.tabs.results.run_view import RunView
@@ -81,11 +80,6 @@ def render(view: RunView, form: Form) -> Html:
         render_blocks([*blocks, *calibration, made]),
         data_address=urlencode(address | (chosen if _chose(form) else {}) | diagram),
     )
-
-
-def act(view: RunView, action: Action) -> Html | None:
-    """Another comparison, measure or number of questions."""
-    return render(view, action.form)
 
 
 def select_comparison(view: RunView, form: Form) -> ComparisonSelection:

@@ -102,10 +102,6 @@ class RunsTab:
                 return RunsNotice(self.t.translate(error.sentence))
         return RunsNotice()
 
-    def live_count(self) -> int:
-        """Runs that wait or run."""
-        return sum(row.state in LIVE_STATES for row in self._rows())
-
     def _page(self, chosen: str, notice: RunsNotice) -> Html:
         # Read before the page is drawn: what changes meanwhile is news to the next poll.
         revision = read_revision(self.service.database)

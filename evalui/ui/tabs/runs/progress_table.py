@@ -115,7 +115,7 @@ def _cell(t: Messages, cell: CellRow, word: Html, *, opening: bool) -> Html:
         div(word, span(f"{cell.done:,} / {cell.total:,}", cls="dim"), cls="two"),
         bar(
             cell.done / cell.total if cell.total else 0,
-            label=f"{cell.cell.model}, {cell.cell.label}",
+            label=f"{cell.cell.model}, {mode_label(t, cell)}",
         ),
         div(
             span(_partial_result(t, cell)),

@@ -17,12 +17,10 @@ from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table
 from evalui.report.charts.answers import picks_heat_map
-from evalui.report.charts.arena import win_matrix
+from evalui.report.charts.kinds import Label
 from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
     COLOURS,
-    DARK,
-    LIGHT,
     font_families,
     series_styles,
 )
@@ -203,12 +201,6 @@ def test_a_picture_has_150_dots_per_inch_of_a_page(three):
     assert _size(_picture(three, "elo.png"))[0] == 760 * 150 // 96
 
 
-def test_a_dark_picture_is_dark(three):
-    light, dark = (draw_png(win_matrix(three, "en"), theme) for theme in (LIGHT, DARK))
-    assert _pixels(light)[0, 0, 0] == 1
-    assert _pixels(dark)[0, 0, 0] < 0.2
-
-
 def test_the_leader_and_its_equals_are_drawn_in_their_colours(three):
     names = [contestant.name for contestant in three.contestants]
     first, second = (
@@ -243,7 +235,7 @@ def _accuracy_png(summaries, language: Language) -> bytes:
 
 
 def heat_map_png(table, language: Language, *, title: str = "", colour: str = COLOURS[0]) -> bytes:
-    return draw_png(picks_heat_map(table, language, colour=colour), LIGHT, title=title)
+    return draw_png(picks_heat_map(table, language, colour=colour), title=title)
 
 
 @chinese
@@ -251,7 +243,7 @@ def test_chinese_pictures_of_choices_have_every_glyph(two):
     # A missing glyph is a warning of matplotlib's, and warnings are errors here.
     named = [replace(two[0], cell=replace(two[0].cell, model="通义千问")), two[1]]
     assert _accuracy_png(named, "zh").startswith(b"\x89PNG")
-    assert heat_map_png(two[1].main_positions, "zh", title="通义千问").startswith(b"\x89PNG")
+    assert heat_map_png(two[1].positions[0], "zh", title="通义千问").startswith(b"\x89PNG")
 
 
 def test_the_marks_of_the_lead_table_are_a_picture_with_its_finding(two, texts):
@@ -262,7 +254,7 @@ def test_the_marks_of_the_lead_table_are_a_picture_with_its_finding(two, texts):
 
 
 def test_the_heat_map_prints_every_share(two, texts):
-    draw_png(picks_heat_map(two[1].main_positions, "en"), LIGHT, title="fond: Picks A 62 %")
+    draw_png(picks_heat_map(two[1].positions[0], "en"), title="fond: Picks A 62 %")
     shown = texts()
     assert shown[0] == "fond: Picks A 62 %"
     assert shown.count("50 %") == 6
@@ -272,21 +264,19 @@ def test_the_heat_map_prints_every_share(two, texts):
 
 def test_ties_have_a_column_of_their_own(make_result, texts):
     tied = summarise(make_result({f"q{i}": ["tie", 0, 0, 0] for i in range(4)}))
-    draw_png(picks_heat_map(tied.main_positions, "en"), LIGHT)
+    draw_png(picks_heat_map(tied.positions[0], "en"))
     assert "tied" in texts()
 
 
 def test_few_questions_are_grey(make_result):
-    few = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(20)})).main_positions
-    many = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(40)})).main_positions
+    few = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(20)})).positions[0]
+    many = summarise(make_result({f"q{i}": [0, 0, 0, 0] for i in range(40)})).positions[0]
 
     def blueness(png: bytes) -> int:
         red, _, blue = (_pixels(png)[..., channel] for channel in range(3))
         return int((blue > red + 0.15).sum())
 
-    grey, blue = (
-        draw_png(picks_heat_map(table, "en", colour="#D55E00"), LIGHT) for table in (few, many)
-    )
+    grey, blue = (draw_png(picks_heat_map(table, "en", colour="#D55E00")) for table in (few, many))
     assert blueness(grey) < blueness(blue) / 10
 
 
@@ -303,14 +293,22 @@ def test_few_questions_are_grey(make_result):
     ],
 )
 def test_every_kind_of_chart_can_be_a_picture(chart: Any, printed: set[str], texts):
-    assert _size(draw_png(chart, DARK, title="A title", subtitle="And more."))[0] > 0
+    assert _size(draw_png(chart, title="A title", subtitle="And more."))[0] > 0
     assert texts()[:2] == ["A title", "And more."]
     assert printed <= set(texts())
 
 
+def test_names_wider_than_the_paper_leave_the_plot_its_room(figures):
+    long = replace(INTERVALS, rows=[Label("a model of a very long name " * 8), Label("other")])
+    draw_png(long, title="A title")
+    (plot,) = figures[0].axes
+    assert plot.bbox.width >= 200
+    assert plot.bbox.x1 <= figures[0].bbox.x1
+
+
 def test_no_text_of_a_picture_leaves_it(figures, three):
     for chart in (HEAT_MAP, INTERVALS, LINES, PANELS):
-        draw_png(chart, LIGHT, title="A title")
+        draw_png(chart, title="A title")
     for file in _FILES:
         _picture(three, file)
     for figure in figures:

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import pytest
@@ -5,7 +6,7 @@ from runs_examples import dataset, sample
 
 from evalui.errors import StoreError
 from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset, read_dataset, stored_datasets
+from evalui.runs.database.datasets import add_dataset, read_dataset
 
 
 def test_a_dataset_reads_back_as_it_was(database: Database) -> None:
@@ -15,19 +16,19 @@ def test_a_dataset_reads_back_as_it_was(database: Database) -> None:
 
 def test_the_list_tells_what_was_uploaded(database: Database) -> None:
     add_dataset(database, dataset(3, shots=2), "ada", ["a_dev.csv", "a_val.csv"], 4)
-    (row,) = stored_datasets(database, "ada")
-    assert (row.name, row.n_samples, row.n_shots, row.faults) == ("sums", 3, 2, 4)
-    assert row.paths == ("a_dev.csv", "a_val.csv")
+    (row,) = database.rows("SELECT * FROM dataset WHERE owner = 'ada'")
+    columns = ("name", "n_samples", "n_shots", "faults")
+    assert tuple(row[column] for column in columns) == ("sums", 3, 2, 4)
+    assert json.loads(row["paths"]) == ["a_dev.csv", "a_val.csv"]
 
 
 def test_the_same_dataset_is_kept_once(database: Database) -> None:
     assert add_dataset(database, dataset()) == add_dataset(database, dataset())
-    assert len(stored_datasets(database)) == 1
+    assert len(database.rows("SELECT id FROM dataset")) == 1
 
 
 def test_a_dataset_belongs_to_its_owner(database: Database) -> None:
     key = add_dataset(database, dataset(), "ada")
-    assert stored_datasets(database, "bob") == []
     with pytest.raises(StoreError, match="no dataset"):
         read_dataset(database, key, "bob")
 

@@ -59,14 +59,6 @@ def test_probabilities_are_there_for_all_trials_or_not_at_all():
     assert one.probabilities is None
 
 
-def test_the_original_order_alone():
-    model = simulated(4, np.random.default_rng(0))
-    first = model.in_original_order()
-    assert (first.n, first.n_orders) == (4, 1)
-    assert first.choice[:, 0].tolist() == model.choice[:, 0].tolist()
-    assert first.gold.tolist() == model.gold.tolist()
-
-
 def test_ties_are_counted():
     (one,) = strata(question("q", [0, 1, 2]), "circular")
     one.choice[0, 1] = TIED

@@ -59,7 +59,10 @@ def test_the_spread_of_recalls_before_and_after():
 
 def test_there_is_no_prior_without_probabilities_or_with_one_order():
     one = simulated(5, np.random.default_rng(0))
-    assert estimate_pride(one.in_original_order()) is None
+    as_written = OptionCountStratum(
+        one.ids, one.orders[:1], one.choice[:, :1], one.target[:, :1], one.probabilities[:, :1]
+    )
+    assert estimate_pride(as_written) is None
     bare = OptionCountStratum(one.ids, one.orders, one.choice, one.target)
     assert estimate_pride(bare) is None
 

@@ -14,6 +14,7 @@ from ui_examples import served
 
 from evalui.settings import Settings
 from evalui.ui.web import attachment
+from evalui.ui.web.documents import gradio_script
 from evalui.ui.web.server import create_app
 
 
@@ -63,6 +64,20 @@ def test_styles_and_scripts_are_served(client: TestClient):
     assert client.get("/static/css/tokens.css").headers["content-type"].startswith("text/css")
 
 
+@pytest.mark.parametrize(
+    "path", ["/", "/en/", "/en/?tab=runs", "/en/config", "/r/x", "/export/x.csv", "/votes/x.jsonl"]
+)
+def test_no_cache_keeps_what_the_server_knows(client: TestClient, path: str):
+    assert client.get(path, follow_redirects=False).headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/static/css/tokens.css", "/en/assets/{script}"])
+def test_files_that_are_the_same_for_everyone_may_be_kept(client: TestClient, path: str):
+    answer = client.get(path.format(script=gradio_script().rpartition("/")[2]))
+    assert answer.status_code == 200
+    assert "no-store" not in answer.headers.get("cache-control", "")
+
+
 @pytest.mark.parametrize("path", ["models.toml", "models/train.py", "samples/SOURCES.md"])
 def test_models_and_samples_are_not_served(client: TestClient, path: str):
     assert client.get(f"/static/{path}").status_code == 404
@@ -79,6 +94,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 from evalui.settings import Settings
 from evalui.ui.shell import TABS
+from evalui.ui.web.documents import gradio_script
 from evalui.ui.web.server import create_app
 
 app = create_app(Settings(data_dir=Path(sys.argv[1]), workers=0, token=False))

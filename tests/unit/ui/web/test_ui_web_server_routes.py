@@ -38,6 +38,12 @@ def test_an_upload_over_the_limit_is_refused_in_the_language_of_the_page(
     assert "文件合计超过" in sent.json()["error"]
 
 
+@pytest.mark.parametrize("length", ["5" * 5000, "9" * 16, "-1", "1e3", ""])
+def test_an_upload_of_no_known_length_is_refused(client: TestClient, length: str):
+    sent = client.post("/upload", content=b"x", headers={"content-length": length})
+    assert sent.status_code == 413
+
+
 def test_an_upload_without_a_file_is_refused(client: TestClient):
     sent = client.post("/upload", data={"files": "text"})
     assert (sent.status_code, sent.json()) == (400, {"error": "The upload holds no file."})

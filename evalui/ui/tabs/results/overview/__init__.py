@@ -7,7 +7,6 @@ from evalui.report.blocks import Block, Headline
 from evalui.report.html import Child, Html, div, el
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.fragment import Action
 from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview, part_switch, shown_blocks
 from evalui.ui.tabs.results.run_view import RunView
 
@@ -38,11 +37,6 @@ def render(view: RunView, form: Form) -> Html:
         return page
     written = OpenRunView(view.service, view.t, view.run.id, form)
     return div(page, el("h2", written.part.dataset, cls="gap"), open_overview(written))
-
-
-def act(view: RunView, action: Action) -> Html | None:
-    """Links lead to all that can be shown: nothing here is an action."""
-    del view, action
 
 
 def answer_page(view: RunView, blocks: tuple[Block, ...], *, guessing: bool = False) -> Html:

@@ -14,7 +14,6 @@ from evalui.report.analyses.arena.narrative import (
     matrix_title,
     order_note,
     standings_title,
-    text_subtitle,
     text_title,
 )
 from evalui.report.analyses.open_answers.figures import answers
@@ -219,30 +218,6 @@ def test_means_over_different_questions_name_no_closest_model():
 def test_answers_that_are_missing_may_come_only_while_the_cell_is_open(state, told):
     (late,) = answers([answers_result("late", done=4)])
     assert told in [note.text for note in answer_notes(replace(late, state=state), "en")]
-
-
-def test_the_subtitle_counts_the_questions_compared():
-    late, early = answers([answers_result(model) for model in ("late", "early")])
-    assert text_subtitle([late, early], "en").endswith("n = 8.")
-    assert text_subtitle([late, replace(early, compared=5)], "en").endswith("n = 5 to 8.")
-    assert text_subtitle([], "en") == ""
-
-
-@pytest.mark.parametrize(
-    ("rule", "changes"),
-    [
-        ("empty", {"empty": 2}),
-        ("cut", {"truncated": 1}),
-        ("bare", {"compared": 8}),
-        ("partial", {"n": 11, "compared": 11}),
-        ("failed", {"state": "failed", "error": "Out of memory."}),
-    ],
-)
-def test_each_warning_on_answers_has_its_cause(rule, changes):
-    (late,) = answers([answers_result("late")])
-    clean = replace(late, compared=12)
-    assert answer_notes(clean, "en") == ()
-    assert [note.rule for note in answer_notes(replace(clean, **changes), "zh")] == [rule]
 
 
 def test_answers_left_without_a_rating_are_counted():

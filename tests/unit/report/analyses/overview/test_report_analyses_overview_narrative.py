@@ -209,4 +209,4 @@ def test_titles_follow_from_a_real_cell(make_result, language):
     picks = {f"q{number}": "right" for number in range(40)}
     summary = summarise(make_result(picks))
     assert "m" in narrative.overview_title([summary], language)
-    assert narrative.picks_title(summary.main_positions, language)
+    assert narrative.picks_title(summary.positions[0], language)

@@ -70,7 +70,6 @@ def test_questions_with_fewer_options_have_their_own_chance(make_result):
     assert summary.chance == pytest.approx((1 / 4 + 1 / 2) / 2)
     assert summary.chance_robust == pytest.approx((1 / 256 + 1 / 4) / 2)
     assert [table.n_options for table in summary.positions] == [2, 4]
-    assert summary.main_positions.n_options == 4
 
 
 def test_in_the_order_as_written_alone_there_is_no_order_figure(make_result):
@@ -83,7 +82,7 @@ def test_a_cell_without_trials_has_no_figures(make_result):
     summary = summarise(make_result({}, total=8, state="waiting"))
     assert (summary.done, summary.total, summary.n) == (0, 8, 0)
     assert (summary.accuracy, summary.chance, summary.format) == (None, None, None)
-    assert summary.main_positions is None
+    assert summary.positions == ()
 
 
 def test_a_cell_that_has_not_asked_the_order_as_written_yet_has_no_accuracy(make_result):

@@ -266,6 +266,7 @@ def test_no_model_is_chosen_for_a_person_who_chose_none(
 def test_an_address_states_its_models_on_the_empty_page(tab: EvaluateTab):
     page = tab.render({"models": ["always-A", "no-such-model"]})
     assert "Chosen: always-A." in page
+    assert 'data-address="tab=evaluate&amp;models=always-A"' in page
     assert "Chosen:" not in tab.render({"models": "no-such-model"})
 
 

@@ -152,6 +152,12 @@ def test_a_run_whose_model_is_being_opened_says_so(desk: AppService, lease: Leas
     assert "loading the model" not in str(progress_table(t, cells, ()))
 
 
+def test_a_bar_is_named_in_the_words_of_its_column(desk: AppService, lease: Lease):
+    cells = read_cells(desk.database, lease.run_id)
+    shown = str(progress_table(messages("en"), cells, ()))
+    assert 'aria-label="biased, letters, circular"' in shown
+
+
 @pytest.mark.parametrize("counted", [0, 1_200])
 def test_a_broken_catalog_takes_the_prices_and_nothing_else(
     desk: AppService, lease: Lease, counted: int
