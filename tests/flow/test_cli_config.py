@@ -67,7 +67,9 @@ def test_both_kinds_of_a_configuration_are_evaluated_in_one_run(
     assert found["cells"][0]["figures"]["acc_origin"] == 100
     assert told == golden["left_out"]
     page = (desk / "out" / "report.md").read_text(encoding="utf-8").replace("\\_", "_")
-    assert [sentence for sentence in golden["left_out"] if f"- {sentence}" not in page] == []
+    assert [
+        sentence for sentence in golden["left_out"] if f"- The run: {sentence}" not in page
+    ] == []
 
 
 def test_the_specification_in_the_report_is_the_same_run(desk: Path):

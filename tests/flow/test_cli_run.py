@@ -146,7 +146,7 @@ def test_a_model_that_cannot_load_is_told_and_the_others_go_on(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ):
     assert _run(desk, models=["gone", "perfect"]) == 1
-    assert "evalui: left out: gone on sums, generation: " in capsys.readouterr().err
+    assert "evalui: left out: gone on sums, reply: " in capsys.readouterr().err
     gone, perfect = _report(desk)
     assert (gone["state"], perfect["figures"]["acc_origin"]) == ("impossible", 100)
 

@@ -12,11 +12,12 @@ from evalui.errors import DataError
 
 
 class ColumnMemory:
-    """The choices of one user, in a file of theirs below `folder`."""
+    """The choices of one user, in a file of theirs below `folder`; none are kept if `read_only`."""
 
-    def __init__(self, folder: Path, owner: str) -> None:
+    def __init__(self, folder: Path, owner: str, *, read_only: bool = False) -> None:
         # The owner's name comes from a login: never a path.
         self._path = folder / f"{hashlib.sha256(owner.encode()).hexdigest()[:16]}.json"
+        self._read_only = read_only
 
     def recall(self, headers: Sequence[str]) -> str:
         """What was remembered for these headers, "" if nothing was."""
@@ -26,8 +27,10 @@ class ColumnMemory:
         """Keep the choice for files with these headers; "" forgets it.
 
         Raises:
-            DataError: the file cannot be written.
+            DataError: the file cannot be written, or must not be.
         """
+        if self._read_only:
+            raise DataError("read-only")
         kept = self._read() | {_key(headers): columns}
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

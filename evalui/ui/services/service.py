@@ -93,7 +93,9 @@ class AppService:
             settings.uploads, settings.max_upload_mb * 2**20, read_only=settings.read_only
         )
         self.cache = ResultCache(_CACHE_BYTES)
-        self.column_memory = ColumnMemory(settings.data_dir / "columns", owner)
+        self.column_memory = ColumnMemory(
+            settings.data_dir / "columns", owner, read_only=settings.read_only
+        )
         self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = self.cache.memoize(self._read)

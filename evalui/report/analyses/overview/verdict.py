@@ -50,7 +50,8 @@ def verdict(standing: DatasetStanding, language: Language) -> Headline:
     if standing.unfinished:
         return _unfinished(standing.leading, language)
     if not answered:
-        return Headline(localized("verdict.nothing", language))
+        scripts = any(summary.accuracy for summary in standing.leading)
+        return Headline(localized(f"verdict.{'scripts' if scripts else 'nothing'}", language))
     fewest = min(summary.n for summary in answered)
     if fewest < HIDDEN_BELOW:
         text = localized("verdict.few", language, n=count(fewest))

@@ -58,6 +58,7 @@ from evalui.types import Language
 SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)
 _TARGETS = (0.05, 0.02)  # differences for which the number of questions is stated, as shares
 _FINDINGS = {"steady": "apart"}  # what the tables call a finding by the name of another
+_MOST_PAIRS = 200  # in a chart or table: more would take a browser, and a picture, too long
 _INFLATED = 1.05  # times by which a range is too narrow before it is worth a word
 
 
@@ -116,7 +117,7 @@ def _pairs_card(
     baselines: Collection[str],
     suffix: str,
 ) -> Card:
-    pairs = comparison.pairs
+    pairs = comparison.pairs[:_MOST_PAIRS]
     blocks: list[Block] = []
     if pairs:
         drawn = series_styles([s.cell.model for s in summaries], baselines)
@@ -130,6 +131,10 @@ def _pairs_card(
         sentence = pair_sentence(pairs[0], language)
         blocks += [ChartBlock(f"differences{suffix}.png", "", chart, about, sentence)]
         blocks.append(_pair_table(pairs, language))
+    if len(pairs) < len(comparison.pairs):
+        total = count(len(comparison.pairs))
+        more = localized("statistics.first_pairs", language, n=count(len(pairs)), total=total)
+        blocks.append(Notes((NoteLine("na", more),)))
     refused = [refusal_sentence(each, language) for each in comparison.incomparable]
     if refused:
         blocks.append(Notes(tuple(NoteLine("na", text) for text in refused)))
@@ -297,6 +302,7 @@ def _power(comparison: ComparisonSet, language: Language, size: int, suffix: str
     """
     known = messages(language)
     missed = [p for p in comparison.pairs if p.undetected_difference is not None]
+    planned = [p for p in comparison.pairs if p.detectable is not None and p.finding != "guessing"]
     heads = [
         known("statistics.pair"),
         known("statistics.now", n=count(comparison.n)),
@@ -314,8 +320,7 @@ def _power(comparison: ComparisonSet, language: Language, size: int, suffix: str
             ),
             *(count(questions_needed(pair.paired.omega, wanted)) for wanted in _TARGETS),
         )
-        for pair in comparison.pairs
-        if pair.detectable is not None and pair.finding != "guessing"
+        for pair in planned[:_MOST_PAIRS]
     ]
     closest = min(missed, key=lambda pair: pair.paired.omega, default=None)
     chart = sample_size_lines(size, language, omega=closest.paired.omega if closest else None)

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 from bias_examples import cell_result, fond, halting, right
+from pair_examples import summary
 
 from evalui.report.analyses.overview.sections import pairs_table
 from evalui.report.analyses.overview.summary import summarise
@@ -18,7 +19,11 @@ from evalui.report.analyses.statistics import (
     refusal_sentence,
     unranked_reason,
 )
+from evalui.report.analyses.statistics.blocks import statistics_blocks
+from evalui.report.blocks import Card, ChartBlock, Details, Table
+from evalui.report.charts.kinds import Intervals
 from evalui.report.numbers import p_value, signed_points
+from evalui.report.render.page import render_blocks
 from evalui.scoring.statistics.paired_tests import McNemar, PairedTTest
 from evalui.types import Cell
 
@@ -317,3 +322,22 @@ def test_p_values_have_three_decimals(p: float, told: str):
 
 def test_a_negative_difference_has_a_true_minus():
     assert signed_points(-0.021, 1) == "−2.1"
+
+
+def test_of_very_many_pairs_the_first_are_shown_and_all_are_counted():
+    many = [summary(f"m{k}", [(i * k) % 7 < 4 for i in range(20)]) for k in range(1, 23)]
+    (found,) = comparisons(many)
+    assert len(found.pairs) == 22 * 21 // 2
+    blocks = statistics_blocks(many, found, "en")
+    shown = render_blocks(blocks)
+    card, power = blocks[0], blocks[-1]
+    assert isinstance(card, Card)
+    assert isinstance(power, Details)
+    tables = [block for block in (*card.blocks, *power.blocks) if isinstance(block, Table)]
+    assert [len(table.rows) for table in tables] == [200, 200]
+    (chart,) = [block.chart for block in card.blocks if isinstance(block, ChartBlock)]
+    assert isinstance(chart, Intervals)
+    assert len(chart.rows) == 200
+    assert "The first 200 of 231 pairs; the spreadsheet lists all." in shown
+    few = statistics_blocks(many[:2], comparisons(many[:2])[0], "en")
+    assert "the spreadsheet lists all" not in render_blocks(few)

@@ -36,3 +36,9 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "columns").touch()
     with pytest.raises(DataError, match="cannot be kept"):
         ColumnMemory(tmp_path / "columns", "ann").remember(HEADERS, "question=prompt")
+
+
+def test_a_gallery_keeps_no_choice(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="read-only"):
+        ColumnMemory(tmp_path, "ann", read_only=True).remember(HEADERS, "question=prompt")
+    assert list(tmp_path.iterdir()) == []

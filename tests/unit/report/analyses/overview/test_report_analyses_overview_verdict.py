@@ -161,3 +161,9 @@ def test_a_mode_is_called_by_its_word_and_what_tells_it_from_others():
     assert mode_word("cloze 5-shot", "cloze", "en") == "Cloze 5-shot"
     assert mode_word("cloze", "cloze", "zh") == messages("zh")("mode.cloze_short")
     assert mode_word("echo", "echo", "en", capital=False) == "echo"
+
+
+def test_a_run_in_which_only_scripts_answered_does_not_wait_for_answers():
+    found = standings([summary(right, BASE)], baselines={BASE})
+    assert headline(found, "en").text == "Only scripted models answered; they rank nothing."
+    assert headline(found, "zh").text == "只有脚本模型作答，不作排名。"
