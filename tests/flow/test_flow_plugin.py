@@ -55,9 +55,9 @@ def test_a_run_uses_all_four_and_its_report_names_them(
     done = evalui(folder, plugin, "run", "spec.json", *options)
     assert done.returncode == 0, done.stderr
     report = (out / "report.md").read_text(encoding="utf-8")
-    head, row = (
-        _cells(line) for line in report.splitlines() if line.startswith(("| M", "| 模", "| o"))
-    )
+    lines = report.splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("|") and metric in line)
+    head, _, row = map(_cells, lines[start : start + 3])
     cells = dict(zip(head, row, strict=True))
     assert mode in row
     assert cells[metric] == "1.000"

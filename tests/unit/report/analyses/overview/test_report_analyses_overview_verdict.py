@@ -194,6 +194,7 @@ def test_a_mode_is_called_by_its_word_and_what_tells_it_from_others():
 
 
 def test_a_run_in_which_only_scripts_answered_does_not_wait_for_answers():
-    found = standings([summary(right, BASE)], baselines={BASE})
+    gone = summary(right, LATE, left=960, state="failed")
+    found = standings([summary(right, BASE), gone], baselines={BASE})
     assert headline(found, "en").text == "Only scripted models answered; they rank nothing."
     assert headline(found, "zh").text == "只有脚本模型作答，不作排名。"
