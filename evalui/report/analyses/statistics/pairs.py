@@ -31,7 +31,7 @@ from evalui.types import Language
 _FINDINGS = {"steady": "apart"}  # what the tables call a finding by the name of another
 _MOST_PAIRS = 200  # in a chart or table: more would take a browser, and a picture, too long
 # Pixels of columns: what they leave is for the marks.
-_WIDTHS = {"difference": 128, "n": 88, "only": 88, "mcnemar": 128, "holm": 96}
+_WIDTHS = {"difference": 128, "n": 88, "only": 100, "mcnemar": 128, "holm": 96}
 _NAME_WIDTH, _FINDING_WIDTH = 200, 128
 
 
@@ -117,7 +117,7 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
         second=count(table.second_only) if table else NONE,
     )
     return (
-        ValueCell(format_points(pair.paired), "", ends),
+        ValueCell(format_points(pair.paired), "", ends, size="large"),
         count(pair.n),
         only if table else NONE,
         _mcnemar(pair, language),
