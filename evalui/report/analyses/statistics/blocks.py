@@ -6,20 +6,15 @@ from math import sqrt
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import names
-from evalui.report.analyses.overview.sections import needed_share, sureness
 from evalui.report.analyses.overview.standing import DatasetStanding, standings
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.overview.verdict import join_names, tied, winner
 from evalui.report.analyses.statistics import (
-    CellComparison,
     ComparisonSet,
     comparison_method,
     format_least_difference,
-    format_points,
-    format_points_range,
     rank_text,
 )
-from evalui.report.analyses.statistics.pairs import _MOST_PAIRS, _marker_places, pairs_card
+from evalui.report.analyses.statistics.pairs import _MOST_PAIRS, _marker_places
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -40,7 +35,6 @@ from evalui.report.numbers import (
     format_value,
     percent,
 )
-from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 
@@ -65,7 +59,7 @@ def statistics_blocks(
     files of one comparison from those of others.
     """
     blocks: list[Block] = [
-        pairs_card(summaries, comparison, language, baselines, suffix),
+        _pairs_card(summaries, comparison, language, baselines, suffix),
         *_ranks(summaries, comparison, language, baselines),
         errors_section(summaries, language, baselines=baselines),
     ]
@@ -81,44 +75,12 @@ def statistics_headline(
     *,
     baselines: Collection[str] = (),
 ) -> Headline:
-    """How sure the comparison is, and how it was tested."""
+    """Who leads by how much, and how it was tested."""
     own = [s for s in summaries if s.cell.dataset == comparison.dataset]
     (standing,) = standings(own, baselines=baselines, mode=comparison.label)
     compared = {**standing.compared, comparison.label: comparison}
     tested: DatasetStanding = replace(standing, compared=compared)
-    return Headline(_answer(tested, language), comparison_method(comparison, language))
-
-
-def _answer(standing: DatasetStanding, language: Language) -> str:
-    """Who leads by how much, or why nobody does, in a sentence that stands alone."""
-    if won := winner(standing):
-        first, pair = won
-        second = pair.second.model if pair.first.model == first else pair.first.model
-        span = "" if pair.paired.all_equal else format_points_range(pair.paired)
-        return localized(
-            "statistics.leads" if span else "statistics.leads_steady",
-            language,
-            first=first,
-            second=second,
-            gap=format_points(pair.paired).lstrip("−"),
-            span=span,
-        )
-    sentence = sureness(standing, language)
-    answered = [s for s in standing.real if s.accuracy]
-    if not sentence or not answered:
-        return sentence or localized("statistics.waits", language)
-    if standing.guessing:
-        fewest = min(answered, key=lambda s: s.n)
-        fields = {"n": count(fewest.n), "needed": needed_share(fewest)}
-        few = fewest.n < HIDDEN_BELOW
-        return sentence if few else localized("statistics.all_guessing", language, **fields)
-    level = tied(standing.comparison) if standing.comparison else ()
-    pair = standing.pair(level[0], level[1]) if len(level) > 1 else None
-    if pair is None or pair.detectable is None:
-        return sentence
-    least = format_least_difference(pair.detectable)
-    named = join_names(level, language)
-    return localized("statistics.level_top", language, names=named, n=count(pair.n), least=least)
+    return Headline(comparison_sentence(tested, language), comparison_method(comparison, language))
 
 
 def planned_size(comparison: ComparisonSet) -> int:
@@ -281,11 +243,6 @@ def _power(comparison: ComparisonSet, language: Language, size: int, suffix: str
         finding,
         (table, ChartBlock(f"questions{suffix}.png", "", chart, about, finding)),
     )
-
-
-def _names(pair: CellComparison, language: Language) -> str:
-    fields = {"first": pair.first.model, "second": pair.second.model}
-    return localized("statistics.minus", language, **fields)
 
 
 def _least(difference: float | None, language: Language) -> str:

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import Messages
+from evalui.models.base import traits_of
 from evalui.modes import MODES
+from evalui.modes.choices_only import ChoicesOnly
 from evalui.modes.prompts.templates import TEMPLATES, Template
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.spec import JUDGE, ModeSpec
@@ -113,10 +115,14 @@ def _picked(form: Form, models: Sequence[OfferedModel]) -> list[OfferedModel]:
 def _able(form: Form, mode: str, models: Sequence[OfferedModel]) -> list[OfferedModel]:
     """Those of the models that can do a mode."""
     needed = _needed(form, mode)
+    hidden = isinstance(MODES[mode], ChoicesOnly)
     return [
         model
         for model in models
-        if model.can_run and not model.entry.judges_only and needed in model.state.abilities
+        if model.can_run
+        and not model.entry.judges_only
+        and needed in model.state.abilities
+        and not (hidden and traits_of(model.entry).needs_question)
     ]
 
 

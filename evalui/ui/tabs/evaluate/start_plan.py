@@ -64,20 +64,25 @@ def _missing(run_form: RunForm, form: Form) -> str:
 
 
 def _warnings(t: Messages, planned: PlannedRun) -> list[str]:
-    warnings = [
-        t(
-            "cost.left_out",
-            model=plan.cell.model,
-            mode=t(f"mode.{plan.cell.mode}"),
-            why=t.translate(plan.impossible),
-        )
-        for plan in planned.plans
-        if plan.impossible and _fits(plan, planned)
-    ]
+    unable: dict[str, list[CellPlan]] = {}
+    for plan in planned.plans:
+        if plan.impossible and _fits(plan, planned):
+            unable.setdefault(plan.cell.mode, []).append(plan)
+    warnings = [_skipped(t, mode, plans) for mode, plans in unable.items()]
     every_order = any(plan.pattern == "all_possible" for plan in planned.plans)
     if every_order or planned.cost.requests > _MANY_REQUESTS:
         warnings.append(t("cost.many", n=f"{planned.cost.requests:,}"))
     return warnings
+
+
+def _skipped(t: Messages, mode: str, plans: Sequence[CellPlan]) -> str:
+    """Which models leave a mode out; why, where it is one."""
+    models = list(dict.fromkeys(plan.cell.model for plan in plans))
+    label = t(key) if (key := f"modes.{mode}") in t else t(f"mode.{mode}")
+    if len(models) == 1:
+        why = t.translate(plans[0].impossible)
+        return t("cost.left_out", model=models[0], mode=label, why=why)
+    return t("cost.left_out_by", models=t("list.comma").join(models), mode=label)
 
 
 def _fits(plan: CellPlan, planned: PlannedRun) -> bool:

@@ -61,8 +61,9 @@ def render(view: RunView, form: Form) -> Html:
     if comparison is None or not comparison.pairs:
         refused = comparison.incomparable if comparison else ()
         sentences = [refusal_sentence(each, t.language) for each in refused]
+        missing = "statistics.waits" if view.is_live else "statistics.no_pair"
         blocks: list[Block] = [
-            Headline(" ".join(sentences) or t("statistics.no_pair")),
+            Headline(" ".join(sentences) or t(missing)),
             errors_section(summaries, t.language, baselines=view.baselines),
         ]
         return render_blocks([*blocks, *calibration, made])

@@ -52,6 +52,14 @@ def test_a_second_upload_joins_the_first(
     assert "<b>more</b>" in page
 
 
+def test_rules_that_need_the_question_are_not_offered_a_mode_that_hides_it(
+    tab: EvaluateTab, form_for: MakeForm
+):
+    form = {**form_for(), "models": ["biased", "always-A"], "modes": ["choices_only"]}
+    row = tab.render(form).partition('value="choices_only"')[2].partition("</label>")[0]
+    assert "no model here" in row
+
+
 def test_a_removed_file_is_gone(tab: EvaluateTab, act: MakeAct, form_for: MakeForm):
     form = form_for()
     page = tab.act(act("remove", form, upload=form["uploads"][0]))

@@ -49,6 +49,7 @@ BUDGETS: Mapping[str, int] = {
     "cost.gap": WARNING,
     "cost.many": WARNING,
     "cost.left_out": WARNING,
+    "cost.left_out_by": WARNING,
     "cost.no_*": WARNING,
     "cost.one_contestant": WARNING,
     "away.*": WARNING,
