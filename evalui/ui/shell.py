@@ -3,6 +3,8 @@
 Nothing here knows Gradio: a page is rendered while Gradio is still being imported.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
@@ -82,7 +84,8 @@ class AppShell:
         name = self._name(form)
         bar = self.top_bar(name, form)
         try:
-            return Page(name, bar, self.tab(name).render(form))
+            with self._still_there(form):
+                return Page(name, bar, self.tab(name).render(form))
         except EvaluiError as error:
             return Page(name, bar, self._problem(error), error)
 
@@ -95,7 +98,8 @@ class AppShell:
         live = 0
         try:
             tab, live = self.tab(name), self._live_runs()
-            shown = tab.act(action) if action.do else tab.render(action.form)
+            with self._still_there(action.form):
+                shown = tab.act(action) if action.do else tab.render(action.form)
         except EvaluiError as error:
             problem = self._problem(error)
         return div(
@@ -173,6 +177,20 @@ class AppShell:
             ),
             cls="languages",
         )
+
+    @contextmanager
+    def _still_there(self, form: Form) -> Generator[None]:
+        """Around several reads of a run, which may be deleted between two of them.
+
+        Raises:
+            UnknownRun: it was.
+        """
+        try:
+            yield
+        except (LookupError, StopIteration, ValueError):
+            if run := field_value(form, "run"):
+                self.service.run(run)
+            raise  # our own mistake
 
     def _live_runs(self) -> int:
         rows = read_runs(self.service.database, self.service.owner)

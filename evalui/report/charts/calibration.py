@@ -5,23 +5,17 @@ from dataclasses import replace
 from math import sqrt
 
 from evalui.messages import localized
-from evalui.report.analyses.statistics import CellComparison, format_points, format_points_range
 from evalui.report.charts.kinds import (
     Axis,
     Bar,
     Bars,
     Dash,
-    Intervals,
     Label,
     Line,
     Lines,
-    Mark,
-    Rule,
-    Series,
-    points_axis,
     share_axis,
 )
-from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL, SeriesStyle
+from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.calibration import Calibration, CalibrationBin
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference
@@ -117,50 +111,6 @@ def sample_size_lines(n: int, language: Language, *, omega: float | None = None)
     )
 
 
-def difference_intervals(
-    pairs: Sequence[CellComparison],
-    names: Sequence[str],
-    language: Language,
-    *,
-    colours: Sequence[str] = COLOURS[:1],
-) -> Intervals:
-    """A row per pair: the difference in points with its range; grey is what may be missed.
-
-    `names` are those of the rows, `colours` their marks (the last one is repeated). The keys of a
-    mark are [first model, second model, measure].
-    """
-    return Intervals(
-        rows=[Label(name) for name in names],
-        series=[
-            Series(
-                SeriesStyle(colours[min(y, len(colours) - 1)] if pair.has_winner else NEUTRAL),
-                [_difference_mark(y, pair, language)],
-            )
-            for y, pair in enumerate(pairs)
-        ],
-        axis=points_axis(100 * end for pair in pairs for end in _ends(pair)),
-        row_height=_ROW,
-        rules=[Rule(0, dotted=False)],
-        grey=[
-            (y, -100 * pair.undetected_difference, 100 * pair.undetected_difference)
-            for y, pair in enumerate(pairs)
-            if pair.undetected_difference
-        ],
-    )
-
-
-def difference_subtitle(pairs: Sequence[CellComparison], language: Language) -> str:
-    """How to read the differences; the grey is explained where there is any."""
-    parts = (
-        [localized("missed-band", language)]
-        if any(pair.undetected_difference for pair in pairs)
-        else []
-    )
-    if any(not pair.paired.all_equal for pair in pairs):
-        parts.append(localized("paired-lines", language))
-    return ("" if language == "zh" else " ").join(parts)
-
-
 # ---------------------------------------------------------------- parts
 
 
@@ -193,22 +143,4 @@ def _size_line(
             localized("needed-told", language, n=count(size), least=fixed(value, 1))
             for size, value in zip(sizes, smallest, strict=True)
         ],
-    )
-
-
-def _ends(pair: CellComparison) -> tuple[float, ...]:
-    return (pair.paired.low, pair.paired.high, pair.undetected_difference or 0.0)
-
-
-def _difference_mark(y: int, pair: CellComparison, language: Language) -> Mark:
-    paired = pair.paired
-    points, span = format_points(paired), format_points_range(paired)
-    return Mark(
-        y=y,
-        value=100 * paired.difference,
-        low=100 * paired.low,
-        high=100 * paired.high,
-        hover=localized("points-told", language, gap=points, span=span, n=count(pair.n)),
-        label=Label(f"{'+' if paired.difference > 0 else ''}{points}", span),
-        keys=(pair.first.model, pair.second.model, pair.measure),
     )

@@ -6,7 +6,7 @@ numbered 0, 1, 2, … from the top.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 from typing import Literal, TypeVar
 
@@ -134,10 +134,7 @@ class Mark:
     value: float
     low: float | None
     high: float | None
-    hover: str
-    label: Label = field(default_factory=Label)
     hollow: bool = False
-    keys: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,30 +146,19 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A vertical line at a value."""
-
-    value: float
-    dotted: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Intervals:
-    """Rows of values with their ranges along one axis.
+    """Rows of values with their ranges along one axis, as a picture of a table's marks.
 
-    Ranges are drawn as pale bands, the marks of a series joined by a line (a dumbbell), or as
-    lines. `grey` are areas (row, low, high) behind the marks; `note` is a text above the rows at
-    a value.
+    Ranges are pale bands, the marks of a series are joined by a line. `grey` are areas (row, low,
+    high) behind the marks; `rule` is a dotted line at a value with its text above the rows.
     """
 
     rows: Sequence[Label]
     series: Sequence[Series]
     axis: Axis
     row_height: int  # pixels
-    ranges: Literal["bands", "lines"] = "lines"
-    rules: Sequence[Rule] = ()
     grey: Sequence[tuple[int, float, float]] = ()
-    note: tuple[float, str] | None = None
+    rule: tuple[float, str] | None = None
 
 
 # ---------------------------------------------------------------- lines
@@ -227,7 +213,7 @@ class SmallMultiples:
     panels: Sequence[Panel]
 
 
-Chart = HeatMap | Intervals | Lines | SmallMultiples
+Chart = HeatMap | Lines | SmallMultiples
 
 
 def share_axis(limit: int, title: str = "") -> Axis:

@@ -32,7 +32,6 @@ from evalui.report.charts.png_parts import (
 from evalui.report.charts.space import (
     BELOW,
     FOOT,
-    MARK,
     PANEL_GAP,
     PANEL_TITLE,
     Space,
@@ -43,7 +42,6 @@ from evalui.report.charts.space import (
     space_of,
 )
 from evalui.report.charts.theme import (
-    BOLD,
     GRID,
     MARKERS,
     NEUTRAL,
@@ -51,19 +49,19 @@ from evalui.report.charts.theme import (
     SURFACE,
     Scale,
     SeriesStyle,
-    text_width,
     truncate_text,
     wrap_text,
 )
 
 _MIN_WIDE = 560  # pixels of any picture
+_MARK = 12  # pixels of a mark of intervals
 _CELL_GAP = 3  # pixels between two cells
 _TITLE, _SUBTITLE = 24, 18  # pixels of a line
 _BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
 _DASHES = {"solid": "-", "dash": "--", "dot": ":"}
 
 
-def draw_png(chart: Chart, *, title: str = "", subtitle: str = "") -> bytes:
+def draw_png(chart: Chart | Intervals, *, title: str = "", subtitle: str = "") -> bytes:
     """The chart under its title as a file of 150 dots per inch."""
     stream = io.BytesIO()
     figure = picture(chart, title=title, subtitle=subtitle)
@@ -72,7 +70,7 @@ def draw_png(chart: Chart, *, title: str = "", subtitle: str = "") -> bytes:
     return stream.getvalue()
 
 
-def picture(chart: Chart, *, title: str = "", subtitle: str = "") -> Any:
+def picture(chart: Chart | Intervals, *, title: str = "", subtitle: str = "") -> Any:
     """The chart under its title as a figure of matplotlib."""
     space = space_of(chart, PAPER)
     width = max(_MIN_WIDE, 2 * EDGE + space.left + space.width + space.right)
@@ -89,7 +87,9 @@ def picture(chart: Chart, *, title: str = "", subtitle: str = "") -> Any:
     return sheet.figure
 
 
-def _draw(sheet: PngCanvas, chart: Chart, space: Space, corner: tuple[float, float]) -> None:
+def _draw(
+    sheet: PngCanvas, chart: Chart | Intervals, space: Space, corner: tuple[float, float]
+) -> None:
     """The chart with the upper left corner of its plot at `corner`."""
     if isinstance(chart, SmallMultiples):
         _small_multiples(sheet, chart, corner)
@@ -216,62 +216,44 @@ def _intervals(sheet: PngCanvas, axes: Any, chart: Intervals, space: Space) -> N
     axes.set_ylim(max(1, len(chart.rows)) - 0.5, -0.8)
     for row, low, high in chart.grey:
         axes.barh(row, high - low, 1.0, low, color=GRID, alpha=0.6, zorder=0)
-    dotted: dict[str, Any] = {"color": NEUTRAL, "linewidth": POINT, "zorder": 1}
-    for rule in chart.rules:
-        axes.plot(
-            [rule.value] * 2,
-            (-0.8, len(chart.rows)),
-            linestyle=":" if rule.dotted else "-",
-            **dotted,
-        )
+    if chart.rule:
+        x, text = chart.rule
+        axes.plot([x] * 2, (-0.8, len(chart.rows)), ":", color=NEUTRAL, linewidth=POINT, zorder=1)
+        sheet.write(axes, text, (x, 1), within=ON_X, shift=(0, 12), size=12, faint=True)
     for series in chart.series:
-        _ranges(axes, chart, series)
+        _ranges(axes, series)
         for mark in series.marks:
-            _mark(sheet, axes, series.style, mark)
+            _mark(axes, series.style, mark)
     for y, label in enumerate(chart.rows):
         look: dict[str, Any] = {"within": ON_Y, "aside": -space.left, "align": "left"}
         sheet.write_label(axes, label, (0, y), **look)
-    if chart.note:
-        x, text = chart.note
-        sheet.write(axes, text, (x, 1), within=ON_X, shift=(0, 12), size=12, faint=True)
 
 
-def _ranges(axes: Any, chart: Intervals, series: Series) -> None:
-    """Bands and the line that joins their marks, or lines."""
-    colour, bands = series.style.colour, chart.ranges == "bands"
-    look: dict[str, Any] = dict(WHISKER)
-    if bands:
-        look |= {"linewidth": _BAND * POINT, "alpha": _BAND_OPACITY}
+def _ranges(axes: Any, series: Series) -> None:
+    """Bands, and the line that joins their marks."""
+    colour = series.style.colour
+    look: dict[str, Any] = {"color": colour, "solid_capstyle": "butt", "clip_on": False}
+    band = look | {"linewidth": _BAND * POINT, "alpha": _BAND_OPACITY}
     for mark in series.marks:
         if mark.low is not None and mark.high is not None:
-            axes.plot([mark.low, mark.high], [mark.y] * 2, color=colour, **look)
-    if bands:
-        values, heights = [m.value for m in series.marks], [m.y for m in series.marks]
-        axes.plot(values, heights, color=colour, linewidth=2 * POINT, clip_on=False)
+            axes.plot([mark.low, mark.high], [mark.y] * 2, **band)
+    values, heights = [m.value for m in series.marks], [m.y for m in series.marks]
+    axes.plot(values, heights, linewidth=2 * POINT, **look)
 
 
-def _mark(sheet: PngCanvas, axes: Any, style: SeriesStyle, mark: Mark) -> None:
-    colour = style.colour
+def _mark(axes: Any, style: SeriesStyle, mark: Mark) -> None:
     axes.plot(
         mark.value,
         mark.y,
         marker=MARKERS[style.symbol],
-        markersize=MARK * POINT,
-        markerfacecolor=SURFACE if mark.hollow else colour,
-        markeredgecolor=colour,
+        markersize=_MARK * POINT,
+        markerfacecolor=SURFACE if mark.hollow else style.colour,
+        markeredgecolor=style.colour,
         markeredgewidth=2 * POINT if mark.hollow else 0,
         linestyle="none",
         clip_on=False,
         zorder=3,
     )
-    strong, plain = mark.label.strong, mark.label.plain
-    up, at = 8 + MARK * 0.8, (mark.value, mark.y)
-    if strong and plain:  # side by side, centred together
-        seam = (BOLD * text_width(strong) - text_width(plain)) / 2
-        sheet.write(axes, strong, at, shift=(seam - 3, up), align="right", bold=True)
-        sheet.write(axes, plain, at, shift=(seam + 3, up), align="left", faint=True)
-        return
-    sheet.write_label(axes, mark.label, at, up=up)
 
 
 def _lines(sheet: PngCanvas, axes: Any, chart: Lines) -> None:

@@ -17,7 +17,6 @@ from evalui.report.charts.theme import BOLD
 _HEAD, FOOT = 28, 28  # pixels of a line of labels above and below a plot
 _MIN_COLUMN, _MIN_SMALL_COLUMN = 44, 24  # pixels of a heat map, with and without text in its cells
 BELOW = 56  # pixels of bars below another chart, with their labels
-MARK = 12  # pixels of a mark of intervals
 PANEL_TITLE, PANEL_GAP = 44, 28  # pixels above a panel, and between two
 _LEAST_PLOT = 240  # pixels of a plot with an axis of values, however long the names beside it are
 _MAX_PANELS_ACROSS = 3
@@ -48,7 +47,7 @@ class Space:
     bottom: float = 0.0
 
 
-def space_of(chart: Chart, paper: Paper) -> Space:
+def space_of(chart: Chart | Intervals, paper: Paper) -> Space:
     """The space that a chart takes."""
     match chart:
         case HeatMap():
@@ -56,7 +55,7 @@ def space_of(chart: Chart, paper: Paper) -> Space:
         case Intervals():
             left = labels_width(chart.rows, paper) + 16
             height = chart.row_height * (max(1, len(chart.rows)) + 0.3)
-            top = 24 if chart.note else 8
+            top = 24 if chart.rule else 8
             # Right of a mark at the end of the axis there is room for its number.
             return _value_space(paper, left, height, top, chart.axis, 44)
         case Lines():

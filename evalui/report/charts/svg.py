@@ -1,12 +1,11 @@
 """Charts as SVG elements: they need no script, are as sharp on paper, and load nothing.
 
 The same geometry as that of pictures, in a box that scrolls where it is narrower than what can be
-read. A cell or mark whose questions have an address is a link to them.
+read. A cell or point whose questions have an address is a link to them.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from types import MappingProxyType
 
 from evalui.report.charts.kinds import (
@@ -14,17 +13,13 @@ from evalui.report.charts.kinds import (
     Cells,
     Chart,
     HeatMap,
-    Intervals,
     Line,
     Lines,
-    Mark,
-    Series,
     SmallMultiples,
 )
 from evalui.report.charts.space import (
     BELOW,
     FOOT,
-    MARK,
     PANEL_GAP,
     PANEL_TITLE,
     Paper,
@@ -38,29 +33,25 @@ from evalui.report.charts.space import (
 )
 from evalui.report.charts.svg_parts import (
     DOTTED,
-    SURFACE,
     PlotArea,
     add_bars,
     hovered,
-    inline,
     line,
     pixels,
     range_line,
     rectangle,
     scale_colour,
-    shape,
     stacked,
     text,
     upward,
     value_axis,
 )
-from evalui.report.charts.theme import NEUTRAL, SeriesStyle, browser_text_width, truncate_text
+from evalui.report.charts.theme import NEUTRAL, browser_text_width, truncate_text
 from evalui.report.html import Attribute, Html, div, el, join
 
 PAPER = Paper(wide=640, widest=900, text_width=browser_text_width)
 _EDGE = 8  # pixels around everything
 _CELL_GAP = 3  # pixels between two cells
-_BAND, _BAND_OPACITY = 10, 0.18  # pixels and opacity of a range
 _LEAST_SCALE, _MOST_SCALE = 0.9, 1.15  # letters of 13 pixels take 12 to 15
 _NO_LINKS: Mapping[str, str] = MappingProxyType({})
 _DASHES = {"solid": None, "dash": "7 5", "dot": "2 4"}
@@ -120,8 +111,6 @@ def _draw(
     match chart:
         case HeatMap():
             yield from _heat_map(chart, space, corner, links)
-        case Intervals():
-            yield from _intervals(chart, space, corner, links)
         case Lines():
             yield from _lines(chart, space, corner, links)
         case SmallMultiples():
@@ -230,67 +219,6 @@ def _notes(area: PlotArea, chart: HeatMap) -> Iterator[Html]:
         yield text(area.right + 8, area.y(row), note, anchor="start", size=12, faint=True)
 
 
-# ---------------------------------------------------------------- intervals
-
-
-def _intervals(
-    chart: Intervals, space: Space, corner: tuple[float, float], links: Mapping[str, str]
-) -> Iterator[Html]:
-    ends = (chart.axis.low, chart.axis.high)
-    up = (max(1, len(chart.rows)) - 0.5, -0.8)
-    area = PlotArea(*corner, space.width, space.height, ends, up)
-    yield from value_axis(area, chart.axis, "x")
-    for row, low, high in chart.grey:
-        x, y = area.x(low), area.y(row - 0.5)
-        size = (area.x(high) - x, area.y(row + 0.5) - y)
-        yield rectangle(x, y, *size, fill=NEUTRAL, fill_opacity=0.25)
-    for rule in chart.rules:
-        x = area.x(rule.value)
-        look = DOTTED if rule.dotted else {"stroke": NEUTRAL}
-        yield line(x, area.y(-0.8), x, area.y(len(chart.rows) - 0.5), **look)
-    for series in chart.series:
-        yield from _series(area, chart, series, links)
-    for y, label in enumerate(chart.rows):
-        yield stacked(label, area.left - space.left, area.y(y), anchor="start")
-    if chart.note:
-        yield text(area.x(chart.note[0]), area.top - 12, chart.note[1], size=12, faint=True)
-
-
-def _series(
-    area: PlotArea, chart: Intervals, series: Series, links: Mapping[str, str]
-) -> Iterator[Html]:
-    """Ranges as bands with a line that joins their marks, or as lines."""
-    colour, bands = series.style.colour, chart.ranges == "bands"
-    for mark in series.marks:
-        if mark.low is None or mark.high is None:
-            continue
-        ends, y = (area.x(mark.low), area.x(mark.high)), area.y(mark.y)
-        if bands:
-            look: dict[str, Attribute] = {"fill": colour, "fill_opacity": _BAND_OPACITY}
-            yield rectangle(ends[0], y - _BAND / 2, ends[1] - ends[0], _BAND, **look)
-        else:
-            yield range_line(ends, y, across=True, cap=False, colour=colour)
-    for first, second in pairwise(series.marks) if bands else ():
-        ends, y = (area.x(first.value), area.x(second.value)), area.y(second.y)
-        yield line(ends[0], y, ends[1], y, stroke=colour, stroke_width=2)
-    for mark in series.marks:
-        yield _mark(area, series.style, mark, links)
-
-
-def _mark(area: PlotArea, style: SeriesStyle, mark: Mark, links: Mapping[str, str]) -> Html:
-    x, y, colour = area.x(mark.value), area.y(mark.y), style.colour
-    look: dict[str, Attribute] = (
-        {"fill": SURFACE, "stroke": colour, "stroke_width": 2} if mark.hollow else {"fill": colour}
-    )
-    return hovered(
-        mark.hover,
-        mark.keys,
-        shape(style.symbol, x, y, MARK, **look),
-        inline(mark.label, x, y - 8 - MARK * 0.7),
-        links=links,
-    )
-
-
 # ---------------------------------------------------------------- lines
 
 
@@ -347,9 +275,7 @@ def _points(area: PlotArea, points: Line, links: Mapping[str, str]) -> Iterator[
         yield hovered(
             points.hover[place] if points.hover else "",
             points.keys[place] if points.keys else (),
-            range_line((area.y(low), area.y(high)), at[0], across=False)
-            if points.ranges
-            else Html(""),
+            range_line((area.y(low), area.y(high)), at[0]) if points.ranges else Html(""),
             el("circle", cx=pixels(at[0]), cy=pixels(at[1]), r=5, fill=colour),
             links=links,
         )

@@ -1,11 +1,11 @@
-"""What several charts as SVG have in common: a plot's scales, texts, marks, axes, bars.
+"""What several charts as SVG have in common: a plot's scales, texts, axes, bars.
 
 Texts take the colour of the page around them, so that one drawing serves light and dark pages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import cos, log10, pi, sin
+from math import log10
 from types import MappingProxyType
 from typing import Literal
 
@@ -13,22 +13,12 @@ from evalui.report.charts.kinds import Axis, Bars, Label
 from evalui.report.charts.theme import NEUTRAL, SCALES, Scale
 from evalui.report.html import Attribute, Html, el, join
 
-# A page without these variables, such as that of the file alone, shows the second colour.
+# A page without this variable, such as that of the file alone, shows the second colour.
 FAINT = "var(--ink-3, currentColor)"
-SURFACE = "var(--surface, #fff)"
 DOTTED: Mapping[str, Attribute] = {"stroke": NEUTRAL, "stroke_dasharray": "2 3"}
 _LEVEL: Mapping[str, Attribute] = {"stroke": "currentColor", "stroke_dasharray": "2 3"}
 _LINE = 16  # pixels of a line of text
 _CAP = 5  # pixels of half a cap at the end of a range
-# Corners as (radius of the mark, degrees from the top) of the shapes.
-_CORNERS: Mapping[str, Sequence[tuple[float, float]]] = {
-    "square": [(1.25, 45 + 90 * each) for each in range(4)],
-    "triangle-up": [(1.25, 120 * each) for each in range(3)],
-    "pentagon": [(1.1, 72 * each) for each in range(5)],
-    "star": [((1.3, 0.55)[each % 2], 36 * each) for each in range(10)],
-    "hexagon": [(1.1, 30 + 60 * each) for each in range(6)],
-    "diamond": [(1.3, 90 * each) for each in range(4)],
-}
 
 _NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
@@ -138,18 +128,6 @@ def rectangle(x: float, y: float, width: float, height: float, **look: Attribute
     return el("rect", x=pixels(x), y=pixels(y), **size, **look)
 
 
-def shape(symbol: str, x: float, y: float, size: float, **look: Attribute) -> Html:
-    """The mark of a model, about `size` pixels wide."""
-    if symbol == "circle":
-        return el("circle", cx=pixels(x), cy=pixels(y), r=pixels(size / 2), **look)
-    corners = (
-        (x + reach * size / 2 * sin(pi * turn / 180), y - reach * size / 2 * cos(pi * turn / 180))
-        for reach, turn in _CORNERS[symbol]
-    )
-    points = " ".join(f"{pixels(each_x)},{pixels(each_y)}" for each_x, each_y in corners)
-    return el("polygon", points=points, **look)
-
-
 def hovered(
     hover: str, keys: Sequence[object], *children: Html, links: Mapping[str, str] = _NO_LINKS
 ) -> Html:
@@ -161,14 +139,11 @@ def hovered(
     return el("g", title, *children)
 
 
-def range_line(
-    ends: tuple[float, float], at: float, *, across: bool, cap: bool = True, colour: str = NEUTRAL
-) -> Html:
-    """A line between two pixels at the pixel `at` of the other axis, with or without caps."""
-    parts = [(ends[0], at, ends[1], at)]
-    parts += [(end, at - _CAP, end, at + _CAP) for end in ends if cap]
-    placed = parts if across else [(y1, x1, y2, x2) for x1, y1, x2, y2 in parts]
-    return join(*(line(*each, stroke=colour, stroke_width=2) for each in placed))
+def range_line(ends: tuple[float, float], x: float) -> Html:
+    """An upright line between two pixels with caps."""
+    caps = ((x - _CAP, end, x + _CAP, end) for end in ends)
+    parts = [(x, ends[0], x, ends[1]), *caps]
+    return join(*(line(*each, stroke=NEUTRAL, stroke_width=2) for each in parts))
 
 
 def value_axis(area: PlotArea, axis: Axis, name: Literal["x", "y"]) -> Iterator[Html]:

@@ -30,6 +30,7 @@ from evalui.report.charts.svg import draw_svg
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import CHEVRON, status_icon
 from evalui.report.render.tables import render_table
+from evalui.report.render.text import merged_signature
 from evalui.settings import ASSETS
 from evalui.types import Language
 
@@ -128,6 +129,8 @@ class _Renderer:
                 return self._card(block)
             case Details():
                 return self._details(block)
+            case Bullets() if block.signatures and len(block.texts) > 1 and not self.filed:
+                return _signatures(block)
             case _:
                 return _plain(block)
 
@@ -218,6 +221,12 @@ def _bullets(block: Bullets) -> Html:
         *(el("li", text) for text in block.texts),
         cls=kind,
     )
+
+
+def _signatures(block: Bullets) -> Html:
+    """All signatures in one line, which opens to each of them."""
+    line = el("summary", merged_signature(block.texts))
+    return el("details", line, _bullets(block), cls="signed")
 
 
 def _button(link: Link) -> Html:

@@ -1,6 +1,6 @@
 """The pictures of a report as files, as its Markdown names them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from evalui.report.blocks import (
@@ -11,8 +11,9 @@ from evalui.report.blocks import (
     ModelCell,
     PlotCell,
     Table,
+    TableCell,
 )
-from evalui.report.charts.kinds import Intervals, Label, Mark, Rule, Series
+from evalui.report.charts.kinds import Intervals, Label, Mark, Series
 from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
     NEUTRAL,
@@ -58,20 +59,20 @@ def table_chart(table: Table) -> Intervals:
     assert column.axis is not None, "of the column just found"
     rows = [(_name(row), row[place]) for row in table.rows]
     drawn = [(at, cell) for at, (_, cell) in enumerate(rows) if isinstance(cell, PlotCell)]
-    note = (column.rule[0], column.rule[1]) if column.rule else None
     return Intervals(
-        rows=[Label(shorten_name(name)) for name, _ in rows],
+        rows=[Label(name) for name, _ in rows],
         series=[Series(_style(cell), _marks(at, cell)) for at, cell in drawn],
         axis=replace(column.axis, title=""),
         row_height=_ROW,
-        ranges="bands",
-        rules=[Rule(column.rule[0])] if column.rule else (),
-        note=note,
+        grey=[(at, *cell.grey) for at, cell in drawn if cell.grey],
+        rule=column.rule,
     )
 
 
-def _name(row: Iterable[object]) -> str:
-    return next((cell.name for cell in row if isinstance(cell, ModelCell)), "")
+def _name(row: Sequence[TableCell]) -> str:
+    """The model of the row, else its first cell."""
+    models = (shorten_name(cell.name) for cell in row if isinstance(cell, ModelCell))
+    return next(models, row[0] if isinstance(row[0], str) else "")
 
 
 def _style(cell: PlotCell) -> SeriesStyle:
@@ -81,7 +82,4 @@ def _style(cell: PlotCell) -> SeriesStyle:
 def _marks(row: int, cell: PlotCell) -> list[Mark]:
     """Hollow marks first, as they lie below."""
     ordered = sorted(cell.marks, key=lambda mark: not mark.hollow)
-    return [
-        Mark(row, mark.value, mark.low, mark.high, cell.text, hollow=mark.hollow)
-        for mark in ordered
-    ]
+    return [Mark(row, mark.value, mark.low, mark.high, hollow=mark.hollow) for mark in ordered]

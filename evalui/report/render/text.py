@@ -1,5 +1,7 @@
 """Cells of tables as plain text, for files that know no layout."""
 
+from collections.abc import Sequence
+
 from evalui.report.blocks import (
     NONE,
     BarCell,
@@ -10,6 +12,8 @@ from evalui.report.blocks import (
     TextCell,
     ValueCell,
 )
+
+SIGNATURE_GAP = " · "  # between the parts of a signature, as a page shows it
 
 
 def cell_text(cell: TableCell) -> str:
@@ -28,6 +32,16 @@ def cell_text(cell: TableCell) -> str:
             return f"{cell.word}: {cell.below}" if cell.below else cell.word
         case PlotCell() | BarCell():
             return cell.text
+
+
+def merged_signature(signatures: Sequence[str]) -> str:
+    """One signature for all, with each value of the parts that differ."""
+    values: dict[str, dict[str, None]] = {}
+    for signature in signatures:
+        for place, part in enumerate(signature.split(SIGNATURE_GAP)):
+            name, colon, value = part.partition(":") if place else ("", "", part)
+            values.setdefault(name + colon, {})[value] = None
+    return SIGNATURE_GAP.join(name + "+".join(each) for name, each in values.items())
 
 
 def _joined(text: str, below: str) -> str:

@@ -35,11 +35,12 @@ def run_label(t: Messages, row: RunRow) -> str:
 
 
 def settings_label(t: Messages, row: RunRow) -> list[str]:
-    """Only the settings, for a page that shows models and modes by itself."""
+    """How the models were asked, where it is not as usual; files and judges have their own page."""
     try:
-        return setting_labels(t, read_spec(row.spec))
+        spec = read_spec(row.spec)
     except SpecError:
         return []
+    return setting_labels(t, spec.model_copy(update={"datasets": (), "judging": None}))
 
 
 def setting_labels(t: Messages, spec: RunSpec) -> list[str]:

@@ -13,7 +13,6 @@ from evalui.report.charts.kinds import (
     Lines,
     Mark,
     Panel,
-    Rule,
     Series,
     SmallMultiples,
     share_axis,
@@ -42,17 +41,13 @@ INTERVALS = Intervals(
     series=[
         Series(
             SeriesStyle(COLOURS[0]),
-            [
-                Mark(0, 40, 20, 50, "40", Label("40", "20–50")),
-                Mark(1, 60, 50, 80, "60", Label("60")),
-            ],
+            [Mark(0, 40, 20, 50), Mark(1, 60, 50, 80, hollow=True)],
         )
     ],
     axis=share_axis(100, "share"),
     row_height=40,
-    rules=[Rule(50), Rule(25, dotted=False)],
     grey=[(1, 10, 20)],
-    note=(50, "least"),
+    rule=(50, "least"),
 )
 LINES = Lines(
     [

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 from ui_tab_examples import ExampleTab
 
-from evalui.errors import SpecError
+from evalui.errors import SpecError, UnknownRun
+from evalui.runs.database import queue
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
@@ -121,3 +122,25 @@ def test_a_refused_action_is_answered_by_a_sentence(shell: AppShell):
 def test_an_action_can_lead_elsewhere(shell: AppShell):
     told = shell.answer("models", Action("start", {}, {}))
     assert '<a href="?run=k3f&amp;tab=runs" data-go></a>' in told
+
+
+def test_a_run_that_is_deleted_while_it_is_read_is_reported(
+    shell: AppShell,
+    desk: AppService,
+    finished: Callable[..., str],
+    act: Callable[..., Action],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    form = {"run": finished(), "tab": "results"}
+
+    def render(*_: object) -> None:
+        raise KeyError(1)
+
+    monkeypatch.setattr(shell.tab("results"), "render", render)
+    with pytest.raises(KeyError):  # while the run is there the mistake is ours
+        shell.page(form)
+    queue.delete(desk.database, form["run"])
+    page = shell.page(form)
+    assert isinstance(page.problem, UnknownRun)
+    assert "There is no run" in page.content
+    assert "There is no run" in shell.answer("results", act("", form))

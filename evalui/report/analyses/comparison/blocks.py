@@ -27,6 +27,7 @@ from evalui.report.analyses.statistics import (
     format_least_difference,
     mcnemar_sentence,
 )
+from evalui.report.analyses.statistics.pairs import pair_plot
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -174,20 +175,12 @@ def _pair_row(
 
 
 def _mark(pair: PairComparison) -> PlotCell:
-    result = pair.result
-    low, high = (
-        (result.low, result.high)
-        if isinstance(result, AnswerPair)
-        else (result.paired.low, result.paired.high)
-    )
-    missed = _undetected(pair)
-    return PlotCell(
-        (PlotMark(100 * pair.difference, 100 * low, 100 * high),),
-        pair.first.place,
-        pair.first.baseline,
-        f"{difference_text(pair)} ({range_text(pair)})",
-        grey=None if missed is None else (-100 * missed, 100 * missed),
-    )
+    first, result = pair.first, pair.result
+    if isinstance(result, CellComparison):
+        return pair_plot(result, None if first.baseline else first.place)
+    mark = PlotMark(100 * pair.difference, 100 * result.low, 100 * result.high)
+    text = f"{difference_text(pair)} ({range_text(pair)})"
+    return PlotCell((mark,), first.place, first.baseline, text)
 
 
 def _difference(t: Messages, pair: PairComparison, *, lead: bool) -> ValueCell:
@@ -215,8 +208,7 @@ def _axis(compared: Comparison) -> Axis:
 def _ends(pair: PairComparison) -> tuple[float, ...]:
     if isinstance(pair.result, AnswerPair):
         return (pair.result.low, pair.result.high)
-    paired, missed = pair.result.paired, pair.result.undetected_difference
-    return (paired.low, paired.high, missed or 0.0)
+    return pair.result.ends
 
 
 # ---------------------------------------------------------------- what folds

@@ -51,12 +51,9 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
     behind = {worse for better, worse in _decided(result) if better == best}
     level = sorted((n for n in means if n not in behind), key=lambda name: -means[name])
     if len(means) > 1 and len(level) > 1:
-        ends = {
-            "low": _rating_value(ratings[level[-1]], language),
-            "high": _rating_value(ratings[best], language),
-        }
         names = join_names_shortened(level, language)
-        return localized("rated-level", language, judge=judge, names=names, **ends)
+        values = _rating_range(ratings[best], ratings[level[-1]], language)
+        return localized("rated-level", language, judge=judge, names=names, values=values)
     key = "rated-best" if len(means) > 1 else "rated-one"
     ends = {"value": _rating_value(ratings[best], language), "span": _range_text(ratings[best])}
     return localized(key, language, judge=judge, model=best, **ends)
@@ -178,9 +175,20 @@ def _shares(result: CellResult) -> Mapping[str, Mapping[str, float]]:
 
 
 def _rating_value(marks: JudgeRating, language: Language) -> str:
+    return localized(f"mark-{marks.scale}", language, value=_mark_text(marks))
+
+
+def _rating_range(best: JudgeRating, last: JudgeRating, language: Language) -> str:
+    """From the highest mark to the lowest, as the names stand; once if they are printed alike."""
+    high, low = _mark_text(best), _mark_text(last)
+    if high == low:
+        return _rating_value(best, language)
+    return localized(f"mark-range-{best.scale}", language, high=high, low=low)
+
+
+def _mark_text(marks: JudgeRating) -> str:
     mean = _mean(marks)
-    value = format_value(mean) if marks.scale == "correct" else fixed(mean.value, 1)
-    return localized(f"mark-{marks.scale}", language, value=value)
+    return format_value(mean) if marks.scale == "correct" else fixed(mean.value, 1)
 
 
 def _range_text(marks: JudgeRating) -> str:

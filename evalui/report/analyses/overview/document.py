@@ -52,7 +52,7 @@ def overview_blocks(
         *_switch(datasets, language, places),
         *_tables(datasets, language, places, all_models=all_models),
         *_sections(summaries, datasets, language, baselines, left_out, places, sort),
-        *([signatures(shown[:1])] if places else []),
+        *([signatures(shown)] if places else []),
     )
 
 

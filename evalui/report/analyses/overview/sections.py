@@ -61,7 +61,8 @@ def section(
         finding, blocks = made[0][1]
         return Details(name, localized(f"{kind}.name", language), finding, tuple(blocks))
     won = sum(winner(standing) is not None for standing in standings)
-    finding = localized(f"{kind}.several", language, k=won, of=len(standings))
+    key = f"{kind}.several-none" if kind == "sure" and not won else f"{kind}.several"
+    finding = localized(key, language, k=won, of=len(standings))
     every = [block for dataset, (_, own) in made for block in (Heading(3, dataset), *own)]
     return Details(name, localized(f"{kind}.name", language), finding, tuple(every))
 
@@ -129,7 +130,7 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
     if fewest.n < HIDDEN_BELOW:
         return localized("sure.few", language, n=count(fewest.n))
     if standing.guessing:
-        needed = _needed(fewest)
+        needed = needed_share(fewest)
         return localized("sure.guessing", language, n=count(fewest.n), needed=needed)
     if won := winner(standing):
         return _gap(won[1], language)
@@ -162,7 +163,7 @@ def _gap(pair: CellComparison, language: Language) -> str:
     return localized("sure.fairly", language, **fields, p=p_value(pair.adjusted))
 
 
-def _needed(summary: Summary) -> str:
+def needed_share(summary: Summary) -> str:
     """The least share of right answers, in whole per cent, that would beat guessing."""
     chance = summary.chance or 0.0
     for right in range(summary.n + 1):

@@ -37,11 +37,26 @@ def headline(standings: Sequence[DatasetStanding], language: Language) -> Headli
         return Headline(
             localized("verdict.none-of", language, k=k), localized("support.no-rank", language)
         )
-    winners = {pair[0] if (pair := winner(standing)) else "" for standing in standings}
-    if len(winners) == 1 and (first := winners.pop()):
-        return Headline(messages(language).count("verdict.same-winner", k, first=first))
-    key = "several" if any(s.accuracy for each in standings for s in each.leading) else "nothing"
-    return Headline(localized(f"verdict.{key}", language, k=k))
+    if not any(s.accuracy for each in standings for s in each.leading):
+        return Headline(localized("verdict.nothing", language))
+    return Headline(_of_several(standings, language))
+
+
+def _of_several(standings: Sequence[DatasetStanding], language: Language) -> str:
+    """What holds for all of several datasets: who wins how often, or why nobody does."""
+    k, known = len(standings), messages(language)
+    won = [pair[0] for standing in standings if (pair := winner(standing))]
+    wins = sorted(((won.count(name), name) for name in dict.fromkeys(won)), key=lambda w: -w[0])
+    if not wins:
+        few = all(max((s.n for s in each.real), default=0) < HIDDEN_BELOW for each in standings)
+        return known("verdict.few-of" if few else "verdict.no-winner-of", k=count(k))
+    most, first = wins[0]
+    if most == k:
+        return known.count("verdict.same-winner", k, first=first)
+    if len(wins) == 1:
+        return known("verdict.wins-some", first=first, won=count(most), k=count(k))
+    names = join_names([name for _, name in wins], language)
+    return known("verdict.wins-differ", k=count(k), names=names)
 
 
 def verdict(standing: DatasetStanding, language: Language) -> Headline:

@@ -108,6 +108,11 @@ class CellComparison:
         """`detectable` where a difference may have been missed: None for a significant pair."""
         return self.detectable if self.finding in ("few", "level") else None
 
+    @property
+    def ends(self) -> tuple[float, float, float]:
+        """How far the difference reaches on an axis: its range, and what may have been missed."""
+        return (self.paired.low, self.paired.high, self.undetected_difference or 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class IncomparablePair:

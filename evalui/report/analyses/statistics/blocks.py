@@ -6,9 +6,10 @@ from math import sqrt
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import names
-from evalui.report.analyses.overview.sections import sureness
+from evalui.report.analyses.overview.sections import needed_share, sureness
 from evalui.report.analyses.overview.standing import DatasetStanding, standings
 from evalui.report.analyses.overview.summary import Summary
+from evalui.report.analyses.overview.verdict import join_names, tied, winner
 from evalui.report.analyses.statistics import (
     CellComparison,
     ComparisonSet,
@@ -16,49 +17,36 @@ from evalui.report.analyses.statistics import (
     format_least_difference,
     format_points,
     format_points_range,
-    pair_sentence,
     rank_text,
-    refusal_sentence,
 )
+from evalui.report.analyses.statistics.pairs import _MOST_PAIRS, _marker_places, pairs_card
 from evalui.report.blocks import (
     NONE,
     Block,
-    Card,
     ChartBlock,
     Details,
     Headline,
     ModelCell,
-    NoteLine,
-    Notes,
     Paragraph,
-    Table,
     TableCell,
     ValueCell,
     text_table,
 )
-from evalui.report.charts.calibration import (
-    difference_intervals,
-    difference_subtitle,
-    sample_size_lines,
-)
-from evalui.report.charts.theme import series_styles
+from evalui.report.charts.calibration import sample_size_lines
 from evalui.report.numbers import (
     count,
     fixed,
     format_range,
     format_value,
-    p_column,
-    p_value,
     percent,
 )
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 
 # Even steps would spend most of their way on sizes that add no information.
 SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)
 _TARGETS = (0.05, 0.02)  # differences for which the number of questions is stated, as shares
-_FINDINGS = {"steady": "apart"}  # what the tables call a finding by the name of another
-_MOST_PAIRS = 200  # in a chart or table: more would take a browser, and a picture, too long
 _INFLATED = 1.05  # times by which a range is too narrow before it is worth a word
 
 
@@ -77,7 +65,7 @@ def statistics_blocks(
     files of one comparison from those of others.
     """
     blocks: list[Block] = [
-        _pairs_card(summaries, comparison, language, baselines, suffix),
+        pairs_card(summaries, comparison, language, baselines, suffix),
         *_ranks(summaries, comparison, language, baselines),
         errors_section(summaries, language, baselines=baselines),
     ]
@@ -98,87 +86,44 @@ def statistics_headline(
     (standing,) = standings(own, baselines=baselines, mode=comparison.label)
     compared = {**standing.compared, comparison.label: comparison}
     tested: DatasetStanding = replace(standing, compared=compared)
-    text = sureness(tested, language) or localized("statistics.waits", language)
-    return Headline(text, comparison_method(comparison, language))
+    return Headline(_answer(tested, language), comparison_method(comparison, language))
+
+
+def _answer(standing: DatasetStanding, language: Language) -> str:
+    """Who leads by how much, or why nobody does, in a sentence that stands alone."""
+    if won := winner(standing):
+        first, pair = won
+        second = pair.second.model if pair.first.model == first else pair.first.model
+        span = "" if pair.paired.all_equal else format_points_range(pair.paired)
+        return localized(
+            "statistics.leads" if span else "statistics.leads_steady",
+            language,
+            first=first,
+            second=second,
+            gap=format_points(pair.paired).lstrip("−"),
+            span=span,
+        )
+    sentence = sureness(standing, language)
+    answered = [s for s in standing.real if s.accuracy]
+    if not sentence or not answered:
+        return sentence or localized("statistics.waits", language)
+    if standing.guessing:
+        fewest = min(answered, key=lambda s: s.n)
+        fields = {"n": count(fewest.n), "needed": needed_share(fewest)}
+        few = fewest.n < HIDDEN_BELOW
+        return sentence if few else localized("statistics.all_guessing", language, **fields)
+    level = tied(standing.comparison) if standing.comparison else ()
+    pair = standing.pair(level[0], level[1]) if len(level) > 1 else None
+    if pair is None or pair.detectable is None:
+        return sentence
+    least = format_least_difference(pair.detectable)
+    named = join_names(level, language)
+    return localized("statistics.level_top", language, names=named, n=count(pair.n), least=least)
 
 
 def planned_size(comparison: ComparisonSet) -> int:
     """About twice the questions there are."""
     return min(SIZES, key=lambda size: abs(size - 2 * comparison.n))
-
-
-# ---------------------------------------------------------------- pairs
-
-
-def _pairs_card(
-    summaries: Sequence[Summary],
-    comparison: ComparisonSet,
-    language: Language,
-    baselines: Collection[str],
-    suffix: str,
-) -> Card:
-    pairs = comparison.pairs[:_MOST_PAIRS]
-    blocks: list[Block] = []
-    if pairs:
-        drawn = series_styles([s.cell.model for s in summaries], baselines)
-        chart = difference_intervals(
-            pairs,
-            [_names(pair, language) for pair in pairs],
-            language,
-            colours=[drawn[pair.first.model].colour for pair in pairs],
-        )
-        about = difference_subtitle(pairs, language)
-        sentence = pair_sentence(pairs[0], language)
-        blocks += [ChartBlock(f"differences{suffix}.png", "", chart, about, sentence)]
-        blocks.append(_pair_table(pairs, language))
-    if len(pairs) < len(comparison.pairs):
-        total = count(len(comparison.pairs))
-        more = localized("statistics.first_pairs", language, n=count(len(pairs)), total=total)
-        blocks.append(Notes((NoteLine("na", more),)))
-    refused = [refusal_sentence(each, language) for each in comparison.incomparable]
-    if refused:
-        blocks.append(Notes(tuple(NoteLine("na", text) for text in refused)))
-    measure = localized(f"measure-{comparison.measure}", language)
-    return Card(tuple(blocks), localized("statistics.pairs", language), aside=measure)
-
-
-def _pair_table(pairs: Sequence[CellComparison], language: Language) -> Table:
-    keys = ("pair", "difference", "n", "only", "mcnemar", "holm", "finding")
-    heads = [localized(f"statistics.{key}", language) for key in keys]
-    return text_table(heads, [_pair(pair, language) for pair in pairs])
-
-
-def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
-    table, tested = pair.mcnemar, pair.finding in ("apart", "level")
-    ends = "" if pair.paired.all_equal else format_points_range(pair.paired)
-    only = localized(
-        "statistics.only_of",
-        language,
-        first=count(table.first_only) if table else NONE,
-        second=count(table.second_only) if table else NONE,
-    )
-    return (
-        _names(pair, language),
-        ValueCell(format_points(pair.paired), "", ends),
-        count(pair.n),
-        only if table else NONE,
-        _mcnemar(pair, language),
-        p_column(pair.adjusted) if tested else NONE,
-        localized(f"statistics.{_FINDINGS.get(pair.finding, pair.finding)}", language),
-    )
-
-
-def _mcnemar(pair: CellComparison, language: Language) -> TableCell:
-    table = pair.mcnemar
-    if pair.too_few_questions or table is None or table.mid is None or table.exact is None:
-        return NONE
-    exact = localized("statistics.exact", language, p=p_value(table.exact))
-    return ValueCell(p_column(table.mid), below=exact, strong=False)
-
-
-def _names(pair: CellComparison, language: Language) -> str:
-    fields = {"first": pair.first.model, "second": pair.second.model}
-    return localized("statistics.minus", language, **fields)
 
 
 # ---------------------------------------------------------------- ranks
@@ -192,11 +137,10 @@ def _ranks(
 ) -> list[Block]:
     if not (comparison.ranks or set(comparison.unranked.values()) - {"baseline"}):
         return []
-    own = list(dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines))
-    places = {model: place for place, model in enumerate(own)}
+    places = _marker_places(summaries, baselines)
 
     def model(name: str) -> ModelCell:
-        return ModelCell(name, places.get(name, 0), name in baselines)
+        return ModelCell(name, places[name] or 0, places[name] is None)
 
     rows: list[tuple[TableCell, ...]] = [
         (str(each.band), model(each.name), f"{percent(each.value)} %", _range(each.low, each.high))
@@ -233,7 +177,7 @@ def errors_section(
     summaries: Sequence[Summary], language: Language, *, baselines: Collection[str] = ()
 ) -> Details:
     """Each cell over its orders with its clustered error and its design effect."""
-    own = list(dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines))
+    places = _marker_places(summaries, baselines)
     called = names(summaries, language)
     keys = ("cell", "kind", "figure", "se", "t", "deff", "n", "trials", "effective")
     answered = [summary for summary in summaries if summary.accuracy]
@@ -241,8 +185,8 @@ def errors_section(
         (
             ModelCell(
                 s.cell.model,
-                own.index(s.cell.model) if s.cell.model in own else 0,
-                s.cell.model in baselines,
+                places[s.cell.model] or 0,
+                places[s.cell.model] is None,
                 called[s.cell][1],
             ),
             *_error(s, language),
@@ -337,6 +281,11 @@ def _power(comparison: ComparisonSet, language: Language, size: int, suffix: str
         finding,
         (table, ChartBlock(f"questions{suffix}.png", "", chart, about, finding)),
     )
+
+
+def _names(pair: CellComparison, language: Language) -> str:
+    fields = {"first": pair.first.model, "second": pair.second.model}
+    return localized("statistics.minus", language, **fields)
 
 
 def _least(difference: float | None, language: Language) -> str:

@@ -10,12 +10,13 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
+from evalui.report.blocks import Bullets
 from evalui.report.html import Html, div, el, span
 from evalui.report.icons import CHEVRON
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import note, page_head, select, signature_line
+from evalui.ui.components.widgets import note, page_head, select
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare.query import CompareQuery, read_query
@@ -138,7 +139,7 @@ class CompareTab:
             render_blocks(blocks),
             question_list_card(PairView(t, compared, pair, query, _models(able))) if pair else None,
             el("section", others, cls="disc"),
-            *map(signature_line, _signatures([each.row.cell.signature for each in able])),
+            render_blocks([_signatures(able)]),
             cls="compare",
             data_address=query.address,
         )
@@ -218,9 +219,7 @@ def _run_link(contender: Contender) -> Html:
     return el("a", contender.run_name, href=f"?run={contender.run}&tab=results", cls="meta")
 
 
-def _signatures(signatures: Sequence[str]) -> list[str]:
-    """One signature for all, with each of the parts that differ."""
-    parts = [signature.split("|") for signature in signatures]
-    if len({len(each) for each in parts}) > 1:
-        return [*dict.fromkeys(signatures)]
-    return ["|".join(" + ".join(dict.fromkeys(same)) for same in zip(*parts, strict=True))]
+def _signatures(able: Sequence[ComparedCell]) -> Bullets:
+    """How the figures of each cell were made."""
+    lines = dict.fromkeys(each.row.cell.signature.replace("|", " · ") for each in able)
+    return Bullets(tuple(lines), signatures=True)

@@ -59,7 +59,7 @@ def judge_card(
             _judges_needing_references(
                 t, [state for state in able if state.entry.name in chosen], form, referenced
             ),
-            div(_fields(t, contestants, form), cls="gap pb"),
+            div(_fields(t, contestants, form), cls="gap judge-set"),
             _own_rubric(t, form),
             hidden=not on,
         ),

@@ -8,6 +8,7 @@ from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
+from evalui.runs.spec import JUDGE
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
@@ -20,6 +21,7 @@ from evalui.ui.components.widgets import (
 )
 from evalui.ui.services.run_labels import LIVE_STATES, run_label, settings_label
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.arena.arena_view import has_duels
 from evalui.ui.tabs.results import (
     bias,
     calibration,
@@ -97,10 +99,17 @@ class ResultsTab:
 
     def _name(self, view: RunView, form: Form) -> str:
         # Written answers have no positions and are not right or wrong.
-        offered = VIEWS if view.has_choices else JUDGED_VIEWS
+        offered = self._offered(view)
         requested = field_value(form, "sub")
         known = requested in offered or (view.has_choices and requested in _WITHIN)
         return requested if known and requested in self.views else VIEWS[0]
+
+    def _offered(self, view: RunView) -> tuple[str, ...]:
+        """The views of a run; of answers that were only marked one by one none shows duels."""
+        if view.has_choices:
+            return VIEWS
+        duels = has_duels(self.service, view.run.id)
+        return tuple(each for each in JUDGED_VIEWS if duels or each != "duels")
 
     # ------------------------------------------------------------ the frame
 
@@ -120,14 +129,22 @@ class ResultsTab:
         )
 
     def _facts(self, view: RunView) -> list[str]:
-        """How many questions and models, when, and the settings that are not the usual ones."""
+        """How many questions and models, who judged, when, and unusual settings."""
         t, run = self.t, view.run
         cells = view.answering_cells
         sizes = {cell.dataset_key: cell.questions for cell in cells}
         models = len({cell.cell.model for cell in cells})
         moment = format_time(t, run.finished or run.started or run.created)
         counted = t.count("results.questions", sum(sizes.values()))
-        return [counted, t.count("results.models", models), moment, *settings_label(t, run)]
+        judges = dict.fromkeys(cell.cell.model for cell in view.cells if cell.cell.mode == JUDGE)
+        judged = [t("setting.judges", names=t("list.comma").join(judges))] if judges else []
+        return [
+            counted,
+            t.count("results.models", models),
+            *judged,
+            moment,
+            *settings_label(t, run),
+        ]
 
     def _subtabs(self, view: RunView, name: str) -> Html:
         current = _WITHIN.get(name, name)
@@ -140,7 +157,7 @@ class ResultsTab:
                 else view.address(each),
                 aria_current="page" if each == current else None,
             )
-            for each in (VIEWS if view.has_choices else JUDGED_VIEWS)
+            for each in self._offered(view)
         )
         return el("nav", *links, cls="sub", aria_label=self.t("results.views"))
 

@@ -104,7 +104,7 @@ def pickers(t: Messages, selection: ComparisonSelection, size: int) -> Html:
         field(t("statistics.compared"), compared) if len(selection.options) > 1 else None,
         field(t("statistics.measure"), select("measure", measures, selection.comparison.measure)),
         field(t("statistics.size"), select("size", sizes, str(size))),
-        cls="fields gap-s",
+        cls="fields pickers",
     )
 
 

@@ -22,13 +22,13 @@ from evalui.report.analyses.statistics import (
     rank_text,
 )
 from evalui.report.analyses.statistics.blocks import statistics_blocks
-from evalui.report.blocks import Details, Headline
-from evalui.report.charts.calibration import difference_intervals, difference_subtitle
+from evalui.report.analyses.statistics.pairs import pair_plot, pairs_caption
+from evalui.report.blocks import Card, Details, Headline
 from evalui.types import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 # What says that a difference would not have been seen.
-MISSED = re.compile(r"missed|invisible|看不出")
+MISSED = re.compile(r"\bmiss|invisible|看不出")
 
 
 def only_pair(counts: tuple[int, int, int, int]) -> tuple[ComparisonSet, CellComparison]:
@@ -48,9 +48,27 @@ def test_a_small_difference_that_passes_its_test_is_a_win_and_never_invisible():
                 comparison_method(found, language),
             )
         )
-        assert not MISSED.search(text + difference_subtitle(found.pairs, language))
+        assert not MISSED.search(text + pairs_caption(found.pairs, language))
     assert pair_sentence(pair, "en") == "a beats b by 4.9 points (0.4–9.4)"
-    assert not difference_intervals([pair], ["a − b"], "en").grey
+    assert pair_plot(pair, 0).grey is None
+
+
+def test_the_mark_of_a_pair_has_its_range_and_grey_is_what_may_be_missed():
+    found, pair = only_pair(LEVEL)
+    cell = pair_plot(pair, None)
+    (mark,) = cell.marks
+    ends = (pair.paired.difference, pair.paired.low, pair.paired.high)
+    assert (mark.value, mark.low, mark.high) == pytest.approx([100 * end for end in ends])
+    assert pair.undetected_difference
+    missed = 100 * pair.undetected_difference
+    assert cell.grey == pytest.approx((-missed, missed))
+    assert cell.baseline
+    (card, *_) = statistics_blocks(two(*LEVEL), found, "en")
+    assert isinstance(card, Card)
+    assert [column.rule for column in card.blocks[0].columns if column.axis] == [
+        (0.0, "no difference")
+    ]
+    assert card.blocks[0].rows[0][0] == "a − b"
 
 
 def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one():
@@ -63,8 +81,8 @@ def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one(
     assert pair_sentence(pair, "zh") == (
         "245 题分不出 a 与 b 的高下；两者的真实差别若低于 7 分，通常看不出来"
     )
-    assert "would usually miss" in difference_subtitle(found.pairs, "en")
-    assert "通常看不出" in difference_subtitle(found.pairs, "zh")
+    assert "would usually miss" in pairs_caption(found.pairs, "en")
+    assert "通常看不出" in pairs_caption(found.pairs, "zh")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -173,8 +191,7 @@ def test_no_page_tells_a_difference_as_a_win_and_as_invisible(summaries: list[Su
         # What is said of all pairs together may not doubt any of those that were told apart.
         assert not (wins and MISSED.search(whole))
         assert not (
-            len(wins) == len(found.pairs)
-            and MISSED.search(difference_subtitle(found.pairs, language))
+            len(wins) == len(found.pairs) and MISSED.search(pairs_caption(found.pairs, language))
         )
         for pair in wins:
             better, worse = (found.rank_of(cell.model) for cell in (pair.first, pair.second))

@@ -20,8 +20,7 @@ from evalui.report.analyses.statistics import (
     unranked_reason,
 )
 from evalui.report.analyses.statistics.blocks import statistics_blocks
-from evalui.report.blocks import Card, ChartBlock, Details, Table
-from evalui.report.charts.kinds import Intervals
+from evalui.report.blocks import Card, Details, Table
 from evalui.report.numbers import p_value, signed_points
 from evalui.report.render.page import render_blocks
 from evalui.scoring.statistics.paired_tests import McNemar, PairedTTest
@@ -335,9 +334,6 @@ def test_of_very_many_pairs_the_first_are_shown_and_all_are_counted():
     assert isinstance(power, Details)
     tables = [block for block in (*card.blocks, *power.blocks) if isinstance(block, Table)]
     assert [len(table.rows) for table in tables] == [200, 200]
-    (chart,) = [block.chart for block in card.blocks if isinstance(block, ChartBlock)]
-    assert isinstance(chart, Intervals)
-    assert len(chart.rows) == 200
     assert "The first 200 of 231 pairs; the spreadsheet lists all." in shown
     few = statistics_blocks(many[:2], comparisons(many[:2])[0], "en")
     assert "the spreadsheet lists all" not in render_blocks(few)

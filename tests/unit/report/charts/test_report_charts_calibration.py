@@ -1,17 +1,13 @@
 import pytest
-from bias_examples import cell_result, fond, halting, right, with_probabilities
+from bias_examples import cell_result, fond, with_probabilities
 
 from evalui.report.analyses.overview.summary import summarise
-from evalui.report.analyses.statistics import comparisons
 from evalui.report.charts.calibration import (
-    difference_intervals,
-    difference_subtitle,
     reliability,
     reliability_subtitle,
     reliability_title,
     sample_size_lines,
 )
-from evalui.report.charts.kinds import Label
 from evalui.scoring.calibration import Calibration, CalibrationBin
 from evalui.types import Interval
 
@@ -25,13 +21,6 @@ def _bin(low: float, sure: float, value: float, n: int) -> CalibrationBin:
 def _calibration(*bins: CalibrationBin) -> Calibration:
     empty = CalibrationBin(0.0, 0.1, None, None)
     return Calibration(sum(b.accuracy.n for b in bins), 0.123, 0.456, (empty, *bins))
-
-
-@pytest.fixture
-def pairs():
-    made = [("sure", right), ("fond", fond), ("also", right)]
-    summaries = [summarise(cell_result(pick, model=model)) for model, pick in made]
-    return comparisons(summaries)[0].pairs
 
 
 def test_sureness_stands_against_rightness_with_ranges_and_counts():
@@ -109,61 +98,3 @@ def test_a_pair_has_its_own_line():
     chart = sample_size_lines(240, "en", omega=0.4)
     assert len(chart.lines) == 4
     assert "240 questions: 7.2 points" in chart.lines[3].hover
-
-
-def test_differences_are_drawn_in_points_with_their_ranges(pairs):
-    chart = difference_intervals(pairs[:1], ["robust accuracy"], "en")
-    ((mark,),) = (series.marks for series in chart.series)
-    found = pairs[0].paired
-    assert mark.value == pytest.approx(50)
-    assert (mark.low, mark.high) == pytest.approx((100 * found.low, 100 * found.high))
-    assert mark.keys == ("sure", "fond", "robust")
-    assert mark.label == Label("+50", "41–59")
-
-
-@pytest.fixture(scope="module")
-def level():
-    """A pair that the questions do not tell apart."""
-    made = [("one", halting(5)), ("other", halting(6))]
-    (found,) = comparisons([summarise(cell_result(pick, model=name)) for name, pick in made])
-    return found.pairs[0]
-
-
-def test_grey_is_what_may_be_missed_and_stands_in_no_row_of_a_win(pairs, level):
-    chart = difference_intervals([pairs[0], level], ["won", "level"], "en")
-    half = 100 * level.undetected_difference
-    assert chart.grey == [(1, -half, half)]
-
-
-def test_nought_is_always_on_the_axis_of_differences(pairs):
-    axis = difference_intervals(pairs, list("abc"), "en").axis
-    assert axis.low == -axis.high
-    assert axis.high >= 60
-
-
-def test_differences_without_a_winner_are_grey(pairs):
-    chart = difference_intervals(pairs, list("abc"), "en", colours=["#0072B2"])
-    colours = {series.marks[0].keys[:2]: series.style.colour for series in chart.series}
-    assert colours["sure", "also"] == "#80868B"
-    assert colours["sure", "fond"] == "#0072B2"
-
-
-def test_the_grey_is_explained_where_there_is_any(pairs, level):
-    lines = "Lines: 95 % range, paired by question."
-    assert difference_subtitle([pairs[0]], "en") == lines
-    assert difference_subtitle([pairs[0], level], "en") == (
-        f"Grey: true differences that these questions would usually miss. {lines}"
-    )
-    same = [pair for pair in pairs if pair.paired.all_equal]
-    assert difference_subtitle(same, "en") == ""
-    assert difference_intervals(same, ["a"], "en").grey == []
-
-
-def test_halting_models_are_less_apart_than_fond_ones():
-    summaries = [
-        summarise(cell_result(pick, model=name))
-        for name, pick in (("a", right), ("b", halting(10)))
-    ]
-    (pair,) = comparisons(summaries)[0].pairs
-    (series,) = difference_intervals([pair], ["x"], "en").series
-    assert series.marks[0].value == pytest.approx(10)

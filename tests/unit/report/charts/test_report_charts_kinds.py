@@ -1,6 +1,12 @@
 import pytest
 
-from evalui.report.charts.kinds import Label, coloured_and_grey, share_axis, share_limit
+from evalui.report.charts.kinds import (
+    Label,
+    coloured_and_grey,
+    points_axis,
+    share_axis,
+    share_limit,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,3 +36,11 @@ def test_a_layer_without_rows_is_left_out():
     values, text = [[0.1]], [[Label("a")]]
     assert [scale for scale, *_ in coloured_and_grey(values, text, set(), "share")] == ["share"]
     assert [scale for scale, *_ in coloured_and_grey(values, text, {0}, "share")] == ["grey"]
+
+
+def test_an_axis_of_differences_reaches_as_far_on_both_sides_and_names_nought():
+    axis = points_axis([-41.2, 59.1])
+    assert (axis.low, axis.high) == (-65, 65)
+    assert list(axis.labels) == ["−60", "−40", "−20", "0", "+20", "+40", "+60"]
+    assert (points_axis([]).low, points_axis([]).high) == (-10, 10)
+    assert points_axis([3], lambda tick: f"{tick / 100:+.2f}").labels[0] == "−0.10"

@@ -15,6 +15,8 @@ from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.summary import summarise
+from evalui.report.analyses.statistics import comparisons
+from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table
 from evalui.report.charts.answers import picks_heat_map
 from evalui.report.charts.kinds import Label
@@ -253,6 +255,13 @@ def test_the_marks_of_the_lead_table_are_a_picture_with_its_finding(two, texts):
     assert "guessing 25 %, solid 0.4 %" in shown
 
 
+def test_the_marks_of_pairs_are_a_picture_with_their_names(two, texts):
+    (found,) = comparisons(two)
+    blocks = statistics_blocks(two, found, "en")
+    assert _size(dict(pictures(blocks[:1]))["differences.png"])
+    assert {"sure − fond", "no difference"} <= set(texts())
+
+
 def test_the_heat_map_prints_every_share(two, texts):
     draw_png(picks_heat_map(two[1].positions[0], "en"), title="fond: Picks A 62 %")
     shown = texts()
@@ -287,7 +296,7 @@ def test_few_questions_are_grey(make_result):
     ("chart", "printed"),
     [
         (HEAT_MAP, {"rows", "columns", "90 %", "80–100", "beside", "it", "below it", "–"}),
-        (INTERVALS, {"second", "detail", "20–50", "100 %", "share", "least"}),
+        (INTERVALS, {"second", "detail", "100 %", "share", "least"}),
         (LINES, {"line", "questions", "share", "a note", "40", "even"}),
         (PANELS, {"first", "n = 3", "second", "n = 4", "a model", "40 %"}),
     ],

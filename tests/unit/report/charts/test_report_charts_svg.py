@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 from bias_examples import cell_result, fond
-from chart_examples import HEAT_MAP, INTERVALS, LINES, PANELS
+from chart_examples import HEAT_MAP, LINES, PANELS
 
 from evalui.report.analyses.overview.summary import summarise
 from evalui.report.charts.answers import picks_heat_map
-from evalui.report.charts.kinds import Cells, HeatMap, Label, Mark, Panel, Series
+from evalui.report.charts.kinds import Cells, HeatMap, Label, Panel
 from evalui.report.charts.svg import draw_svg
-from evalui.report.charts.theme import COLOURS, SCALES, SeriesStyle
+from evalui.report.charts.theme import COLOURS, SCALES
 
 HOSTILE = "<b>&\"'"
 INK = "currentColor"
-KINDS = [HEAT_MAP, INTERVALS, LINES, PANELS]
+KINDS = [HEAT_MAP, LINES, PANELS]
 
 
 def _drawing(chart: Any, **words: str) -> Any:
@@ -130,35 +130,10 @@ def test_a_cell_with_an_address_is_a_link_that_a_screen_reader_finds():
     assert linked["?cell=2"].startswith("D → 无法判读")
 
 
-def test_a_mark_and_a_point_with_an_address_are_links():
-    (series,) = INTERVALS.series
-    keyed = replace(series, marks=[replace(series.marks[0], keys=("a", "b"))])
-    intervals = _drawing(replace(INTERVALS, series=[keyed]), links={"a,b": "?pair"})
-    assert [link.get("href") for link in intervals.iter("a")] == ["?pair"]
+def test_a_point_with_an_address_is_a_link():
     points = replace(LINES.lines[1], keys=[(0.1, 0.2)])
     lines = _drawing(replace(LINES, lines=[points]), links={"0.1,0.2": "?bin"})
     assert [link.get("href") for link in lines.iter("a")] == ["?bin"]
-
-
-def test_a_mark_stands_where_its_value_is_with_its_range_and_hover():
-    drawing = _drawing(INTERVALS)
-    ticks = {t.text: _number(t, "x") for t in drawing.iter("text") if t.text in ("0", "40", "20")}
-    (mark,) = (g for g in drawing.iter("g") if g.findtext("title") == "40")
-    circle = mark.find("circle")
-    step = ticks["20"] - ticks["0"]
-    assert _number(circle, "cx") == pytest.approx(ticks["0"] + 2 * step, abs=0.2)
-    ends = {(_number(each, "x1"), _number(each, "x2")) for each in drawing.iter("line")}
-    low, high = ticks["0"] + step, ticks["0"] + 2.5 * step
-    assert any(e == pytest.approx((low, high), abs=0.2) for e in ends)
-
-
-def test_a_hollow_mark_has_the_surface_of_the_page_inside():
-    style = SeriesStyle(COLOURS[0], "square")
-    marks = [Mark(0, 60, 50, 70, "as written", hollow=True), Mark(0, 40, 30, 50, "every order")]
-    chart = replace(INTERVALS, series=[Series(style, marks)], ranges="bands")
-    hollow, solid = _drawing(chart).iter("polygon")
-    assert hollow.attrib["fill"] == "var(--surface, #fff)"
-    assert solid.attrib["fill"] == COLOURS[0]
 
 
 def test_bars_stand_on_the_axis_as_tall_as_their_values():

@@ -8,11 +8,11 @@ from open_examples import judge_result, judged_run
 from evalui.report.analyses.arena.figures import arena
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import OpenRun, open_blocks
-from evalui.report.blocks import Heading
+from evalui.report.blocks import Bullets, Heading
 from evalui.report.charts import theme
 from evalui.report.compile import compile_report
 from evalui.report.export.files import files, write
-from evalui.report.render.page import as_page
+from evalui.report.render.page import as_page, render_blocks
 
 _HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -142,3 +142,13 @@ def test_the_archive_has_the_page_and_the_pictures_the_markdown_names(open_repor
         "by_lang.png",
     ]
     assert all(data.startswith(b"\x89PNG") for name, data in written.items() if ".png" in name)
+
+
+def test_signatures_stand_in_one_line_that_opens_to_all_of_them():
+    made = [f"set@1 · n:12 · model:{name} · evalui:1" for name in ("late@a", "early@b")]
+    block = Bullets((*made, "set@1 · mode:judge · judge:north@c · evalui:1"), signatures=True)
+    line, _, rest = render_blocks([block]).partition("</summary>")
+    expected = "set@1 · n:12 · model:late@a+early@b · evalui:1 · mode:judge · judge:north@c"
+    assert line.endswith(expected)
+    assert all(f"<li>{each}</li>" in rest for each in block.texts)
+    assert "<details" not in render_blocks([block], filed=True)

@@ -40,17 +40,16 @@ def render(view: RunView, form: Form) -> Html:
 
 
 def answer_page(view: RunView, blocks: tuple[Block, ...], *, guessing: bool = False) -> Html:
-    """Blocks of a run whose headline has its buttons beside it, and what to do next below all."""
+    """Blocks of a run whose headline has its buttons beside it."""
     first, rest = blocks[0], blocks[1:]
     assert isinstance(first, Headline), "a run opens with its verdict"
     return div(
         div(
             render_blocks([first]),
-            div(*_buttons(view, guessing=guessing), cls="acts"),
+            div(*_next(view), *_buttons(view, guessing=guessing), cls="acts"),
             cls="answer",
         ),
         div(render_blocks(rest), cls="blocks"),
-        div(*_next(view), cls="acts gap"),
     )
 
 
@@ -78,6 +77,6 @@ def share_button(t: Messages, run_id: str) -> Html:
 def _next(view: RunView) -> list[Child]:
     t, run = view.t, view.run.id
     return [
-        el("a", t("do.compare"), href=f"?tab=compare&run={run}", cls="btn"),
-        el("a", t("do.repeat"), href=f"?again={run}", cls="btn"),
+        el("a", t("do.compare"), href=f"?tab=compare&run={run}", cls="btn quiet"),
+        el("a", t("do.repeat"), href=f"?again={run}", cls="btn quiet"),
     ]

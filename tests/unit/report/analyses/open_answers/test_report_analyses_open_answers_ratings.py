@@ -26,7 +26,7 @@ def test_models_that_the_test_cannot_tell_apart_are_said_to_be_so():
     found = rating_result({"early": _HIGH[::-1], "late": [*_HIGH[:11], 9.0], "weak": _LOW})
     told = rating_title(found, "en", rule_based=_NOBODY)
     assert told == (
-        "By the marks of judge-local, late and early cannot be told apart: 8.5 of 10 to 8.6 of 10"
+        "By the marks of judge-local, late and early cannot be told apart: 8.6 to 8.5 of 10"
     )
 
 

@@ -138,7 +138,7 @@ def test_nobody_on_several_datasets():
     assert headline(standings(both), "en").text == ("No model beats guessing on any of 2 datasets.")
 
 
-def test_datasets_with_winners_of_their_own_have_verdicts_of_their_own():
+def test_a_winner_that_changes_with_the_dataset_is_said_so():
     found = standings(
         [
             summary(right, LATE),
@@ -147,7 +147,37 @@ def test_datasets_with_winners_of_their_own_have_verdicts_of_their_own():
             summary(right, EARLY, dataset="cmmlu"),
         ]
     )
-    assert headline(found, "en").text == "2 datasets, each with its own verdict."
+    assert headline(found, "en").text == (
+        f"The winner depends on the dataset: {LATE} and {EARLY} each win some of 2."
+    )
+
+
+def test_a_winner_on_one_of_two_datasets_is_named_with_how_many():
+    found = standings(
+        [
+            summary(right, LATE),
+            summary(fond, EARLY),
+            summary(halting(5), LATE, dataset="cmmlu"),
+            summary(halting(6), EARLY, dataset="cmmlu"),
+        ]
+    )
+    assert headline(found, "en").text == (
+        f"{LATE} wins on 1 of 2 datasets; no clear winner elsewhere."
+    )
+    neither = headline(found[1:] * 2, "en").text
+    assert neither == "No model is a clear winner on any of 2 datasets."
+
+
+def test_several_datasets_of_few_questions_rank_nobody():
+    few = [
+        summary(pick, name, n=12, dataset=dataset)
+        for dataset in ("ceval", "cmmlu")
+        for pick, name in ((right, LATE), (fond, EARLY))
+    ]
+    assert headline(standings(few), "en").text == (
+        "Too few questions to rank models on any of 2 datasets."
+    )
+    assert headline(standings(few), "zh").text == "2 个数据集的题目都太少，不排名。"
 
 
 def test_many_names_are_counted():

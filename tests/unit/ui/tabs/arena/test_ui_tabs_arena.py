@@ -153,7 +153,7 @@ def test_how_far_the_judge_can_be_trusted_folds_behind_its_finding(
         return "a" if number < 2 else better(number, first, second)
 
     said = page(tab, judged(arena_desk, sways, injected=(3,)))
-    section = said.partition('<details id="trust">')[2].partition("</details>")[0]
+    section = said.partition('<details id="trust-written">')[2].partition("</details>")[0]
     finding = section.partition('class="finding">')[2].partition("</span>")[0]
     # The injected question is always won by the first, too: 9 of 36.
     assert finding == "It follows a rule: 25 % flip with the order. Nobody has voted yet."
@@ -172,7 +172,7 @@ def test_a_warning_leads_to_its_duels(tab: ArenaTab, arena_desk: AppService):
 
 
 def test_a_pair_leads_to_its_duels(tab: ArenaTab, run_id: str):
-    section = page(tab, run_id).partition('<details id="who-beats-whom">')[2]
+    section = page(tab, run_id).partition('<details id="who-beats-whom-written">')[2]
     assert "Share of points" in section
     assert "sub=duels&amp;arena=0&amp;duel_pair=late%7Cweak" in section
 
@@ -183,7 +183,7 @@ def test_figures_carry_their_signature(tab: ArenaTab, run_id: str):
 
 def groups(said: str) -> dict[str, list[str]]:
     """The rows of the table of capabilities."""
-    table = said.partition('<details id="by-group">')[2].partition(">Capability</th>")[2]
+    table = said.partition('<details id="by-group-written">')[2].partition(">Capability</th>")[2]
     return {row[0]: row[1:] for row in cells(table)}
 
 
@@ -219,7 +219,7 @@ def test_several_judges_can_be_chosen_and_their_panel_agrees(tab: ArenaTab, aren
     run_id = judged(arena_desk, judges=["judge", "second"])
     said = page(tab, run_id)
     assert 'aria-current="true">all judges together</a>' in said
-    assert "They agree on" in said.partition('<details id="trust">')[2]
+    assert "They agree on" in said.partition('<details id="trust-written">')[2]
     assert "Judges agree" in said
     second = page(tab, run_id, arena="2")
     assert 'aria-current="true">second (rule-based)</a>' in second
@@ -243,7 +243,7 @@ def test_what_people_say_is_an_arena_of_its_own(tab: ArenaTab, arena_desk: AppSe
     )
     said = page(tab, run_id)
     assert "75 % agreement with people on 4 pairs." in said
-    rows = {row[0]: row[1:] for row in cells(said.partition('<details id="trust">')[2])}
+    rows = {row[0]: row[1:] for row in cells(said.partition('<details id="trust-written">')[2])}
     assert rows["Agrees with people"][::2] == ["75 %", "4"]
     people = page(tab, run_id, arena="1")
     assert "4 verdicts · judged by people" in people
