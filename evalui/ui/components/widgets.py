@@ -125,10 +125,5 @@ def definitions(pairs: Iterable[tuple[Child, Child]]) -> Html:
     return el("dl", *(join(el("dt", word), el("dd", figure)) for word, figure in pairs))
 
 
-def signature_line(signature: str) -> Html:
-    """How the figures above were made, for people to copy."""
-    return div(signature.replace("|", " · "), cls="sig")
-
-
 def _head(head: Child, *, right: bool) -> Html:
     return el("th", head, scope="col", cls="r" if right else None)

@@ -27,7 +27,7 @@ from evalui.report.analyses.statistics import (
     format_least_difference,
     mcnemar_sentence,
 )
-from evalui.report.analyses.statistics.pairs import pair_plot
+from evalui.report.analyses.statistics.blocks import pair_plot
 from evalui.report.blocks import (
     NONE,
     Block,

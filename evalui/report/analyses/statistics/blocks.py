@@ -1,15 +1,13 @@
 """How sure each figure is, every two models tested, and what could have been seen, as blocks."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import names
-from evalui.report.analyses.overview.sections import needed_share, sureness
 from evalui.report.analyses.overview.standing import DatasetStanding, standings
 from evalui.report.analyses.overview.summary import Summary
-from evalui.report.analyses.overview.verdict import join_names, tied, winner
 from evalui.report.analyses.statistics import (
     CellComparison,
     ComparisonSet,
@@ -18,35 +16,50 @@ from evalui.report.analyses.statistics import (
     format_points,
     format_points_range,
     rank_text,
+    refusal_sentence,
 )
-from evalui.report.analyses.statistics.pairs import MOST_PAIRS, marker_places, pairs_card
+from evalui.report.analyses.statistics.headline import comparison_sentence
 from evalui.report.blocks import (
     NONE,
     Block,
+    Card,
     ChartBlock,
+    Column,
     Details,
     Headline,
     ModelCell,
+    NoteLine,
+    Notes,
     Paragraph,
+    PlotCell,
+    PlotMark,
+    Table,
     TableCell,
     ValueCell,
     text_table,
 )
 from evalui.report.charts.calibration import sample_size_lines
+from evalui.report.charts.kinds import points_axis
 from evalui.report.numbers import (
     count,
     fixed,
     format_range,
     format_value,
+    p_column,
+    p_value,
     percent,
 )
-from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 
 # Even steps would spend most of their way on sizes that add no information.
 SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)
 _TARGETS = (0.05, 0.02)  # differences for which the number of questions is stated, as shares
+_FINDINGS = {"steady": "apart"}  # what the tables call a finding by the name of another
+_MOST_PAIRS = 200  # in a chart or table: more would take a browser, and a picture, too long
+# Pixels of columns: what they leave is for the marks.
+_WIDTHS = {"difference": 128, "n": 88, "only": 100, "mcnemar": 128, "holm": 96}
+_NAME_WIDTH, _FINDING_WIDTH = 200, 128
 _INFLATED = 1.05  # times by which a range is too narrow before it is worth a word
 
 
@@ -65,7 +78,7 @@ def statistics_blocks(
     files of one comparison from those of others.
     """
     blocks: list[Block] = [
-        pairs_card(summaries, comparison, language, baselines, suffix),
+        _pairs_card(summaries, comparison, language, baselines, suffix),
         *_ranks(summaries, comparison, language, baselines),
         errors_section(summaries, language, baselines=baselines),
     ]
@@ -81,49 +94,123 @@ def statistics_headline(
     *,
     baselines: Collection[str] = (),
 ) -> Headline:
-    """How sure the comparison is, and how it was tested."""
+    """Who leads by how much, and how it was tested."""
     own = [s for s in summaries if s.cell.dataset == comparison.dataset]
     (standing,) = standings(own, baselines=baselines, mode=comparison.label)
     compared = {**standing.compared, comparison.label: comparison}
     tested: DatasetStanding = replace(standing, compared=compared)
-    return Headline(_answer(tested, language), comparison_method(comparison, language))
-
-
-def _answer(standing: DatasetStanding, language: Language) -> str:
-    """Who leads by how much, or why nobody does, in a sentence that stands alone."""
-    if won := winner(standing):
-        first, pair = won
-        second = pair.second.model if pair.first.model == first else pair.first.model
-        span = "" if pair.paired.all_equal else format_points_range(pair.paired)
-        return localized(
-            "statistics.leads" if span else "statistics.leads_steady",
-            language,
-            first=first,
-            second=second,
-            gap=format_points(pair.paired).lstrip("−"),
-            span=span,
-        )
-    sentence = sureness(standing, language)
-    answered = [s for s in standing.real if s.accuracy]
-    if not sentence or not answered:
-        return sentence or localized("statistics.waits", language)
-    if standing.guessing:
-        fewest = min(answered, key=lambda s: s.n)
-        fields = {"n": count(fewest.n), "needed": needed_share(fewest)}
-        few = fewest.n < HIDDEN_BELOW
-        return sentence if few else localized("statistics.all_guessing", language, **fields)
-    level = tied(standing.comparison) if standing.comparison else ()
-    pair = standing.pair(level[0], level[1]) if len(level) > 1 else None
-    if pair is None or pair.detectable is None:
-        return sentence
-    least = format_least_difference(pair.detectable)
-    named = join_names(level, language)
-    return localized("statistics.level_top", language, names=named, n=count(pair.n), least=least)
+    return Headline(comparison_sentence(tested, language), comparison_method(comparison, language))
 
 
 def planned_size(comparison: ComparisonSet) -> int:
     """About twice the questions there are."""
     return min(SIZES, key=lambda size: abs(size - 2 * comparison.n))
+
+
+# ---------------------------------------------------------------- pairs
+
+
+def _pairs_card(
+    summaries: Sequence[Summary],
+    comparison: ComparisonSet,
+    language: Language,
+    baselines: Collection[str],
+    suffix: str,
+) -> Card:
+    pairs = comparison.pairs[:_MOST_PAIRS]
+    blocks: list[Block] = []
+    if pairs:
+        blocks.append(_pair_table(pairs, _marker_places(summaries, baselines), language, suffix))
+    if len(pairs) < len(comparison.pairs):
+        total = count(len(comparison.pairs))
+        more = localized("statistics.first_pairs", language, n=count(len(pairs)), total=total)
+        blocks.append(Notes((NoteLine("na", more),)))
+    refused = [refusal_sentence(each, language) for each in comparison.incomparable]
+    if refused:
+        blocks.append(Notes(tuple(NoteLine("na", text) for text in refused)))
+    measure = localized(f"measure-{comparison.measure}", language)
+    title, caption = localized("statistics.pairs", language), pairs_caption(pairs, language)
+    return Card(tuple(blocks), title, caption if pairs else "", measure)
+
+
+def pairs_caption(pairs: Sequence[CellComparison], language: Language) -> str:
+    """How to read the marks of differences; grey is explained where there is any."""
+    grey = any(pair.undetected_difference is not None for pair in pairs)
+    return localized("compare.caption_grey" if grey else "compare.caption", language)
+
+
+def _marker_places(
+    summaries: Sequence[Summary], baselines: Collection[str]
+) -> dict[str, int | None]:
+    """The place of each model's marker, None for a scripted one."""
+    own = list(dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines))
+    return {model: place for place, model in enumerate(own)} | dict.fromkeys(baselines)
+
+
+def _pair_table(
+    pairs: Sequence[CellComparison],
+    places: Mapping[str, int | None],
+    language: Language,
+    suffix: str,
+) -> Table:
+    """Each pair with its difference as a mark and in figures."""
+    known = messages(language)
+    axis = points_axis(100 * end for pair in pairs for end in pair.ends)
+    columns = (
+        Column(known("statistics.pair"), width=_NAME_WIDTH),
+        Column("", axis=axis, rule=(0.0, known("compare.equal"))),
+        *(Column(known(f"statistics.{key}"), right=True, width=w) for key, w in _WIDTHS.items()),
+        Column(known("statistics.finding"), width=_FINDING_WIDTH),
+    )
+    rows = tuple(
+        (_names(pair, language), pair_plot(pair, places[pair.first.model]), *_pair(pair, language))
+        for pair in pairs
+    )
+    return Table(columns, rows, lead=True, file=f"differences{suffix}.png")
+
+
+def pair_plot(pair: CellComparison, place: int | None) -> PlotCell:
+    """The difference of a pair on an axis of points; `place` None is that of a scripted model."""
+    paired, missed = pair.paired, pair.undetected_difference
+    return PlotCell(
+        (PlotMark(100 * paired.difference, 100 * paired.low, 100 * paired.high),),
+        place or 0,
+        place is None,
+        f"{format_points(paired)} ({format_points_range(paired)})",
+        grey=None if missed is None else (-100 * missed, 100 * missed),
+    )
+
+
+def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
+    table, tested = pair.mcnemar, pair.finding in ("apart", "level")
+    ends = "" if pair.paired.all_equal else format_points_range(pair.paired)
+    only = localized(
+        "statistics.only_of",
+        language,
+        first=count(table.first_only) if table else NONE,
+        second=count(table.second_only) if table else NONE,
+    )
+    return (
+        ValueCell(format_points(pair.paired), "", ends, size="large"),
+        count(pair.n),
+        only if table else NONE,
+        _mcnemar(pair, language),
+        p_column(pair.adjusted) if tested else NONE,
+        localized(f"statistics.{_FINDINGS.get(pair.finding, pair.finding)}", language),
+    )
+
+
+def _mcnemar(pair: CellComparison, language: Language) -> TableCell:
+    table = pair.mcnemar
+    if pair.too_few_questions or table is None or table.mid is None or table.exact is None:
+        return NONE
+    exact = localized("statistics.exact", language, p=p_value(table.exact))
+    return ValueCell(p_column(table.mid), below=exact, strong=False)
+
+
+def _names(pair: CellComparison, language: Language) -> str:
+    fields = {"first": pair.first.model, "second": pair.second.model}
+    return localized("statistics.minus", language, **fields)
 
 
 # ---------------------------------------------------------------- ranks
@@ -137,7 +224,7 @@ def _ranks(
 ) -> list[Block]:
     if not (comparison.ranks or set(comparison.unranked.values()) - {"baseline"}):
         return []
-    places = marker_places(summaries, baselines)
+    places = _marker_places(summaries, baselines)
 
     def model(name: str) -> ModelCell:
         return ModelCell(name, places[name] or 0, places[name] is None)
@@ -177,7 +264,7 @@ def errors_section(
     summaries: Sequence[Summary], language: Language, *, baselines: Collection[str] = ()
 ) -> Details:
     """Each cell over its orders with its clustered error and its design effect."""
-    places = marker_places(summaries, baselines)
+    places = _marker_places(summaries, baselines)
     called = names(summaries, language)
     keys = ("cell", "kind", "figure", "se", "t", "deff", "n", "trials", "effective")
     answered = [summary for summary in summaries if summary.accuracy]
@@ -264,7 +351,7 @@ def _power(comparison: ComparisonSet, language: Language, size: int, suffix: str
             ),
             *(count(questions_needed(pair.paired.omega, wanted)) for wanted in _TARGETS),
         )
-        for pair in planned[:MOST_PAIRS]
+        for pair in planned[:_MOST_PAIRS]
     ]
     closest = min(missed, key=lambda pair: pair.paired.omega, default=None)
     chart = sample_size_lines(size, language, omega=closest.paired.omega if closest else None)
@@ -281,11 +368,6 @@ def _power(comparison: ComparisonSet, language: Language, size: int, suffix: str
         finding,
         (table, ChartBlock(f"questions{suffix}.png", "", chart, about, finding)),
     )
-
-
-def _names(pair: CellComparison, language: Language) -> str:
-    fields = {"first": pair.first.model, "second": pair.second.model}
-    return localized("statistics.minus", language, **fields)
 
 
 def _least(difference: float | None, language: Language) -> str:

@@ -129,7 +129,7 @@ class ResultsTab:
         )
 
     def _facts(self, view: RunView) -> list[str]:
-        """How many questions and models, who judged, when, and what is not as usual."""
+        """How many questions and models, who judged, when, and unusual settings."""
         t, run = self.t, view.run
         cells = view.answering_cells
         sizes = {cell.dataset_key: cell.questions for cell in cells}

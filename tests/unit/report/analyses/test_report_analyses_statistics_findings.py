@@ -21,8 +21,7 @@ from evalui.report.analyses.statistics import (
     pair_sentence,
     rank_text,
 )
-from evalui.report.analyses.statistics.blocks import statistics_blocks
-from evalui.report.analyses.statistics.pairs import pair_plot, pairs_caption
+from evalui.report.analyses.statistics.blocks import pair_plot, pairs_caption, statistics_blocks
 from evalui.report.blocks import Card, Details, Headline
 from evalui.types import Language
 
