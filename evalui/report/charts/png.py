@@ -37,7 +37,7 @@ from evalui.report.charts.space import (
     Space,
     column_count,
     labels_width,
-    panel_grid,
+    panel_corners,
     panel_space,
     space_of,
 )
@@ -113,12 +113,7 @@ def _small_multiples(sheet: PngCanvas, chart: SmallMultiples, corner: tuple[floa
     if not chart.panels:
         return
     one = panel_space(chart, PAPER)
-    across, _ = panel_grid(chart, one, PAPER)
-    tall = PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP
-    for place, panel in enumerate(chart.panels):
-        row, column = divmod(place, across)
-        left = corner[0] + column * (one.width + PANEL_GAP)
-        top = corner[1] + row * tall
+    for column, panel, left, top in panel_corners(chart, one, corner, PAPER):
         title = truncate_text(panel.title.strong, one.width + PANEL_GAP - 12)
         sheet.text(left, top + 10, title, bold=True)
         sheet.text(left, top + 28, panel.title.plain, size=12, faint=True)

@@ -1,6 +1,6 @@
 """The space that charts take on a paper, the same for pictures and for SVG: pixels of a page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evalui.report.charts.kinds import (
@@ -10,6 +10,7 @@ from evalui.report.charts.kinds import (
     Intervals,
     Label,
     Lines,
+    Panel,
     SmallMultiples,
 )
 from evalui.report.charts.theme import BOLD
@@ -137,3 +138,14 @@ def panel_grid(chart: SmallMultiples, one: Space, paper: Paper) -> tuple[int, in
     fitting = int((paper.widest - one.left) // (one.width + PANEL_GAP))
     across = max(1, min(len(chart.panels), _MAX_PANELS_ACROSS, fitting))
     return across, -(-len(chart.panels) // across)
+
+
+def panel_corners(
+    chart: SmallMultiples, one: Space, corner: tuple[float, float], paper: Paper
+) -> Iterator[tuple[int, Panel, float, float]]:
+    """Column, panel and the left and top of each panel, in pixels; `one` is the room of a panel."""
+    across, _ = panel_grid(chart, one, paper)
+    tall = PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP
+    for place, panel in enumerate(chart.panels):
+        row, column = divmod(place, across)
+        yield column, panel, corner[0] + column * (one.width + PANEL_GAP), corner[1] + row * tall

@@ -27,7 +27,7 @@ from evalui.report.charts.space import (
     block_width,
     column_count,
     labels_width,
-    panel_grid,
+    panel_corners,
     panel_space,
     space_of,
 )
@@ -123,12 +123,7 @@ def _small_multiples(
     if not chart.panels:
         return
     one = panel_space(chart, PAPER)
-    across, _ = panel_grid(chart, one, PAPER)
-    tall = PANEL_TITLE + one.top + one.height + one.bottom + PANEL_GAP
-    for place, panel in enumerate(chart.panels):
-        row, column = divmod(place, across)
-        left = corner[0] + column * (one.width + PANEL_GAP)
-        top = corner[1] + row * tall
+    for column, panel, left, top in panel_corners(chart, one, corner, PAPER):
         room = one.width + PANEL_GAP - 12
         title = truncate_text(panel.title.strong, room, width=browser_text_width)
         shown = stacked(replace(panel.title, strong=title), left, top + 18, anchor="start")
