@@ -1,15 +1,15 @@
 """Trials as columns: whatever a trial holds comes back, alone, in part and joined."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from evalui.scoring.trial_columns import FIXED_REASONS, Ragged, columns_of, join_columns
+from evalui.scoring.trial_columns import FIXED_REASONS, Ragged, TrialText, columns_of, join_columns
 from evalui.types import Reading, Trial, Variant
 
 numbers = st.floats(allow_nan=False)
@@ -54,9 +54,13 @@ def test_joined_parts_are_the_columns_of_all(parts: list[list[Trial]], rng: rand
     every = [trial for part in parts for trial in part]
     joined = join_columns([columns_of(part) for part in parts])
     order = np.array(rng.sample(range(len(every)), len(every)))
-    joined = replace(joined, texts=lambda wanted: [(None, ())] * len(wanted))
+    joined = replace(joined, texts=_no_texts)
     bare = [replace(trial, reply=None, turns=()) for trial in every]
     assert list(joined.take(order)) == [bare[place] for place in order]
+
+
+def _no_texts(wanted: NDArray[np.int64]) -> list[TrialText]:
+    return [(None, ())] * len(wanted)
 
 
 def test_the_texts_of_a_part_alone_are_read() -> None:
@@ -64,8 +68,8 @@ def test_the_texts_of_a_part_alone_are_read() -> None:
     columns = columns_of([one] * 5)
     read: list[list[int]] = []
 
-    def texts(wanted: Sequence[int]) -> list[tuple[str, tuple[str, ...]]]:
-        read.append([int(number) for number in wanted])
+    def texts(wanted: NDArray[np.int64]) -> list[TrialText]:
+        read.append(wanted.tolist())
         return [("B", ())] * len(wanted)
 
     columns = replace(columns, texts=texts)
