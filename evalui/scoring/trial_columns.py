@@ -106,15 +106,18 @@ class ReadingColumns:
     tied: NDArray[np.bool_]
 
     @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The four columns."""
+        return self.choice, self.credit, self.rule, self.tied
+
+    @property
     def unreadable(self) -> NDArray[np.bool_]:
         """Where nothing was chosen and nothing ties."""
         return (self.choice == NO_CHOICE) & ~self.tied
 
     def take(self, rows: Rows) -> "ReadingColumns":
         """Some of the trials, in this order."""
-        return ReadingColumns(
-            self.choice[rows], self.credit[rows], self.rule[rows], self.tied[rows]
-        )
+        return ReadingColumns(*(array[rows] for array in self.arrays))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +179,7 @@ class TrialColumns(Sequence[Trial]):
         made = _absent_readings(len(self))
         for place, name in enumerate(self.headlines):
             rows, own = self.headline == place, self.readings[name]
-            for whole, part in zip(_arrays(made), _arrays(own), strict=True):
+            for whole, part in zip(made.arrays, own.arrays, strict=True):
                 whole[rows] = part[rows]
         return made
 
@@ -205,7 +208,7 @@ class TrialColumns(Sequence[Trial]):
             readings={name: each.take(rows) for name, each in self.readings.items()},
             probabilities=self.probabilities.take(rows),
             scores={name: each.take(rows) for name, each in self.scores.items()},
-            **{name: getattr(self, name)[rows] for name in _PLAIN},
+            **{name: getattr(self, name)[rows] for name in PLAIN_COLUMNS},
         )
 
     def build(self) -> list[Trial]:
@@ -214,7 +217,7 @@ class TrialColumns(Sequence[Trial]):
         readings = {name: self._readings(columns) for name, columns in self.readings.items()}
         scores = {name: ragged.tuples() for name, ragged in self.scores.items()}
         shares = self.probabilities.tuples()
-        plain: dict[str, list[int]] = {name: getattr(self, name).tolist() for name in _PLAIN}
+        plain: dict[str, list[int]] = {name: getattr(self, name).tolist() for name in PLAIN_COLUMNS}
         return [
             Trial(
                 sample_id=self.ids[plain["sample"][place]],
@@ -239,7 +242,7 @@ class TrialColumns(Sequence[Trial]):
     def _readings(self, columns: ReadingColumns) -> list[Reading | None]:
         """One reading of every trial; there are few different ones, which trials share."""
         known: dict[tuple[int, float, int, bool], Reading | None] = {}
-        listed: list[list[Any]] = [array.tolist() for array in _arrays(columns)]
+        listed: list[list[Any]] = [array.tolist() for array in columns.arrays]
         rows: list[tuple[int, float, int, bool]] = list(zip(*listed, strict=True))
         for row in rows:
             if row not in known:
@@ -252,7 +255,8 @@ class TrialColumns(Sequence[Trial]):
         return [known[row] for row in rows]
 
 
-_PLAIN = (
+# The columns of `TrialColumns` that are plain arrays of shape (n,).
+PLAIN_COLUMNS = (
     "sample",
     "order",
     "headline",
@@ -321,7 +325,9 @@ def join_columns(parts: Sequence[TrialColumns]) -> TrialColumns:
         )
         for part in parts
     ]
-    plain = {name: np.concatenate([getattr(part, name) for part in recoded]) for name in _PLAIN}
+    plain = {
+        name: np.concatenate([getattr(part, name) for part in recoded]) for name in PLAIN_COLUMNS
+    }
     return replace(
         parts[0],
         **plain,
@@ -373,13 +379,9 @@ def _absent_readings(n: int) -> ReadingColumns:
     )
 
 
-def _arrays(columns: ReadingColumns) -> tuple[NDArray[Any], ...]:
-    return columns.choice, columns.credit, columns.rule, columns.tied
-
-
 def _join_readings(parts: Sequence[ReadingColumns]) -> ReadingColumns:
     return ReadingColumns(
-        *(np.concatenate(arrays) for arrays in zip(*map(_arrays, parts), strict=True))
+        *(np.concatenate(arrays) for arrays in zip(*(part.arrays for part in parts), strict=True))
     )
 
 
