@@ -21,6 +21,7 @@ from evalui.scoring.choice.permutations import count_variants
 from evalui.scoring.choice.trial_grid import (
     OptionCountStratum,
     TrialGrid,
+    first_come,
     strata_of_grids,
     trial_grids,
 )
@@ -154,13 +155,44 @@ def cell_trials(trials: Sequence[Trial], pattern: Pattern) -> CellTrials:
     return trials if isinstance(trials, CellTrials) else CellTrials(trials, pattern)
 
 
-def score_values(
-    columns: TrialColumns, name: str
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+class QuestionTrials(Mapping[str, TrialColumns]):
+    """The trials of each question by its id, in their order; questions as they first came."""
+
+    def __init__(self, trials: Sequence[Trial]) -> None:
+        self._columns = columns = columns_of(trials)
+        come, _ = first_come(columns.sample, len(columns.ids))
+        self._codes = {columns.ids[code]: code for code in come.tolist()}
+        self._rows = np.argsort(columns.sample, kind="stable")
+        self._ends = np.cumsum(np.bincount(columns.sample, minlength=len(columns.ids)))
+
+    def __getitem__(self, name: str) -> TrialColumns:
+        """The trials of a question; KeyError without any."""
+        code = self._codes[name]
+        start = self._ends[code - 1] if code else 0
+        return self._columns.take(self._rows[start : self._ends[code]])
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids of the questions."""
+        return iter(self._codes)
+
+    def __len__(self) -> int:
+        """The number of questions."""
+        return len(self._codes)
+
+
+def score_values(columns: TrialColumns, name: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The trials that have a score of that name, and the first number of each."""
     own = columns.scores.get(name) or Ragged.absent(len(columns))
     rows = np.flatnonzero(own.present)
     return rows, own.values[own.starts[rows]]
+
+
+def scores_by_question(trials: Sequence[Trial], name: str) -> dict[str, float]:
+    """The first number of that score by id; of a question that has it twice the later counts."""
+    columns = columns_of(trials)
+    rows, values = score_values(columns, name)
+    codes = columns.sample[rows].tolist()
+    return {columns.ids[code]: value for code, value in zip(codes, values.tolist(), strict=True)}
 
 
 def readable_share(unreadable: Interval) -> Interval:

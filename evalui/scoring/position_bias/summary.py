@@ -103,9 +103,7 @@ def measure_bias(
     return CellBias(
         strata=tuple(
             _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
-            for stratum, position in zip(
-                cell.strata, position_tables_of_grids(tables), strict=True
-            )
+            for stratum, position in zip(cell.strata, position_tables_of_grids(tables), strict=True)
         ),
         incomplete=cell.circular.incomplete,
         naming=cell.circular.naming,
