@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Literal
 
 from evalui.report.analyses.overview.narrative import group_name, names
-from evalui.report.analyses.overview.summary import GroupKind, SubjectGroup, Summary
 from evalui.report.charts.theme import MIN_QUESTIONS
+from evalui.scoring.cell_summary import GroupKind, SubjectGroup, Summary
 from evalui.scoring.choice.trial_grid import strata
 from evalui.scoring.position_bias.consistency import most_frequent
 from evalui.scoring.position_bias.summary import StratumBias
