@@ -222,7 +222,11 @@ def _write_file(path: Path, listed: Sequence[dict[str, object]]) -> None:
 def _row(rng: random.Random, number: int) -> dict[str, object]:
     """A question of some 50 characters with four options of some 10, none like another."""
     place, part, thing, unit = map(rng.choice, (_PLACES, _PARTS, _THINGS, _UNITS))
-    first, second, year = rng.randrange(100, 10**6), rng.randrange(3, 100), rng.randrange(1950, 2025)
+    first, second, year = (
+        rng.randrange(100, 10**6),
+        rng.randrange(3, 100),
+        rng.randrange(1950, 2025),
+    )
     question = (
         f"{year}年，{place}的{part}原有{first}{unit}{thing}，此后每个月增加{second}{unit}，"
         f"若其他条件不变，则一年以后该{part}的{thing}共有____。"
@@ -231,7 +235,9 @@ def _row(rng: random.Random, number: int) -> dict[str, object]:
     values = [right + step * second for step in rng.sample((-24, -12, -1, 0, 1, 12, 24), 4)]
     if right not in values:
         values[rng.randrange(4)] = right
-    options = {letter: f"{value}{unit}{thing}" for letter, value in zip(_LETTERS, values, strict=True)}
+    options = {
+        letter: f"{value}{unit}{thing}" for letter, value in zip(_LETTERS, values, strict=True)
+    }
     return {"id": number, "question": question, **options, "answer": _LETTERS[values.index(right)]}
 
 
