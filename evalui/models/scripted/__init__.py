@@ -78,6 +78,7 @@ class ScriptedModel:
         self._delay = float(entry.options.get("delay", 0.0))
         self._log = str(entry.options.get("log", ""))
         self.abilities = self._rule.abilities
+        self.is_instant = not self._delay and not self._log
         self.fingerprint = ""
         self.set_answer_key(key)
 
