@@ -161,27 +161,38 @@ class _SameQuestionSamples:
         """The first sample all of whose options are in the rest of a prompt."""
         if len(self._samples) == 1:
             return self.first if _has_all_options(rest, self.first) else None
-        by_option = self._by_rarest
-        candidates = [
-            at for _, text in self._rarest_finder.last_occurrences(rest) for at in by_option[text]
-        ]
-        matching = (at for at in candidates if _has_all_options(rest, self._samples[at]))
-        first = min(matching, default=None)
-        return None if first is None else self._samples[first]
+        shown = [text for _, text in self._finder.last_occurrences(rest)]
+        matching: list[int] = []
+        nodes = [self._tree]
+        while nodes:
+            node = nodes.pop()
+            matching += node.indices
+            nodes += [node.children[text] for text in shown if text in node.children]
+        return self._samples[min(matching)] if matching else None
 
     @cached_property
-    def _by_rarest(self) -> dict[str, list[int]]:
-        """The indices of samples, by their option that the fewest samples have."""
+    def _tree(self) -> "_OptionNode":
+        """The sets of options, those that the fewest samples have next to the root."""
         counts = Counter(text for sample in self._samples for text in set(sample.choices))
-        indices: dict[str, list[int]] = {}
+        root = _OptionNode()
         for at, sample in enumerate(self._samples):
-            rarest = min(sample.choices, key=lambda text: (counts[text], -len(text)))
-            indices.setdefault(rarest, []).append(at)
-        return indices
+            node = root
+            for text in sorted(set(sample.choices), key=lambda text: (counts[text], text)):
+                node = node.children.setdefault(text, _OptionNode())
+            node.indices.append(at)
+        return root
 
     @cached_property
-    def _rarest_finder(self) -> SubstringFinder:
-        return SubstringFinder(self._by_rarest)
+    def _finder(self) -> SubstringFinder:
+        return SubstringFinder(text for sample in self._samples for text in sample.choices)
+
+
+class _OptionNode:
+    """Some options: the samples that have these and no more, and the nodes with one option more."""
+
+    def __init__(self) -> None:
+        self.indices: list[int] = []
+        self.children: dict[str, _OptionNode] = {}
 
 
 class _References:

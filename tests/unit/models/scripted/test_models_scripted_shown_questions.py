@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Sequence
+from itertools import combinations, islice
 from types import FrameType
 from typing import Any
 
@@ -178,14 +179,26 @@ def equal(count: int) -> list[Sample]:
     ]
 
 
+def pooled(count: int) -> list[Sample]:
+    """Equal questions with options that many others have, too."""
+    sets = islice(combinations([f"text {letter}" for letter in "abcdefghijklmn"], 4), count)
+    return [Sample(str(n), "Which of these is right?", some, 0) for n, some in enumerate(sets)]
+
+
 def open_questions(count: int) -> list[Sample]:
     return [Sample(str(n), f"{n} is how much?", target=(f"It is {n}.",)) for n in range(count)]
 
 
 @pytest.mark.parametrize(
     ("make", "way"),
-    [(different, CHOOSING), (different, CLOZE), (equal, CHOOSING), (open_questions, WRITTEN)],
-    ids=["questions", "cloze", "equal questions", "open questions"],
+    [
+        (different, CHOOSING),
+        (different, CLOZE),
+        (equal, CHOOSING),
+        (pooled, CHOOSING),
+        (open_questions, WRITTEN),
+    ],
+    ids=["questions", "cloze", "equal questions", "shared options", "open questions"],
 )
 def test_ten_times_the_questions_are_no_more_work_for_one_answer(
     make: Callable[[int], list[Sample]], way: tuple[Any, ModeSettings]
