@@ -188,8 +188,10 @@ class ScriptedModel:
         known, sample, logs = self._last_scored
         if known != prompt:
             sample = self._known_samples.find_choice_sample(prompt)
-            seen = sample and SeenQuestion(sample, (), prompt)
-            logs = _log_softmax(self._rule.score_options(seen, self._seed)) if seen else ()
+            logs = ()
+            if sample:
+                seen = SeenQuestion(sample, (), prompt)
+                logs = _log_softmax(self._rule.score_options(seen, self._seed))
             self._last_scored = prompt, sample, logs
         return sample, logs
 

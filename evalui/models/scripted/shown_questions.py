@@ -83,8 +83,8 @@ class SubstringFinder:
         if self._has_empty and not self._is_candidate(prompt, len(prompt)):
             yield len(prompt)
         for begin in range(_last_window(prompt), -1, -_WINDOW):
-            found = self._last_character.finditer(prompt, begin, begin + _WINDOW)
-            for end in reversed([match.end() for match in found]):
+            matches = self._last_character.finditer(prompt, begin, begin + _WINDOW)
+            for end in reversed([match.end() for match in matches]):
                 if self._is_candidate(prompt, end):
                     yield end
 
