@@ -12,7 +12,6 @@ from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
 from evalui.report.blocks import Bullets
 from evalui.report.html import Html, div, el, span
-from evalui.report.icons import CHEVRON
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action
@@ -129,7 +128,7 @@ class CompareTab:
         )
         others = el(
             "details",
-            el("summary", CHEVRON, el("b", t("compare.choose_others")), span(cls="finding")),
+            el("summary", el("b", t("compare.choose_others")), span(cls="finding")),
             div(self._chooser(choice), cls="in"),
             id="choose",
             open=choice.open,

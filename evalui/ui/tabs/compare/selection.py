@@ -285,7 +285,7 @@ def _run(
     chosen = any(cell.run_id == offer.run.id for cell in picked)
     return el(
         "details",
-        el("summary", span(offer.run.name), " ", span(about, cls="meta")),
+        el("summary", span(offer.run.name), span(about, cls="meta")),
         *(
             _group(t, words, cells, picked, places=places, baselines=baselines)
             for words, cells in groups.items()

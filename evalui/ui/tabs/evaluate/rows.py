@@ -6,7 +6,7 @@ from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.icons import CHEVRON, status_icon
+from evalui.report.icons import status_icon
 
 
 def choice_row(
@@ -47,7 +47,7 @@ def choice_row(
 
 def fold(title: str, summary: Child, *content: Child, opened: bool = False, cls: str = "") -> Html:
     """A line that opens on what it sums up."""
-    line = el("summary", CHEVRON, el("b", title), span(summary, cls="dim") if summary else None)
+    line = el("summary", el("b", title), span(summary, cls="dim") if summary else None)
     return el("details", line, div(*content), open=opened, cls=f"foldrow {cls}".strip())
 
 
@@ -90,7 +90,7 @@ def remark(kind: str, text: Child) -> Html:
 
 def details_summary(line: Html, word: str) -> Html:
     """A summary of which the line is the first half, and the word to open it the other."""
-    return el("summary", line, join(span(CHEVRON, el("b", word), cls="more")))
+    return el("summary", line, el("b", word, cls="more"))
 
 
 def text_input(name: str, value: str, **attributes: str | bool | None) -> Html:

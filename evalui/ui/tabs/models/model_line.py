@@ -11,7 +11,6 @@ from evalui.models.endpoint.http.addresses import external_hosts
 from evalui.models.memory_estimate import Footprint
 from evalui.models.user_catalog import has_key
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.icons import CHEVRON
 from evalui.report.numbers import dollars
 from evalui.types import Ability
 from evalui.ui.components.format import amount, format_time
@@ -29,7 +28,6 @@ def model_line(t: Messages, model: ModelRow, context: RowContext) -> Html:
     kind, word = model.condition
     line = el(
         "summary",
-        CHEVRON,
         span(el("h3", entry.name), *(span(tag, cls="chip on") for tag in tags), cls="model-name"),
         span(_about(t, model), cls="meta about"),
         span(_abilities(t, model), cls="meta able"),

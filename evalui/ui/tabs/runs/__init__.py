@@ -282,9 +282,11 @@ class RunsTab:
     ) -> Sequence[Child]:
         t = self.t
         key = {"done": "runs.answers", "failed": "runs.kept", "cancelled": "runs.kept"}[row.state]
-        count = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
+        count = t(
+            key if row.done else "runs.no_answers", done=f"{row.done:,}", total=f"{row.total:,}"
+        )
         return [
-            span(format_time(t, row.finished or row.created), cls="dim"),
+            span(format_time(t, row.finished or row.created), cls="dim nw"),
             self._run_label(row),
             run_state(t, row.state),
             join(
