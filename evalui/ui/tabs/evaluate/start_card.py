@@ -9,9 +9,9 @@ from evalui.report.html import Html, div, el
 from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
 from evalui.ui.components.format import duration, format_large_count
-from evalui.ui.components.widgets import button, definitions, field
+from evalui.ui.components.widgets import button, definitions, field, text_input
 from evalui.ui.services.service import QueueAhead
-from evalui.ui.tabs.evaluate.rows import remark, text_input
+from evalui.ui.tabs.evaluate.rows import remark
 
 _NOTHING = "–"
 _LARGE_SAMPLE = 10_000  # questions from which on the smallest visible gap is no news
