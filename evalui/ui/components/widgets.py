@@ -200,12 +200,20 @@ def table(
     rows: Iterable[Sequence[Child]],
     *,
     right: Sequence[int] = (),
+    opened: int | None = None,
     cls: str = "",
 ) -> Html:
-    """A table; `right` are the columns of numbers. Wide ones scroll inside their card."""
+    """A table; `right` are the columns of numbers, `opened` is the place of a row that is open.
+
+    Wide ones scroll inside their card.
+    """
     body = [
-        el("tr", *(el("td", cell, cls="r" if at in right else None) for at, cell in enumerate(row)))
-        for row in rows
+        el(
+            "tr",
+            *(el("td", cell, cls="r" if at in right else None) for at, cell in enumerate(row)),
+            cls="sel" if place == opened else None,
+        )
+        for place, row in enumerate(rows)
     ]
     top = [
         head

@@ -18,7 +18,7 @@ from evalui.report.html import Html, div, el, join
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import button, note, page_head
+from evalui.ui.components.widgets import alert, button, note, page_head
 from evalui.ui.services.models_service import Hardware, ModelStatus, WorkerView
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models.catalog_card import catalog_card
@@ -137,7 +137,7 @@ class ModelsTab:
         new = el("a", t("add.title"), href="?tab=models&add=endpoint", cls="btn pri")
         shown = join(
             page_head(t("catalog.head"), t("catalog.promise"), new if service.may_edit else None),
-            div(note("bad", problem), role="alert") if problem else None,
+            alert("bad", problem),
             div(note("ok", notice.done), role="status") if notice.done else None,
             self._shadowed(sorted(shadowed)) if shadowed else None,
             # Keyed, so that what is unfolded stays when a note above it comes or goes.
