@@ -284,7 +284,7 @@ class RunsTab:
         t = self.t
         key = {"done": "runs.answers", "failed": "runs.kept", "cancelled": "runs.kept"}[row.state]
         count = t(
-            key if row.done else "runs.no_answers", done=f"{row.done:,}", total=f"{row.total:,}"
+            key if row.done else "runs.none_kept", done=f"{row.done:,}", total=f"{row.total:,}"
         )
         return [
             span(format_time(t, row.finished or row.created), cls="dim nw"),

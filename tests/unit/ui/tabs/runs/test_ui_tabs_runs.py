@@ -108,7 +108,7 @@ def test_a_run_without_answers_states_just_that(
     assert "no answers yet" in page
     assert "Running accuracy still moves." not in page
     ended = (tab.act(act("stop", target=run_id)) or "").partition("<h2>Finished</h2>")[2]
-    assert "no answers yet" in ended
+    assert "nothing answered" in ended
     assert " kept" not in ended
 
 
