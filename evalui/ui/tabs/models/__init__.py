@@ -97,9 +97,11 @@ class ModelsTab:
         service, t = self.service.models, self.t
         try:
             shown = self._form(form)
-            save, word = (
-                (service.change, "add.saved") if shown.edited else (service.add, "add.done")
-            )
+            save, word = service.add, "add.done"
+            if shown.edited:
+                save, word = service.change, "add.saved"
+            elif shown.place == "endpoint":
+                word = "add.done_endpoint"
         except EvaluiError as error:
             return self._catalog(ModelsNotice(problem=t.translate(error.sentence)))
         try:
@@ -120,6 +122,7 @@ class ModelsTab:
             return self.t("catalog.looked_at", when=f"{datetime.now().astimezone():%H:%M:%S}")
         elif action.do == "remove":
             self.service.models.remove(name)
+            return self.t("catalog.removed", name=name)
         return ""
 
     def _catalog(self, notice: ModelsNotice) -> Html:

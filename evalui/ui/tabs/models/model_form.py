@@ -69,6 +69,8 @@ class ModelForm:
         """
         t, edited = self.t, self.edited
         wrong = {_SHORT.get(name, name): message for name, message in (faults or {}).items()}
+        if self.place == "endpoint" and "path" in wrong and not self._value("name"):
+            wrong.pop("name", None)  # without a name of its own it would be called as its path
         problem = t("add.wrong") if wrong else problem
         title = t("add.edit", name=edited.name) if edited else t("add.title")
         return titled(

@@ -240,7 +240,7 @@ def _actions(t: Messages, model: ModelRow, context: RowContext) -> list[Html | N
     name = model.entry.name
     if context.confirming == name:
         return [
-            span(t("catalog.remove_sure"), cls="meta"),
+            span(t(f"catalog.remove_sure{'_endpoint' * model.remote}"), cls="meta"),
             button(t("catalog.remove_yes"), "remove", data_model=name),
             button(t("runs.keep"), "keep", cls="quiet"),
         ]
