@@ -158,13 +158,19 @@ def _row(
         name,
         name,
         model_about(t, model.state, room),
-        model_abilities(t, model.state) if model.can_run else t("models.cannot"),
+        _able(t, model),
         on=name in chosen,
         off=not model.can_run,
         hidden=not _matches(model, wanted),
         title=model_notes(t, model.entry),
     )
     return join(row, _with_base(t, model, models, chosen))
+
+
+def _able(t: Messages, model: OfferedModel) -> str:
+    if model.can_run:
+        return model_abilities(t, model.state)
+    return t("catalog.away" if model.state.is_endpoint_down else "models.cannot")
 
 
 def _with_base(

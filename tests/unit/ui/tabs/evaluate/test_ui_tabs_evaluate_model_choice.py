@@ -197,6 +197,14 @@ def test_a_search_hides_what_does_not_match_and_keeps_what_is_chosen():
     assert "<details open" in page
 
 
+def test_an_endpoint_that_does_not_answer_is_out_of_reach_on_both_pages():
+    away = without_answer(ModelStatus(_state("far", backend="openai"), 1.0), "no answer").state
+    assert away
+    page = _card([away], {})
+    assert '<span class="meta">Out of reach</span>' in page
+    assert "cannot run here" not in page
+
+
 def test_a_model_too_large_for_its_device_stays_with_the_reason():
     state = _state("large", backend="transformers", path="/m", parameters=32 * 10**9)
     needs = Footprint("bfloat16", 64 * 10**9, 2 * 10**9, 4096, 4096)
