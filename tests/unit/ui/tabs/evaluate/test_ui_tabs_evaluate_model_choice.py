@@ -11,7 +11,7 @@ from ui_open_examples import MODELS, open_desk, open_form, subjective
 
 from evalui.messages import messages
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import ModelState
+from evalui.models.catalog import ModelState, ModelStatus, without_answer
 from evalui.models.memory_estimate import Footprint
 from evalui.settings import ASSETS
 from evalui.ui.components.form import Form
@@ -197,8 +197,8 @@ def test_a_search_hides_what_does_not_match_and_keeps_what_is_chosen():
     assert "<details open" in page
 
 
-def test_an_endpoint_that_does_not_answer_is_out_of_reach_on_both_pages():
-    away = without_answer(ModelStatus(_state("far", backend="openai"), 1.0), "no answer").state
+def test_an_endpoint_that_does_not_answer_is_out_of_reach():
+    away = without_answer(ModelStatus(_state("far", backend="openai")), "no answer").state
     assert away
     page = _card([away], {})
     assert '<span class="meta">Out of reach</span>' in page
