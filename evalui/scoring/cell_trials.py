@@ -118,7 +118,7 @@ class CellTrials(Sequence[Trial]):
     @cached_property
     def readable(self) -> Interval:
         """The share of the trials that could be read."""
-        headline = self.columns.headlines[self.columns.headline[0]]
+        headline = self.columns.headlines[int(self.columns.headline[0])]
         return readable_share(self.format.readings[headline].unreadable)
 
     @cached_property
@@ -161,7 +161,8 @@ class QuestionTrials(Mapping[str, TrialColumns]):
     def __init__(self, trials: Sequence[Trial]) -> None:
         self._columns = columns = columns_of(trials)
         come, _ = first_come(columns.sample, len(columns.ids))
-        self._codes = {columns.ids[code]: code for code in come.tolist()}
+        codes: list[int] = come.tolist()
+        self._codes = {columns.ids[code]: code for code in codes}
         self._rows = np.argsort(columns.sample, kind="stable")
         self._ends = np.cumsum(np.bincount(columns.sample, minlength=len(columns.ids)))
 

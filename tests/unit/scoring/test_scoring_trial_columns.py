@@ -88,6 +88,13 @@ def test_the_reading_that_counts_is_that_of_each_trials_headline() -> None:
     assert columns.reading_named("a").choice.tolist() == [0, 0]
 
 
+def test_a_reading_that_some_trial_lacks_is_no_reading_of_all() -> None:
+    known = [{"a": Reading(0, 1.0, "x")}, {"a": Reading(0, 1.0, "x"), "b": Reading(1, 0.0, "x")}]
+    columns = columns_of([Trial("1", Variant(()), 0, "a", each) for each in known])
+    with pytest.raises(KeyError, match="b"):
+        columns.reading_named("b")
+
+
 def test_rows_of_one_length_are_a_matrix_and_others_are_not() -> None:
     ragged = Ragged.of([(1.0, 2.0), None, (), (3.0, 4.0)])
     assert ragged.matrix().tolist() == [[1.0, 2.0], [3.0, 4.0]]
