@@ -15,7 +15,6 @@ from evalui.report.analyses.open_answers.figures import (
     ranking_metric,
     summarise_answers,
 )
-from evalui.report.analyses.overview.summary import Measure, Summary, pair_summary
 from evalui.report.analyses.statistics import (
     MEASURES,
     CellComparison,
@@ -23,6 +22,7 @@ from evalui.report.analyses.statistics import (
     holm_corrected,
     shared_measures,
 )
+from evalui.scoring.cell_summary import Measure, Summary, pair_summary
 from evalui.scoring.cell_trials import QuestionTrials, scores_by_question
 from evalui.types import Cell, CellResult, Sample
 

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Literal
 
 from evalui.report.analyses.overview.narrative import group_name, names
-from evalui.report.analyses.overview.summary import GroupKind, SubjectGroup, Summary
 from evalui.report.charts.theme import MIN_QUESTIONS
+from evalui.scoring.cell_summary import GroupKind, SubjectGroup, Summary
 from evalui.scoring.choice.trial_grid import strata
 from evalui.scoring.position_bias.consistency import most_frequent
 from evalui.scoring.position_bias.summary import StratumBias
@@ -184,6 +184,6 @@ def questions_in(result: CellResult, bias: StratumBias, grid_cell: GridCell) -> 
     made = strata(result.trials, result.cell.pattern)
     stratum = next(one for one in made if one.n_options == bias.n_options)
     slots, options = most_frequent(stratum)
-    found = stratum.ids[(slots == grid_cell.slots) & (options == grid_cell.options)]
-    names = frozenset[str](found.tolist())
+    counted = stratum.ids[(slots == grid_cell.slots) & (options == grid_cell.options)]
+    names = frozenset[str](counted.tolist())
     return tuple(sample for sample in result.samples.values() if sample.id in names)

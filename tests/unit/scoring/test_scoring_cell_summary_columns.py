@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalui.report.analyses.comparison.figures import Contender, compare
-from evalui.report.analyses.overview.summary import summarise
+from evalui.scoring.cell_summary import summarise
 from evalui.scoring.choice.permutations import variants
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import Cell, CellResult, CellState, Reading, Sample, Trial, Variant
@@ -117,20 +117,20 @@ def test_the_order_of_trials_is_nothing_to_accuracies_and_positions(
     trials = [trial for question in made for trial in question]
     if not trials:
         return
-    found = summarise(result_of(trials))
+    plain = summarise(result_of(trials))
     order = np.array(rng.sample(range(len(trials)), len(trials)))
     shuffled = summarise(result_of(_widened(columns_of(trials), rng).take(order)))
-    assert shuffled.n == found.n
-    assert shuffled.robust == found.robust
-    assert shuffled.metrics == pytest.approx(found.metrics)
+    assert shuffled.n == plain.n
+    assert shuffled.robust == plain.robust
+    assert shuffled.metrics == pytest.approx(plain.metrics)
     assert shuffled.format == replace(
-        found.format, mass=pytest.approx(found.format.mass) if found.format.mass else None
+        plain.format, mass=pytest.approx(plain.format.mass) if plain.format.mass else None
     )
-    assert {name: dict(each) for name, each in shuffled.outcomes.items()} == found.outcomes
+    assert {name: dict(each) for name, each in shuffled.outcomes.items()} == plain.outcomes
     counted = [each.counts for each in shuffled.positions]
-    assert counted == [each.counts for each in found.positions]
+    assert counted == [each.counts for each in plain.positions]
     assert {(each.kind, each.name, each.n) for each in shuffled.groups} == {
-        (each.kind, each.name, each.n) for each in found.groups
+        (each.kind, each.name, each.n) for each in plain.groups
     }
 
 
