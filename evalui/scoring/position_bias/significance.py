@@ -8,6 +8,7 @@ Ties and unreadable answers are no choice of any slot.
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,7 +291,7 @@ def _sort_by_numbers(kinds: NDArray[np.uint32], numbers: NDArray[np.float32]) ->
 
     Whole numbers with the kind in their last bits are sorted several times as fast as places are.
     """
-    keys = (numbers * 2**24).astype(np.uint32) << 8 | kinds
+    keys = (numbers * 2**24).astype(np.uint32) << np.uint32(8) | kinds
     keys.sort(axis=1)
     ordered = keys & np.uint32(255)
     # Among equal random numbers the kinds would decide, not chance.
@@ -299,9 +300,7 @@ def _sort_by_numbers(kinds: NDArray[np.uint32], numbers: NDArray[np.float32]) ->
     return ordered
 
 
-def _count_kinds(
-    stratum: OptionCountStratum, kinds: NDArray[np.intp] | NDArray[np.uint32]
-) -> NDArray[np.int64]:
+def _count_kinds(stratum: OptionCountStratum, kinds: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """The sum of `_tallies` over all rows, whose options stand as kinds of answers."""
     n_orders, n_options = stratum.orders.shape
     n_kinds = 3 * n_options + 1
