@@ -304,7 +304,8 @@ def _count_kinds(stratum: OptionCountStratum, kinds: NDArray[np.integer[Any]]) -
     """The sum of `_tallies` over all rows, whose options stand as kinds of answers."""
     n_orders, n_options = stratum.orders.shape
     n_kinds = 3 * n_options + 1
-    codes = np.asarray(kinds, dtype=np.intp) + n_kinds * np.arange(n_orders)
+    starts: NDArray[np.intp] = np.arange(n_orders, dtype=np.intp) * n_kinds
+    codes: NDArray[np.intp] = kinds.astype(np.intp) + starts
     counts = np.bincount(codes.ravel(), minlength=n_orders * n_kinds).reshape(n_orders, n_kinds)
     by_option = counts[:, :-1].reshape(n_orders, 3, n_options)
     wrong, right, tied = np.take_along_axis(by_option, stratum.orders[:, None], axis=2).sum(axis=0)
