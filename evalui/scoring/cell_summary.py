@@ -83,9 +83,9 @@ def subject_groups(
 ) -> tuple[SubjectGroup, ...]:
     """Subjects, then categories, the hard subjects and all; nothing if there is one subject."""
     cell = cell_trials(trials, pattern)
-    asked, _ = first_come(cell.columns.sample, len(cell.columns.ids))
+    come, _ = first_come(cell.columns.sample, len(cell.columns.ids))
     kinds: dict[str, Sample] = {}  # any question of a subject names its category
-    for code in asked.tolist():
+    for code in come.tolist():
         sample = samples[cell.columns.ids[code]]
         kinds.setdefault(sample.subject, sample)
     if len(kinds) < 2:
