@@ -23,7 +23,7 @@ from evalui.scoring.choice.circular import (
 )
 from evalui.scoring.choice.trial_grid import strata, trial_grids
 from evalui.scoring.metrics import Figure, compute_figures
-from evalui.scoring.position_bias.counts import PositionTable
+from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
 from evalui.scoring.position_bias.pride import slot_prior
 from evalui.scoring.position_bias.significance import N_DRAWS
 from evalui.scoring.position_bias.summary import CellBias, StratumBias, measure_bias
@@ -257,8 +257,8 @@ class Summary:
         return next((stratum for stratum in strata if stratum.n_options == n_options), None)
 
 
-def summarise(result: CellResult) -> Summary:
-    """All figures of one cell, from the trials that are in.
+def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
+    """All figures of one cell, from the trials that are in; `bias` and `priors` if `with_bias`.
 
     Permutation tests and bootstraps (a second for 13 000 questions in four orders) wait until the
     cell is no longer at work: before, every answer would have them done again.
@@ -276,7 +276,7 @@ def summarise(result: CellResult) -> Summary:
         return replace(summary, figures=compute_figures((), pattern))
     made = CellTrials(trials, pattern)
     intervals, metrics = made.intervals, made.circular
-    biased = _bias(result)
+    biased = _bias(result) if with_bias else None
     return replace(
         summary,
         figures=compute_figures(made, pattern),
@@ -298,12 +298,12 @@ def summarise(result: CellResult) -> Summary:
         metrics=metrics.values,
         incomplete=metrics.incomplete,
         naming=metrics.naming,
-        positions=tuple(stratum.position for stratum in biased.strata) if biased else (),
+        positions=_positions(made, biased),
         groups=subject_groups(result.samples, trials, pattern),
         duplicates=metrics.duplicates,
         bias=biased,
         clustered=intervals.accuracy,
-        priors=_priors(result),
+        priors=_priors(result) if with_bias else {},
         outcomes=made.outcomes,
     )
 
@@ -323,6 +323,12 @@ def pair_summary(result: CellResult) -> Summary:
         chance=made.chance if made else None,
         outcomes=made.outcomes if made else {"accuracy": {}},
     )
+
+
+def _positions(made: CellTrials, biased: CellBias | None) -> tuple[PositionTable, ...]:
+    if biased:
+        return tuple(stratum.position for stratum in biased.strata)
+    return () if made.trials[0].scores else position_tables_of_grids(made.grids)
 
 
 def _bias(result: CellResult) -> CellBias | None:
