@@ -11,7 +11,6 @@ from typing import Literal
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.summary import Measure, Summary
-from evalui.report.blocks import NONE
 from evalui.report.numbers import count, decimal_places, fixed, p_value, signed_points
 from evalui.scoring.statistics.paired_tests import (
     McNemar,
@@ -334,6 +333,8 @@ def rank_text(comparison: ComparisonSet, cell: Cell, language: Language) -> tupl
 
     Models of one band share their rank: the questions do not tell them from its best.
     """
+    from evalui.report.blocks import NONE  # with charts, which figures alone do not need
+
     why: Unranked | None = comparison.unranked.get(cell)
     if why:
         return NONE, localized(f"rank-none-{why}", language)
