@@ -31,11 +31,9 @@ def _jieba() -> Callable[[str], list[str]]:
         warnings.simplefilter("ignore")
         import jieba
         from jieba import finalseg
-    words: Any = jieba.Tokenizer()  # jieba has no types
-    # jieba would first look for a dictionary under a fixed name in the shared temporary folder,
-    # where any user of the machine may have put it, and would log to stderr.
-    counts, seen = words.gen_pfdict(words.get_dict_file())
-    return ChineseTokenizer(counts, seen, guess=cast("Any", finalseg).cut).tokenize
+    with cast("Any", jieba).Tokenizer().get_dict_file() as file:  # jieba has no types
+        dictionary = file.read().decode()
+    return ChineseTokenizer(dictionary, guess=cast("Any", finalseg).cut).tokenize
 
 
 @cache
