@@ -104,6 +104,6 @@ def test_a_run_of_a_scripted_model_imports_no_library_of_models(tmp_path: Path):
     spec = {"datasets": ["sums_val.csv"], "models": ["biased"], "mode": "generation"}
     (tmp_path / "spec.json").write_text(json.dumps(spec | {"pattern": "circular"}))
     given = ["run", "spec.json", "--out", "out", "--models-file", "models.toml"]
-    printed, imported = _run(given, NEVER, folder=tmp_path)
+    printed, imported = _run(given, NEVER.replace("pandas ", ""), folder=tmp_path)
     assert "Too few questions" in printed
     assert imported == "0"
