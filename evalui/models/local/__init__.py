@@ -3,6 +3,7 @@
 torch and transformers are imported when a model is opened, not before.
 """
 
+import gc
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -75,6 +76,7 @@ class TransformersBackend(Backend):
 
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
+        import_libraries()
         from evalui.models.local import fp32
         from evalui.models.local.loading import load
         from evalui.settings import Settings
@@ -102,9 +104,19 @@ class TransformersBackend(Backend):
 
 
 def import_libraries() -> None:
-    """Import what opening and using a model imports, which takes seconds and 350 MB."""
-    for name in ("loading", "scorer", "generator"):
-        import_module(f"evalui.models.local.{name}")
+    """Import what opening and using a model imports, which takes seconds and 350 MB.
+
+    Garbage is not collected meanwhile: a module makes little, and the collections that so many
+    objects cause take a fifth of the time.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for name in ("loading", "scorer", "generator"):
+            import_module(f"evalui.models.local.{name}")
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class TransformersModel:

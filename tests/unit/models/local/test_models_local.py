@@ -230,6 +230,27 @@ def test_importing_the_backends_imports_no_torch():
     assert out.stdout.strip() == "set()"
 
 
+@pytest.mark.parametrize("collecting", [True, False])
+def test_opening_imports_libraries_without_collecting_garbage(
+    collecting: bool, small_entry: ModelEntry, monkeypatch: pytest.MonkeyPatch
+):
+    seen: list[bool] = []
+
+    def fail(name: str) -> None:
+        seen.append(gc.isenabled())
+        raise ImportError(name)
+
+    monkeypatch.setattr("evalui.models.local.import_module", fail)
+    if not collecting:
+        gc.disable()
+    try:
+        with pytest.raises(ImportError, match="local"):
+            open_model(small_entry)
+        assert (seen, gc.isenabled()) == ([False], collecting)
+    finally:
+        gc.enable()
+
+
 @pytest.mark.slow  # it loads a model of its own
 def test_a_closed_model_holds_nothing_and_may_be_closed_again(small_entry: ModelEntry):
     model: Any = open_model(small_entry)
