@@ -38,7 +38,7 @@ def rows(session: Session) -> Iterator[Row]:
         samples = questions(trials // 4)
         pairs = [(sample, order) for sample in samples for order in variants(4, "circular")]
         batches = [pairs[start : start + _BATCH] for start in range(0, len(pairs), _BATCH)]
-        answered = _answered(batches)
+        answered = answered(batches)
         yield alone(
             GROUP,
             "plan and store",
@@ -104,7 +104,7 @@ def _keep(database: Database, batches: Sequence[Pairs], answered: Sequence[Kept]
     assert read_cells(database, run.id)[0].done == sum(len(pairs) for pairs in batches)
 
 
-def _answered(batches: Sequence[Pairs]) -> list[Kept]:
+def answered(batches: Sequence[Pairs]) -> list[Kept]:
     """The trials and responses that a model would have brought about."""
     rng = random.Random(0)
     mode, setting = _mode()
