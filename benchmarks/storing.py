@@ -38,14 +38,14 @@ def rows(session: Session) -> Iterator[Row]:
         samples = questions(trials // 4)
         pairs = [(sample, order) for sample in samples for order in variants(4, "circular")]
         batches = [pairs[start : start + _BATCH] for start in range(0, len(pairs), _BATCH)]
-        answered = answered(batches)
+        kept = answered(batches)
         yield alone(
             GROUP,
             "plan and store",
             len(pairs),
             "trials",
             _in_a_store(
-                samples, "circular", lambda database, b=batches, a=answered: _keep(database, b, a)
+                samples, "circular", lambda database, b=batches, a=kept: _keep(database, b, a)
             ),
             session,
             goal=Goal("rate", 20_000) if trials == _FULL else None,

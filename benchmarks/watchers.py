@@ -127,7 +127,8 @@ class Client:
         reader, writer = self._streams
         writer.write(
             f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            + body
         )
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = re.search(r"content-length: (\d+)", head)
