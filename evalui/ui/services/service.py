@@ -249,9 +249,9 @@ class AppService:
         return row
 
     @contextmanager
-    def at(self, moment: int) -> Generator[None]:
+    def at(self, moment: int | None) -> Generator[None]:
         """Within, a run is as it was when it was first read at that moment, so that the pages
-        made at one moment share its figures. Moments only ever grow.
+        made at one moment share its figures. Without a moment it is as it is.
         """
         token = _moment.set(moment)
         try:
