@@ -1,27 +1,24 @@
-"""Many browsers that watch one growing run (`python -m benchmarks.watchers`): how long a look waits.
+"""Many browsers that watch a growing run: how long a look waits (`python -m benchmarks.watchers`).
 
-Each client does what the script of a page does: it requests the document of its address, then looks
-again as often as the document states. The run is written by this process, ten times a second; the
-server has no worker. Latency is that of a look, from its first byte sent to its last byte received.
+Each client does what the script of a page does: it requests the document of its address, and again
+as often as the document states, with the tag of what it has. The run is written by this process,
+ten times a second; the server has no worker. A look lasts from the first byte sent to the last byte
+received.
 """
 
 import argparse
 import asyncio
-import json
-import random
 import re
 import statistics
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from html import unescape
 from itertools import cycle, islice
 from pathlib import Path
-from urllib.parse import parse_qsl
 
 from benchmarks.clock import Timing
 from benchmarks.contest import Session
@@ -56,7 +53,9 @@ _LANGUAGES = ("en", "zh")
 
 @dataclass(slots=True)
 class Watched:
-    """What the clients met: seconds of each look, what each was answered, and what went wrong."""
+    """What the clients met: seconds of each look, what each was answered, the different pages by
+    address and tag, and what went wrong.
+    """
 
     seconds: list[float] = field(default_factory=list[float])
     answers: Counter[str] = field(default_factory=Counter[str])
@@ -71,24 +70,21 @@ class Watched:
 class Client:
     """One browser: a connection that stays open, and the page that it shows."""
 
-    def __init__(self, port: int, language: str, query: str, found: Watched) -> None:
+    def __init__(self, port: int, place: str, found: Watched) -> None:
         self._port = port
-        self._language = language
-        self._query = query
+        self._place = place
         self._found = found
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self._shown: dict[str, str] = {}
-        self._count = 0
+        self._tag = ""
 
-    async def watch(self, until: float, event: int) -> None:
+    async def watch(self, until: float) -> None:
         """Open the page, and look again as it states until the moment `until`."""
-        body = await self._request("GET", f"/{self._language}/?{self._query}")
-        self._read(body)
-        while time.monotonic() < until and "poll" in self._shown:
-            await asyncio.sleep(float(self._shown["poll"]) / 1000 * random.uniform(0.97, 1.03))
+        page = await self._look()
+        while (stated := re.search(r'data-watch="(\d+)"', page)) and time.monotonic() < until:
+            await asyncio.sleep(int(stated[1]) / 1000)
             began = time.perf_counter()
             try:
-                await self._look(event)
+                page = await self._look() or page
             except (OSError, asyncio.IncompleteReadError, RuntimeError) as error:
                 self._found.errors[str(error) or type(error).__name__] += 1
                 self._streams = None
@@ -96,46 +92,25 @@ class Client:
         if self._streams:
             self._streams[1].close()
 
-    async def _look(self, event: int) -> None:
-        self._count += 1
-        sent = {
-            "data": [],
-            "fn_index": event,
-            "session_hash": f"s{id(self)}",
-            "event_data": {
-                **self._shown,
-                "do": "poll",
-                "sequence": str(self._count),
-                "form": dict(parse_qsl(self._query)),
-            },
-        }
-        path = f"/{self._language}/gradio_api/run/predict"
-        answer = json.loads(await self._request("POST", path, json.dumps(sent).encode()))["data"][0]
-        kind = re.search(r'data-kind="(\w+)"', answer)
-        self._found.answers[kind[1] if kind else "none"] += 1
-        if kind and kind[1] == "page":
-            self._read(answer)
-
-    def _read(self, page: str) -> None:
-        element = re.search(r"<\w+ [^>]*data-poll=[^>]*>", page)
-        found = re.findall(r'data-(\w+)="([^"]*)"', element[0]) if element else ()
-        self._shown = {name: unescape(value) for name, value in found}
-
-    async def _request(self, method: str, path: str, body: bytes = b"") -> str:
+    async def _look(self) -> str:
+        """The page if it is another one than before, else ""."""
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port, limit=2**22)
         reader, writer = self._streams
+        seen = f"If-None-Match: {self._tag}\r\n" if self._tag else ""
         writer.write(
-            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-            + body
+            f"GET {self._place} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n{seen}\r\n".encode()
         )
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = re.search(r"content-length: (\d+)", head)
         content = await reader.readexactly(int(length[1])) if length else b""
         status = int(head.split(maxsplit=2)[1])
         if status >= 400:
-            raise RuntimeError(f"{status} to {path.partition('?')[0]}")
+            raise RuntimeError(f"{status} to {self._place}")
+        tag = re.search(r"etag: (\S+)", head)
+        self._tag = tag[1] if tag else ""
+        self._found.answers["new" if content else "the same"] += 1
+        self._found.pages.add((self._place, self._tag))
         return content.decode()
 
 
@@ -163,10 +138,10 @@ def measure(watchers: int, seconds: float, size: int) -> Row:
         with closing(Database(data / "evalui.sqlite")) as database:
             run_id, grow = _run(database, size)
             with serving(Checkout(ROOT), data, EVALUI_WORKERS="0") as server:
-                event = _ready(server)
+                server.get("/en/config")  # Gradio is imported
                 before = server.spent()
                 with _growing(grow):
-                    found = asyncio.run(_watch(server, run_id, watchers, seconds, event))
+                    found = asyncio.run(_watch(server, run_id, watchers, seconds))
                 spent = server.spent()
     share = (spent.cpu - before.cpu) / (spent.wall - before.wall)
     told = ", ".join(f"{n:,} {kind}" for kind, n in sorted(found.answers.items()))
@@ -179,36 +154,22 @@ def measure(watchers: int, seconds: float, size: int) -> Row:
         goal=Goal("wall", _GOAL_S) if watchers == _WATCHERS else None,
         found=f"50th {statistics.median(found.seconds):.3f} s, 95th {found.percentile(0.95):.3f} s,"
         f" longest {max(found.seconds):.3f} s; {len(found.seconds):,} looks in {seconds:g} s:"
-        f" {told}; {found.errors.total()} errors {dict(found.errors) or ''};"
+        f" {told}, {len(found.pages)} different;"
+        f" {found.errors.total()} errors {dict(found.errors) or ''};"
         f" server {100 * share:.0f} % of a core",
         faulty=bool(found.errors),
     )
 
 
-async def _watch(
-    server: Server, run_id: str, watchers: int, seconds: float, event: dict[str, int]
-) -> Watched:
+async def _watch(server: Server, run_id: str, watchers: int, seconds: float) -> Watched:
     found, port = Watched(), int(server.address.rpartition(":")[2])
     until = time.monotonic() + seconds
-    places = [(language, view) for view in _VIEWS for language in _LANGUAGES]
+    places = [f"/{language}/?run={run_id}&{view}" for view in _VIEWS for language in _LANGUAGES]
     async with asyncio.TaskGroup() as group:
-        for language, view in islice(cycle(places), watchers):
-            client = Client(port, language, f"run={run_id}&{view}", found)
-            tab = dict(parse_qsl(view))["tab"]
-            group.create_task(client.watch(until, event[tab]))
+        for place in islice(cycle(places), watchers):
+            group.create_task(Client(port, place, found).watch(until))
             await asyncio.sleep(1 / watchers)  # people do not come at the same moment
     return found
-
-
-def _ready(server: Server) -> dict[str, int]:
-    """The number of each tab's event."""
-    import urllib.request
-
-    server.get("/en/config")
-    with urllib.request.urlopen(server.address + "/en/config") as answer:
-        config = json.load(answer)
-    names = {each["api_name"]: each["id"] for each in config["dependencies"]}
-    return {name.removeprefix("act_"): number for name, number in names.items()}
 
 
 def _run(database: Database, size: int) -> tuple[str, Iterator[None]]:
