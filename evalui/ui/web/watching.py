@@ -1,4 +1,4 @@
-"""The documents of pages that many look at again and again, each made once for all of them.
+"""The documents of pages that many look at, each made once for all of them.
 
 A page that can change by itself is requested again by its script, with the tag of what it shows.
 """
@@ -17,6 +17,8 @@ from evalui.types import Language
 
 MOMENT_S = 1.0  # a document is made again after so many seconds at the earliest
 _PAUSE = 1.0  # and after so many times what the last ones took
+_PATIENCE_S = 0.1  # for a document, where there is one of the moment before
+_MAX_OPENED = 2  # documents made at the same time, above which an opened one is of the moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,61 +34,81 @@ class Document:
         return f'"{hashlib.blake2b(self.content, digest_size=12).hexdigest()}"'
 
 
+Place = tuple[Language, str]  # a language and the query of an address
 Make = Callable[[Language, str, int | None], Document]
 
 
 class WatchedDocuments:
     """Makes documents by `make`, which gets the language, the query and the moment.
 
-    Time is cut into moments. The first that looks at an address again in a moment has its document
-    made, with runs as they are at that moment; all others get the same one. A moment lasts a
-    second, and longer where documents take long to make, so that the server has time for others. An
-    error reaches all who wait, and is not kept. Only for the loop of one thread.
+    Time is cut into moments. Who looks at an address again is sent the document of the moment,
+    which is made once, with runs as they are at that moment; while that takes long, the one of the
+    moment before. Who opens an address is sent it as it is now, or, where many open some at once,
+    that of the moment. A moment lasts a second, and longer where documents take long to make, so
+    that the server has time for others. An error reaches all who wait, and is not kept.
+
+    For the loop of one thread.
     """
 
     def __init__(self, make: Make, clock: Callable[[], float] = time.monotonic) -> None:
         self._make = make
         self._clock = clock
+        self._making = 0  # documents
         self._moment = 0
         self._ends = 0.0
-        self._documents: dict[tuple[Language, str], asyncio.Task[Document]] = {}
+        self._tasks: dict[Place, asyncio.Task[Document]] = {}  # of this moment
+        self._before: dict[Place, Document] = {}  # of the last one, if it ended just now
 
     async def answer(self, language: Language, request: Request) -> Response:
-        """The document of an address as it is now; to a request that has a tag, as it was at this
-        moment, or that it is the same.
-        """
-        query = str(request.query_params)
+        """The document of an address, or that it is the one whose tag the request has."""
+        place = language, str(request.query_params)
         seen = request.headers.get("if-none-match")
-        if seen is None:
-            shown = await run_in_threadpool(self._make, language, query, None)
-        else:
-            shown = await self._watched(language, query)
+        is_free = seen is None and self._making < _MAX_OPENED
+        shown = await (self._made(place, None) if is_free else self._watched(place))
         headers = {"ETag": shown.tag}
         # A proxy that compresses calls a tag weak.
         if seen is not None and shown.tag == seen.removeprefix("W/"):
             return Response(status_code=304, headers=headers)
         return HTMLResponse(shown.content, shown.status, headers)
 
-    async def _watched(self, language: Language, query: str) -> Document:
-        if self._clock() >= self._ends:
-            self._moment += 1
-            self._ends = self._clock() + MOMENT_S
-            # What is still being made is new enough; the rest would only take memory.
-            made = self._documents.items()
-            self._documents = {place: task for place, task in made if not task.done()}
-        place = language, query
-        if place not in self._documents:
-            self._documents[place] = asyncio.create_task(self._make_now(language, query))
-        # Who goes away while it is made takes it from nobody.
-        return await asyncio.shield(self._documents[place])
+    async def _watched(self, place: Place) -> Document:
+        self._pass()
+        task = self._tasks.get(place)
+        if task is None:
+            task = self._tasks[place] = asyncio.create_task(self._made_now(place))
+        # Who goes away takes it from nobody: waiting for a task does not end it.
+        before = self._before.get(place)
+        await asyncio.wait([task], timeout=_PATIENCE_S if before else None)
+        return before if before and not task.done() else task.result()
 
-    async def _make_now(self, language: Language, query: str) -> Document:
+    def _pass(self) -> None:
+        """Go on to the next moment if this one has ended."""
+        now = self._clock()
+        if now < self._ends:
+            return
+        made = {place: task.result() for place, task in self._tasks.items() if task.done()}
+        # What is still being made is new enough.
+        self._tasks = {place: task for place, task in self._tasks.items() if place not in made}
+        is_recent = now < self._ends + MOMENT_S
+        older = {place: self._before[place] for place in self._tasks if place in self._before}
+        self._before = older | made if is_recent else {}
+        self._moment += 1
+        self._ends = now + MOMENT_S
+
+    async def _made_now(self, place: Place) -> Document:
         began = self._clock()
         try:
-            shown = await run_in_threadpool(self._make, language, query, self._moment)
+            shown = await self._made(place, self._moment)
         except BaseException:
-            del self._documents[language, query]
+            del self._tasks[place]
             raise
         now = self._clock()
         self._ends = max(self._ends, now + _PAUSE * (now - began))
         return shown
+
+    async def _made(self, place: Place, moment: int | None) -> Document:
+        self._making += 1
+        try:
+            return await run_in_threadpool(self._make, *place, moment)
+        finally:
+            self._making -= 1
