@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
@@ -21,14 +22,14 @@ _PATIENCE_S = 0.1  # for a document, where there is one of the moment before
 _MAX_OPENED = 2  # documents made at the same time, above which an opened one is of the moment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
     """What is sent for an address; `tag` is another for each other content."""
 
     content: bytes
     status: int
 
-    @property
+    @cached_property
     def tag(self) -> str:
         """As HTTP's ETag."""
         return f'"{hashlib.blake2b(self.content, digest_size=12).hexdigest()}"'
