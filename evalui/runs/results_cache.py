@@ -51,8 +51,8 @@ class ResultCache:
         """The same function, which remembers; its arguments are hashable and have no names."""
 
         def remembered(*arguments: P.args, **named: P.kwargs) -> T:
-            found = self._find((work, *arguments), None, lambda: work(*arguments, **named))
-            return cast("T", found)  # of this very function
+            result = self._find((work, *arguments), None, lambda: work(*arguments, **named))
+            return cast("T", result)  # of this very function
 
         return remembered
 
@@ -64,8 +64,8 @@ class ResultCache:
 
         def remembered(*arguments: P.args, **named: P.kwargs) -> T:
             *name, version = arguments
-            found = self._find((work, *name), version, lambda: work(*arguments, **named))
-            return cast("T", found)
+            result = self._find((work, *name), version, lambda: work(*arguments, **named))
+            return cast("T", result)
 
         return remembered
 

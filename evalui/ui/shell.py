@@ -192,7 +192,8 @@ class AppShell:
             yield
         except (LookupError, StopIteration, ValueError):
             if run := field_value(form, "run"):
-                self.service.run(run)
+                with self.service.runs.at(None):
+                    self.service.run(run)
             raise  # our own mistake
 
     def _content(self, name: str, form: Form) -> Html:

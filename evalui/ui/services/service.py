@@ -1,8 +1,6 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
-from collections.abc import Generator, Hashable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -12,7 +10,7 @@ from evalui.datasets import bundle, health
 from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.columns import ColumnTable
 from evalui.datasets.health import ChoiceHealth, OpenHealth
-from evalui.errors import FaultyRows, SpecError, UnknownRun
+from evalui.errors import FaultyRows, SpecError
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
@@ -21,7 +19,7 @@ from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import LOCAL, CellRow, RunRow, may_see
+from evalui.runs.database.records import LOCAL, CellRow, RunRow
 from evalui.runs.database.runs import (
     count_runs,
     read_cells,
@@ -48,6 +46,7 @@ from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
 from evalui.ui.services.models_service import ModelsService
+from evalui.ui.services.moments import MomentaryRuns
 from evalui.ui.services.run_form import AnswerSource, RunForm
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.samples import open_sample_form, sample_form
@@ -78,8 +77,6 @@ class QueueAhead:
 
 _CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
 _PAGE_BYTES = 2**26  # bytes of pages that do
-# Set while a page is made for many: the runs that it shows are those of this moment.
-_moment: ContextVar[int | None] = ContextVar("_moment", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +104,7 @@ class AppService:
         )
         self.cache = ResultCache(_CACHE_BYTES)
         self.pages = ResultCache(_PAGE_BYTES)
+        self.runs = MomentaryRuns(database, owner, self.cache)
         self.column_memory = ColumnMemory(
             settings.data_dir / "columns", owner, read_only=settings.read_only
         )
@@ -122,7 +120,6 @@ class AppService:
         self._check = self.cache.memoize(self._examine)
         self._check_open = self.cache.memoize(self._examine_open)
         self._result = self.cache.memoize_newest(self._read_result)
-        self._run_at = self.cache.memoize_newest(self._read_run_at)
 
     # Files
 
@@ -242,22 +239,7 @@ class AppService:
 
     def run(self, run_id: str) -> RunRow:
         """A run of this user; raises `UnknownRun` if there is none, or it is another user's."""
-        moment = _moment.get()
-        row = read_run(self.database, run_id) if moment is None else self._run_at(run_id, moment)
-        if not may_see(row.owner, self.owner):
-            raise UnknownRun("no-run", run=run_id)
-        return row
-
-    @contextmanager
-    def at(self, moment: int | None) -> Generator[None]:
-        """Within, a run is as it was when it was first read at that moment, so that the pages
-        made at one moment share its figures. Without a moment it is as it is.
-        """
-        token = _moment.set(moment)
-        try:
-            yield
-        finally:
-            _moment.reset(token)
+        return self.runs.run(run_id)
 
     def state(self, run_id: str = "") -> Hashable:
         """What a page about a run, or about all runs, depends on beside its address.
@@ -367,10 +349,6 @@ class AppService:
 
     def _examine_open(self, upload: str, layout: Layout) -> OpenHealth:
         return health.check_open_questions(self.load(upload, layout).dataset.samples)
-
-    def _read_run_at(self, run_id: str, moment: int) -> RunRow:
-        del moment  # the version of what is kept
-        return read_run(self.database, run_id)
 
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports

@@ -120,7 +120,7 @@ def _make(shells: Sequence[AppShell], attachment: Attachment, workers: WorkerSup
         """The document of an address; if the store cannot be read, the reason alone."""
         shell = speaking[language]
         try:
-            with attachment.first_page(), shell.service.at(moment):
+            with attachment.first_page(), shell.service.runs.at(moment):
                 shown = shell.page(read_form(parse_qsl(query, keep_blank_values=True)))
                 whole = document(shown, language)
         except StoreError as error:

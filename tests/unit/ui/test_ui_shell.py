@@ -201,10 +201,10 @@ def test_pages_of_one_moment_share_the_figures_of_a_run_that_goes_on(
     def look(moment: int | None) -> None:
         for language in LANGUAGES:
             for sub in ("overview", "bias", "statistics"):
-                with desk.at(moment):
+                with desk.runs.at(moment):
                     AppShell(desk, language).page({"run": run_id, "tab": "results", "sub": sub})
                 with desk.database.writing() as connection:
-                    connection.execute("UPDATE cell SET done = done - 1")
+                    connection.execute("UPDATE cell SET started = started + 1")
                     queue.bump_revision(connection, run_id)
 
     look(1)
