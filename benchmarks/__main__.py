@@ -23,6 +23,7 @@ from benchmarks import (
     gpu,
     models,
     ratings,
+    scripted_run,
     starting,
     storing,
     texts,
@@ -35,7 +36,17 @@ from evalui.models.local.fp32 import processor
 RESULTS = Path(__file__).with_name("RESULTS.md")
 GROUPS = {
     module.GROUP: module.rows
-    for module in (models, texts, circular, ratings, biases, storing, starting, watchers)
+    for module in (
+        models,
+        texts,
+        circular,
+        ratings,
+        biases,
+        storing,
+        scripted_run,
+        starting,
+        watchers,
+    )
 }
 _PACKAGES = ("torch", "transformers", "numpy", "scipy", "nltk", "jieba", "gradio")
 

@@ -16,8 +16,8 @@ from starlette.concurrency import run_in_threadpool
 
 from evalui.types import Language
 
-MOMENT_S = 1.0  # a document is made again after so many seconds at the earliest
-_PAUSE = 1.0  # and after so many times what the last ones took
+MOMENT_S = 0.5  # a document is made again after so many seconds at the earliest
+_PAUSE = 2.0  # and after so many times what the last ones took
 _PATIENCE_S = 0.1  # for a document, where there is one of the moment before
 _MAX_OPENED = 2  # documents made at the same time, above which an opened one is of the moment
 
@@ -45,8 +45,8 @@ class WatchedDocuments:
     Time is cut into moments. Who looks at an address again is sent the document of the moment,
     which is made once, with runs as they are at that moment; while that takes long, the one of the
     moment before. Who opens an address is sent it as it is now, or, where many open some at once,
-    that of the moment. A moment lasts a second, and longer where documents take long to make, so
-    that the server has time for others. An error reaches all who wait, and is not kept.
+    that of the moment. A moment lasts half a second, and longer where documents take long to make,
+    so that the server has time for others. An error reaches all who wait, and is not kept.
 
     For the loop of one thread.
     """

@@ -41,6 +41,7 @@ _WITHIN = {"calibration": "statistics", "health": "overview"}
 _ELSEWHERE = {"annotate": "annotate"}  # tabs of their own
 _RECENT = 10
 _WATCH_MS = 2000  # milliseconds between looks at a run that is not finished
+_FIRST_WATCH_MS = 500  # the same while it has no answer, and somebody waits for its first figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ class ResultsTab:
     # ------------------------------------------------------------ the frame
 
     def _framed(self, view: RunView, name: str, content: Html) -> Html:
+        pause = _WATCH_MS if view.run.done else _FIRST_WATCH_MS
         return div(
             div(
                 el("b", view.run.name),
@@ -120,7 +122,7 @@ class ResultsTab:
             self._unfinished(view.run, name),
             content,
             cls="results",
-            data_watch=_WATCH_MS if view.is_live else None,
+            data_watch=pause if view.is_live else None,
         )
 
     def _facts(self, view: RunView) -> list[str]:

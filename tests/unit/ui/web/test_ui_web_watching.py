@@ -194,7 +194,7 @@ def test_a_moment_lasts_longer_where_documents_take_long(office: Office):
     async def work() -> None:
         office.takes = 5.0
         await office.look()
-        for _ in range(4):
+        for _ in range(9):
             office.now += 1.0
             await office.look()
         assert len(office.made) == 1

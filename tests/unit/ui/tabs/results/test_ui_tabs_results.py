@@ -122,7 +122,7 @@ def test_a_live_run_fills_in_place(
     assert queue.claim(desk.database, "worker-1")
     page = tab.render({"run": run_id})
     assert "0 of 16 answers are in. The verdict comes with the last one." in page
-    assert 'data-watch="2000"' in page
+    assert 'data-watch="500"' in page  # its first figure is waited for
     assert tab.render({"run": run_id}) == page
     samples = ResultsTab(desk, messages("zh")).render({"run": run_id, "sub": "samples"})
     assert "仍在运行：已完成 0 / 16。" in samples
