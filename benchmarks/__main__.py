@@ -27,6 +27,7 @@ from benchmarks import (
     starting,
     storing,
     texts,
+    watchers,
 )
 from benchmarks.contest import Session
 from benchmarks.rows import Row, table
@@ -35,7 +36,17 @@ from evalui.models.local.fp32 import processor
 RESULTS = Path(__file__).with_name("RESULTS.md")
 GROUPS = {
     module.GROUP: module.rows
-    for module in (models, texts, circular, ratings, biases, storing, scripted_run, starting)
+    for module in (
+        models,
+        texts,
+        circular,
+        ratings,
+        biases,
+        storing,
+        scripted_run,
+        starting,
+        watchers,
+    )
 }
 _PACKAGES = ("torch", "transformers", "numpy", "scipy", "nltk", "jieba", "gradio")
 

@@ -127,6 +127,10 @@ class ModelsService:
         """All models by name, read anew, so that the administrator need not restart the server."""
         return read_models(self._settings.models, self._additions)
 
+    def catalog_stamp(self) -> tuple[tuple[int, int, int] | None, ...]:
+        """Another value whenever one of the files that `catalog` reads was written."""
+        return tuple(map(_stamp, (self._settings.models, self._additions)))
+
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
         known = self._statuses(self.catalog(), _WAIT_S)
@@ -266,3 +270,11 @@ class ModelsService:
         return WorkerView(
             row, not row.is_busy or (trial is not None and may_see(trial.owner, owner))
         )
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
