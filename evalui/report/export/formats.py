@@ -11,4 +11,8 @@ FORMATS: Mapping[str, str] = {
     "tex": "application/x-tex; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "zip": "application/zip",
+    # Every trial, a line or row each.
+    "trials.jsonl": "application/jsonl",
+    "trials.csv": "text/csv; charset=utf-8",
+    "trials.parquet": "application/vnd.apache.parquet",
 }

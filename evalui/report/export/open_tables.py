@@ -47,10 +47,11 @@ from evalui.report.export.open_names import (
     VOTER_TEST,
     voted_rates,
 )
-from evalui.report.export.tables import SEPARATOR, frame, ratings, replies
+from evalui.report.export.tables import frame
+from evalui.report.export.trial_tables import SEPARATOR
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import CellResult, Verdict
+from evalui.types import Verdict
 
 _MAJORITY = "majority"  # of the people, as a rater
 
@@ -117,11 +118,10 @@ def open_tables(
     answers: Sequence[AnswerSummary],
     pairs: Sequence[AnswerPair],
     arenas: Sequence[Arena],
-    results: Sequence[CellResult],
     *,
     people: Sequence[Arena] = (),
 ) -> dict[str, pd.DataFrame]:
-    """Every table of open questions by name, in the order of a reader's interest.
+    """Every table of the figures of open questions by name, in the order of a reader's interest.
 
     `people` are the arenas of people's votes: their figures stand below those of the judges.
     """
@@ -135,8 +135,6 @@ def open_tables(
         "answer_pairs": answer_pairs(pairs),
         "duels": duels(arenas),
         "verdicts": verdicts(arenas),
-        "ratings": ratings(results),
-        "replies": replies(results),
     }
 
 

@@ -7,9 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.report.export.spreadsheets import csv_bytes, escape_formula, xlsx_bytes
+from evalui.report.export.spreadsheets import csv_parts, escape_formula
+from evalui.report.export.tables import as_table
+from evalui.report.export.workbook import xlsx_parts
 
 _NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠x"]
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    return b"".join(csv_parts(as_table(frame)))
+
+
+def xlsx_bytes(frames: dict[str, pd.DataFrame], signatures: list[str]) -> bytes:
+    tables = {name: as_table(frame) for name, frame in frames.items()}
+    return b"".join(xlsx_parts(tables, signatures))
 
 
 def _read_csv(data: bytes) -> list[list[str]]:
