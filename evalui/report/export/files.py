@@ -6,8 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from evalui import __version__
 from evalui.errors import StoreError
 from evalui.registry import Registry
@@ -34,7 +32,7 @@ from evalui.report.export.json import (
 from evalui.report.export.json import rating_lines as ratings_of
 from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_parts
-from evalui.report.export.tables import as_table, frame, overview, tables
+from evalui.report.export.tables import overview, table_of, tables
 from evalui.report.export.trial_cells import ExportTable
 from evalui.report.export.trial_tables import (
     TRIAL_FILES,
@@ -75,10 +73,7 @@ def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     """The table of main figures; its names are technical in every language."""
     del language
     first = overview(report.summaries)
-    nothing = as_table(pd.DataFrame())
-    return csv_parts(
-        as_table(first) if len(first) else next(iter(_tables(report).values()), nothing)
-    )
+    return csv_parts(first if first.kinds else next(iter(_tables(report).values()), first))
 
 
 def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
@@ -190,7 +185,7 @@ def _pairs(report: Report) -> list[AnswerPair]:
 
 def _tables(report: Report) -> dict[str, ExportTable]:
     """Every table that has rows, in the order of a reader's interest."""
-    frames = {
+    every = {
         **tables(report.summaries),
         "trials": trials([one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]),
         **open_tables(
@@ -199,11 +194,7 @@ def _tables(report: Report) -> dict[str, ExportTable]:
         "ratings": ratings(report.results),
         "replies": replies(report.results),
         **people_tables(report.people),
-        "expenses": frame(usage_rows(report.expenses)),
-    }
-    every = {
-        name: table if isinstance(table, ExportTable) else as_table(table)
-        for name, table in frames.items()
+        "expenses": table_of(usage_rows(report.expenses)),
     }
     return {name: table for name, table in every.items() if table.kinds}
 

@@ -1,13 +1,10 @@
-"""Tidy frames of cells and trials: one row is one thing, one column one property.
+"""Tidy tables of cells and trials: one row is one thing, one column one property.
 
-The same frame serves the screen and the files; its names are technical and stable, its shares are
-in per cent.
+Names are technical and stable, shares are in per cent.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import cast
-
-import pandas as pd
 
 from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.statistics import comparisons
@@ -67,7 +64,7 @@ _PAIR: Fields = {
 }
 
 
-def tables(summaries: Sequence[Summary]) -> dict[str, pd.DataFrame]:
+def tables(summaries: Sequence[Summary]) -> dict[str, ExportTable]:
     """Every table of the figures of a run by name, in the order of a reader's interest."""
     return {
         "overview": overview(summaries),
@@ -80,9 +77,9 @@ def tables(summaries: Sequence[Summary]) -> dict[str, pd.DataFrame]:
     }
 
 
-def overview(summaries: Sequence[Summary]) -> pd.DataFrame:
+def overview(summaries: Sequence[Summary]) -> ExportTable:
     """A row per cell: the main figures with their ranges, then OpenCompass's by their names."""
-    return frame(
+    return table_of(
         ENCODER.fields(summary, _OVERVIEW)
         | choice_columns(summary.figures)
         # The accuracy as written stands in front, with its range.
@@ -92,7 +89,7 @@ def overview(summaries: Sequence[Summary]) -> pd.DataFrame:
     )
 
 
-def readings(summaries: Sequence[Summary]) -> pd.DataFrame:
+def readings(summaries: Sequence[Summary]) -> ExportTable:
     """A row per cell and rule of reading, on the order as written."""
     return _by_cell(
         summaries,
@@ -103,14 +100,14 @@ def readings(summaries: Sequence[Summary]) -> pd.DataFrame:
     )
 
 
-def groups(summaries: Sequence[Summary]) -> pd.DataFrame:
+def groups(summaries: Sequence[Summary]) -> ExportTable:
     """A row per subject; for categories and all one by question (micro), one by subject (macro)."""
     return _by_cell(
         summaries, lambda summary: (row for group in summary.groups for row in _group_rows(group))
     )
 
 
-def positions(summaries: Sequence[Summary]) -> pd.DataFrame:
+def positions(summaries: Sequence[Summary]) -> ExportTable:
     """A row per slot: the recall of its right answers, and how often it is picked."""
     return _by_cell(
         summaries,
@@ -118,7 +115,7 @@ def positions(summaries: Sequence[Summary]) -> pd.DataFrame:
     )
 
 
-def confusion(summaries: Sequence[Summary]) -> pd.DataFrame:
+def confusion(summaries: Sequence[Summary]) -> ExportTable:
     """A row per square of the heat map: right answer's slot, picked slot, number of trials."""
     return _by_cell(
         summaries,
@@ -131,7 +128,7 @@ def confusion(summaries: Sequence[Summary]) -> pd.DataFrame:
     )
 
 
-def bias(summaries: Sequence[Summary]) -> pd.DataFrame:
+def bias(summaries: Sequence[Summary]) -> ExportTable:
     """A row per cell and number of options: unevenness, tests, agreement, priors, calibration."""
     return _by_cell(
         summaries,
@@ -139,9 +136,9 @@ def bias(summaries: Sequence[Summary]) -> pd.DataFrame:
     )
 
 
-def pairs(summaries: Sequence[Summary]) -> pd.DataFrame:
+def pairs(summaries: Sequence[Summary]) -> ExportTable:
     """A row per pair of cells of one dataset and mode, tested question by question."""
-    return frame(
+    return table_of(
         {"dataset": compared.dataset, "mode": compared.label, "measure": compared.measure}
         | ENCODER.fields(pair, _PAIR)
         for compared in comparisons(summaries)
@@ -149,27 +146,21 @@ def pairs(summaries: Sequence[Summary]) -> pd.DataFrame:
     )
 
 
-def frame(rows: Iterable[TableRow]) -> pd.DataFrame:
-    """The rows as a table, `error` and `signature` last."""
-    # Columns may differ from row to row.
-    made = pd.DataFrame(list(rows))
-    last = [column for column in ("error", "signature") if column in made]
-    return made[[column for column in made if column not in last] + last]
-
-
-def as_table(made: pd.DataFrame) -> ExportTable:
-    """The frame as the files take it."""
-    return ExportTable(
-        dict.fromkeys(map(str, made.columns), object),
-        lambda: iter([[Column(made[name].tolist()) for name in made.columns]]),
-    )
+def table_of(rows: Iterable[TableRow]) -> ExportTable:
+    """The rows, whose columns may differ, as a table with `error` and `signature` last."""
+    every = list(rows)
+    names = dict.fromkeys(name for row in every for name in row)
+    last = [name for name in ("error", "signature") if name in names]
+    kinds = dict[str, type].fromkeys([*(n for n in names if n not in last), *last], object)
+    columns = [Column([row.get(name) for row in every]) for name in kinds]
+    return ExportTable(kinds, lambda: iter([columns] if every else []))
 
 
 def _by_cell(
     summaries: Sequence[Summary], rows: Callable[[Summary], Iterable[TableRow]]
-) -> pd.DataFrame:
+) -> ExportTable:
     """The rows of each cell between the names of the cell and its signature."""
-    return frame(
+    return table_of(
         ENCODER.fields(summary, _CELL) | row | {"signature": summary.cell.signature}
         for summary in summaries
         for row in rows(summary)

@@ -8,9 +8,12 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
 
 from evalui.report.export.spreadsheets import ForwardPipe, escape_formula, is_missing
 from evalui.report.export.trial_cells import Column, ExportTable
@@ -137,9 +140,11 @@ def _cells(column: Column, shared: _Shared) -> Sequence[str]:
 def _cell(value: Any, text: Callable[[str], str]) -> str:
     if isinstance(value, str):
         return text(_clean(value))
-    if isinstance(value, bool):
-        return f'<c t="b"><v>{value:d}</v></c>'
-    return "<c/>" if is_missing(value) else f"<c><v>{value!r}</v></c>"
+    if is_missing(value):
+        return "<c/>"
+    if isinstance(value, bool | np.bool_):
+        return f'<c t="b"><v>{int(value)}</v></c>'
+    return f"<c><v>{value}</v></c>" if isfinite(value) else text(f"{value}")
 
 
 def _inline(text: str, style: int = 0) -> str:
