@@ -25,7 +25,7 @@ TextReader = Callable[[NDArray[np.int64]], Sequence[TrialText]]  # from the numb
 Rows = NDArray[np.bool_] | NDArray[np.intp] | slice
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ragged:
     """Rows of numbers of different lengths: all `values` in one array, `lengths` of shape (n,).
 
@@ -47,7 +47,7 @@ class Ragged:
         """`n` rows that are not there."""
         return cls(np.zeros(0), np.full(n, _NO_VALUE, dtype=np.int32))
 
-    @property
+    @cached_property
     def starts(self) -> NDArray[np.intp]:
         """Where each row begins in `values`."""
         ends = np.cumsum(np.maximum(self.lengths, 0), dtype=np.intp)

@@ -70,8 +70,7 @@ def metadata(key: str) -> Property:
 
 def _shown(options_in_order: tuple[Sequence[str], Sequence[int]]) -> str:
     choices, order = options_in_order
-    options = (choices[content] for content in order)
-    return "\n".join(f"{letter}. {text}" for letter, text in zip(LETTERS, options, strict=False))
+    return "\n".join([f"{LETTERS[slot]}. {choices[content]}" for slot, content in enumerate(order)])
 
 
 OPTIONS = Property("shown", _shown)  # as the model saw them

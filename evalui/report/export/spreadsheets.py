@@ -110,12 +110,13 @@ def _array(column: Column, kind: Any) -> Any:  # pyarrow has no types
     """The column as Arrow has it: texts are made once for each distinct value."""
     import pyarrow
 
-    made = pyarrow.array([_valid(value) for value in column.values], type=kind)
+    try:
+        made = pyarrow.array(column.values, type=kind)
+    except UnicodeEncodeError:
+        made = pyarrow.array([_valid(value) for value in column.values], type=kind)
     return made if column.codes is None else made.take(pyarrow.array(column.codes))
 
 
 def _valid(value: Any) -> Any:
     """The value, and a text without halves of characters, which UTF-8 does not have."""
-    if not isinstance(value, str) or value.isascii():
-        return value
-    return value.encode(errors="backslashreplace").decode()
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
