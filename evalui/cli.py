@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
@@ -195,8 +196,8 @@ def _run(given: argparse.Namespace) -> int:
     for note in (note for upload in loaded.values() for note in upload.notes):
         if note.rule in ASSUMPTION_NOTES:
             print(f"evalui: {note}", file=sys.stderr)
-    database = Database(_make_folder(given.out) / "evalui.sqlite")
-    try:
+    # Open until the files are written: replies are read when they are exported.
+    with closing(Database(_make_folder(given.out) / "evalui.sqlite")) as database:
         datasets = {key: upload.dataset for key, upload in loaded.items()}
         collected = collect_answers(database, spec, datasets, base=given.spec.parent)
         run_id = submit(database, spec, loaded, catalog, collected=collected)
@@ -214,11 +215,9 @@ def _run(given: argparse.Namespace) -> int:
             expenses=model_usages(database, run_id, catalog),
             left_out=left_out,
         )
-    finally:
-        database.close()
-    save(report, given.out, language)
-    if headline := first_sentence(report, language):
-        print(headline)
+        save(report, given.out, language)
+        if headline := first_sentence(report, language):
+            print(headline)
     if charge:
         print(f"evalui: {charge}", file=sys.stderr)
     print(f"evalui: the report is in {given.out}", file=sys.stderr)

@@ -12,7 +12,7 @@ from typing import Any
 
 from evalui.errors import StoreError
 from evalui.messages import sentence
-from evalui.runs.database.schema import MIGRATIONS, migrate
+from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 
 BUSY_TIMEOUT_S = 10.0  # how long a writer waits for another process
 

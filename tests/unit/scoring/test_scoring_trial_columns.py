@@ -4,12 +4,18 @@ import random
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evalui.scoring.trial_columns import FIXED_REASONS, Ragged, TrialText, columns_of, join_columns
+from evalui.scoring.trial_columns import (
+    FIXED_REASONS,
+    DeferredTrials,
+    TrialColumns,
+    TrialText,
+    columns_of,
+    join_columns,
+)
 from evalui.types import Reading, Trial, Variant
 
 numbers = st.floats(allow_nan=False)
@@ -88,13 +94,19 @@ def test_the_reading_that_counts_is_that_of_each_trials_headline() -> None:
     assert columns.reading_named("a").choice.tolist() == [0, 0]
 
 
-def test_rows_of_one_length_are_a_matrix_and_others_are_not() -> None:
-    ragged = Ragged.of([(1.0, 2.0), None, (), (3.0, 4.0)])
-    assert ragged.matrix().tolist() == [[1.0, 2.0], [3.0, 4.0]]
-    assert ragged.present.tolist() == [True, False, False, True]
-    with pytest.raises(ValueError, match="reshape"):
-        Ragged.of([(1.0, 2.0), (3.0,)]).matrix()
-    assert [
-        (rows.tolist(), values.tolist())
-        for rows, values in Ragged.of([(1.0,), (2.0, 3.0), (4.0,)]).by_length()
-    ] == [([0, 2], [[1.0], [4.0]]), ([1], [[2.0, 3.0]])]
+def test_deferred_trials_are_read_when_they_are_needed() -> None:
+    made = columns_of([Trial("a", Variant((0, 1)), 0, "r", {"r": Reading(0, 1.0, "x")})] * 3)
+    reads: list[TrialColumns] = []
+
+    def read() -> TrialColumns:
+        reads.append(made.take(slice(None)))
+        return reads[-1]
+
+    trials = DeferredTrials(3, read)
+    assert (len(trials), len(reads)) == (3, 0)
+    assert columns_of(trials) is trials.columns
+    assert list(trials) == list(made)
+    assert len(reads) == 1
+    reads[:] = [made] * len(reads)  # nobody holds on to what was read
+    assert trials[0] == made[0]
+    assert len(reads) == 2
