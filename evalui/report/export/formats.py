@@ -1,6 +1,9 @@
 """The kinds of file a report can be had as; what writes them imports much more."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
+
+from evalui.errors import SpecError
 
 # The media type of each.
 FORMATS: Mapping[str, str] = {
@@ -16,3 +19,14 @@ FORMATS: Mapping[str, str] = {
     "trials.csv": "text/csv; charset=utf-8",
     "trials.parquet": "application/vnd.apache.parquet",
 }
+
+
+def is_installed(extension: str) -> bool:
+    """Whether what writes a format is there: Parquet needs pyarrow, which is optional."""
+    return extension != "trials.parquet" or find_spec("pyarrow") is not None
+
+
+def require_installed(extension: str) -> None:
+    """Raises `SpecError` if what writes a format is not installed."""
+    if not is_installed(extension):
+        raise SpecError("no-pyarrow")

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from evalui.errors import SpecError
 from evalui.report.export.trial_cells import Column, ExportTable
 
 # The full-width signs count too: spreadsheets in Chinese and Japanese read them as the others.
@@ -69,16 +68,14 @@ class ForwardPipe(io.RawIOBase):
 
 
 def parquet_parts(table: ExportTable) -> Iterator[bytes]:
-    """The table as Parquet, with a group of rows for some ten thousand.
+    """The table as Parquet, some ten thousand rows in a group.
 
     Raises:
-        SpecError: pyarrow is not installed.
+        ModuleNotFoundError: pyarrow is not installed.
     """
-    try:
-        import pyarrow
-        from pyarrow.parquet import ParquetWriter
-    except ModuleNotFoundError as error:
-        raise SpecError("no-pyarrow") from error
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
     types = {str: pyarrow.string(), bool: pyarrow.bool_(), int: pyarrow.int64()}
     schema = pyarrow.schema(
         [(name, types.get(kind, pyarrow.float64())) for name, kind in table.kinds.items()]

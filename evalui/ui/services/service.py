@@ -1,8 +1,8 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from evalui.datasets import bundle, health
@@ -13,6 +13,7 @@ from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
+from evalui.report.export.formats import require_installed
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
@@ -37,6 +38,7 @@ from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
+from evalui.ui.services.exports import ExportProcesses, export_command
 from evalui.ui.services.models_service import ModelsService
 from evalui.ui.services.run_form import AnswerSource, RunForm
 from evalui.ui.services.run_labels import LIVE_STATES
@@ -96,6 +98,7 @@ class AppService:
         self.column_memory = ColumnMemory(
             settings.data_dir / "columns", owner, read_only=settings.read_only
         )
+        self.exports = ExportProcesses()
         self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = self.cache.memoize(self._read)
@@ -245,14 +248,37 @@ class AppService:
 
     def export(
         self, run_id: str, extension: str, language: Language
-    ) -> tuple[str, bytes | Iterator[bytes]]:
-        """A run as a file of its own name; an archive comes in parts, each when it is made."""
-        from evalui.report.export.files import write, zip_parts  # import pandas: no page needs it
+    ) -> tuple[str, Iterable[bytes]]:
+        """The name of a run as a file, and the file piece by piece as it is made.
 
+        Raises:
+            SpecError: what writes the format is not installed.
+        """
+        from evalui.report.export.files import parts  # no page needs it
+
+        require_installed(extension)
         report = self.report(run_id, language)
-        name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in report.name).strip()
-        made = zip_parts if extension == "zip" else partial(write, extension=extension)
-        return f"{name or run_id}.{extension}", made(report, language=language)
+        return self.export_name(run_id, extension), parts(report, extension, language)
+
+    def export_name(self, run_id: str, extension: str) -> str:
+        """What a run is called as a file."""
+        name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in self.run(run_id).name)
+        return f"{name.strip() or run_id}.{extension}"
+
+    def export_apart(
+        self, run_id: str, extension: str, language: Language
+    ) -> AsyncGenerator[bytes]:
+        """The same file from a process of its own; raises as `export` does, and `ExportFailed`."""
+        require_installed(extension)
+        self.catalog()  # raises here what the process would only log
+        command = export_command(
+            self.run(run_id).id,
+            extension,
+            language,
+            database=str(self.database.path),
+            models=str(self.settings.models),
+        )
+        return self.exports.stream(run_id, extension, command)
 
     def export_size(self, run_id: str, extension: str, language: Language) -> int:
         """The bytes of a run as a file; kept until the run changes."""
@@ -341,8 +367,7 @@ class AppService:
 
     def _measure_file(self, run_id: str, extension: str, language: Language, revision: int) -> int:
         del revision  # part of the key: another revision, another file
-        content = self.export(run_id, extension, language)[1]
-        return len(content) if isinstance(content, bytes) else sum(map(len, content))
+        return sum(map(len, self.export(run_id, extension, language)[1]))
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures
