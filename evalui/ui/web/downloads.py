@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
-
 from starlette.types import Send
 
 from evalui.datasets.base import LoadResult
