@@ -7,15 +7,17 @@ The server streams the exports of larger runs from this very command.
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalui.errors import StoreError
-from evalui.report.export.formats import FORMATS
+from evalui.report.export.formats import FORMATS, TRIAL_FORMATS, require_installed
 from evalui.types import Language
 
 if TYPE_CHECKING:
+    from evalui.runs.database.connection import Database
     from evalui.settings import Settings
 
 
@@ -32,27 +34,42 @@ def add_export_command(commands: Any, load_settings: "Callable[[], Settings]") -
 
 
 def _export(given: argparse.Namespace) -> int:
-    from contextlib import closing
-
-    from evalui.report.export.workbook import write_private
     from evalui.runs.database.connection import Database
-    from evalui.ui.services.service import AppService
 
     settings: Settings = given.load_settings()
     path: Path = given.database or settings.database
     if not path.exists():
         raise StoreError("no-store", path=str(path))
+    require_installed(given.format)
     place = {"data_dir": path.parent, "models": given.models_file or settings.models}
+    settings = settings.model_copy(update=place | {"read_only": True})
     with closing(Database(path, read_only=True)) as database:
-        service = AppService(settings.model_copy(update=place | {"read_only": True}), database)
-        _, pieces = service.export(given.run, given.format, given.language)
+        pieces = _pieces(given, database, settings)
         if given.output is None:
             sys.stdout.buffer.writelines(pieces)
             sys.stdout.buffer.flush()
-            return 0
-        try:
-            write_private(given.output, pieces)
-        except OSError as error:
-            reason = str(error.strerror)
-            raise StoreError("not-written", path=str(given.output), reason=reason) from error
+        else:
+            _write(given.output, pieces)
     return 0
+
+
+def _pieces(
+    given: argparse.Namespace, database: "Database", settings: "Settings"
+) -> Iterable[bytes]:
+    if given.format in TRIAL_FORMATS:  # they need no figures, whose imports take longest
+        from evalui.report.export.trial_tables import TRIAL_FILES
+        from evalui.runs.database.trials import read_results
+
+        return TRIAL_FILES[given.format](read_results(database, given.run))
+    from evalui.ui.services.service import AppService
+
+    return AppService(settings, database).export(given.run, given.format, given.language)[1]
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    from evalui.report.export.workbook import write_private
+
+    try:
+        write_private(path, pieces)
+    except OSError as error:
+        raise StoreError("not-written", path=str(path), reason=str(error.strerror)) from error

@@ -14,11 +14,13 @@ FORMATS: Mapping[str, str] = {
     "tex": "application/x-tex; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "zip": "application/zip",
-    # Every trial, a line or row each.
     "trials.jsonl": "application/jsonl",
     "trials.csv": "text/csv; charset=utf-8",
     "trials.parquet": "application/vnd.apache.parquet",
 }
+
+# Every trial, a line or row each.
+TRIAL_FORMATS = tuple(name for name in FORMATS if name.startswith("trials."))
 
 
 def is_installed(extension: str) -> bool:
