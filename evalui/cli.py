@@ -333,9 +333,9 @@ def _probe(given: argparse.Namespace) -> int:
 
 
 def _score_choices(given: argparse.Namespace) -> int:
-    from evalui.report.analyses.overview.summary import summarise
     from evalui.report.export.json import all_metrics_object, metrics_object
     from evalui.report.imports.predictions import pattern_of, read_choices
+    from evalui.scoring.cell_summary import summarise
     from evalui.types import Sample
 
     trials = read_choices(given.file)

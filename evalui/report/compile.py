@@ -17,7 +17,6 @@ from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSu
 from evalui.report.analyses.open_run import OpenRun, open_blocks
 from evalui.report.analyses.overview.document import left_out_blocks, overview_blocks
 from evalui.report.analyses.overview.narrative import names, with_question
-from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.analyses.position_bias.document import bias_document
@@ -25,6 +24,7 @@ from evalui.report.analyses.statistics import comparisons
 from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
+from evalui.scoring.cell_summary import Summary, summarise
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
 _EMPTY_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})

@@ -117,8 +117,15 @@ class TrialColumns(Sequence[Trial]):
         return made
 
     def reading_named(self, name: str | None) -> ReadingColumns:
-        """The readings under a rule of the mode; None takes the one of each trial that counts."""
-        return self.reading if name is None else self.readings[name]
+        """The readings under a rule of the mode; None takes the one of each trial that counts.
+
+        Raises:
+            KeyError: a trial lacks it.
+        """
+        made = self.reading if name is None else self.readings[name]
+        if (made.choice == ABSENT).any():
+            raise KeyError(name)
+        return made
 
     @property
     def n_options(self) -> NDArray[np.int32]:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.report.analyses.arena.figures import Arena
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.people.figures import Votes
 from evalui.report.export.choice_names import (
     ALL_METRICS,
@@ -33,6 +32,7 @@ from evalui.report.export.encoder import (
 from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
 from evalui.report.export.trial_cells import Column, TrialChunk, chunks_of, column_reader
+from evalui.scoring.cell_summary import Summary
 from evalui.types import LETTERS, CellResult
 
 ENCODER = Encoder({**CHOICE_NAMES, **OPEN_NAMES})

@@ -6,7 +6,6 @@ Names are technical and stable, shares are in per cent.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import cast
 
-from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.export.choice_names import (
     CELL,
@@ -29,6 +28,7 @@ from evalui.report.export.encoder import (
 from evalui.report.export.json import ENCODER
 from evalui.report.export.metric_fields import choice_columns
 from evalui.report.export.trial_cells import Column, ExportTable
+from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS
 

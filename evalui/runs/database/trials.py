@@ -3,8 +3,9 @@
 import json
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from sqlite3 import Connection
 
 import numpy as np
@@ -28,13 +29,14 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import OPEN, ModeSpec
 from evalui.scoring.choice.permutations import variants
 from evalui.scoring.trial_columns import (
+    DeferredTrials,
     TextReader,
     TrialColumns,
     TrialText,
     columns_of,
     join_columns,
 )
-from evalui.types import CellResult, Contestant, Pattern, Response, Trial, Variant
+from evalui.types import CellResult, Contestant, Pattern, Response, Sample, Trial, Variant
 
 _RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
 _INSERT = (
@@ -104,13 +106,16 @@ def done_keys(database: Database, cell_id: int) -> frozenset[tuple[str, Variant]
     return frozenset((row["sample"], orders[row["variant"]]) for row in rows)
 
 
-def read_trials(database: Database, cell_id: int) -> TrialColumns:
-    """All trials of a cell, questions in file order and variants in pattern order."""
+def read_trials(database: Database, cell_id: int, n: int | None = None) -> TrialColumns:
+    """All trials of a cell, questions in file order and variants in pattern order.
+
+    With `n` the first that were written, as many as were there when they were counted.
+    """
     bodies = database.rows("SELECT body FROM trial_block WHERE cell = ? ORDER BY first", (cell_id,))
     if not bodies:
         return columns_of(())
     texts = text_reader(database, cell_id)
-    columns = join_columns([decode_columns(row["body"], texts) for row in bodies])
+    columns = join_columns([decode_columns(row["body"], texts) for row in bodies])[:n]
     places = database.rows(
         "SELECT s.id, s.place FROM sample s JOIN cell c ON s.dataset = c.dataset"
         " WHERE s.role = 'sample' AND c.id = ?",
@@ -197,24 +202,36 @@ class VariantOrder:
 
 def read_results(database: Database, run_id: str) -> tuple[CellResult, ...]:
     """All cells of a run with their trials so far, in order; raises `UnknownRun`."""
-    return tuple(_read_result(database, row) for row in read_cells(database, run_id))
+    samples: dict[tuple[str, int], Mapping[str, Sample]] = {}  # cells of one dataset share them
+    results: list[CellResult] = []
+    for row in read_cells(database, run_id):
+        key = row.dataset_key, row.questions
+        if key not in samples:
+            samples[key] = _read_samples(database, row)
+        results.append(_read_result(database, row, samples[key]))
+    return tuple(results)
 
 
 def read_result(database: Database, run_id: str, cell_id: int) -> CellResult:
     """One cell of a run with its trials so far; raises `UnknownRun` if it has no such cell."""
     for row in read_cells(database, run_id):
         if row.id == cell_id:
-            return _read_result(database, row)
+            return _read_result(database, row, _read_samples(database, row))
     raise UnknownRun("run-cell", run=run_id, cell=cell_id)
 
 
-def _read_result(database: Database, row: CellRow) -> CellResult:
-    """All that a report needs to know of a cell, finished or not."""
+def _read_samples(database: Database, row: CellRow) -> dict[str, Sample]:
+    """The questions of a cell in file order."""
     samples = read_cell_dataset(database, row.id).samples[: row.questions]
+    return {sample.id: sample for sample in samples}
+
+
+def _read_result(database: Database, row: CellRow, samples: Mapping[str, Sample]) -> CellResult:
+    """All that a report needs to know of a cell, finished or not."""
     result = CellResult(
         cell=row.cell,
-        samples={sample.id: sample for sample in samples},
-        trials=read_trials(database, row.id),
+        samples=samples,
+        trials=DeferredTrials(row.done, partial(read_trials, database, row.id, row.done)),
         total=row.total,
         state=row.state,
         error=row.error,

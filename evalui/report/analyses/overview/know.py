@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.analyses.overview.verdict import join_names, mode_word
 from evalui.report.analyses.overview.warnings import LEVELS, Level, ReportNote, notes, severity
 from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
+from evalui.scoring.cell_summary import Summary, is_unfinished
 from evalui.types import Cell, Language
 
 _KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}

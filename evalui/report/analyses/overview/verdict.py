@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import above_chance
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding, pair_of
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics import (
     CellComparison,
     ComparisonSet,
@@ -19,6 +18,7 @@ from evalui.report.analyses.statistics import (
 from evalui.report.blocks import Headline
 from evalui.report.numbers import count, format_range, format_value, percent
 from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.scoring.cell_summary import Summary
 from evalui.types import Interval, Language
 
 _MOST_NAMES = 3

@@ -4,7 +4,6 @@ import pytest
 
 from evalui.datasets.health import check_choices
 from evalui.report.analyses.health import choices_only_blocks, health_blocks, health_findings
-from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.blocks import (
     BarCell,
     Block,
@@ -17,6 +16,7 @@ from evalui.report.blocks import (
     TableCell,
 )
 from evalui.report.render.text import cell_text
+from evalui.scoring.cell_summary import Summary, summarise
 from evalui.types import Cell, CellResult, Reading, Sample, Trial, Variant
 
 PLACES = {"small": 0}

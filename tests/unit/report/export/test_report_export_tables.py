@@ -3,10 +3,10 @@ import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 from export_examples import as_frame, framed
 
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.export import tables as made
 from evalui.report.export.tables import tables
 from evalui.report.export.trial_tables import trials
+from evalui.scoring.cell_summary import summarise
 
 bias, confusion, groups, overview, pairs, positions, readings = map(
     framed,
