@@ -73,13 +73,13 @@ def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     """The table of main figures; its names are technical in every language."""
     del language
     first = overview(report.summaries)
-    return csv_parts(first if first.kinds else next(iter(_tables(report).values()), first))
+    return csv_parts(first if first.kinds else next(iter(tables_of(report).values()), first))
 
 
 def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
     """All tables, a sheet each."""
     del language
-    return xlsx_parts(_tables(report), report.signatures)
+    return xlsx_parts(tables_of(report), report.signatures)
 
 
 def write_json(report: Report, language: Language) -> bytes:
@@ -183,7 +183,7 @@ def _pairs(report: Report) -> list[AnswerPair]:
     return [pair for figure in _COMPARED for pair in compare_answers(report.results, figure)]
 
 
-def _tables(report: Report) -> dict[str, ExportTable]:
+def tables_of(report: Report) -> dict[str, ExportTable]:
     """Every table that has rows, in the order of a reader's interest."""
     every = {
         **tables(report.summaries),
@@ -257,7 +257,7 @@ def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterabl
     """Each file of the archive in pieces; lines first, for most need no figures."""
     yield from _line_files(report)
     yield from _documents(report, language)
-    made = _tables(report)
+    made = tables_of(report)
     for name, table in made.items():
         yield f"{name}.csv", csv_parts(table)
     yield "report.xlsx", xlsx_parts(made, report.signatures)

@@ -7,9 +7,10 @@ file. The process ends with the transfer.
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 
 from anyio import CancelScope
 
@@ -33,9 +34,13 @@ class ExportProgress:
 
 
 class ExportProcesses:
-    """The exports under way in this server."""
+    """The exports under way in this server.
 
-    def __init__(self, at_once: int = _AT_ONCE) -> None:
+    `command` is what writes a run, of this id, as this format, in this language.
+    """
+
+    def __init__(self, command: Callable[[str, str, str], list[str]], at_once: int = _AT_ONCE):
+        self._command = command
         self._slots = asyncio.Semaphore(at_once)
         self._under_way: list[ExportProgress] = []
 
@@ -43,15 +48,14 @@ class ExportProcesses:
         """The exports of a run that are under way, by format."""
         return {each.extension: each for each in self._under_way if each.run_id == run_id}
 
-    async def stream(
-        self, run_id: str, extension: str, command: Sequence[str]
-    ) -> AsyncGenerator[bytes]:
-        """What the command writes, as it is written; the process is killed when nobody reads on.
+    async def stream(self, run_id: str, extension: str, language: str) -> AsyncGenerator[bytes]:
+        """A run as a file, as it is written; the process is killed when nobody reads on.
 
         Raises:
-            ExportFailed: the command failed; what it has written is not the whole file.
+            ExportFailed: the command failed; what was written is not the whole file.
         """
         progress = ExportProgress(run_id, extension)
+        command = self._command(run_id, extension, language)
         self._under_way.append(progress)
         try:
             async with self._slots, aclosing(_output(command)) as pieces:
@@ -84,10 +88,10 @@ async def _output(command: Sequence[str]) -> AsyncGenerator[bytes]:
 
 
 def export_command(
-    run_id: str, extension: str, language: str, *, database: str, models: str
+    database: Path, models: Path, run_id: str, extension: str, language: str
 ) -> list[str]:
     """What writes a run to standard output."""
     return [
         *(sys.executable, "-m", "evalui.cli", "export", run_id, extension),
-        *("--database", database, "--models-file", models, "--language", language),
+        *("--database", str(database), "--models-file", str(models), "--language", language),
     ]

@@ -1,8 +1,8 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from evalui.datasets import bundle, health
@@ -27,7 +27,7 @@ from evalui.runs.database.throughput import (
     remaining_seconds,
     throughputs,
 )
-from evalui.runs.database.trials import read_result, read_results
+from evalui.runs.database.trials import read_result, read_results, read_some_trials
 from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.plan import limit_datasets, plan_run
@@ -56,6 +56,7 @@ from evalui.ui.services.uploads import (
     upload_of,
 )
 
+NamedParts = tuple[str, Iterable[bytes]]
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
@@ -68,6 +69,7 @@ class QueueAhead:
     seconds: float | None
 
 
+_SAMPLED_TRIALS = 240  # of a run, to estimate the size of its files
 _CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
 
 
@@ -98,13 +100,13 @@ class AppService:
         self.column_memory = ColumnMemory(
             settings.data_dir / "columns", owner, read_only=settings.read_only
         )
-        self.exports = ExportProcesses()
+        self.exports = ExportProcesses(partial(export_command, database.path, settings.models))
         self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = self.cache.memoize(self._read)
         self._names = self.cache.memoize(self._read_names)
         self._report = self.cache.memoize(self._compile)
-        self._size_of_file = self.cache.memoize(self._measure_file)
+        self._sizes = self.cache.memoize(self._measure)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._report_without_votes = self.cache.memoize(self._compile_without_votes)
         self._columns = self.cache.memoize(self._read_columns)
@@ -246,9 +248,7 @@ class AppService:
         """One cell with all its trials; kept until its run changes."""
         return self._result(row.run_id, row.id, self.run(row.run_id).revision)
 
-    def export(
-        self, run_id: str, extension: str, language: Language
-    ) -> tuple[str, Iterable[bytes]]:
+    def export(self, run_id: str, extension: str, language: Language) -> NamedParts:
         """The name of a run as a file, and the file piece by piece as it is made.
 
         Raises:
@@ -271,18 +271,11 @@ class AppService:
         """The same file from a process of its own; raises as `export` does, and `ExportFailed`."""
         require_installed(extension)
         self.catalog()  # raises here what the process would only log
-        command = export_command(
-            self.run(run_id).id,
-            extension,
-            language,
-            database=str(self.database.path),
-            models=str(self.settings.models),
-        )
-        return self.exports.stream(run_id, extension, command)
+        return self.exports.stream(self.run(run_id).id, extension, language)
 
-    def export_size(self, run_id: str, extension: str, language: Language) -> int:
-        """The bytes of a run as a file; kept until the run changes."""
-        return self._size_of_file(run_id, extension, language, self.run(run_id).revision)
+    def export_sizes(self, run_id: str, language: Language) -> Mapping[str, int]:
+        """About the bytes of a run in each format; kept until the run changes."""
+        return self._sizes(run_id, language, self.run(run_id).revision)
 
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
@@ -365,9 +358,17 @@ class AppService:
         del revision  # part of the key, as for reports
         return read_result(self.database, run_id, cell_id)
 
-    def _measure_file(self, run_id: str, extension: str, language: Language, revision: int) -> int:
-        del revision  # part of the key: another revision, another file
-        return sum(map(len, self.export(run_id, extension, language)[1]))
+    def _measure(self, run_id: str, language: Language, revision: int) -> Mapping[str, int]:
+        del revision  # part of the key: another revision, another size
+        from evalui.report.export.sizes import about_sizes
+
+        report, cells = self.report(run_id, language), read_cells(self.database, run_id)
+        share = max(2, _SAMPLED_TRIALS // len(cells))
+        sample = [
+            replace(result, trials=read_some_trials(self.database, cell.id, share))
+            for result, cell in zip(report.results, cells, strict=True)
+        ]
+        return about_sizes(report, sample, sum(cell.done for cell in cells), language)
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures

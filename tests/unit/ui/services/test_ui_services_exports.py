@@ -15,8 +15,9 @@ from evalui.ui.services.exports import ExportFailed, ExportProcesses
 _ENDLESS = "import os, sys\nsys.stderr.close()\nwhile True: os.write(1, b'x' * 4096)"
 
 
-def _python(code: str, *arguments: str) -> list[str]:
-    return [sys.executable, "-c", code, *arguments]
+def _running(code: str, at_once: int = 2) -> ExportProcesses:
+    """Exports by a script, whose arguments are the run, the format and the language."""
+    return ExportProcesses(lambda *given: [sys.executable, "-c", code, *given], at_once)
 
 
 async def _until(reached: Callable[[], bool]) -> None:
@@ -36,14 +37,13 @@ def _run(work: Awaitable[None]) -> None:
 
 
 def test_what_a_process_writes_is_passed_on_whole():
-    exports = ExportProcesses()
+    exports = _running("import os\nos.write(1, b'ab' * 100_000)")
     seen: list[int | None] = []
 
     async def work() -> None:
-        command = _python("import os\nos.write(1, b'ab' * 100_000)")
         pieces = [
             (piece, seen.append(exports.progress("r")["csv"].sent))[0]
-            async for piece in exports.stream("r", "csv", command)
+            async for piece in exports.stream("r", "csv", "en")
         ]
         assert b"".join(pieces) == b"ab" * 100_000
 
@@ -56,12 +56,11 @@ def test_what_a_process_writes_is_passed_on_whole():
 def test_a_process_that_fails_after_some_bytes_breaks_the_transfer_off(
     caplog: pytest.LogCaptureFixture,
 ):
-    exports = ExportProcesses()
+    exports = _running("import os\nos.write(1, b'half')\nraise SystemExit(3)")
     got: list[bytes] = []
 
     async def work() -> None:
-        command = _python("import os\nos.write(1, b'half')\nraise SystemExit(3)")
-        async for piece in exports.stream("r", "xlsx", command):
+        async for piece in exports.stream("r", "xlsx", "en"):
             got.append(piece)
 
     with caplog.at_level(logging.WARNING), pytest.raises(ExportFailed, match="ended with 3"):
@@ -72,10 +71,10 @@ def test_a_process_that_fails_after_some_bytes_breaks_the_transfer_off(
 
 
 def test_a_process_ends_when_nobody_reads_on():
-    exports = ExportProcesses()
+    exports = _running(_ENDLESS)
 
     async def work() -> None:
-        async with aclosing(exports.stream("r", "zip", _python(_ENDLESS))) as pieces:
+        async with aclosing(exports.stream("r", "zip", "en")) as pieces:
             assert await anext(pieces)
             assert _children()
         await _until(lambda: not _children())
@@ -85,10 +84,10 @@ def test_a_process_ends_when_nobody_reads_on():
 
 
 def test_a_process_waits_for_its_reader():
-    exports = ExportProcesses()
+    exports = _running(_ENDLESS)
 
     async def work() -> None:
-        async with aclosing(exports.stream("r", "zip", _python(_ENDLESS))) as pieces:
+        async with aclosing(exports.stream("r", "zip", "en")) as pieces:
             await anext(pieces)
             (child,) = _children()
             # The pipe and the reader's buffer are full, and then it sleeps in `write`.
@@ -99,16 +98,17 @@ def test_a_process_waits_for_its_reader():
 
 
 def test_one_too_many_waits_until_another_has_ended(tmp_path: Path):
-    exports = ExportProcesses(at_once=1)
     started = tmp_path / "started"
-    second = _python("import pathlib, sys\npathlib.Path(sys.argv[1]).touch()", str(started))
+    touch = f"pathlib.Path({str(started)!r}).touch()"
+    second = f"import pathlib, sys\nif sys.argv[1] == 'b': sys.exit({touch})\n"
+    exports = _running(second + _ENDLESS, at_once=1)
 
     async def read_second() -> None:
-        async for _ in exports.stream("b", "csv", second):
+        async for _ in exports.stream("b", "csv", "en"):
             raise AssertionError("it writes nothing")
 
     async def work() -> None:
-        async with aclosing(exports.stream("a", "csv", _python(_ENDLESS))) as first:
+        async with aclosing(exports.stream("a", "csv", "en")) as first:
             await anext(first)
             waiting = asyncio.create_task(read_second())
             await _until(lambda: "csv" in exports.progress("b"))
