@@ -31,7 +31,7 @@ from evalui.report.export.encoder import (
 )
 from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
-from evalui.report.export.trial_cells import Column, TrialChunk, chunks_of, column_reader
+from evalui.report.export.trial_cells import ExportColumn, TrialChunk, chunks_of, column_reader
 from evalui.scoring.cell_summary import Summary
 from evalui.types import LETTERS, CellResult
 
@@ -202,7 +202,7 @@ def _writer(fields: Fields) -> Callable[[TrialChunk], str]:
     return write
 
 
-def _named(name: str, column: Column) -> Iterable[str]:
+def _named(name: str, column: ExportColumn) -> Iterable[str]:
     key = f"{_TEXT(name)}: "
     return column.map(lambda value: key + _TEXT(value)).listed()
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from evalui.report.export.trial_cells import Column, ExportTable
+from evalui.report.export.trial_cells import ExportColumn, ExportTable
 
 # The full-width signs count too: spreadsheets in Chinese and Japanese read them as the others.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
@@ -103,7 +103,7 @@ def _escape_value(value: Any) -> Any:  # a cell of any type
     return None if is_missing(value) else value
 
 
-def _array(column: Column, kind: Any) -> Any:  # pyarrow has no types
+def _array(column: ExportColumn, kind: Any) -> Any:  # pyarrow has no types
     """The column as Arrow has it: texts are made once for each distinct value."""
     import pyarrow
 

@@ -27,7 +27,7 @@ from evalui.report.export.encoder import (
 )
 from evalui.report.export.json import ENCODER
 from evalui.report.export.metric_fields import choice_columns
-from evalui.report.export.trial_cells import Column, ExportTable
+from evalui.report.export.trial_cells import ExportColumn, ExportTable
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS
@@ -152,7 +152,7 @@ def table_of(rows: Iterable[TableRow]) -> ExportTable:
     names = dict.fromkeys(name for row in every for name in row)
     last = [name for name in ("error", "signature") if name in names]
     kinds = dict[str, type].fromkeys([*(n for n in names if n not in last), *last], object)
-    columns = [Column([row.get(name) for row in every]) for name in kinds]
+    columns = [ExportColumn([row.get(name) for row in every]) for name in kinds]
     return ExportTable(kinds, lambda: iter([columns] if every else []))
 
 

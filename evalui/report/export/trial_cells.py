@@ -20,15 +20,15 @@ _CHUNK = 4096  # trials
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class ExportColumn:
     """A value for each of n rows: `values[code]` for each of the n `codes`, else `values`."""
 
     values: Sequence[Any]
     codes: NDArray[np.intp] | None = None
 
-    def map(self, convert: Callable[[Any], Any]) -> "Column":
+    def map(self, convert: Callable[[Any], Any]) -> "ExportColumn":
         """The converted values; `convert` is called once for each that is stored."""
-        return Column([convert(value) for value in self.values], self.codes)
+        return ExportColumn([convert(value) for value in self.values], self.codes)
 
     def listed(self) -> Sequence[Any]:
         """The value of each row."""
@@ -45,12 +45,12 @@ class ExportTable:
     """
 
     kinds: Mapping[str, type]
-    chunks: Callable[[], Iterator[Sequence[Column]]]
+    chunks: Callable[[], Iterator[Sequence[ExportColumn]]]
 
 
-def same_for_all(value: Any, n: int) -> Column:
+def same_for_all(value: Any, n: int) -> ExportColumn:
     """One value in n rows."""
-    return Column([value], np.zeros(n, dtype=np.intp))
+    return ExportColumn([value], np.zeros(n, dtype=np.intp))
 
 
 def chunks_of(result: CellResult, size: int = _CHUNK) -> Iterator["TrialChunk"]:
@@ -75,7 +75,7 @@ class TrialChunk:
     def __len__(self) -> int:
         return len(self.trials)
 
-    def column(self, path: str) -> Column:
+    def column(self, path: str) -> ExportColumn:
         """The values at a path."""
         trials, samples = self.trials, self.result.samples
         head, _, rest = path.partition(".")
@@ -87,7 +87,7 @@ class TrialChunk:
             return _distinct(
                 trials.sample, lambda place: value_at(rest, samples[trials.ids[place]])
             )
-        return Column([value_at(rest, trial) for trial in self.objects])
+        return ExportColumn([value_at(rest, trial) for trial in self.objects])
 
     def alike(self, kinds: NDArray[np.intp]) -> Iterator[tuple[int, "TrialChunk"]]:
         """The trials in runs of one kind, each with it; `kinds` has that of every trial."""
@@ -106,7 +106,7 @@ class TrialChunk:
         """The trials themselves, for what has no column."""
         return replace(self.trials, texts=lambda _: self.texts).build()
 
-    def reading_columns(self, name: str) -> tuple[Column, Column]:
+    def reading_columns(self, name: str) -> tuple[ExportColumn, ExportColumn]:
         """The choice and the rule of a reading; None where a trial lacks it."""
         own, rules = self.trials.readings.get(name), self.trials.rules
         if own is None:
@@ -114,17 +114,19 @@ class TrialChunk:
         places = np.where(own.choice == ABSENT, -1, own.rule)
         return _choice(own), _distinct(places, lambda place: rules[place] if place >= 0 else None)
 
-    def share_of_slot(self, slot: int) -> Column:
+    def share_of_slot(self, slot: int) -> ExportColumn:
         """The probability of a slot; None where a trial has none."""
-        return Column(_at(self.trials.probabilities, slot))
+        return ExportColumn(_at(self.trials.probabilities, slot))
 
-    def score(self, name: str) -> Column:
+    def score(self, name: str) -> ExportColumn:
         """The first score of a name; None where a trial has none."""
         own = self.trials.scores.get(name)
-        return Column(_at(own, 0)) if own is not None else same_for_all(None, len(self))
+        return ExportColumn(_at(own, 0)) if own is not None else same_for_all(None, len(self))
 
 
-def column_reader(encoder: Encoder, fields: Fields) -> Callable[[TrialChunk], dict[str, Column]]:
+def column_reader(
+    encoder: Encoder, fields: Fields
+) -> Callable[[TrialChunk], dict[str, ExportColumn]]:
     """What publishes the fields, texts and properties alone, of a chunk: a column each."""
     properties = {
         name: cast("Property", Property(source) if isinstance(source, str) else source)
@@ -143,22 +145,22 @@ def column_reader(encoder: Encoder, fields: Fields) -> Callable[[TrialChunk], di
     }
 
 
-def _distinct(codes: NDArray[Any], value_of: Callable[[Any], Any]) -> Column:
+def _distinct(codes: NDArray[Any], value_of: Callable[[Any], Any]) -> ExportColumn:
     """The value of each code, made once."""
     used, places = np.unique(codes, return_inverse=True)
-    return Column([value_of(code) for code in used.tolist()], places)
+    return ExportColumn([value_of(code) for code in used.tolist()], places)
 
 
-def _choice(readings: ReadingColumns) -> Column:
+def _choice(readings: ReadingColumns) -> ExportColumn:
     return _distinct(readings.choice, lambda choice: choice if choice >= 0 else None)
 
 
-def _correct(trials: TrialColumns) -> Column:
+def _correct(trials: TrialColumns) -> ExportColumn:
     choice = trials.reading.choice
-    return Column([False, True, None], np.where(choice < 0, 2, choice == trials.target))
+    return ExportColumn([False, True, None], np.where(choice < 0, 2, choice == trials.target))
 
 
-def _readings(chunk: TrialChunk) -> Column:
+def _readings(chunk: TrialChunk) -> ExportColumn:
     """The readings of each trial; there are few different sets of them."""
     trials = chunk.trials
     arrays = [
@@ -170,12 +172,12 @@ def _readings(chunk: TrialChunk) -> Column:
         np.stack(arrays, axis=1).astype(np.float64), axis=0, return_index=True, return_inverse=True
     )
     without_texts = replace(trials.take(firsts), texts=lambda numbers: [(None, ())] * len(numbers))
-    return Column([trial.readings for trial in without_texts.build()], places.reshape(-1))
+    return ExportColumn([trial.readings for trial in without_texts.build()], places.reshape(-1))
 
 
-def _scores(trials: TrialColumns) -> Column:
+def _scores(trials: TrialColumns) -> ExportColumn:
     every = {name: own.tuples() for name, own in trials.scores.items()}
-    return Column(
+    return ExportColumn(
         [
             {name: own[place] for name, own in every.items() if own[place] is not None}
             for place in range(len(trials))
@@ -183,7 +185,7 @@ def _scores(trials: TrialColumns) -> Column:
     )
 
 
-def _shown(chunk: TrialChunk) -> Column:
+def _shown(chunk: TrialChunk) -> ExportColumn:
     trials, samples = chunk.trials, chunk.result.samples
     count = len(trials.orders)
     return _distinct(
@@ -202,28 +204,28 @@ def _at(ragged: Ragged, place: int) -> list[float | None]:
     return values.tolist()
 
 
-def _rated_model(chunk: TrialChunk) -> Column:
+def _rated_model(chunk: TrialChunk) -> ExportColumn:
     orders, contestants = chunk.trials.orders, chunk.result.contestants
     return _distinct(
         chunk.trials.order, lambda place: contestants[orders[place].permutation[0]].name
     )
 
 
-def _known(table: Sequence[Any], codes: NDArray[Any]) -> Column:
+def _known(table: Sequence[Any], codes: NDArray[Any]) -> ExportColumn:
     return _distinct(codes, table.__getitem__)
 
 
-def _plain(values: NDArray[Any]) -> Column:
+def _plain(values: NDArray[Any]) -> ExportColumn:
     used, places = np.unique(values, return_inverse=True)
-    return Column(used.tolist(), places)
+    return ExportColumn(used.tolist(), places)
 
 
-def _mass(trials: TrialColumns) -> Column:
+def _mass(trials: TrialColumns) -> ExportColumn:
     masses, there = trials.mass.tolist(), trials.has_mass.tolist()
-    return Column([mass if has else None for mass, has in zip(masses, there, strict=True)])
+    return ExportColumn([mass if has else None for mass, has in zip(masses, there, strict=True)])
 
 
-_READERS: Mapping[str, Callable[[TrialChunk], Column]] = {
+_READERS: Mapping[str, Callable[[TrialChunk], ExportColumn]] = {
     "shown": _shown,
     "rated_model": _rated_model,
     "trial.sample_id": lambda chunk: _known(chunk.trials.ids, chunk.trials.sample),
@@ -239,13 +241,13 @@ _READERS: Mapping[str, Callable[[TrialChunk], Column]] = {
     "trial.reading.tied": lambda chunk: _plain(chunk.trials.reading.tied),
     "trial.reading.rule": lambda chunk: _known(chunk.trials.rules, chunk.trials.reading.rule),
     "trial.readings": _readings,
-    "trial.probabilities": lambda chunk: Column(
+    "trial.probabilities": lambda chunk: ExportColumn(
         [shares or () for shares in chunk.trials.probabilities.tuples()]
     ),
     "trial.mass": lambda chunk: _mass(chunk.trials),
     "trial.scores": lambda chunk: _scores(chunk.trials),
-    "trial.reply": lambda chunk: Column([reply for reply, _ in chunk.texts]),
-    "trial.turns": lambda chunk: Column([turns for _, turns in chunk.texts]),
+    "trial.reply": lambda chunk: ExportColumn([reply for reply, _ in chunk.texts]),
+    "trial.turns": lambda chunk: ExportColumn([turns for _, turns in chunk.texts]),
     "trial.merged_boundaries": lambda chunk: _plain(chunk.trials.merged),
     "trial.truncated": lambda chunk: _plain(chunk.trials.truncated),
 }

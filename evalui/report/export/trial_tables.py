@@ -15,7 +15,7 @@ from evalui.report.export.json import ENCODER, answer_lines, trial_lines
 from evalui.report.export.open_names import MARKS
 from evalui.report.export.spreadsheets import csv_parts, parquet_parts
 from evalui.report.export.trial_cells import (
-    Column,
+    ExportColumn,
     ExportTable,
     TrialChunk,
     chunks_of,
@@ -85,7 +85,7 @@ class _Layout:
     """How the trials of some cells are read: `names` from the columns, then the columns."""
 
     names: Callable[[TrialColumns], dict[str, type]]
-    read: Callable[[TrialChunk], Mapping[str, Column]]
+    read: Callable[[TrialChunk], Mapping[str, ExportColumn]]
 
 
 def jsonl_parts(results: Iterable[CellResult]) -> Iterator[bytes]:
@@ -137,7 +137,7 @@ def _chunks(
     results: Iterable[CellResult],
     layout_of: Callable[[CellResult], _Layout | None],
     names: Sequence[str],
-) -> Iterator[Sequence[Column]]:
+) -> Iterator[Sequence[ExportColumn]]:
     for result in results:
         if layout := layout_of(result):
             for chunk in chunks_of(result):
@@ -158,7 +158,7 @@ def _choice_names(trials: TrialColumns) -> dict[str, type]:
     return names | {f"p_{slot}": float for slot in LETTERS[:slots]} | _kinds_of(SIGNATURE)
 
 
-def _choice_columns(chunk: TrialChunk) -> Mapping[str, Column]:
+def _choice_columns(chunk: TrialChunk) -> Mapping[str, ExportColumn]:
     columns = _READ_TRIAL(chunk)
     for name in chunk.trials.readings:
         choice, rule = chunk.reading_columns(name)
@@ -173,7 +173,7 @@ def _reply_names(trials: TrialColumns) -> dict[str, type]:
     return _kinds_of(_REPLY) | figures | _kinds_of(_TRUNCATED | SIGNATURE)
 
 
-def _reply_columns(chunk: TrialChunk) -> Mapping[str, Column]:
+def _reply_columns(chunk: TrialChunk) -> Mapping[str, ExportColumn]:
     figures = {
         name: chunk.score(name).map(lambda value: None if value is None else 100 * value)
         for name in chunk.trials.scores

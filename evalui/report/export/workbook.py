@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from evalui.report.export.spreadsheets import ForwardPipe, escape_formula, is_missing
-from evalui.report.export.trial_cells import Column, ExportTable
+from evalui.report.export.trial_cells import ExportColumn, ExportTable
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -126,12 +126,12 @@ class _Rows:
         yield _SHEET_END
 
 
-def _rows(chunk: Sequence[Column], shared: _Shared) -> list[str]:
+def _rows(chunk: Sequence[ExportColumn], shared: _Shared) -> list[str]:
     cells = [_cells(column, shared) for column in chunk]
     return [f"<row>{''.join(row)}</row>" for row in zip(*cells, strict=True)]
 
 
-def _cells(column: Column, shared: _Shared) -> Sequence[str]:
+def _cells(column: ExportColumn, shared: _Shared) -> Sequence[str]:
     few = column.codes is not None and len(column.values) <= _FEW
     text = shared.cell if few else _inline
     return column.map(lambda value: _cell(value, text)).listed()

@@ -52,13 +52,12 @@ def downloads(
     """
     cards = [
         card(
-            el("h3", t(f"report.{key}")),
-            el("p", t(f"report.{key}_about"), cls="dim"),
+            el("h3", t(f"report.{extension}")),
+            el("p", t(f"report.{extension}_about"), cls="dim"),
             _link(t, run, extension),
             span(_sent(t, sizes.get(extension), progress.get(extension)), cls="meta"),
         )
         for extension in FORMATS
-        for key in [extension.replace(".", "_")]
     ]
     live = run.state in LIVE_STATES
     return div(

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalui.report.export.spreadsheets import csv_parts, escape_formula
-from evalui.report.export.trial_cells import Column, ExportTable
+from evalui.report.export.trial_cells import ExportColumn, ExportTable
 from evalui.report.export.workbook import xlsx_parts
 
 _NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠x"]
 
 
 def _table(columns: dict[str, list[Any]]) -> ExportTable:
-    made = [Column(values) for values in columns.values()]
+    made = [ExportColumn(values) for values in columns.values()]
     return ExportTable(dict.fromkeys(columns, object), lambda: iter([made]))
 
 
