@@ -17,7 +17,18 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import biases, circular, exports, gpu, models, ratings, starting, storing, texts
+from benchmarks import (
+    biases,
+    circular,
+    exports,
+    gpu,
+    models,
+    ratings,
+    scripted_run,
+    starting,
+    storing,
+    texts,
+)
 from benchmarks.contest import Session
 from benchmarks.rows import Row, table
 from evalui.models.local.fp32 import processor
@@ -25,7 +36,17 @@ from evalui.models.local.fp32 import processor
 RESULTS = Path(__file__).with_name("RESULTS.md")
 GROUPS = {
     module.GROUP: module.rows
-    for module in (models, texts, circular, ratings, biases, storing, exports, starting)
+    for module in (
+        models,
+        texts,
+        circular,
+        ratings,
+        biases,
+        storing,
+        scripted_run,
+        exports,
+        starting,
+    )
 }
 _PACKAGES = ("torch", "transformers", "numpy", "scipy", "nltk", "jieba", "gradio")
 

@@ -1,9 +1,11 @@
 """Every sentence a user reads, in each language, by key: pages, reports, errors, faults and notes.
 
 They stand in `<language>/*.toml`, the same keys in each language; values fill their {fields}. A key
-ending in `.one` is the English singular. Names of models and datasets are never translated.
+ending in `.one` is the English singular; where a sentence has several counts, `{n:vote|votes}` is
+the noun that goes with `{n}`. Names of models and datasets are never translated.
 """
 
+import string
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,6 +48,19 @@ def sentence(key: str, /, **values: Value) -> Sentence:
     return Sentence(messages("en")(key, **values), key, values)
 
 
+class _Nouns(string.Formatter):
+    """Fills in fields, of which `{n:vote|votes}` becomes the noun for the count `n`."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        one, bar, many = format_spec.partition("|")
+        if not bar:
+            return str(super().format_field(value, format_spec))
+        return one if str(value) == "1" else many
+
+
+_NOUNS = _Nouns()
+
+
 @dataclass(frozen=True, slots=True)
 class Messages:
     """The sentences of one language."""
@@ -59,7 +74,8 @@ class Messages:
         Raises:
             KeyError: the catalogue lacks the key, or a field has no value.
         """
-        return self.by_key[key].format_map(values)
+        text = self.by_key[key]
+        return _NOUNS.vformat(text, (), values) if "|" in text else text.format_map(values)
 
     def __contains__(self, key: str) -> bool:
         """Whether the key has a sentence."""

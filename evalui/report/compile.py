@@ -1,6 +1,6 @@
 """A run as one text for people: its blocks, and report.md."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
@@ -42,8 +42,10 @@ class Figures:
         results: Sequence[CellResult],
         votes: Votes = _EMPTY_VOTES,
         base: "Figures | None" = None,
+        summary_of: Callable[[CellResult], Summary] = summarise,
     ) -> None:
         self._results = tuple(results)
+        self._summary_of = summary_of
         self._votes = votes
         self._base = base
         self._lock = RLock()  # an analysis takes seconds, and is worked out by one thread only
@@ -56,7 +58,7 @@ class Figures:
         with self._lock:
             cached = self.__dict__.get("summaries")
             return cached or tuple(
-                summarise(result)
+                self._summary_of(result)
                 for result in self._results
                 if result.cell.mode not in (ANSWERS, JUDGE)
             )
@@ -169,16 +171,17 @@ def compile_report(
     votes: Votes = _EMPTY_VOTES,
     expenses: Sequence[ModelUsage] = (),
     left_out: Sequence[LeftOut] = (),
+    summary_of: Callable[[CellResult], Summary] = summarise,
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.
 
     `votes` are those of people on each dataset, by its name; `expenses` are what the models took,
-    `left_out` is what the run does not evaluate.
+    `left_out` is what the run does not evaluate. `summary_of` may know what is kept of a cell.
     """
     return Report(
         name,
         tuple(results),
-        Figures(results, votes),
+        Figures(results, votes, summary_of=summary_of),
         baselines,
         spec,
         votes,

@@ -30,6 +30,7 @@ from evalui.runs.database.throughput import (
 from evalui.runs.database.trials import read_result, read_results, read_some_trials
 from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
@@ -41,7 +42,7 @@ from evalui.ui.services.column_memory import ColumnMemory
 from evalui.ui.services.exports import ExportProcesses, export_command
 from evalui.ui.services.models_service import ModelsService
 from evalui.ui.services.run_form import AnswerSource, RunForm
-from evalui.ui.services.run_labels import LIVE_STATES
+from evalui.ui.services.run_labels import LIVE_STATES, file_name
 from evalui.ui.services.samples import open_sample_form, sample_form
 from evalui.ui.services.uploads import (
     OPEN_SAMPLE,
@@ -258,12 +259,7 @@ class AppService:
 
         require_installed(extension)
         report = self.report(run_id, language)
-        return self.export_name(run_id, extension), parts(report, extension, language)
-
-    def export_name(self, run_id: str, extension: str) -> str:
-        """What a run is called as a file."""
-        name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in self.run(run_id).name)
-        return f"{name.strip() or run_id}.{extension}"
+        return file_name(self.run(run_id), extension), parts(report, extension, language)
 
     def export_apart(
         self, run_id: str, extension: str, language: Language
@@ -387,6 +383,7 @@ class AppService:
             baselines=self.baselines(),
             spec=row.spec,
             left_out=read_left_out(self.database, run_id),
+            summary_of=summary_reader(self.database, run_id),
         )
 
     def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:

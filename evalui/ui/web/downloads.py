@@ -19,6 +19,7 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.export.formats import FORMATS
 from evalui.ui.services.run_form import read_layout
+from evalui.ui.services.run_labels import file_name
 from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
 
@@ -75,9 +76,10 @@ def _export(service: AppService) -> Route:
                 known=known,
             )
             return Response(t.translate(message), status_code=404, media_type="text/plain")
-        if service.run(run_id).done > _MOST_AT_ONCE:
+        run = service.run(run_id)
+        if run.done > _MOST_AT_ONCE:
             pieces = service.export_apart(run_id, extension, t.language)
-            headers = _named(service.export_name(run_id, extension))
+            headers = _named(file_name(run, extension))
             return ExportResponse(pieces, media_type=FORMATS[extension], headers=headers)
         name, content = service.export(run_id, extension, t.language)
         return _download(b"".join(content), FORMATS[extension], name)

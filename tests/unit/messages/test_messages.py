@@ -15,7 +15,15 @@ import evalui
 from evalui.datasets.base import FAULT_RULES, UPLOAD_NOTES
 from evalui.datasets.questions.choice import ANSWER_KEYS
 from evalui.errors import DataError, EvaluiError
-from evalui.messages import LANGUAGES, Sentence, language_of, localized, messages, sentence
+from evalui.messages import (
+    LANGUAGES,
+    Messages,
+    Sentence,
+    language_of,
+    localized,
+    messages,
+    sentence,
+)
 from evalui.modes import MODES
 from evalui.report.export.formats import FORMATS
 from evalui.runs.database.records import OutcomeFilter
@@ -156,6 +164,13 @@ def test_one_is_told_from_many():
     t = messages("en")
     assert t.count("file.rows", 1) == "1 row"
     assert t.count("file.rows", 1240) == "1,240 rows"
+
+
+def test_a_noun_follows_its_own_number_where_a_sentence_has_several():
+    t = Messages("en", {"said": "{votes} {votes:vote|votes} of {people} {people:person|people}"})
+
+    assert t("said", votes=1, people="3") == "1 vote of 3 people"
+    assert t("said", votes="1,001", people="1") == "1,001 votes of 1 person"
 
 
 @pytest.mark.parametrize(

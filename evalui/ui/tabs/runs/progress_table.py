@@ -77,9 +77,10 @@ def progress_table(
         style=f"min-width:{160 + 220 * len(columns)}px",
     )
     still = any(cell.state in ("waiting", "running") for cell in cells)
+    moving = still and any(cell.done for cell in cells)
     return join(
         div(table, cls="scroll"),
-        div(note("na", t("runs.moving")), cls="gap-s") if still else None,
+        div(note("na", t("runs.moving")), cls="gap-s") if moving else None,
     )
 
 

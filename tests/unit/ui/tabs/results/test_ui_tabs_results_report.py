@@ -58,10 +58,10 @@ def test_sizes_are_known_without_reading_every_trial(
 ):
     rows = [f"{n},Capital of {n}?,Paris,Rome,Oslo,Bern,A" for n in range(400)]
     run_id = finished("\n".join(["id,question,A,B,C,D,answer", *rows]))
-    desk.report(run_id, "en").summaries
+    assert desk.report(run_id, "en").summaries
     read: list[int] = []
     decoded = "evalui.runs.database.trials.decode_turns"
-    monkeypatch.setattr(decoded, lambda turns: (read.append(1), ())[1])
+    monkeypatch.setattr(decoded, lambda _: (read.append(1), ())[1])
     desk.export_sizes(run_id, "en")
     cells, formats = 4, 6
     assert 0 < len(read) < cells * formats * 2 * 120 < cells * 1600 * formats
