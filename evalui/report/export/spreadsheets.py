@@ -7,6 +7,7 @@ a few signs for a formula, so such a text gets an apostrophe in front (OWASP, "C
 import csv
 import io
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
@@ -73,15 +74,15 @@ def parquet_parts(table: ExportTable) -> Iterator[bytes]:
     Raises:
         ModuleNotFoundError: pyarrow is not installed.
     """
-    import pyarrow
-    from pyarrow.parquet import ParquetWriter
-
-    types = {str: pyarrow.string(), bool: pyarrow.bool_(), int: pyarrow.int64()}
+    # Without types, and not everywhere installed.
+    pyarrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
+    types: dict[type, Any] = {str: pyarrow.string(), bool: pyarrow.bool_(), int: pyarrow.int64()}
     schema = pyarrow.schema(
         [(name, types.get(kind, pyarrow.float64())) for name, kind in table.kinds.items()]
     )
     pipe = ForwardPipe()
-    with ParquetWriter(pipe, schema) as writer:
+    with parquet.ParquetWriter(pipe, schema) as writer:
         chunks = table.chunks()
         while group := [
             pyarrow.record_batch([*map(_array, chunk, schema.types)], schema=schema)
@@ -103,10 +104,9 @@ def _escape_value(value: Any) -> Any:  # a cell of any type
     return None if is_missing(value) else value
 
 
-def _array(column: ExportColumn, kind: Any) -> Any:  # pyarrow has no types
+def _array(column: ExportColumn, kind: Any) -> Any:
     """The column as Arrow has it: texts are made once for each distinct value."""
-    import pyarrow
-
+    pyarrow: Any = import_module("pyarrow")
     try:
         made = pyarrow.array(column.values, type=kind)
     except UnicodeEncodeError:

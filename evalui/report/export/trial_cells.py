@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.report.export.encoder import Encoder, Fields, Property, value_at
-from evalui.scoring.trial_columns import ABSENT, Ragged, ReadingColumns, TrialColumns, columns_of
+from evalui.scoring.ragged import Ragged
+from evalui.scoring.trial_columns import (
+    ABSENT,
+    ReadingColumns,
+    TrialColumns,
+    TrialText,
+    columns_of,
+)
 from evalui.types import CellResult, Trial
 
 _CHUNK = 4096  # trials
@@ -97,14 +104,18 @@ class TrialChunk:
                 yield int(kinds[start]), TrialChunk(self.result, self.trials[start:end])
 
     @cached_property
-    def texts(self) -> Sequence[tuple[str | None, tuple[str, ...]]]:
+    def texts(self) -> Sequence[TrialText]:
         """Of each trial the reply, and the answers of a conversation."""
         return self.trials.texts(self.trials.number)
 
     @cached_property
     def objects(self) -> list[Trial]:
         """The trials themselves, for what has no column."""
-        return replace(self.trials, texts=lambda _: self.texts).build()
+
+        def texts(_: NDArray[np.int64]) -> Sequence[TrialText]:
+            return self.texts  # which are read once
+
+        return replace(self.trials, texts=texts).build()
 
     def reading_columns(self, name: str) -> tuple[ExportColumn, ExportColumn]:
         """The choice and the rule of a reading; None where a trial lacks it."""
@@ -145,7 +156,7 @@ def column_reader(
     }
 
 
-def _distinct(codes: NDArray[Any], value_of: Callable[[Any], Any]) -> ExportColumn:
+def _distinct(codes: NDArray[Any], value_of: Callable[[int], Any]) -> ExportColumn:
     """The value of each code, made once."""
     used, places = np.unique(codes, return_inverse=True)
     return ExportColumn([value_of(code) for code in used.tolist()], places)
@@ -171,8 +182,12 @@ def _readings(chunk: TrialChunk) -> ExportColumn:
     _, firsts, places = np.unique(
         np.stack(arrays, axis=1).astype(np.float64), axis=0, return_index=True, return_inverse=True
     )
-    without_texts = replace(trials.take(firsts), texts=lambda numbers: [(None, ())] * len(numbers))
+    without_texts = replace(trials.take(firsts), texts=_no_texts)
     return ExportColumn([trial.readings for trial in without_texts.build()], places.reshape(-1))
+
+
+def _no_texts(numbers: NDArray[np.int64]) -> list[TrialText]:
+    return [(None, ())] * len(numbers)
 
 
 def _scores(trials: TrialColumns) -> ExportColumn:

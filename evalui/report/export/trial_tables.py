@@ -170,7 +170,7 @@ def _choice_columns(chunk: TrialChunk) -> Mapping[str, ExportColumn]:
 def _reply_names(trials: TrialColumns) -> dict[str, type]:
     scores = [name for name, own in trials.scores.items() if own.present.any()]
     figures: dict[str, type] = dict.fromkeys(scores, float)
-    return _kinds_of(_REPLY) | figures | _kinds_of(_TRUNCATED | SIGNATURE)
+    return _kinds_of(_REPLY) | figures | _kinds_of({**_TRUNCATED, **SIGNATURE})
 
 
 def _reply_columns(chunk: TrialChunk) -> Mapping[str, ExportColumn]:
@@ -185,7 +185,7 @@ _READ_TRIAL = column_reader(ENCODER, {**_TRIAL, **SIGNATURE})
 _READ_REPLY = column_reader(ENCODER, {**_REPLY, **_TRUNCATED, **SIGNATURE})
 _CHOICE = _Layout(_choice_names, _choice_columns)
 _MARKED = _Layout(
-    lambda _: _kinds_of(_RATING | SIGNATURE), column_reader(ENCODER, {**_RATING, **SIGNATURE})
+    lambda _: _kinds_of({**_RATING, **SIGNATURE}), column_reader(ENCODER, {**_RATING, **SIGNATURE})
 )
 _WRITTEN = _Layout(_reply_names, _reply_columns)
 

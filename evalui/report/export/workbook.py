@@ -27,7 +27,8 @@ _ROW_LIMIT = 1_048_576
 _SHEET_BYTES = 2**31 - 2**20  # beyond it a zip needs extensions that Excel offers to repair
 _FEW = 64  # distinct values of a chunk that are kept once for the whole workbook
 _MAX_SHARED = 100_000
-_BOLD = 1  # the place of the style in `_STYLES`
+_BOOLEANS = (bool, np.bool_)
+_NO_ROWS: list[str] = []
 
 Archived = Iterable[tuple[str, Iterable[bytes]]]
 
@@ -100,7 +101,7 @@ class _Rows:
         self.sheets = 0
         self._names = tuple(table.kinds)
         self._chunks = (_rows(chunk, shared) for chunk in table.chunks())
-        self._waiting = next(self._chunks, [])
+        self._waiting: list[str] = next(self._chunks, _NO_ROWS)
 
     @property
     def left(self) -> bool:
@@ -110,7 +111,7 @@ class _Rows:
     def sheet(self, signed: str, following: str) -> Iterator[bytes]:
         """The XML of the next sheet, whose last row states the one in which the table goes on."""
         self.sheets += 1
-        head = "".join(_inline(_clean(name), style=_BOLD) for name in self._names)
+        head = "".join(_inline(_clean(name), style=1) for name in self._names)
         yield f"{_SHEET}<row>{_inline(_clean(signed))}</row><row>{head}</row>".encode()
         room, size = _ROW_LIMIT - 3, 0
         while self._waiting and room:
@@ -119,7 +120,7 @@ class _Rows:
             if size and size + len(text) > _SHEET_BYTES:
                 break
             yield text
-            self._waiting = self._waiting[room:] or next(self._chunks, [])
+            self._waiting = self._waiting[room:] or next(self._chunks, _NO_ROWS)
             room, size = room - len(rows), size + len(text)
         if self.left:
             yield f"<row>{_inline(f'More rows are in the sheet {following}.')}</row>".encode()
@@ -142,8 +143,8 @@ def _cell(value: Any, text: Callable[[str], str]) -> str:
         return text(_clean(value))
     if is_missing(value):
         return "<c/>"
-    if isinstance(value, bool | np.bool_):
-        return f'<c t="b"><v>{int(value)}</v></c>'
+    if type(value) in _BOOLEANS:
+        return f'<c t="b"><v>{1 if value else 0}</v></c>'
     return f"<c><v>{value}</v></c>" if isfinite(value) else text(f"{value}")
 
 
