@@ -143,7 +143,7 @@ def test_a_vote_is_in_the_report_at_once(desk: AppService, judged: bool):
         vote_all(desk, run_id, "ann", "Since", most=1)
         (figures,) = desk.report(run_id, "en").people
         assert (figures.votes, figures.has_judge) == (votes, judged)
-    assert "## People · talk" in desk.export(run_id, "md", "en")[1].decode()
+    assert "## People · talk" in b"".join(desk.export(run_id, "md", "en")[1]).decode()
 
 
 def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: AppService):
