@@ -35,7 +35,7 @@ from evalui.runs.database.throughput import (
     remaining_seconds,
     throughputs,
 )
-from evalui.runs.database.trials import read_result, read_results, read_some_trials
+from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.kept_summaries import summary_reader
@@ -47,7 +47,7 @@ from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
-from evalui.ui.services.exports import ExportProcesses, export_command
+from evalui.ui.services.exports import ExportProcesses, estimate_sizes, export_command
 from evalui.ui.services.models_service import ModelsService
 from evalui.ui.services.moments import MomentaryRuns
 from evalui.ui.services.run_form import AnswerSource, RunForm
@@ -79,7 +79,6 @@ class QueueAhead:
     seconds: float | None
 
 
-_SAMPLED_TRIALS = 240  # of a run, to estimate the size of its files
 _CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
 _PAGE_BYTES = 2**26  # bytes of pages that do
 
@@ -371,15 +370,7 @@ class AppService:
 
     def _measure(self, run_id: str, language: Language, revision: int) -> Mapping[str, int]:
         del revision  # part of the key: another revision, another size
-        from evalui.report.export.sizes import about_sizes
-
-        report, cells = self.report(run_id, language), read_cells(self.database, run_id)
-        share = max(2, _SAMPLED_TRIALS // len(cells))
-        sample = [
-            replace(result, trials=read_some_trials(self.database, cell.id, share))
-            for result, cell in zip(report.results, cells, strict=True)
-        ]
-        return about_sizes(report, sample, sum(cell.done for cell in cells), language)
+        return estimate_sizes(self.database, self.report(run_id, language), run_id, language)
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures
