@@ -20,6 +20,7 @@ from pathlib import Path
 from benchmarks import (
     biases,
     circular,
+    exports,
     gpu,
     models,
     ratings,
@@ -44,6 +45,7 @@ GROUPS = {
         biases,
         storing,
         scripted_run,
+        exports,
         starting,
         watchers,
     )

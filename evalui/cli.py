@@ -1,6 +1,7 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | demo | run SPEC | score KIND FILE | models list|add|remove | worker | probe
+    evalui serve | demo | run SPEC | export RUN FORMAT | score KIND FILE | models list|add|remove
+           | worker | probe
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
 from evalui import __version__
+from evalui.cli_export import add_export_command
 from evalui.cli_models import add_models_command
 from evalui.errors import EvaluiError, SpecError, StoreError
 from evalui.messages.command_help import (
@@ -116,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         if name == "texts":
             kind.add_argument("--samples", action="store_true", help="add a line for each pair")
 
+    add_export_command(commands, _load_settings)
     add_models_command(commands, _load_settings)
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
@@ -341,7 +344,7 @@ def _score_choices(given: argparse.Namespace) -> int:
     pattern = pattern_of(trials)
     cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
     samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
-    summary = summarise(CellResult(cell, samples, trials, len(trials)))
+    summary = summarise(CellResult(cell, samples, trials, len(trials)), with_bias=given.all)
     figures = (all_metrics_object if given.all else metrics_object)(summary)
     print(json.dumps(figures, ensure_ascii=False, indent=2))
     return 0

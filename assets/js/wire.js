@@ -83,7 +83,7 @@
     const pane = actor(event.target);
     if (!pane) return;
     const button = event.target.closest("[data-do]");
-    if (button?.matches("button")) {
+    if (button?.matches("button, a[download]")) {
       pane.act({ ...button.dataset });
       // What was asked for once must not be asked for twice; the answer redraws the button.
       if (button.dataset.once !== undefined) button.disabled = true;

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ _NO_VALUE = -1  # the length of a row that is not there
 Rows = NDArray[np.bool_] | NDArray[np.intp] | slice
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ragged:
     """Rows of numbers of different lengths: all `values` in one array, `lengths` of shape (n,).
 
@@ -32,7 +33,7 @@ class Ragged:
         """`n` rows that are not there."""
         return cls(np.zeros(0), np.full(n, _NO_VALUE, dtype=np.int32))
 
-    @property
+    @cached_property
     def starts(self) -> NDArray[np.intp]:
         """Where each row begins in `values`."""
         ends = np.cumsum(np.maximum(self.lengths, 0), dtype=np.intp)

@@ -113,7 +113,7 @@ def test_a_key_is_sent_to_its_server_and_stands_nowhere(
     assert "***" in failed.error, "the server said which key it was given"
     seen += [tab.render(form).encode() for form in ({}, {"edit": "far"}, {"add": "endpoint"})]
     seen.append(runs_tab.render({"run": run_id}).encode())
-    seen += [desk.export(run_id, kind, "en")[1] for kind in ("json", "csv", "html", "md")]
+    seen += [b"".join(desk.export(run_id, kind, "en")[1]) for kind in ("json", "csv", "html", "md")]
     seen += [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert len(seen) > 12
     for text in seen:

@@ -5,9 +5,8 @@ from the same ones or stand beside them.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from evalui.report.analyses.statistics import CellComparison, ComparisonSet, IncomparablePair
 from evalui.report.export.encoder import (
@@ -31,7 +30,7 @@ from evalui.scoring.position_bias.pride import PrideEstimate
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.scoring.statistics.intervals import ClusteredMean
 from evalui.scoring.statistics.paired_tests import McNemar, RankBand
-from evalui.types import LETTERS, Cell, CellResult, Interval, LeftOut, Reading, Sample, Trial
+from evalui.types import LETTERS, Interval, LeftOut, Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +63,17 @@ def public_biases(summary: Summary) -> list[PublicBias]:
 # ---------------------------------------------------------------- single trials and verdicts
 
 
-class TrialOfCell(NamedTuple):
-    """A trial with its question and its cell; made faster than a dataclass, once for each trial."""
-
-    cell: Cell
-    sample: Sample
-    trial: Trial
-    result: CellResult
-
-    @property
-    def rated_model(self) -> str:
-        """Whose answer a judge of single answers was shown."""
-        return self.result.contestants[self.trial.variant.permutation[0]].name
-
-
-def trials_of(result: CellResult) -> Iterator[TrialOfCell]:
-    """The trials of a cell with their questions."""
-    cell, samples = result.cell, result.samples
-    for trial in result.trials:
-        yield TrialOfCell(cell, samples[trial.sample_id], trial, result)
-
-
 def metadata(key: str) -> Property:
     """What a file says of a question besides its texts."""
     return Property("sample.metadata", lambda values: values.get(key, ""))
 
 
-def _shown(of: TrialOfCell) -> str:
-    options = (of.sample.choices[content] for content in of.trial.variant.permutation)
-    return "\n".join(f"{letter}. {text}" for letter, text in zip(LETTERS, options, strict=False))
+def _shown(options_in_order: tuple[Sequence[str], Sequence[int]]) -> str:
+    choices, order = options_in_order
+    return "\n".join([f"{LETTERS[slot]}. {choices[content]}" for slot, content in enumerate(order)])
 
 
-OPTIONS = Property("", _shown)  # as the model saw them
+OPTIONS = Property("shown", _shown)  # as the model saw them
 ORDER = Property("trial.variant", variant_label)
 SIGNATURE: Fields = {"signature": "cell.signature"}
 

@@ -40,7 +40,7 @@ class Property:
 
     def of(self, value: Any) -> Any:
         """The value of an object, not yet encoded."""
-        value = _value_at(self.path, value)
+        value = value_at(self.path, value)
         if value is None:
             return self.absent
         return self.convert(value) if self.convert else value
@@ -177,7 +177,7 @@ def _key(names: Sequence[str], key: str | tuple[str, ...]) -> JsonObject:
 def _values_at(paths: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
     """What reads the values at all the paths, none of which is ""; None where a path meets None."""
     if len(paths) < 2:  # of one path, `attrgetter` makes no tuple
-        return lambda value: [_value_at(path, value) for path in paths]
+        return lambda value: [value_at(path, value) for path in paths]
     getter: Callable[[Any], tuple[Any, ...]] = attrgetter(*paths)
 
     def values(value: Any) -> Sequence[Any]:
@@ -185,12 +185,12 @@ def _values_at(paths: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
             return getter(value)
         except AttributeError:
             # A None on the way is rare; looking for it at each step of each trial takes longer.
-            return [_value_at(path, value) for path in paths]
+            return [value_at(path, value) for path in paths]
 
     return values
 
 
-def _value_at(path: str, value: Any) -> Any:
+def value_at(path: str, value: Any) -> Any:
     """What a path leads to; None where it meets None."""
     for name in path.split(".") if path else ():
         if value is None:

@@ -1,15 +1,10 @@
 """A report as files to take away. Every one carries the signatures of its figures."""
 
-import io
 import json
-import os
-import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from evalui import __version__
 from evalui.errors import StoreError
@@ -26,49 +21,65 @@ from evalui.report.analyses.open_answers.figures import (
 from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.compile import Report, blocks, markdown
-from evalui.report.export.encoder import JsonObject
 from evalui.report.export.json import (
-    answer_objects,
     battle_objects,
     cell_object,
     duel_objects,
     encode,
-    rating_objects,
-    trial_objects,
+    json_lines,
     vote_objects,
 )
+from evalui.report.export.json import rating_lines as ratings_of
 from evalui.report.export.open_tables import open_tables, people_tables
-from evalui.report.export.spreadsheets import csv_bytes, xlsx_bytes
-from evalui.report.export.tables import frame, overview, tables
+from evalui.report.export.spreadsheets import csv_parts
+from evalui.report.export.tables import overview, table_of, tables
+from evalui.report.export.trial_cells import ExportTable
+from evalui.report.export.trial_tables import (
+    TRIAL_FILES,
+    jsonl_parts,
+    ratings,
+    replies,
+    trials,
+)
+from evalui.report.export.workbook import write_private, xlsx_parts, zip_parts
 from evalui.report.render.latex import as_latex
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import Language
+from evalui.types import CellResult, Language
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)
-_EXPORTERS: Registry[Callable[[Report, Language], bytes]] = Registry("export format")
+_EXPORTERS: Registry[Callable[[Report, Language], Iterable[bytes]]] = Registry("export format")
 # The text figures in which models are compared two by two.
 _COMPARED = ("rouge-1-f", "rouge-l-f", "rouge-l-r", "bleu-4", "exact_match", "token_f1")
 
 
-def write(report: Report, extension: str, language: Language) -> bytes:
-    """The report as a file; raises `UnknownName` if `extension` is none of `formats.FORMATS`."""
+def parts(report: Report, extension: str, language: Language) -> Iterable[bytes]:
+    """The report as a file, piece by piece as it is made.
+
+    Raises:
+        UnknownName: `extension` is none of `formats.FORMATS`.
+    """
     return _EXPORTERS[extension](report, language)
 
 
-def write_csv(report: Report, language: Language) -> bytes:
+def write(report: Report, extension: str, language: Language) -> bytes:
+    """The report as a whole file; raises as `parts` does."""
+    return b"".join(parts(report, extension, language))
+
+
+def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     """The table of main figures; its names are technical in every language."""
     del language
     first = overview(report.summaries)
-    return csv_bytes(first if len(first) else next(iter(_tables(report).values()), pd.DataFrame()))
+    return csv_parts(first if first.kinds else next(iter(tables_of(report).values()), first))
 
 
-def write_xlsx(report: Report, language: Language) -> bytes:
+def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
     """All tables, a sheet each."""
     del language
-    return xlsx_bytes(_tables(report), report.signatures)
+    return xlsx_parts(tables_of(report), report.signatures)
 
 
 def write_json(report: Report, language: Language) -> bytes:
@@ -110,51 +121,15 @@ def write_html(report: Report, language: Language) -> bytes:
     return as_page(tuple(blocks(report, language)), language)
 
 
-def write_zip(report: Report, language: Language) -> bytes:
-    """All of it, and each table as CSV of its own."""
-    return b"".join(zip_parts(report, language))
+def zip_file(report: Report, language: Language) -> Iterator[bytes]:
+    """All of it, and each table as CSV of its own; what is quick to make first."""
+    return zip_parts(_archived(report, language))
 
 
-def zip_parts(report: Report, language: Language) -> Iterator[bytes]:
-    """The same archive piece by piece, each as soon as it is made, what is quick to make first."""
-    pipe = _Pipe()
-    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, pieces in _archived(report, language):
-            info = zipfile.ZipInfo(name, _DATE)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(info, "w", force_zip64=True) as entry:
-                for piece in pieces:
-                    entry.write(piece)
-                    yield from pipe.drain()
-    yield from pipe.drain()
-
-
-class _Pipe(io.RawIOBase):
-    """What is written comes out again at the other end; nobody can go back in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any, /) -> int:
-        self._parts.append(bytes(data))
-        return len(data)
-
-    def drain(self) -> Iterator[bytes]:
-        parts, self._parts = self._parts, []
-        whole = b"".join(parts)
-        if whole:
-            yield whole
-
-
-def files(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
-    """What a run leaves in a folder, by name: the report with its pictures, and all it rests on."""
+def files(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """What a run leaves in a folder, in pieces: the report with its pictures, what it rests on."""
     yield from _documents(report, language)
-    for name, lines in _line_files(report):
-        yield name, b"".join(lines)
+    yield from _line_files(report)
 
 
 def save(report: Report, folder: Path, language: Language) -> None:
@@ -163,14 +138,9 @@ def save(report: Report, folder: Path, language: Language) -> None:
     Raises:
         StoreError: one cannot be written.
     """
-    # Answers may be confidential, and the machine may have other users.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        for name, content in files(report, language):
-            path = folder / name
-            path.unlink(missing_ok=True)  # the mode is given to new files only
-            with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-                file.write(content)
+        for name, pieces in files(report, language):
+            write_private(folder / name, pieces)
     except OSError as error:
         raise StoreError(
             "not-written",
@@ -179,23 +149,14 @@ def save(report: Report, folder: Path, language: Language) -> None:
         ) from error
 
 
-def trial_lines(report: Report) -> Iterator[str]:
-    """The trials of multiple-choice cells and the written answers, one JSON object per line."""
-    for result in report.results:
-        if result.cell.mode == ANSWERS:
-            yield from _lines(answer_objects(result))
-        elif result.cell.mode != JUDGE:
-            yield from _lines(trial_objects(result))
-
-
 def duel_lines(report: Report) -> Iterator[str]:
     """Every showing of two answers to a judge, readable or not; a panel's have no words."""
-    return (line for arena in _judges(report) for line in _lines(duel_objects(arena)))
+    return (line for arena in _judges(report) for line in json_lines(duel_objects(arena)))
 
 
 def battle_lines(report: Report) -> Iterator[str]:
     """The battles that count for each judge, as `evalui score battles` reads them."""
-    return (line for arena in _judges(report) for line in _lines(battle_objects(arena)))
+    return (line for arena in _judges(report) for line in json_lines(battle_objects(arena)))
 
 
 def people_lines(report: Report) -> Iterator[str]:
@@ -205,17 +166,12 @@ def people_lines(report: Report) -> Iterator[str]:
 
 def vote_lines(votes: Votes) -> Iterator[str]:
     """The readable votes as battles that name their dataset, one JSON object per line."""
-    return _lines(vote_objects(votes))
+    return json_lines(vote_objects(votes))
 
 
 def rating_lines(report: Report) -> Iterator[str]:
-    """What judges gave single answers."""
-    for result in rating_cells(report.results):
-        yield from _lines(rating_objects(result))
-
-
-def _lines(objects: Iterable[JsonObject]) -> Iterator[str]:
-    return (json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
+    """What judges gave single answers, many lines at once."""
+    return (lines for result in rating_cells(report.results) for lines in ratings_of(result))
 
 
 def _judges(report: Report) -> list[Arena]:
@@ -227,18 +183,20 @@ def _pairs(report: Report) -> list[AnswerPair]:
     return [pair for figure in _COMPARED for pair in compare_answers(report.results, figure)]
 
 
-def _tables(report: Report) -> dict[str, pd.DataFrame]:
-    choices = [one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]
-    frames = tables(report.summaries, choices) | open_tables(
-        report.answers,
-        _pairs(report),
-        report.arenas,
-        report.results,
-        people=human_arenas(report.people),
-    )
-    frames |= people_tables(report.people)
-    frames["expenses"] = frame(usage_rows(report.expenses))
-    return {name: table for name, table in frames.items() if len(table)}
+def tables_of(report: Report) -> dict[str, ExportTable]:
+    """Every table that has rows, in the order of a reader's interest."""
+    every = {
+        **tables(report.summaries),
+        "trials": trials([one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]),
+        **open_tables(
+            report.answers, _pairs(report), report.arenas, people=human_arenas(report.people)
+        ),
+        "ratings": ratings(report.results),
+        "replies": replies(report.results),
+        **people_tables(report.people),
+        "expenses": table_of(usage_rows(report.expenses)),
+    }
+    return {name: table for name, table in every.items() if table.kinds}
 
 
 def _portable(spec: str) -> dict[str, Any]:
@@ -276,47 +234,61 @@ def _shortest_unique_name(path: Path, files: Collection[Path]) -> str:
     return "/".join(next(apart, parts))
 
 
-def _documents(report: Report, language: Language) -> Iterator[tuple[str, bytes]]:
-    yield "report.md", write_markdown(report, language)
+def _documents(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
+    yield "report.md", (write_markdown(report, language),)
     made = tuple(blocks(report, language))
-    yield "report.html", as_page(made, language)
-    yield from pictures(made)
-    yield "report.json", write_json(report, language)
+    yield "report.html", (as_page(made, language),)
+    for name, picture in pictures(made):
+        yield name, (picture,)
+    yield "report.json", (write_json(report, language),)
 
 
 def _line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The files of JSON Lines; but for the trials, which every run has, those that hold any."""
+    yield "trials.jsonl", jsonl_parts(report.results)
     for name, lines in _LINES.items():
         encoded = (line.encode(errors="backslashreplace") for line in lines(report))
         first = next(encoded, None)
-        if first is not None or name == "trials":
-            yield f"{name}.jsonl", chain([first or b""], encoded)
+        if first is not None:
+            yield f"{name}.jsonl", chain([first], encoded)
 
 
 def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each file of the archive in pieces; lines first, for most need no figures."""
     yield from _line_files(report)
-    for name, content in _documents(report, language):
-        yield name, (content,)
-    frames = _tables(report)
-    for name, table in frames.items():
-        yield f"{name}.csv", (csv_bytes(table),)
-    yield "report.xlsx", (xlsx_bytes(frames, report.signatures),)
+    yield from _documents(report, language)
+    made = tables_of(report)
+    for name, table in made.items():
+        yield f"{name}.csv", csv_parts(table)
+    yield "report.xlsx", xlsx_parts(made, report.signatures)
     yield "signatures.txt", ("".join(f"{line}\n" for line in report.signatures).encode(),)
 
 
+def _whole(
+    make: Callable[[Report, Language], bytes],
+) -> Callable[[Report, Language], Iterable[bytes]]:
+    return lambda report, language: (make(report, language),)
+
+
+def _of_trials(
+    make: Callable[[Iterable[CellResult]], Iterator[bytes]],
+) -> Callable[[Report, Language], Iterable[bytes]]:
+    return lambda report, _: make(report.results)
+
+
 _LINES: Mapping[str, Callable[[Report], Iterator[str]]] = {
-    "trials": trial_lines,
     "duels": duel_lines,
     "battles": battle_lines,
     "ratings": rating_lines,
     "votes": people_lines,
 }
 
-_EXPORTERS.register("csv")(write_csv)
-_EXPORTERS.register("xlsx")(write_xlsx)
-_EXPORTERS.register("json")(write_json)
-_EXPORTERS.register("md")(write_markdown)
-_EXPORTERS.register("tex")(write_tex)
-_EXPORTERS.register("html")(write_html)
-_EXPORTERS.register("zip")(write_zip)
+_EXPORTERS.register("csv")(csv_file)
+_EXPORTERS.register("xlsx")(xlsx_file)
+_EXPORTERS.register("json")(_whole(write_json))
+_EXPORTERS.register("md")(_whole(write_markdown))
+_EXPORTERS.register("tex")(_whole(write_tex))
+_EXPORTERS.register("html")(_whole(write_html))
+_EXPORTERS.register("zip")(zip_file)
+for _name, _make in TRIAL_FILES.items():
+    _EXPORTERS.register(_name)(_of_trials(_make))

@@ -1,7 +1,11 @@
 """Cells, trials and verdicts as plain JSON objects under their public names."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.people.figures import Votes
@@ -14,14 +18,12 @@ from evalui.report.export.choice_names import (
     METRICS,
     ORDER,
     SIGNATURE,
-    trials_of,
 )
 from evalui.report.export.encoder import (
     Encoder,
     Fields,
     JsonObject,
     Property,
-    Reader,
     pick,
     same,
     winner,
@@ -29,8 +31,9 @@ from evalui.report.export.encoder import (
 )
 from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
+from evalui.report.export.trial_cells import ExportColumn, TrialChunk, chunks_of, column_reader
 from evalui.scoring.cell_summary import Summary
-from evalui.types import LETTERS, CellResult, Trial
+from evalui.types import LETTERS, CellResult
 
 ENCODER = Encoder({**CHOICE_NAMES, **OPEN_NAMES})
 
@@ -47,57 +50,49 @@ _QUESTION: Fields = {
     "order": ORDER,
 }
 _READINGS: Fields = {**within("trial", same("headline", "readings", "truncated")), **SIGNATURE}
-_REPLY = ENCODER.reader({**_QUESTION, "reply": "trial.reply", **_READINGS})
-_SCORES = ENCODER.reader(
-    {
-        **_QUESTION,
-        "scores": "trial.scores",
-        "merged_seams": "trial.merged_boundaries",
-        **_READINGS,
-    }
-)
-_PROBABILITIES = ENCODER.reader(
-    {
-        **_QUESTION,
-        # An empty tuple stands for no probability on any label.
-        "probabilities": Property(
-            "trial",
-            lambda trial: trial.probabilities or (0.0,) * len(trial.variant.permutation),
-        ),
-        "label_mass": "trial.mass",
-        "top_token": "trial.reply",
-        **_READINGS,
-    }
-)
-_ANSWER = ENCODER.reader(
-    {
-        **within("cell", CELL),
-        "id": "trial.sample_id",
-        "question": "sample.question",
-        "references": "sample.references",
-        "reply": "trial.reply",
-        "turns": "trial.turns",
-        "rule": "trial.reading.rule",
-        "figures": Property(
-            "trial.scores", lambda scores: {name: values[0] for name, values in scores.items()}
-        ),
-        "truncated": "trial.truncated",
-        **SIGNATURE,
-    }
-)
-_RATING = ENCODER.reader(
-    {
-        "dataset": "cell.dataset",
-        "judge": "cell.model",
-        "model": "rated_model",
-        "question": "trial.sample_id",
-        **MARKS,
-        "rule": "trial.reading.rule",
-        "reply": "trial.reply",
-        "injected": Property("trial.scores", lambda scores: any(scores.get("injected", ()))),
-        **SIGNATURE,
-    }
-)
+_REPLY: Fields = {**_QUESTION, "reply": "trial.reply", **_READINGS}
+_SCORES: Fields = {
+    **_QUESTION,
+    "scores": "trial.scores",
+    "merged_seams": "trial.merged_boundaries",
+    **_READINGS,
+}
+_PROBABILITIES: Fields = {
+    **_QUESTION,
+    # An empty tuple stands for no probability on any label.
+    "probabilities": Property(
+        "trial",
+        lambda trial: trial.probabilities or (0.0,) * len(trial.variant.permutation),
+    ),
+    "label_mass": "trial.mass",
+    "top_token": "trial.reply",
+    **_READINGS,
+}
+_ANSWER: Fields = {
+    **within("cell", CELL),
+    "id": "trial.sample_id",
+    "question": "sample.question",
+    "references": "sample.references",
+    "reply": "trial.reply",
+    "turns": "trial.turns",
+    "rule": "trial.reading.rule",
+    "figures": Property(
+        "trial.scores", lambda scores: {name: values[0] for name, values in scores.items()}
+    ),
+    "truncated": "trial.truncated",
+    **SIGNATURE,
+}
+_RATING: Fields = {
+    "dataset": "cell.dataset",
+    "judge": "cell.model",
+    "model": "rated_model",
+    "question": "trial.sample_id",
+    **MARKS,
+    "rule": "trial.reading.rule",
+    "reply": "trial.reply",
+    "injected": Property("trial.scores", lambda scores: any(scores.get("injected", ()))),
+    **SIGNATURE,
+}
 _BY: Fields = {"dataset": "dataset", "judge": "by"}
 _DUEL = ENCODER.reader(DUEL)
 _VERDICT = ENCODER.reader(same("rule", "strength", "reply", "injected"))
@@ -137,19 +132,26 @@ def cell_object(summary: Summary) -> JsonObject:
     return ENCODER.fields(summary, CELL_STATE) | {"figures": all_metrics_object(summary)}
 
 
-def trial_objects(result: CellResult) -> Iterator[JsonObject]:
-    """The trials of a cell, one object each, in the form that `evalui score choices` reads."""
-    return (_reader(of.trial)(of) for of in trials_of(result))
+def trial_lines(result: CellResult) -> Iterator[str]:
+    """The trials of a cell as JSON lines, many at once, as `evalui score choices` reads them."""
+    for chunk in chunks_of(result):
+        for kind, alike in chunk.alike(_kinds(chunk)):
+            yield _TRIAL_WRITERS[kind](alike)
 
 
-def answer_objects(result: CellResult) -> Iterator[JsonObject]:
-    """The answers of a cell, one object each, in the form in which answers are read again."""
-    return map(_ANSWER, trials_of(result))
+def answer_lines(result: CellResult) -> Iterator[str]:
+    """The answers of a cell as JSON lines, many at once, in the form in which they are read."""
+    return map(_ANSWER_WRITER, chunks_of(result))
 
 
-def rating_objects(result: CellResult) -> Iterator[JsonObject]:
-    """What a judge gave single answers, one object each; an unreadable mark is null."""
-    return map(_RATING, trials_of(result))
+def rating_lines(result: CellResult) -> Iterator[str]:
+    """What a judge gave single answers, as JSON lines; an unreadable mark is null."""
+    return map(_RATING_WRITER, chunks_of(result))
+
+
+def json_lines(objects: Iterable[JsonObject]) -> Iterator[str]:
+    """An object per line."""
+    return (f"{_TEXT(each)}\n" for each in objects)
 
 
 def duel_objects(arena: Arena) -> Iterator[JsonObject]:
@@ -178,8 +180,34 @@ def vote_objects(votes: Votes) -> Iterator[JsonObject]:
                 yield {**_SIDES(vote), "dataset": dataset, **_VOTE(vote)}
 
 
-def _reader(trial: Trial) -> Reader:
-    """What the model gave: a reply, or probabilities by slot, or a score per option."""
-    if trial.scores:
-        return _SCORES
-    return _REPLY if trial.mass is None else _PROBABILITIES
+def _kinds(chunk: TrialChunk) -> NDArray[np.intp]:
+    """What the models gave: a reply, or probabilities by slot, or a score per option."""
+    trials = chunk.trials
+    kinds = trials.has_mass.astype(np.intp)
+    for scores in trials.scores.values():
+        kinds[scores.lengths >= 0] = 2
+    return kinds
+
+
+def _writer(fields: Fields) -> Callable[[TrialChunk], str]:
+    """What writes a line for each trial of a chunk, each distinct value once."""
+    read = column_reader(ENCODER, fields)
+
+    def write(chunk: TrialChunk) -> str:
+        columns = read(chunk)
+        parts = [_named(name, column) for name, column in columns.items()]
+        rows = zip(*parts, strict=True)
+        return "".join([f"{{{', '.join(row)}}}\n" for row in rows])
+
+    return write
+
+
+def _named(name: str, column: ExportColumn) -> Iterable[str]:
+    key = f"{_TEXT(name)}: "
+    return column.map(lambda value: key + _TEXT(value)).listed()
+
+
+_TEXT = json.JSONEncoder(ensure_ascii=False).encode
+_TRIAL_WRITERS = (_writer(_REPLY), _writer(_PROBABILITIES), _writer(_SCORES))
+_ANSWER_WRITER = _writer(_ANSWER)
+_RATING_WRITER = _writer(_RATING)

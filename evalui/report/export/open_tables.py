@@ -1,12 +1,10 @@
-"""Tidy frames of open questions and of people's votes: one row is one thing, shares in per cent.
+"""Tidy tables of open questions and of people's votes: one row is one thing, shares in per cent.
 
 The names of tables and columns are technical and stable, as those of `tables`.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-
-import pandas as pd
 
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.open_answers.figures import (
@@ -47,10 +45,12 @@ from evalui.report.export.open_names import (
     VOTER_TEST,
     voted_rates,
 )
-from evalui.report.export.tables import SEPARATOR, frame, ratings, replies
+from evalui.report.export.tables import table_of
+from evalui.report.export.trial_cells import ExportTable
+from evalui.report.export.trial_tables import SEPARATOR
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import CellResult, Verdict
+from evalui.types import Verdict
 
 _MAJORITY = "majority"  # of the people, as a rater
 
@@ -117,11 +117,10 @@ def open_tables(
     answers: Sequence[AnswerSummary],
     pairs: Sequence[AnswerPair],
     arenas: Sequence[Arena],
-    results: Sequence[CellResult],
     *,
     people: Sequence[Arena] = (),
-) -> dict[str, pd.DataFrame]:
-    """Every table of open questions by name, in the order of a reader's interest.
+) -> dict[str, ExportTable]:
+    """Every table of the figures of open questions by name, in the order of a reader's interest.
 
     `people` are the arenas of people's votes: their figures stand below those of the judges.
     """
@@ -135,12 +134,10 @@ def open_tables(
         "answer_pairs": answer_pairs(pairs),
         "duels": duels(arenas),
         "verdicts": verdicts(arenas),
-        "ratings": ratings(results),
-        "replies": replies(results),
     }
 
 
-def people_tables(people_figures: Sequence[PeopleFigures]) -> dict[str, pd.DataFrame]:
+def people_tables(people_figures: Sequence[PeopleFigures]) -> dict[str, ExportTable]:
     """Every table of people's votes by name."""
     return {
         "people": voters_table(people_figures),
@@ -150,17 +147,17 @@ def people_tables(people_figures: Sequence[PeopleFigures]) -> dict[str, pd.DataF
     }
 
 
-def answers_table(summaries: Sequence[AnswerSummary]) -> pd.DataFrame:
+def answers_table(summaries: Sequence[AnswerSummary]) -> ExportTable:
     """A row per cell of answers: counts, the means of the text figures, corpus figures, marks."""
-    return frame(_answers_row(summary) for summary in summaries)
+    return table_of(_answers_row(summary) for summary in summaries)
 
 
-def answer_pairs(pairs: Sequence[AnswerPair]) -> pd.DataFrame:
+def answer_pairs(pairs: Sequence[AnswerPair]) -> ExportTable:
     """A row per two models and figure: the difference in per cent points, p adjusted (Holm)."""
-    return frame(ENCODER.fields(pair, _ANSWER_PAIR) for pair in pairs)
+    return table_of(ENCODER.fields(pair, _ANSWER_PAIR) for pair in pairs)
 
 
-def standings(arenas: Sequence[Arena]) -> pd.DataFrame:
+def standings(arenas: Sequence[Arena]) -> ExportTable:
     """A row per model of each arena, the best first: counts, Elo, ratings, ranks."""
     return _by_arena(
         arenas,
@@ -171,7 +168,7 @@ def standings(arenas: Sequence[Arena]) -> pd.DataFrame:
     )
 
 
-def dimensions(arenas: Sequence[Arena]) -> pd.DataFrame:
+def dimensions(arenas: Sequence[Arena]) -> ExportTable:
     """A row per dimension and model: overall, by language, by capability."""
     return _by_arena(
         arenas,
@@ -185,22 +182,22 @@ def dimensions(arenas: Sequence[Arena]) -> pd.DataFrame:
     )
 
 
-def win_matrix(arenas: Sequence[Arena]) -> pd.DataFrame:
+def win_matrix(arenas: Sequence[Arena]) -> ExportTable:
     """A row per ordered pair of models that met: counts, and the share of points of the first."""
     return _by_arena(arenas, _matrix_rows)
 
 
-def reliability(arenas: Sequence[Arena]) -> pd.DataFrame:
+def reliability(arenas: Sequence[Arena]) -> ExportTable:
     """A row per arena: what was judged, how the judge behaved, the leader's lead in points."""
     return _by_arena(arenas, lambda arena: [ENCODER.fields(arena, _RELIABILITY)])
 
 
-def duels(arenas: Sequence[Arena]) -> pd.DataFrame:
+def duels(arenas: Sequence[Arena]) -> ExportTable:
     """A row per question and pair: both answers, what each order brought, and what counts."""
     return _by_arena(arenas, _duel_rows)
 
 
-def verdicts(arenas: Sequence[Arena]) -> pd.DataFrame:
+def verdicts(arenas: Sequence[Arena]) -> ExportTable:
     """A row per showing with the judge's words; the winner of an unreadable one is empty."""
     return _by_arena(
         [arena for arena in arenas if arena.by != PANEL_NAME],
@@ -208,9 +205,9 @@ def verdicts(arenas: Sequence[Arena]) -> pd.DataFrame:
     )
 
 
-def voters_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
+def voters_table(people_figures: Sequence[PeopleFigures]) -> ExportTable:
     """A row per person and dataset: votes, how often they agree with most others, outliers."""
-    return frame(
+    return table_of(
         {"dataset": figures.judged.dataset, "person": voter.name, "votes": votes[voter.name]}
         | ENCODER.fields(voter, _VOTER)
         | {"signature": _signature(figures)}
@@ -220,7 +217,7 @@ def voters_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
     )
 
 
-def agreement_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
+def agreement_table(people_figures: Sequence[PeopleFigures]) -> ExportTable:
     """A row per two raters: each judge with most people, with each person, and two people."""
     beside = (row for figures in people_figures for row in _with_judge(figures))
     between = (
@@ -228,12 +225,12 @@ def agreement_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
         for figures in one_per_dataset(people_figures)
         for raters, agreement in figures.between_people.items()
     )
-    return frame([*beside, *between])
+    return table_of([*beside, *between])
 
 
-def prediction_powered(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
+def prediction_powered(people_figures: Sequence[PeopleFigures]) -> ExportTable:
     """A row per judge and pair of models with votes: win rates of the first three times."""
-    return frame(
+    return table_of(
         _judge_columns(figures)
         | {"model": first, "against": second}
         | ENCODER.fields(rate, _POWERED)
@@ -243,9 +240,9 @@ def prediction_powered(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
     )
 
 
-def disagreements_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame:
+def disagreements_table(people_figures: Sequence[PeopleFigures]) -> ExportTable:
     """A row per vote on a pair of answers on which people and judge, or people, disagree."""
-    return frame(
+    return table_of(
         _judge_columns(figures)
         | {"id": one.duel.sample_id}
         | {"question": figures.judged.samples[one.duel.sample_id].question}
@@ -261,9 +258,9 @@ def disagreements_table(people_figures: Sequence[PeopleFigures]) -> pd.DataFrame
 
 def _by_arena(
     arenas: Sequence[Arena], rows: Callable[[Arena], Iterable[JsonObject]]
-) -> pd.DataFrame:
+) -> ExportTable:
     """The rows of each arena between its dataset and judge and its signature."""
-    return frame(
+    return table_of(
         {"dataset": arena.dataset, "judge": arena.by, **row, "signature": arena.signature}
         for arena in arenas
         for row in rows(arena)

@@ -1,22 +1,22 @@
-"""Frames as files for spreadsheets: nothing in them is ever run as a formula.
+"""Tables as CSV, which nothing in them makes a spreadsheet run, and as Parquet.
 
 Cells come from uploaded files and from models. A spreadsheet takes a text that begins with one of
 a few signs for a formula, so such a text gets an apostrophe in front (OWASP, "CSV injection").
 """
 
+import csv
 import io
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import islice
 from typing import Any
 
-import pandas as pd
+from evalui.report.export.trial_cells import ExportColumn, ExportTable
 
 # The full-width signs count too: spreadsheets in Chinese and Japanese read them as the others.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-# What XML 1.0 cannot hold; openpyxl refuses it.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_CELL_LIMIT = 32_767
-_ROW_LIMIT = 1_048_576
+
+_GROUP = 16  # chunks of a table in a group of rows
 
 
 def escape_formula(text: str) -> str:
@@ -24,67 +24,96 @@ def escape_formula(text: str) -> str:
     return "'" + text if text.startswith(_FORMULA) else text
 
 
-def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """The frame as UTF-8 CSV with a byte order mark, without which Excel garbles Chinese."""
-    text = _escape_frame(frame).to_csv(index=False, lineterminator="\r\n")
-    return text.encode("utf-8-sig", errors="backslashreplace")
+def csv_parts(table: ExportTable) -> Iterator[bytes]:
+    """The table as UTF-8 CSV with a byte order mark, without which Excel garbles Chinese."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow(map(escape_formula, table.kinds))
+    yield stream.getvalue().encode("utf-8-sig", errors="backslashreplace")
+    for chunk in table.chunks():
+        stream.seek(0)
+        stream.truncate()
+        columns = [column.map(_escape_value).listed() for column in chunk]
+        writer.writerows(zip(*columns, strict=True))
+        yield stream.getvalue().encode(errors="backslashreplace")
 
 
-def xlsx_bytes(tables: Mapping[str, pd.DataFrame], signatures: Sequence[str]) -> bytes:
-    """A workbook with one sheet per table: the signatures, then the header, both kept in view."""
-    from openpyxl import Workbook
+class ForwardPipe(io.RawIOBase):
+    """What is written comes out again at the other end; nobody can go back in it."""
 
-    book = Workbook(write_only=True)
-    for name, frame in tables.items():
-        sheet = book.create_sheet(name)
-        sheet.freeze_panes = "A3"
-        room = _ROW_LIMIT - 3
-        sheet.append([_cell(sheet, "\n".join(signatures))])
-        sheet.append([_head(sheet, str(column)) for column in frame.columns])
-        for row in frame.head(room).itertuples(index=False, name=None):
-            sheet.append([_cell(sheet, value) for value in row])
-        if len(frame) > room:
-            sheet.append([f"{len(frame) - room} more rows are in the CSV file."])
-    stream = io.BytesIO()
-    book.save(stream)
-    return stream.getvalue()
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        """It can be written."""
+        return True
+
+    def tell(self) -> int:
+        """The bytes written so far."""
+        return self._size
+
+    def write(self, data: Any, /) -> int:
+        """Keep the bytes until they are drained."""
+        self._size += len(data)
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def drain(self) -> Iterator[bytes]:
+        """What was written since the last time, in one piece; nothing if that is nothing."""
+        parts, self._parts = self._parts, []
+        whole = b"".join(parts)
+        if whole:
+            yield whole
 
 
-def _escape_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.map(_escape_value).rename(columns=escape_formula)
+def parquet_parts(table: ExportTable) -> Iterator[bytes]:
+    """The table as Parquet, some ten thousand rows in a group.
+
+    Raises:
+        ModuleNotFoundError: pyarrow is not installed.
+    """
+    # Without types, and not everywhere installed.
+    pyarrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
+    types: dict[type, Any] = {str: pyarrow.string(), bool: pyarrow.bool_(), int: pyarrow.int64()}
+    schema = pyarrow.schema(
+        [(name, types.get(kind, pyarrow.float64())) for name, kind in table.kinds.items()]
+    )
+    pipe = ForwardPipe()
+    with parquet.ParquetWriter(pipe, schema) as writer:
+        chunks = table.chunks()
+        while group := [
+            pyarrow.record_batch([*map(_array, chunk, schema.types)], schema=schema)
+            for chunk in islice(chunks, _GROUP)
+        ]:
+            writer.write_table(pyarrow.Table.from_batches(group))
+            yield from pipe.drain()
+    yield from pipe.drain()
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty: None, or what stands for it among numbers."""
+    return value is None or value != value  # NaN alone differs from itself
 
 
 def _escape_value(value: Any) -> Any:  # a cell of any type
-    return escape_formula(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return escape_formula(value)
+    return None if is_missing(value) else value
 
 
-def _cell(sheet: Any, value: Any) -> Any:  # openpyxl has no types
-    if not isinstance(value, str):
-        return None if pd.isna(value) else value
-    text = _truncated(escape_formula(_UNPRINTABLE.sub("\ufffd", value)))
-    return _as_text(sheet, text) if text.startswith("#") else text
+def _array(column: ExportColumn, kind: Any) -> Any:
+    """The column as Arrow has it: texts are made once for each distinct value."""
+    pyarrow: Any = import_module("pyarrow")
+    try:
+        made = pyarrow.array(column.values, type=kind)
+    except UnicodeEncodeError:
+        made = pyarrow.array([_valid(value) for value in column.values], type=kind)
+    return made if column.codes is None else made.take(pyarrow.array(column.codes))
 
 
-def _as_text(sheet: Any, text: str) -> Any:
-    """A cell that stays text: openpyxl takes "#N/A" for an error."""
-    from openpyxl.cell import WriteOnlyCell
-
-    cell = WriteOnlyCell(sheet, text)
-    cell.data_type = "s"
-    return cell
-
-
-def _head(sheet: Any, name: str) -> Any:
-    from openpyxl.cell import WriteOnlyCell
-    from openpyxl.styles import Font
-
-    cell = WriteOnlyCell(sheet, _truncated(escape_formula(_UNPRINTABLE.sub("\ufffd", name))))
-    cell.font = Font(bold=True)
-    return cell
-
-
-def _truncated(text: str) -> str:
-    if len(text) <= _CELL_LIMIT:
-        return text
-    note = f" […{len(text)} characters, all of them in the CSV file]"
-    return text[: _CELL_LIMIT - len(note)] + note
+def _valid(value: Any) -> Any:
+    """The value, and a text without halves of characters, which UTF-8 does not have."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value

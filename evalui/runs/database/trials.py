@@ -126,6 +126,20 @@ def read_trials(database: Database, cell_id: int, n: int | None = None) -> Trial
     return columns.take(np.lexsort((_order_ranks(database, cell_id, columns), sample)))
 
 
+def read_some_trials(database: Database, cell_id: int, count: int) -> TrialColumns:
+    """At most `count` trials of a cell that were written one after the other, amid the others."""
+    bodies = database.rows(
+        "SELECT body FROM trial_block WHERE cell = :cell ORDER BY first LIMIT 1 OFFSET"
+        " (SELECT count(*) / 2 FROM trial_block WHERE cell = :cell)",
+        {"cell": cell_id},
+    )
+    if not bodies:
+        return columns_of(())
+    block = decode_columns(bodies[0]["body"], text_reader(database, cell_id))
+    start = max(0, (len(block) - count) // 2)
+    return block[start : start + count]
+
+
 def read_trials_of(database: Database, cell_id: int, sample_id: str) -> tuple[Trial, ...]:
     """The trials of one question in a cell, in pattern order."""
     numbers = [

@@ -35,7 +35,8 @@ from evalui.runs.database.usage import waiting_models
 from evalui.runs.worker import devices, model_tests
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.settings import ASSETS, Settings
+from evalui.settings import Settings
+from evalui.shipped_files import ASSETS
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself

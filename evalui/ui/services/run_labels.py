@@ -156,3 +156,9 @@ def _columns(dataset: DatasetSpec) -> str:
 
 def _distinct(texts: Iterable[str]) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text]
+
+
+def file_name(run: RunRow, extension: str) -> str:
+    """What a run is called as a file."""
+    name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in run.name).strip()
+    return f"{name or run.id}.{extension}"

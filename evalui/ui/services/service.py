@@ -1,6 +1,6 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -14,6 +14,7 @@ from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
+from evalui.report.export.formats import require_installed
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
@@ -34,7 +35,7 @@ from evalui.runs.database.throughput import (
     remaining_seconds,
     throughputs,
 )
-from evalui.runs.database.trials import read_result, read_results
+from evalui.runs.database.trials import read_result, read_results, read_some_trials
 from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.kept_summaries import summary_reader
@@ -46,10 +47,11 @@ from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
+from evalui.ui.services.exports import ExportProcesses, export_command
 from evalui.ui.services.models_service import ModelsService
 from evalui.ui.services.moments import MomentaryRuns
 from evalui.ui.services.run_form import AnswerSource, RunForm
-from evalui.ui.services.run_labels import LIVE_STATES
+from evalui.ui.services.run_labels import LIVE_STATES, file_name
 from evalui.ui.services.samples import open_sample_form, sample_form
 from evalui.ui.services.uploads import (
     OPEN_SAMPLE,
@@ -64,6 +66,7 @@ from evalui.ui.services.uploads import (
     upload_of,
 )
 
+NamedParts = tuple[str, Iterable[bytes]]
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
@@ -76,6 +79,7 @@ class QueueAhead:
     seconds: float | None
 
 
+_SAMPLED_TRIALS = 240  # of a run, to estimate the size of its files
 _CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
 _PAGE_BYTES = 2**26  # bytes of pages that do
 
@@ -109,12 +113,13 @@ class AppService:
         self.column_memory = ColumnMemory(
             settings.data_dir / "columns", owner, read_only=settings.read_only
         )
+        self.exports = ExportProcesses(partial(export_command, database.path, settings.models))
         self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = self.cache.memoize(self._read)
         self._names = self.cache.memoize(self._read_names)
         self._report = self.cache.memoize_newest(self._compile)
-        self._size_of_file = self.cache.memoize_newest(self._measure_file)
+        self._sizes = self.cache.memoize_newest(self._measure)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._report_without_votes = self.cache.memoize_newest(self._compile_without_votes)
         self._columns = self.cache.memoize(self._read_columns)
@@ -266,20 +271,29 @@ class AppService:
         """One cell with all its trials; kept until its run changes."""
         return self._result(row.run_id, row.id, self.run(row.run_id).revision)
 
-    def export(
-        self, run_id: str, extension: str, language: Language
-    ) -> tuple[str, bytes | Iterator[bytes]]:
-        """A run as a file of its own name; an archive comes in parts, each when it is made."""
-        from evalui.report.export.files import write, zip_parts  # import pandas: no page needs it
+    def export(self, run_id: str, extension: str, language: Language) -> NamedParts:
+        """The name of a run as a file, and the file piece by piece as it is made.
 
+        Raises:
+            SpecError: what writes the format is not installed.
+        """
+        from evalui.report.export.files import parts  # no page needs it
+
+        require_installed(extension)
         report = self.report(run_id, language)
-        name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in report.name).strip()
-        made = zip_parts if extension == "zip" else partial(write, extension=extension)
-        return f"{name or run_id}.{extension}", made(report, language=language)
+        return file_name(self.run(run_id), extension), parts(report, extension, language)
 
-    def export_size(self, run_id: str, extension: str, language: Language) -> int:
-        """The bytes of a run as a file; kept until the run changes."""
-        return self._size_of_file(run_id, extension, language, self.run(run_id).revision)
+    def export_apart(
+        self, run_id: str, extension: str, language: Language
+    ) -> AsyncGenerator[bytes]:
+        """The same file from a process of its own; raises as `export` does, and `ExportFailed`."""
+        require_installed(extension)
+        self.catalog()  # raises here what the process would only log
+        return self.exports.stream(self.run(run_id).id, extension, language)
+
+    def export_sizes(self, run_id: str, language: Language) -> Mapping[str, int]:
+        """About the bytes of a run in each format; kept until the run changes."""
+        return self._sizes(run_id, language, self.run(run_id).revision)
 
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
@@ -358,10 +372,17 @@ class AppService:
         del revision  # part of the key, as for reports
         return read_result(self.database, run_id, cell_id)
 
-    def _measure_file(self, run_id: str, extension: str, language: Language, revision: int) -> int:
-        del revision  # part of the key: another revision, another file
-        content = self.export(run_id, extension, language)[1]
-        return len(content) if isinstance(content, bytes) else sum(map(len, content))
+    def _measure(self, run_id: str, language: Language, revision: int) -> Mapping[str, int]:
+        del revision  # part of the key: another revision, another size
+        from evalui.report.export.sizes import about_sizes
+
+        report, cells = self.report(run_id, language), read_cells(self.database, run_id)
+        share = max(2, _SAMPLED_TRIALS // len(cells))
+        sample = [
+            replace(result, trials=read_some_trials(self.database, cell.id, share))
+            for result, cell in zip(report.results, cells, strict=True)
+        ]
+        return about_sizes(report, sample, sum(cell.done for cell in cells), language)
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures

@@ -5,28 +5,33 @@ What writes them is imported when one is requested, for it takes longer than to 
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import cast
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
+from starlette.types import Send
 
 from evalui.datasets.base import LoadResult
 from evalui.errors import EvaluiError
 from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.export.formats import FORMATS
 from evalui.ui.services.run_form import read_layout
+from evalui.ui.services.run_labels import file_name
 from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
 
 Route = Callable[..., object]
+_MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size
 
 
 def add_downloads(app: FastAPI, service: AppService) -> None:
     """Add the routes; each is a few lines over `service`."""
     app.get("/faults/{upload}.csv")(_faults(service))
     app.get("/examples/{name}")(_example(service))
-    app.get("/export/{run_id}.{extension}")(_export(service))
+    app.get("/export/{file}")(_export(service))
     app.get("/votes/{run_id}.jsonl")(_votes(service))
 
 
@@ -60,8 +65,9 @@ def _example(service: AppService) -> Route:
 
 
 def _export(service: AppService) -> Route:
-    def export(run_id: str, extension: str, request: Request) -> Response:
+    def export(file: str, request: Request) -> Response:
         t = messages_of(request, service)
+        run_id, _, extension = file.partition(".")
         if extension not in FORMATS:
             known = ", ".join(FORMATS)
             message = sentence(
@@ -70,10 +76,25 @@ def _export(service: AppService) -> Route:
                 known=known,
             )
             return Response(t.translate(message), status_code=404, media_type="text/plain")
+        run = service.run(run_id)
+        if run.done > _MOST_AT_ONCE:
+            pieces = service.export_apart(run_id, extension, t.language)
+            headers = _named(file_name(run, extension))
+            return ExportResponse(pieces, media_type=FORMATS[extension], headers=headers)
         name, content = service.export(run_id, extension, t.language)
-        return _download(content, FORMATS[extension], name)
+        return _download(b"".join(content), FORMATS[extension], name)
 
     return export
+
+
+class ExportResponse(StreamingResponse):
+    """A file that is sent while it is made; what makes it ends with the transfer."""
+
+    async def stream_response(self, send: Send) -> None:
+        """Send every piece; an error on the way breaks the transfer off."""
+        pieces = cast("AsyncGenerator[bytes]", self.body_iterator)  # as it was given
+        async with aclosing(pieces):
+            await super().stream_response(send)
 
 
 def _votes(service: AppService) -> Route:
@@ -102,9 +123,9 @@ def _sheet(t: Messages, loaded: LoadResult) -> bytes:
     return sheet.getvalue().encode("utf-8-sig")
 
 
-def _download(content: bytes | Iterator[bytes], kind: str, name: str) -> Response:
-    """The file with its size, or as it is made where its size is not known before its end."""
-    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
-    if isinstance(content, bytes):
-        return Response(content, media_type=kind, headers=headers)
-    return StreamingResponse(content, media_type=kind, headers=headers)
+def _download(content: bytes, kind: str, name: str) -> Response:
+    return Response(content, media_type=kind, headers=_named(name))
+
+
+def _named(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}

@@ -24,7 +24,8 @@ from evalui.messages import (
 from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.runs import read_revision
 from evalui.runs.worker.supervisor import WorkerSupervisor
-from evalui.settings import ASSETS, Settings
+from evalui.settings import Settings
+from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.services.service import AppService

@@ -1,10 +1,11 @@
 """Results, Report: the run as files to keep, and what report.html shows."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from evalui.messages import Messages
 from evalui.report.compile import blocks
-from evalui.report.export.formats import FORMATS
+from evalui.report.export.formats import FORMATS, is_installed
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
@@ -12,48 +13,49 @@ from evalui.ui.components.form import Form
 from evalui.ui.components.format import size
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, note, titled
+from evalui.ui.services.exports import ExportProgress
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.tabs.results.run_view import RunView
 
-_UNWEIGHED = "zip"  # made of all others and of pictures, which takes longer than a look at a page
+_FIRST = "zip"  # the one that most want
 _AT_ONCE = 100  # milliseconds until the sizes are requested
-_MOST_WEIGHED = 10_000  # trials of a run whose files are made to know their sizes
+_NONE_SENT: Mapping[str, ExportProgress] = MappingProxyType({})
+_WATCH = 1000  # milliseconds between looks at a file that is being sent
 
 
 def render(view: RunView, form: Form) -> Html:
     """A link per format, then the report; the sizes of the files come after the page."""
     del form
-    return _page(view, {})
+    # The files of a run that is not finished change with each answer.
+    return _page(view, {}, poll=None if view.is_live else _AT_ONCE)
 
 
 def act(view: RunView, action: Action) -> Html | None:
-    """The same with the size of each file."""
-    del action
-    sizes = {
-        extension: view.service.export_size(view.run.id, extension, view.language)
-        for extension in FORMATS
-        if extension != _UNWEIGHED
-    }
-    return _page(view, sizes)
+    """The same with about the size of each file, and how much of it was sent to somebody."""
+    service = view.service
+    sizes = service.export_sizes(view.run.id, view.language)
+    # A link that was just followed is known here a moment later.
+    watched = action.do == "watch" or service.exports.progress(view.run.id)
+    return _page(view, sizes, poll=_WATCH if watched else None)
 
 
-def downloads(t: Messages, run: RunRow, sizes: Mapping[str, int]) -> Html:
+def downloads(
+    t: Messages,
+    run: RunRow,
+    sizes: Mapping[str, int],
+    progress: Mapping[str, ExportProgress] = _NONE_SENT,
+) -> Html:
     """A plain link per format: it works without scripts, and on the first click.
 
-    `sizes` are in bytes, as far as they are known.
+    `sizes` are about the bytes of each file, as far as they are known; `progress` is of those that
+    are being sent.
     """
     cards = [
         card(
             el("h3", t(f"report.{extension}")),
             el("p", t(f"report.{extension}_about"), cls="dim"),
-            el(
-                "a",
-                t("report.download", name=extension.upper()),
-                href=f"../export/{run.id}.{extension}?lang={t.language}",
-                cls="btn pri" if extension == _UNWEIGHED else "btn",
-                download=True,
-            ),
-            span(size(sizes[extension]), cls="meta") if extension in sizes else None,
+            _link(t, run, extension),
+            span(_sent(t, sizes.get(extension), progress.get(extension)), cls="meta"),
         )
         for extension in FORMATS
     ]
@@ -65,13 +67,37 @@ def downloads(t: Messages, run: RunRow, sizes: Mapping[str, int]) -> Html:
     )
 
 
-def _page(view: RunView, sizes: Mapping[str, int]) -> Html:
-    # The files of a run that is not finished change with each answer.
-    settled = not sizes and not view.is_live and view.run.done <= _MOST_WEIGHED
-    weigh = {"data_poll": _AT_ONCE, "data_sizes": "1"} if settled else {}
+def _link(t: Messages, run: RunRow, extension: str) -> Html:
+    if not is_installed(extension):
+        return span(t("error.no-pyarrow"), cls="meta")
+    return el(
+        "a",
+        t("report.download", name=extension.rpartition(".")[2].upper()),
+        href=f"../export/{run.id}.{extension}?lang={t.language}",
+        cls="btn pri" if extension == _FIRST else "btn",
+        download=True,
+        data_do="watch",
+    )
+
+
+def _sent(t: Messages, size_of_file: int | None, progress: ExportProgress | None) -> str:
+    """About how large a file is, or how much of it was sent."""
+    about = "" if size_of_file is None else t("report.size", size=size(size_of_file))
+    if progress is None:
+        return about
+    if progress.sent is None:
+        return t("report.waiting")
+    if not progress.sent:
+        return t("report.preparing")
+    return t("report.sent", sent=size(progress.sent), whole=about)
+
+
+def _page(view: RunView, sizes: Mapping[str, int], poll: int | None) -> Html:
+    weigh = {"data_poll": poll, "data_sizes": "1"} if poll else {}
+    progress = view.service.exports.progress(view.run.id)
     shown = render_blocks(tuple(blocks(view.report, view.language)), filed=True)
     return div(
-        downloads(view.t, view.run, sizes),
+        downloads(view.t, view.run, sizes, progress),
         el("section", el("p", "report.html", cls="meta"), shown, cls="card filed gap"),
         **weigh,
     )

@@ -5,8 +5,10 @@ import stat
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import openpyxl
+import pyarrow.parquet
 import pytest
 from open_examples import DATASET, judged_run, rating_result, votes
 
@@ -15,11 +17,10 @@ from evalui.errors import UnknownName
 from evalui.report.compile import Report, compile_report
 from evalui.report.export.files import (
     battle_lines,
+    parts,
     people_lines,
     save,
-    trial_lines,
     write,
-    zip_parts,
 )
 from evalui.report.export.formats import FORMATS
 from evalui.report.imports.battles import read_battles, read_votes
@@ -35,6 +36,10 @@ def report(make_result) -> Report:
     first = make_result({"q0": "right", "q1": [0, None, 0, 0]}, model="=cmd()")
     second = make_result({"q0": [0]}, pattern="origin", model="n")
     return compile_report("Run", [first, second], spec=SPEC)
+
+
+def _trials(report: Report) -> list[Any]:
+    return [json.loads(line) for line in write(report, "trials.jsonl", "en").splitlines()]
 
 
 def _zip(report: Report) -> zipfile.ZipFile:
@@ -63,6 +68,8 @@ def test_every_file_carries_every_signature(report: Report, extension: str):
         if extension == "zip"
         else [str(openpyxl.load_workbook(io.BytesIO(data))["overview"]["A1"].value)]
         if extension == "xlsx"
+        else pyarrow.parquet.read_table(io.BytesIO(data))["signature"].to_pylist()
+        if extension == "trials.parquet"
         else [data.decode()]
     )
     for signature in report.signatures:
@@ -96,11 +103,11 @@ def test_the_archive_has_report_tables_and_trials(report: Report):
 
 
 def test_an_archive_starts_to_arrive_with_its_trials(report: Report):
-    parts = zip_parts(report, "en")
-    first = next(parts)
+    pieces = iter(parts(report, "zip", "en"))
+    first = next(pieces)
     assert first.startswith(b"PK")
     assert b"trials.jsonl" in first
-    whole = zipfile.ZipFile(io.BytesIO(b"".join([first, *parts])))
+    whole = zipfile.ZipFile(io.BytesIO(b"".join([first, *pieces])))
     assert whole.testzip() is None
     assert whole.namelist() == _zip(report).namelist()
 
@@ -138,18 +145,22 @@ def test_the_markdown_is_in_the_language_asked_for(report: Report):
 
 
 def test_each_trial_is_a_line(report: Report):
-    lines = [json.loads(line) for line in trial_lines(report)]
+    lines = _trials(report)
     assert len(lines) == 9
     assert lines[0]["id"] == "q0"
 
 
 def test_an_unknown_format_is_told_with_the_known_ones(report: Report):
-    with pytest.raises(UnknownName, match="csv, html, json, md, tex, xlsx, zip"):
+    with pytest.raises(
+        UnknownName,
+        match="csv, html, json, md, tex, trials",
+    ):
         write(report, "pdf", "en")
 
 
 def test_every_promised_format_can_be_written(report: Report):
-    assert list(FORMATS) == ["csv", "xlsx", "json", "md", "tex", "html", "zip"]
+    trials = ["trials.jsonl", "trials.csv", "trials.parquet"]
+    assert list(FORMATS) == ["csv", "xlsx", "json", "md", "tex", "html", "zip", *trials]
     assert all(write(report, extension, "zh") for extension in FORMATS)
 
 
@@ -241,7 +252,7 @@ def test_a_mixed_run_has_the_tables_of_both_kinds(make_result):
     mixed = compile_report("Mixed", results)
     book = openpyxl.load_workbook(io.BytesIO(write(mixed, "xlsx", "en")), read_only=True)
     assert {"overview", "trials", "standings", "duels"} <= set(book.sheetnames)
-    trials = [json.loads(line) for line in trial_lines(mixed)]
+    trials = _trials(mixed)
     assert ("options" in trials[0], "references" in trials[-1]) == (True, True)
 
 
@@ -285,7 +296,7 @@ def test_the_battles_are_read_again(open_report: Report, tmp_path: Path):
 
 def test_the_answers_of_a_run_are_read_again(open_report: Report, tmp_path: Path):
     path = tmp_path / "trials.jsonl"
-    path.write_text("".join(trial_lines(open_report)), encoding="utf-8")
+    path.write_bytes(write(open_report, "trials.jsonl", "en"))
     first = open_report.results[0]
     found = read_answers(path, list(first.samples.values()), model="late")
     assert found.answers == {trial.sample_id: (trial.reply,) for trial in first.trials}
@@ -306,4 +317,5 @@ def test_the_csv_of_open_questions_is_the_standings(open_report: Report):
 
 def test_a_run_that_has_not_begun_can_be_written(make_result):
     waiting = compile_report("Run", [make_result({}, state="waiting")])
-    assert all(write(waiting, extension, "en") for extension in FORMATS)
+    empty = [extension for extension in FORMATS if not write(waiting, extension, "en")]
+    assert empty == ["trials.jsonl"]

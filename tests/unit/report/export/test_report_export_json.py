@@ -11,7 +11,7 @@ from evalui.report.export.json import (
     cell_object,
     encode,
     metrics_object,
-    trial_objects,
+    trial_lines,
 )
 from evalui.report.imports.predictions import read_choices
 from evalui.scoring.cell_summary import summarise
@@ -38,7 +38,7 @@ def _with_probabilities(result: CellResult) -> CellResult:
 
 def _reread(result: CellResult, folder: Path) -> tuple[Trial, ...]:
     path = folder / "trials.jsonl"
-    path.write_text("".join(json.dumps(trial) + "\n" for trial in trial_objects(result)))
+    path.write_text("".join(trial_lines(result)), encoding="utf-8")
     return read_choices(path)
 
 
@@ -102,7 +102,8 @@ def test_cloze_scores_are_kept(make_result):
     scored = replace(
         result.trials[0], scores={"raw": (-1.0, -2.0, -3.0, -4.0)}, merged_boundaries=2
     )
-    (told,) = trial_objects(replace(result, trials=(scored,)))
+    (line,) = trial_lines(replace(result, trials=(scored,)))
+    told = json.loads(line)
     assert told["scores"] == {"raw": [-1, -2, -3, -4]}
     assert told["merged_seams"] == 2
     assert "reply" not in told

@@ -1,7 +1,9 @@
 """Answers, arenas and duels as JSON."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from open_examples import answers_result, judge_result, judged_run, rating_result
@@ -9,14 +11,18 @@ from open_examples import answers_result, judge_result, judged_run, rating_resul
 from evalui.report.analyses.arena.figures import arena, arenas
 from evalui.report.analyses.open_answers.figures import answers, compare_answers, summarise_answers
 from evalui.report.export.json import (
-    answer_objects,
+    answer_lines,
     battle_objects,
     duel_objects,
     encode,
-    rating_objects,
+    rating_lines,
 )
 from evalui.report.imports.battles import battle_statistics, read_battles
 from evalui.types import Outcome
+
+
+def _read(lines: Iterable[str]) -> list[Any]:
+    return [json.loads(line) for line in "".join(lines).splitlines()]
 
 
 def _half(number: int, first: str, second: str) -> Outcome | None:
@@ -87,7 +93,7 @@ def test_everything_is_json():
 
 
 def test_an_answer_is_a_line_with_its_references_and_figures():
-    told = list(answer_objects(answers_result("late")))
+    told = _read(answer_lines(answers_result("late")))
     assert len(told) == 12
     assert told[0]["id"] == "cn-0"
     assert told[0]["references"] == ["熵是无序的量度。"]
@@ -98,7 +104,7 @@ def test_an_answer_is_a_line_with_its_references_and_figures():
 
 
 def test_a_mark_is_a_line_and_an_unreadable_one_null():
-    told = list(rating_objects(rating_result({"late": [9], "weak": [None]})))
+    told = _read(rating_lines(rating_result({"late": [9], "weak": [None]})))
     assert [(one["model"], one["rating"], one["correct"]) for one in told] == [
         ("late", 9, None),
         ("weak", None, None),

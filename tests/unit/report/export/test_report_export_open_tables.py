@@ -2,22 +2,26 @@
 
 import pandas as pd
 import pytest
+from export_examples import as_frame, framed
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
 from evalui.report.analyses.arena.figures import arenas
 from evalui.report.analyses.open_answers.figures import answers, compare_answers
-from evalui.report.export.open_tables import (
-    answer_pairs,
-    answers_table,
-    dimensions,
-    duels,
-    open_tables,
-    ratings,
-    reliability,
-    replies,
-    standings,
-    verdicts,
-    win_matrix,
+from evalui.report.export import open_tables as made
+from evalui.report.export.trial_tables import ratings, replies
+
+answer_pairs, answers_table, dimensions, duels, reliability, standings, verdicts, win_matrix = map(
+    framed,
+    (
+        made.answer_pairs,
+        made.answers_table,
+        made.dimensions,
+        made.duels,
+        made.reliability,
+        made.standings,
+        made.verdicts,
+        made.win_matrix,
+    ),
 )
 
 NAMES = [
@@ -29,8 +33,6 @@ NAMES = [
     "answer_pairs",
     "duels",
     "verdicts",
-    "ratings",
-    "replies",
 ]
 
 
@@ -43,8 +45,9 @@ def run():
 
 @pytest.fixture(scope="module")
 def frames(run) -> dict[str, pd.DataFrame]:
-    results, answered, pairs, judged = run
-    return open_tables(answered, pairs, judged, results)
+    _, answered, pairs, judged = run
+    tables = made.open_tables(answered, pairs, judged)
+    return {name: as_frame(table) for name, table in tables.items()}
 
 
 def test_every_table_is_named_filled_and_signed(frames):
@@ -128,20 +131,21 @@ def test_verdicts_of_a_panel_are_those_of_its_judges():
 
 def test_marks_and_replies_have_a_row_each(run):
     results, *_ = run
-    assert ratings(results)["rating"].isna().tolist() == [False, True, False, False]
-    frame = replies(results)
+    assert as_frame(ratings(results))["rating"].isna().tolist() == [False, True, False, False]
+    frame = as_frame(replies(results))
     assert len(frame) == 36
     assert frame.loc[0, "references"] == "熵是无序的量度。"
     assert frame.loc[0, "bleu-1"] == pytest.approx(90)
 
 
 def test_a_run_without_open_questions_has_empty_tables():
-    assert all(frame.empty for frame in open_tables((), (), (), ()).values())
+    assert not any(table.kinds for table in made.open_tables((), (), ()).values())
 
 
 def test_half_done_cells_make_tables():
     results = [answers_result("late", done=0), judge_result(done=1)]
-    frames = open_tables(answers(results), (), arenas(results), results)
+    tables = made.open_tables(answers(results), (), arenas(results))
+    frames = {name: as_frame(table) for name, table in tables.items()}
     assert len(frames["standings"]) == 2
     assert len(frames["answers"]) == 1
-    assert frames["replies"].empty
+    assert as_frame(replies(results)).empty

@@ -1,18 +1,18 @@
 """People's votes as tables."""
 
 import pytest
+from export_examples import as_frame, framed
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
 from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.compile import compile_report
-from evalui.report.export.open_tables import (
-    agreement_table,
-    disagreements_table,
-    people_tables,
-    prediction_powered,
-    voters_table,
-)
+from evalui.report.export import open_tables as made
 from evalui.types import Outcome
+
+agreement_table, disagreements_table, prediction_powered, voters_table = map(
+    framed,
+    (made.agreement_table, made.disagreements_table, made.prediction_powered, made.voters_table),
+)
 
 
 def _contrary(number: int, first: str, second: str) -> Outcome:
@@ -28,8 +28,8 @@ def found() -> tuple[PeopleFigures, ...]:
 
 
 def test_there_are_four_tables_and_all_are_empty_without_votes():
-    assert list(people_tables(())) == ["people", "agreement", "powered", "disagreements"]
-    assert all(table.empty for table in people_tables(()).values())
+    assert list(made.people_tables(())) == ["people", "agreement", "powered", "disagreements"]
+    assert not any(table.kinds for table in made.people_tables(()).values())
 
 
 def test_each_person_is_a_row_whatever_the_number_of_judges(found: tuple[PeopleFigures, ...]):
@@ -79,11 +79,11 @@ def test_each_vote_of_a_quarrel_is_a_row(found: tuple[PeopleFigures, ...]):
 
 
 def test_every_row_is_signed(found: tuple[PeopleFigures, ...]):
-    assert all(table["signature"].all() for table in people_tables(found).values())
+    assert all(as_frame(table)["signature"].all() for table in made.people_tables(found).values())
 
 
 def test_answers_that_nobody_judged_have_people_but_no_corrected_rates():
     results = [answers_result(model) for model in MODELS]
     alone = compile_report("", results, votes={DATASET: votes("ann")}).people
-    sizes = {name: len(table) for name, table in people_tables(alone).items()}
+    sizes = {name: len(as_frame(table)) for name, table in made.people_tables(alone).items()}
     assert sizes == {"people": 1, "agreement": 0, "powered": 0, "disagreements": 0}

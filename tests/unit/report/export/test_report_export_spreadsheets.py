@@ -1,15 +1,31 @@
 import csv
 import io
+from typing import Any
 
 import openpyxl
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.report.export.spreadsheets import csv_bytes, escape_formula, xlsx_bytes
+from evalui.report.export.spreadsheets import csv_parts, escape_formula
+from evalui.report.export.trial_cells import ExportColumn, ExportTable
+from evalui.report.export.workbook import xlsx_parts
 
 _NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠x"]
+
+
+def _table(columns: dict[str, list[Any]]) -> ExportTable:
+    made = [ExportColumn(values) for values in columns.values()]
+    return ExportTable(dict.fromkeys(columns, object), lambda: iter([made]))
+
+
+def csv_bytes(frame: dict[str, list[Any]]) -> bytes:
+    return b"".join(csv_parts(_table(frame)))
+
+
+def xlsx_bytes(frames: dict[str, dict[str, list[Any]]], signatures: list[str]) -> bytes:
+    tables = {name: _table(frame) for name, frame in frames.items()}
+    return b"".join(xlsx_parts(tables, signatures))
 
 
 def _read_csv(data: bytes) -> list[list[str]]:
@@ -32,38 +48,38 @@ def test_other_texts_stay_as_they_are(text: str):
 
 @pytest.mark.parametrize("text", _NASTY)
 def test_csv_cells_cannot_start_a_formula(text: str):
-    frame = pd.DataFrame({"reply": [text]})
+    frame = {"reply": [text]}
     assert _read_csv(csv_bytes(frame))[1] == ["'" + text]
 
 
 def test_csv_headers_cannot_start_a_formula():
-    assert _read_csv(csv_bytes(pd.DataFrame({"=cmd": ["A"]})))[0] == ["'=cmd"]
+    assert _read_csv(csv_bytes({"=cmd": ["A"]}))[0] == ["'=cmd"]
 
 
 def test_negative_numbers_stay_numbers():
-    frame = pd.DataFrame({"score": [-1.5]})
+    frame = {"score": [-1.5]}
     assert _read_csv(csv_bytes(frame))[1] == ["-1.5"]
     assert _sheet(xlsx_bytes({"t": frame}, ["s"]), "t")["A3"].value == -1.5
 
 
 def test_csv_begins_with_a_byte_order_mark():
-    assert csv_bytes(pd.DataFrame({"a": ["中文"]})).startswith(b"\xef\xbb\xbf")
+    assert csv_bytes({"a": ["中文"]}).startswith(b"\xef\xbb\xbf")
 
 
 @pytest.mark.parametrize("text", _NASTY)
 def test_xlsx_cells_are_texts_and_never_formulas(text: str):
-    cell = _sheet(xlsx_bytes({"t": pd.DataFrame({"reply": [text]})}, ["s"]), "t")["A3"]
+    cell = _sheet(xlsx_bytes({"t": {"reply": [text]}}, ["s"]), "t")["A3"]
     assert cell.data_type == "s"
     assert str(cell.value).startswith("'")
 
 
 def test_xlsx_error_words_stay_texts():
-    cell = _sheet(xlsx_bytes({"t": pd.DataFrame({"reply": ["#N/A"]})}, ["s"]), "t")["A3"]
+    cell = _sheet(xlsx_bytes({"t": {"reply": ["#N/A"]}}, ["s"]), "t")["A3"]
     assert (cell.data_type, cell.value) == ("s", "#N/A")
 
 
 def test_xlsx_has_a_sheet_per_table_with_signature_and_frozen_header():
-    frame = pd.DataFrame({"model": ["m"], "acc_origin": [50.0]})
+    frame = {"model": ["m"], "acc_origin": [50.0]}
     data = xlsx_bytes({"overview": frame, "groups": frame}, ["d@1|model:m", "d@1|model:n"])
     assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == ["overview", "groups"]
     sheet = _sheet(data, "overview")
@@ -73,7 +89,7 @@ def test_xlsx_has_a_sheet_per_table_with_signature_and_frozen_header():
 
 
 def test_a_missing_value_is_an_empty_cell():
-    frame = pd.DataFrame({"perf": [None, 1.5], "rule": ["x", None]})
+    frame = {"perf": [None, 1.5], "rule": ["x", None]}
     data = xlsx_bytes({"t": frame}, ["s"])
     assert _sheet(data, "t")["A3"].value is None
     assert _sheet(data, "t")["B4"].value is None
@@ -81,20 +97,18 @@ def test_a_missing_value_is_an_empty_cell():
 
 
 def test_control_characters_do_not_break_the_workbook():
-    frame = pd.DataFrame({"reply": ["a\x00b\ud800"]})
+    frame = {"reply": ["a\x00b\ud800"]}
     assert _sheet(xlsx_bytes({"t": frame}, ["s"]), "t")["A3"].value == "a\ufffdb\ufffd"
     assert "\\ud800" in csv_bytes(frame).decode("utf-8-sig")
 
 
 def test_a_cell_longer_than_excel_allows_says_that_it_was_cut():
-    value = _sheet(xlsx_bytes({"t": pd.DataFrame({"reply": ["x" * 40000]})}, ["s"]), "t")[
-        "A3"
-    ].value
+    value = _sheet(xlsx_bytes({"t": {"reply": ["x" * 40000]}}, ["s"]), "t")["A3"].value
     assert len(value) == 32767
     assert value.endswith("40000 characters, all of them in the CSV file]")
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_no_csv_cell_ever_begins_with_a_formula_sign(text: str):
-    (_, row) = _read_csv(csv_bytes(pd.DataFrame({"x": ["."], "reply": [text]})))
+    (_, row) = _read_csv(csv_bytes({"x": ["."], "reply": [text]}))
     assert not row[1].startswith(tuple("=+-@\t\r＝＋－＠"))

@@ -133,7 +133,7 @@ def test_without_matplotlib_the_page_says_what_to_install(open_report, monkeypat
 
 
 def test_the_archive_has_the_page_and_the_pictures_the_markdown_names(open_report):
-    written = dict(files(open_report, "en"))
+    written = {name: b"".join(pieces) for name, pieces in files(open_report, "en")}
     assert list(written)[1:6] == [
         "report.html",
         "elo.png",

@@ -11,6 +11,7 @@ from ui_examples import FAULTY, GOOD
 
 from evalui.datasets.base import Layout, LoadResult
 from evalui.report.export.formats import FORMATS
+from evalui.ui.services.exports import ExportFailed
 from evalui.ui.services.service import AppService
 from evalui.ui.web.server import add_routes
 
@@ -91,8 +92,49 @@ def test_a_run_can_be_downloaded(client: TestClient, finished: Callable[..., str
         answer.headers["content-disposition"] == f"attachment; filename*=UTF-8''Midterm.{extension}"
     )
     assert answer.content
-    # An archive is sent while it is made, so only its end knows its size.
-    assert ("content-length" in answer.headers) == (extension != "zip")
+    assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+@pytest.mark.parametrize("extension", ["trials.jsonl", "json"])
+def test_a_larger_run_is_sent_as_another_process_makes_it(
+    client: TestClient,
+    desk: AppService,
+    finished: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    extension: str,
+):
+    run_id = finished(name="Midterm")
+    small = client.get(f"/export/{run_id}.{extension}?lang=zh")
+    monkeypatch.setattr("evalui.ui.web.downloads._MOST_AT_ONCE", 0)
+    monkeypatch.setattr(desk, "export", None)  # nothing is written here
+    large = client.get(f"/export/{run_id}.{extension}?lang=zh")
+    assert large.content == small.content
+    assert large.headers["content-disposition"] == small.headers["content-disposition"]
+    assert "content-length" not in large.headers
+
+
+def test_an_export_that_fails_is_broken_off(
+    client: TestClient,
+    desk: AppService,
+    finished: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    run_id = finished()
+    monkeypatch.setattr("evalui.ui.web.downloads._MOST_AT_ONCE", 0)
+    with desk.database.writing() as connection:
+        connection.execute("UPDATE trial_block SET body = x'00'")
+    with pytest.raises(ExportFailed):
+        client.get(f"/export/{run_id}.trials.csv")
+
+
+def test_a_format_whose_package_is_missing_is_refused_in_words(
+    client: TestClient, finished: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+):
+    run_id = finished()
+    monkeypatch.setattr("evalui.report.export.formats.find_spec", lambda _: None)
+    answer = client.get(f"/export/{run_id}.trials.parquet")
+    assert answer.status_code == 503
+    assert "evalui[parquet]" in answer.text
 
 
 def test_the_archive_holds_the_report(client: TestClient, finished: Callable[..., str]):

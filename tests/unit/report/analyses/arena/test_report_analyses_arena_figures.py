@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from export_examples import as_frame
 from open_examples import (
     MODELS,
     answers_result,
@@ -346,7 +347,7 @@ def test_every_list_of_models_has_the_order_of_the_standings():
     told = encode(found)
     assert told["ordered_by"] == "bradley_terry"
     assert told["win_matrix"]["models"] == order
-    assert [row[0] for row in standings([found])[["model"]].to_numpy()] == order
+    assert [row[0] for row in as_frame(standings([found]))[["model"]].to_numpy()] == order
     (lead,) = standings_card(found, OpenContext("en", order), "").blocks
     assert isinstance(lead, Table)
     assert [getattr(row[1], "name", "") for row in lead.rows] == order

@@ -28,7 +28,7 @@ from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import Ability
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action

@@ -162,9 +162,9 @@ def test_the_matrix_calls_nothing_accuracy_that_is_none(desk: AppService):
 def test_every_export_holds_the_run(desk: AppService):
     run_id = finish(desk, open_form(desk))
     for extension in ("md", "json"):
-        name, content = desk.export(run_id, extension, "en")
+        name, pieces = desk.export(run_id, extension, "en")
         assert name == f"talk.{extension}"
-        assert b"rouge-l-f" in content
+        assert b"rouge-l-f" in b"".join(pieces)
 
 
 def test_nothing_of_a_reply_becomes_markup(tab: ResultsTab, desk: AppService):

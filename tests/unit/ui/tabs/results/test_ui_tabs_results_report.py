@@ -1,12 +1,22 @@
-"""The Report view: files with their sizes, and what report.html shows."""
+"""The Report view: files with their sizes and how far they are, and what report.html shows."""
 
+import re
 from collections.abc import Callable
+
+import pytest
 
 from evalui.messages import messages
 from evalui.report.export.formats import FORMATS
 from evalui.ui.components.fragment import Action
+from evalui.ui.services.exports import ExportProgress
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import ResultsTab
+
+
+def _acted(desk: AppService, action: Action) -> str:
+    page = ResultsTab(desk, messages("en")).act(action)
+    assert page is not None
+    return page
 
 
 def test_each_format_has_its_link_and_the_report_stands_below(
@@ -18,18 +28,70 @@ def test_each_format_has_its_link_and_the_report_stands_below(
         assert f'href="../export/{run_id}.{extension}?lang=en"' in page
     assert page.index("report.html") < page.index("<h1>Midterm</h1>") < page.index("Every figure")
     assert "data-sizes" in page
-    assert " kB<" not in page
+    assert "about" not in page[: page.index("<h1>Midterm</h1>")]
 
 
 def test_the_sizes_come_after_the_page(
     desk: AppService, finished: Callable[..., str], act: Callable[..., Action]
 ):
     run_id = finished()
-    tab = ResultsTab(desk, messages("en"))
-    action = act("poll", {"run": run_id, "sub": "report"}, sizes="1", revision="0")
-    page = tab.act(action)
-    assert page is not None
+    form = {"run": run_id, "sub": "report"}
+    page = _acted(desk, act("poll", form, sizes="1", revision="0"))
     assert "data-sizes" not in page
-    written = desk.export_size(run_id, "md", "en")
-    assert written == len(desk.export(run_id, "md", "en")[1])
-    assert page.count(" kB</span>") + page.count(" B</span>") == len(FORMATS) - 1
+    assert len(re.findall(r"about [\d.]+ (kB|MB|B)</span>", page)) == len(FORMATS)
+
+
+def test_sizes_are_about_those_of_the_files(desk: AppService, finished: Callable[..., str]):
+    rows = [f"{n},Capital of {n}?,Paris,Rome,Oslo,Bern,A" for n in range(400)]
+    run_id = finished("\n".join(["id,question,A,B,C,D,answer", *rows]))
+    sizes = desk.export_sizes(run_id, "en")
+    assert set(sizes) == set(FORMATS)
+    for extension, size in sizes.items():
+        whole = sum(map(len, desk.export(run_id, extension, "en")[1]))
+        # Parquet packs short columns in its own way, and pictures differ.
+        close = 0.6 if extension in ("trials.parquet", "zip") else 0.15
+        assert size == pytest.approx(whole, rel=close), extension
+
+
+def test_sizes_are_known_without_reading_every_trial(
+    desk: AppService, finished: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+):
+    rows = [f"{n},Capital of {n}?,Paris,Rome,Oslo,Bern,A" for n in range(400)]
+    run_id = finished("\n".join(["id,question,A,B,C,D,answer", *rows]))
+    assert desk.report(run_id, "en").summaries
+    read: list[int] = []
+    decoded = "evalui.runs.database.trials.decode_turns"
+    monkeypatch.setattr(decoded, lambda _: (read.append(1), ())[1])
+    desk.export_sizes(run_id, "en")
+    cells, formats = 4, 6
+    assert 0 < len(read) < cells * formats * 2 * 120 < cells * 1600 * formats
+
+
+def test_a_file_that_is_sent_is_watched_until_it_has_arrived(
+    desk: AppService, finished: Callable[..., str], act: Callable[..., Action]
+):
+    run_id = finished()
+    form = {"run": run_id, "sub": "report"}
+    # The link was followed, its request has not arrived.
+    assert "data-sizes" in _acted(desk, act("watch", form))
+    under_way = desk.exports._under_way
+    under_way.append(ExportProgress(run_id, "zip"))
+    under_way.append(ExportProgress(run_id, "xlsx", 0))
+    under_way.append(ExportProgress(run_id, "trials.csv", 12_000_000))
+    page = _acted(desk, act("poll", form, sizes="1"))
+    assert "data-sizes" in page
+    assert ">waits for other files<" in page
+    assert ">being prepared<" in page
+    assert ">12.0 MB of about" in page
+    under_way.clear()
+    assert "data-sizes" not in _acted(desk, act("poll", form, sizes="1"))
+
+
+def test_a_format_whose_package_is_missing_has_a_reason_in_place_of_its_link(
+    desk: AppService, finished: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+):
+    run_id = finished()
+    monkeypatch.setattr("evalui.report.export.formats.find_spec", lambda _: None)
+    page = ResultsTab(desk, messages("en")).render({"run": run_id, "sub": "report"})
+    assert f"{run_id}.trials.parquet" not in page
+    assert "evalui[parquet]" in page

@@ -1,0 +1,75 @@
+"""`evalui export`: a run as a file, from the store of a server that may be running.
+
+    evalui export RUN FORMAT [--database FILE] [--output FILE]
+
+The server streams the exports of larger runs from this very command.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from evalui.errors import StoreError
+from evalui.report.export.formats import FORMATS, TRIAL_FORMATS, require_installed
+from evalui.types import Language
+
+if TYPE_CHECKING:
+    from evalui.runs.database.connection import Database
+    from evalui.settings import Settings
+
+
+def add_export_command(commands: Any, load_settings: "Callable[[], Settings]") -> None:
+    """Add `export` to the subparsers of `evalui`."""
+    export = commands.add_parser("export", help="write a run as a file")
+    export.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
+    export.add_argument("format", metavar="FORMAT", choices=FORMATS, help=", ".join(FORMATS))
+    export.add_argument("--database", type=Path, help="the store of the server")
+    export.add_argument("--models-file", type=Path, help="another models.toml")
+    export.add_argument("--language", choices=get_args(Language), default="en", help="of its texts")
+    export.add_argument("--output", metavar="FILE", type=Path, help="default: standard output")
+    export.set_defaults(command=_export, load_settings=load_settings)
+
+
+def _export(given: argparse.Namespace) -> int:
+    from evalui.runs.database.connection import Database
+
+    settings: Settings = given.load_settings()
+    path: Path = given.database or settings.database
+    if not path.exists():
+        raise StoreError("no-store", path=str(path))
+    require_installed(given.format)
+    place = {"data_dir": path.parent, "models": given.models_file or settings.models}
+    settings = settings.model_copy(update=place | {"read_only": True})
+    with closing(Database(path, read_only=True)) as database:
+        pieces = _pieces(given, database, settings)
+        if given.output is None:
+            sys.stdout.buffer.writelines(pieces)
+            sys.stdout.buffer.flush()
+        else:
+            _write(given.output, pieces)
+    return 0
+
+
+def _pieces(
+    given: argparse.Namespace, database: "Database", settings: "Settings"
+) -> Iterable[bytes]:
+    if given.format in TRIAL_FORMATS:  # they need no figures, whose imports take longest
+        from evalui.report.export.trial_tables import TRIAL_FILES
+        from evalui.runs.database.trials import read_results
+
+        return TRIAL_FILES[given.format](read_results(database, given.run))
+    from evalui.ui.services.service import AppService
+
+    return AppService(settings, database).export(given.run, given.format, given.language)[1]
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    from evalui.report.export.workbook import write_private
+
+    try:
+        write_private(path, pieces)
+    except OSError as error:
+        raise StoreError("not-written", path=str(path), reason=str(error.strerror)) from error

@@ -1,0 +1,197 @@
+"""Tables of single trials, made from their columns as they are read; names as in `tables`.
+
+The names of the columns are known before the first row: a look at the columns of a cell states
+which readings, slots and text figures its trials have.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, rating_cells
+from evalui.report.export.choice_names import CELL, OPTIONS, ORDER, SIGNATURE, metadata
+from evalui.report.export.encoder import Fields, Property, letter, same, within
+from evalui.report.export.json import ENCODER, answer_lines, trial_lines
+from evalui.report.export.open_names import MARKS
+from evalui.report.export.spreadsheets import csv_parts, parquet_parts
+from evalui.report.export.trial_cells import (
+    ExportColumn,
+    ExportTable,
+    TrialChunk,
+    chunks_of,
+    column_reader,
+    same_for_all,
+)
+from evalui.scoring.trial_columns import ABSENT, TrialColumns, columns_of
+from evalui.types import LETTERS, CellResult
+
+SEPARATOR = "\n\n"  # between the turns of one answer, and between references
+_LETTER: Callable[[Any], Any] = letter("").of
+
+_TRIAL: Fields = {
+    **within("cell", CELL),
+    "id": "trial.sample_id",
+    "subject": "sample.subject",
+    "file": metadata("file"),
+    "line": metadata("line"),
+    "order": ORDER,
+    "question": "sample.question",
+    "options": OPTIONS,
+    "answer": letter("trial.target"),
+    "choice": letter("trial.choice"),
+    "correct": "trial.correct",
+    "credit": "trial.reading.credit",
+    "tied": "trial.reading.tied",
+    "rule": "trial.reading.rule",
+    "reply": "trial.reply",
+    "label_mass": "trial.mass",
+    "truncated": "trial.truncated",
+    "merged_seams": "trial.merged_boundaries",
+}
+_RATING: Fields = {
+    "dataset": "cell.dataset",
+    "judge": "cell.model",
+    "model": "rated_model",
+    "id": "trial.sample_id",
+    "question": "sample.question",
+    **MARKS,
+    "rule": "trial.reading.rule",
+    "reply": "trial.reply",
+}
+_REPLY: Fields = {
+    **within("cell", CELL),
+    **within("sample", same("id", "subject")),
+    **{name: metadata(name) for name in ("language", "capability", "file", "line")},
+    "question": Property("sample", lambda of: SEPARATOR.join((of.question, *of.follow_ups))),
+    "references": Property("sample.references", SEPARATOR.join),
+    "reply": Property("trial.answers", lambda answers: SEPARATOR.join(answers)),
+    "rule": "trial.reading.rule",
+}
+# What stands in the columns that hold no texts.
+_KINDS: Mapping[str, type] = {
+    "correct": bool,
+    "credit": float,
+    "tied": bool,
+    "label_mass": float,
+    "truncated": bool,
+    "merged_seams": int,
+    "rating": float,
+}
+_TRUNCATED: Fields = {"truncated": "trial.truncated"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How the trials of some cells are read: `names` from the columns, then the columns."""
+
+    names: Callable[[TrialColumns], dict[str, type]]
+    read: Callable[[TrialChunk], Mapping[str, ExportColumn]]
+
+
+def jsonl_parts(results: Iterable[CellResult]) -> Iterator[bytes]:
+    """The trials of multiple-choice cells and the written answers, one JSON object per line."""
+    for result in results:
+        if result.cell.mode != JUDGE:
+            lines = answer_lines if result.cell.mode == ANSWERS else trial_lines
+            yield from (part.encode(errors="backslashreplace") for part in lines(result))
+
+
+def trials(results: Iterable[CellResult]) -> ExportTable:
+    """A row per trial with its question, what was shown, and what was read under each rule."""
+    return _table(results, lambda _: _CHOICE)
+
+
+def ratings(results: Sequence[CellResult]) -> ExportTable:
+    """A row per answer that a judge rated alone, the mark on the judge's own scale."""
+    return _table(rating_cells(results), lambda _: _MARKED)
+
+
+def replies(results: Sequence[CellResult]) -> ExportTable:
+    """A row per written answer with its question, its references and its text figures."""
+    written = [result for result in results if result.cell.mode == ANSWERS]
+    return _table(written, lambda _: _WRITTEN)
+
+
+def every_trial(results: Iterable[CellResult]) -> ExportTable:
+    """The rows of `trials` and of `replies` in one table; `results` are read twice."""
+    return _table(
+        results,
+        lambda result: {ANSWERS: _WRITTEN, JUDGE: None}.get(result.cell.mode, _CHOICE),
+    )
+
+
+def _table(
+    results: Iterable[CellResult], layout_of: Callable[[CellResult], _Layout | None]
+) -> ExportTable:
+    kinds: dict[str, type] = {}
+    for result in results:
+        if (layout := layout_of(result)) and result.trials:
+            for name, kind in layout.names(columns_of(result.trials)).items():
+                kinds.setdefault(name, kind)
+    if kinds:
+        kinds |= {"signature": kinds.pop("signature")}  # the last, as in every table
+    return ExportTable(kinds, lambda: _chunks(results, layout_of, tuple(kinds)))
+
+
+def _chunks(
+    results: Iterable[CellResult],
+    layout_of: Callable[[CellResult], _Layout | None],
+    names: Sequence[str],
+) -> Iterator[Sequence[ExportColumn]]:
+    for result in results:
+        if layout := layout_of(result):
+            for chunk in chunks_of(result):
+                columns, nothing = layout.read(chunk), same_for_all(None, len(chunk))
+                yield [columns.get(name, nothing) for name in names]
+
+
+def _kinds_of(fields: Fields) -> dict[str, type]:
+    return {name: _KINDS.get(name, str) for name in fields}
+
+
+def _choice_names(trials: TrialColumns) -> dict[str, type]:
+    names = _kinds_of(_TRIAL)
+    for name, readings in trials.readings.items():
+        if (readings.choice != ABSENT).any():
+            names |= {f"{name}_choice": str, f"{name}_rule": str}
+    slots = int(trials.probabilities.lengths.max(initial=0))
+    return names | {f"p_{slot}": float for slot in LETTERS[:slots]} | _kinds_of(SIGNATURE)
+
+
+def _choice_columns(chunk: TrialChunk) -> Mapping[str, ExportColumn]:
+    columns = _READ_TRIAL(chunk)
+    for name in chunk.trials.readings:
+        choice, rule = chunk.reading_columns(name)
+        columns |= {f"{name}_choice": choice.map(_LETTER), f"{name}_rule": rule}
+    slots = int(chunk.trials.probabilities.lengths.max(initial=0))
+    return columns | {f"p_{LETTERS[slot]}": chunk.share_of_slot(slot) for slot in range(slots)}
+
+
+def _reply_names(trials: TrialColumns) -> dict[str, type]:
+    scores = [name for name, own in trials.scores.items() if own.present.any()]
+    figures: dict[str, type] = dict.fromkeys(scores, float)
+    return _kinds_of(_REPLY) | figures | _kinds_of({**_TRUNCATED, **SIGNATURE})
+
+
+def _reply_columns(chunk: TrialChunk) -> Mapping[str, ExportColumn]:
+    figures = {
+        name: chunk.score(name).map(lambda value: None if value is None else 100 * value)
+        for name in chunk.trials.scores
+    }
+    return _READ_REPLY(chunk) | figures
+
+
+_READ_TRIAL = column_reader(ENCODER, {**_TRIAL, **SIGNATURE})
+_READ_REPLY = column_reader(ENCODER, {**_REPLY, **_TRUNCATED, **SIGNATURE})
+_CHOICE = _Layout(_choice_names, _choice_columns)
+_MARKED = _Layout(
+    lambda _: _kinds_of({**_RATING, **SIGNATURE}), column_reader(ENCODER, {**_RATING, **SIGNATURE})
+)
+_WRITTEN = _Layout(_reply_names, _reply_columns)
+
+# The files that hold the trials alone, by the names of `formats.FORMATS`; none needs any figure.
+TRIAL_FILES: Mapping[str, Callable[[Iterable[CellResult]], Iterator[bytes]]] = {
+    "trials.jsonl": jsonl_parts,
+    "trials.csv": lambda results: csv_parts(every_trial(results)),
+    "trials.parquet": lambda results: parquet_parts(every_trial(results)),
+}

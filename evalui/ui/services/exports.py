@@ -1,0 +1,97 @@
+"""Exports of larger runs: each is made by a process of its own, and passed on as it is made.
+
+What is sent waits in a pipe of some kB until the browser takes it, so neither process holds the
+file. The process ends with the transfer.
+"""
+
+import asyncio
+import logging
+import sys
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio import CancelScope
+
+_AT_ONCE = 2  # processes; further exports wait
+_PIECE = 2**16  # bytes
+
+_log = logging.getLogger(__name__)
+
+
+class ExportFailed(Exception):
+    """An export ended before it was whole; its transfer is broken off, so that this is seen."""
+
+
+@dataclass(slots=True)
+class ExportProgress:
+    """How far an export is: the bytes passed on so far, None while it waits for others to end."""
+
+    run_id: str
+    extension: str
+    sent: int | None = None
+
+
+class ExportProcesses:
+    """The exports under way in this server.
+
+    `command` is what writes a run, of this id, as this format, in this language.
+    """
+
+    def __init__(self, command: Callable[[str, str, str], list[str]], at_once: int = _AT_ONCE):
+        self._command = command
+        self._slots = asyncio.Semaphore(at_once)
+        self._under_way: list[ExportProgress] = []
+
+    def progress(self, run_id: str) -> dict[str, ExportProgress]:
+        """The exports of a run that are under way, by format."""
+        return {each.extension: each for each in self._under_way if each.run_id == run_id}
+
+    async def stream(self, run_id: str, extension: str, language: str) -> AsyncGenerator[bytes]:
+        """A run as a file, as it is written; the process is killed when nobody reads on.
+
+        Raises:
+            ExportFailed: the command failed; what was written is not the whole file.
+        """
+        progress = ExportProgress(run_id, extension)
+        command = self._command(run_id, extension, language)
+        self._under_way.append(progress)
+        try:
+            async with self._slots, aclosing(_output(command)) as pieces:
+                progress.sent = 0
+                async for piece in pieces:
+                    progress.sent += len(piece)
+                    yield piece
+        except ExportFailed as error:
+            _log.warning("Run %s was not exported as %s: %s", run_id, extension, error)
+            raise
+        finally:
+            self._under_way.remove(progress)
+
+
+async def _output(command: Sequence[str]) -> AsyncGenerator[bytes]:
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout, "it was requested"
+    try:
+        while piece := await process.stdout.read(_PIECE):
+            yield piece
+        if code := await process.wait():
+            raise ExportFailed(f"its process ended with {code}")
+    finally:
+        if process.returncode is None:
+            process.kill()
+        with CancelScope(shield=True):  # the transfer may be cancelled already
+            await process.communicate()
+
+
+def export_command(
+    database: Path, models: Path, run_id: str, extension: str, language: str
+) -> list[str]:
+    """What writes a run to standard output."""
+    return [
+        *(sys.executable, "-m", "evalui.cli", "export", run_id, extension),
+        *("--database", str(database), "--models-file", str(models), "--language", language),
+    ]

@@ -1,0 +1,62 @@
+"""`evalui export`: the files of a run in a store."""
+
+import json
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from evalui.cli import main
+
+_MODELS = '[always-A]\nbackend = "scripted"\noptions = { rule = "always-A" }\n'
+_QUESTIONS = "id,question,A,B,answer\n1,Capital of France?,Paris,Rome,A\n"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """What `evalui run` left of two trials."""
+    (tmp_path / "models.toml").write_text(_MODELS)
+    (tmp_path / "capitals.csv").write_text(_QUESTIONS)
+    spec = {"datasets": ["capitals.csv"], "models": ["always-A"], "pattern": "circular"}
+    (tmp_path / "spec.json").write_text(json.dumps(spec | {"mode": "multiple_choice"}))
+    out, models = tmp_path / "out", str(tmp_path / "models.toml")
+    run = ["run", str(tmp_path / "spec.json"), "--out", str(out), "--models-file", models]
+    assert main(run) == 0
+    return out / "evalui.sqlite"
+
+
+def _export(store: Path, extension: str, *options: str) -> int:
+    with closing(sqlite3.connect(store)) as opened:
+        ((run_id,),) = opened.execute("SELECT id FROM run")
+    models = str(store.parents[1] / "models.toml")
+    place = ["--database", str(store), "--models-file", models]
+    return main(["export", run_id, extension, *place, *options])
+
+
+@pytest.mark.parametrize("name", ["report.json", "trials.jsonl"])
+def test_a_run_is_written_to_standard_output(
+    store: Path, capfdbinary: pytest.CaptureFixture[bytes], name: str
+):
+    capfdbinary.readouterr()
+    assert _export(store, name.removeprefix("report.")) == 0
+    assert capfdbinary.readouterr().out == (store.parent / name).read_bytes()
+
+
+def test_a_run_is_written_into_a_file_of_its_owner_alone(store: Path, tmp_path: Path):
+    path = tmp_path / "trials.csv"
+    assert _export(store, "trials.csv", "--output", str(path)) == 0
+    assert len(path.read_text(encoding="utf-8-sig").splitlines()) > 2
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_an_unknown_run_and_a_missing_store_are_reported(
+    store: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["export", "nowhere", "csv", "--database", str(store)]) == 2
+    assert "no run 'nowhere'" in capsys.readouterr().err
+    missing = store.with_name("none.sqlite")
+    assert main(["export", "nowhere", "csv", "--database", str(missing)]) == 2
+    assert f"There is no store at {missing}." in capsys.readouterr().err
+    assert not missing.exists()
