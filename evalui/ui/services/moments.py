@@ -1,22 +1,20 @@
-"""The runs of a user as they are, or as they were at a moment that many pages share."""
+"""Runs as they are, or as they were at a moment that many pages share."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from evalui.errors import UnknownRun
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import RunRow, may_see
+from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_run
 from evalui.runs.results_cache import ResultCache
 
 
 class MomentaryRuns:
-    """Reads the runs that `owner` may see; safe to share between threads."""
+    """Reads the runs of all owners; safe to share between threads."""
 
-    def __init__(self, database: Database, owner: str, cache: ResultCache) -> None:
+    def __init__(self, database: Database, cache: ResultCache) -> None:
         self._database = database
-        self._owner = owner
         self._moment: ContextVar[int | None] = ContextVar("_moment", default=None)
         self._read_at = cache.memoize_newest(self._read)
 
@@ -31,13 +29,10 @@ class MomentaryRuns:
         finally:
             self._moment.reset(token)
 
-    def run(self, run_id: str) -> RunRow:
-        """A run; raises `UnknownRun` if there is none, or it is another user's."""
+    def read(self, run_id: str) -> RunRow:
+        """A run; raises `UnknownRun` if there is none."""
         moment = self._moment.get()
-        row = self._read(run_id, 0) if moment is None else self._read_at(run_id, moment)
-        if not may_see(row.owner, self._owner):
-            raise UnknownRun("no-run", run=run_id)
-        return row
+        return self._read(run_id, 0) if moment is None else self._read_at(run_id, moment)
 
     def _read(self, run_id: str, moment: int) -> RunRow:
         del moment  # the version of what is kept

@@ -10,7 +10,7 @@ from evalui.datasets import bundle, health
 from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.columns import ColumnTable
 from evalui.datasets.health import ChoiceHealth, OpenHealth
-from evalui.errors import FaultyRows, SpecError
+from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.report.compile import Report, compile_report, with_votes
@@ -20,7 +20,7 @@ from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import LOCAL, CellRow, RunRow
+from evalui.runs.database.records import LOCAL, CellRow, RunRow, may_see
 from evalui.runs.database.runs import (
     count_runs,
     read_cells,
@@ -108,7 +108,7 @@ class AppService:
         )
         self.cache = ResultCache(_CACHE_BYTES)
         self.pages = ResultCache(_PAGE_BYTES)
-        self.runs = MomentaryRuns(database, owner, self.cache)
+        self.runs = MomentaryRuns(database, self.cache)
         self.column_memory = ColumnMemory(
             settings.data_dir / "columns", owner, read_only=settings.read_only
         )
@@ -244,7 +244,10 @@ class AppService:
 
     def run(self, run_id: str) -> RunRow:
         """A run of this user; raises `UnknownRun` if there is none, or it is another user's."""
-        return self.runs.run(run_id)
+        row = self.runs.read(run_id)
+        if not may_see(row.owner, self.owner):
+            raise UnknownRun("no-run", run=run_id)
+        return row
 
     def state(self, run_id: str = "") -> Hashable:
         """What a page about a run, or about all runs, depends on beside its address.

@@ -6,8 +6,6 @@ import pytest
 
 from evalui.errors import UnknownRun
 from evalui.runs.database import queue
-from evalui.runs.results_cache import ResultCache
-from evalui.ui.services.moments import MomentaryRuns
 from evalui.ui.services.service import AppService
 
 
@@ -19,25 +17,27 @@ def change(desk: AppService, run_id: str) -> int:
 
 def test_a_run_stays_as_it_was_within_a_moment(desk: AppService, finished: Callable[..., str]):
     run_id, runs = finished(), desk.runs
-    before = runs.run(run_id).revision
+    before = runs.read(run_id).revision
     with runs.at(1):
-        assert runs.run(run_id).revision == before
+        assert runs.read(run_id).revision == before
     after = change(desk, run_id)
     with runs.at(1):
-        assert runs.run(run_id).revision == before
+        assert runs.read(run_id).revision == before
         with runs.at(None):
-            assert runs.run(run_id).revision == after
-    assert runs.run(run_id).revision == after
+            assert runs.read(run_id).revision == after
+    assert runs.read(run_id).revision == after
     with runs.at(2):
-        assert runs.run(run_id).revision == after
+        assert runs.read(run_id).revision == after
 
 
 def test_at_every_moment_a_run_is_that_of_its_owner_alone(
     desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished()
-    cache = ResultCache(10_000)
-    other = MomentaryRuns(desk.database, "someone else", cache)
     for moment in (None, 1, 1):
-        with other.at(moment), pytest.raises(UnknownRun):
-            other.run(run_id)
+        with desk.runs.at(moment):
+            desk.owner = "local"
+            assert desk.run(run_id).id == run_id
+            desk.owner = "someone else"
+            with pytest.raises(UnknownRun):
+                desk.run(run_id)
