@@ -41,7 +41,8 @@ class ExportColumn:
         """The value of each row."""
         if self.codes is None:
             return self.values
-        return [*map(self.values.__getitem__, self.codes.tolist())]
+        values = self.values
+        return [values[code] for code in self.codes.tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,93 @@
+"""Workbooks as they are sent: sheets that go on in others, and what XML must keep."""
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+
+from evalui.report.export.trial_cells import ExportColumn, ExportTable, same_for_all
+from evalui.report.export.workbook import xlsx_parts
+
+
+def _table(rows: Sequence[Any], per_chunk: int = 4) -> ExportTable:
+    def chunks() -> Iterator[list[ExportColumn]]:
+        for start in range(0, len(rows), per_chunk):
+            part = rows[start : start + per_chunk]
+            yield [ExportColumn(part), same_for_all("signed", len(part))]
+
+    return ExportTable({"value": object, "signature": str}, chunks)
+
+
+def _book(*tables: ExportTable) -> openpyxl.Workbook:
+    named = {f"t{place}": table for place, table in enumerate(tables)}
+    return openpyxl.load_workbook(io.BytesIO(b"".join(xlsx_parts(named, ["s"]))))
+
+
+def _values(sheet: Any) -> list[Any]:
+    return [row[0].value for row in sheet.iter_rows(min_row=3)]
+
+
+@pytest.mark.parametrize("per_chunk", [1, 4, 100])
+def test_a_table_longer_than_a_sheet_goes_on_in_the_next(
+    monkeypatch: pytest.MonkeyPatch, per_chunk: int
+):
+    monkeypatch.setattr("evalui.report.export.workbook._ROW_LIMIT", 10)
+    book = _book(_table(range(17), per_chunk), _table(range(7), per_chunk))
+    assert book.sheetnames == ["t0", "t0-2", "t0-3", "t1"]
+    assert _values(book["t0"]) == [*range(7), "More rows are in the sheet t0-2."]
+    assert _values(book["t0-2"]) == [*range(7, 14), "More rows are in the sheet t0-3."]
+    assert _values(book["t0-3"]) == [14, 15, 16]
+    assert _values(book["t1"]) == [*range(7)]
+    assert all(sheet.max_row <= 10 for sheet in book)
+    assert all([cell.value for cell in sheet[2]] == ["value", "signature"] for sheet in book)
+
+
+def test_a_sheet_ends_before_it_is_too_large_for_its_archive(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", 1000)
+    book = _book(_table([f"{n:0100}" for n in range(20)], per_chunk=2))
+    assert len(book.sheetnames) > 2
+    rows = [value for sheet in book for value in _values(sheet) if not value.startswith("More")]
+    assert rows == [f"{n:0100}" for n in range(20)]
+
+
+def test_the_first_rows_are_sent_before_the_last_are_made():
+    made: list[int] = []
+
+    def chunks() -> Iterator[list[ExportColumn]]:
+        for start in range(100):
+            made.append(start)
+            # What cannot be packed does not wait for more.
+            noise = np.random.default_rng(start).bytes(200_000).hex()
+            yield [
+                ExportColumn([noise[place : place + 30_000] for place in range(0, 400_000, 30_000)])
+            ]
+
+    parts = xlsx_parts({"t": ExportTable({"noise": str}, chunks)}, ["s"])
+    for _ in range(3):
+        next(iter(parts))
+    assert 0 < len(made) < 5
+
+
+def test_each_kind_of_value_is_read_back_as_it_was():
+    values = [
+        *(" kept ", "two\nlines", "a\rb", '<&>"', "#N/A", "", None, math.nan),
+        *(True, np.bool_(False), 3, -1.5, np.float64(0.1), np.int64(7), 1e-300, math.inf),
+    ]
+    assert _values(_book(_table(values))["t0"]) == [
+        *(" kept ", "two\nlines", "a\rb", '<&>"', "#N/A", "", None, None),
+        *(True, False, 3, -1.5, 0.1, 7, 1e-300, "inf"),
+    ]
+
+
+def test_a_text_that_many_rows_share_is_stored_once():
+    (with_few, with_many) = (
+        sum(map(len, xlsx_parts({"t": _table([f"{n}" for n in range(rows)], rows)}, [])))
+        for rows in (1, 3)
+    )
+    assert with_many - with_few < 100
+    cells = _book(_table([1, 2, 3]))["t0"]["B"]
+    assert [cell.value for cell in cells[2:]] == ["signed"] * 3
