@@ -15,6 +15,7 @@ from evalui import __version__
 from evalui.errors import StoreError
 from evalui.registry import Registry
 from evalui.report.analyses.arena.figures import Arena
+from evalui.report.analyses.base import Report
 from evalui.report.analyses.cost import usage_objects, usage_rows
 from evalui.report.analyses.open_answers.figures import (
     ANSWERS,
@@ -25,7 +26,7 @@ from evalui.report.analyses.open_answers.figures import (
 )
 from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
-from evalui.report.compile import Report, blocks, markdown
+from evalui.report.compile import added_blocks, blocks, markdown
 from evalui.report.export.encoder import JsonObject
 from evalui.report.export.json import (
     answer_objects,
@@ -40,6 +41,7 @@ from evalui.report.export.json import (
 from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_bytes, xlsx_bytes
 from evalui.report.export.tables import frame, overview, tables
+from evalui.report.render.json import as_json
 from evalui.report.render.latex import as_latex
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
@@ -72,8 +74,10 @@ def write_xlsx(report: Report, language: Language) -> bytes:
 
 
 def write_json(report: Report, language: Language) -> bytes:
-    """Everything but the trials, and the specification: beside its files it runs again."""
-    del language
+    """Everything but the trials, and the specification: beside its files it runs again.
+
+    The names are technical in every language; what other packages say is in `language`.
+    """
     whole = {
         "evalui": __version__,
         "name": report.name,
@@ -90,6 +94,8 @@ def write_json(report: Report, language: Language) -> bytes:
         whole["left_out"] = encode(report.left_out)
     if report.expenses:
         whole["expenses"] = usage_objects(report.expenses)
+    if added := added_blocks(report, language):
+        whole["analyses"] = {name: as_json(own) for name, own in added.items()}
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
 
 

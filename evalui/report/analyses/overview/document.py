@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from evalui.messages import localized, messages
+from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.overview.every import every_figure, signatures
 from evalui.report.analyses.overview.guessing import why_guessing
 from evalui.report.analyses.overview.know import GUESSING, what_to_know
@@ -165,3 +166,15 @@ def left_out_blocks(left_out: Sequence[LeftOut], language: Language) -> Iterator
     if sentences := left_out_sentences(left_out, language):
         yield Heading(2, localized("left-title", language))
         yield Bullets(sentences)
+
+
+OVERVIEW = Analysis(
+    lambda report: report.has_choices,
+    lambda report, language: overview_blocks(
+        report.summaries, language, baselines=report.baselines, left_out=report.left_out
+    ),
+)
+LEFT_OUT = Analysis(
+    lambda report: not report.has_choices,  # else the overview states it
+    lambda report, language: left_out_blocks(report.left_out, language),
+)

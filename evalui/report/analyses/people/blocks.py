@@ -10,6 +10,7 @@ from evalui.report.analyses.arena.narrative import (
     judge_name,
     standings_title,
 )
+from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.analyses.people.standings import Judges, judges_table, standings_table
 from evalui.report.blocks import (
@@ -308,3 +309,9 @@ def _outcome_text(duel: Duel, outcome: Outcome | None, language: Language) -> st
             return duel.model_b
         case _:
             return localized(f"people-{outcome}", language)
+
+
+PEOPLE = Analysis(
+    lambda report: bool(report.people),
+    lambda report, language: people_blocks(report.people, language, rule_based=report.baselines),
+)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from evalui.messages import localized
+from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.overview.narrative import names, with_question
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.position_bias.blocks import BiasSubject, bias_blocks
@@ -62,3 +63,9 @@ def _maps(
         if kind not in done:
             done.add(kind)
             yield from model_maps(subject, with_question(summaries), language, baselines=baselines)
+
+
+POSITION_BIAS = Analysis(
+    lambda report: bool(report.summaries),
+    lambda report, language: bias_document(report.summaries, language, baselines=report.baselines),
+)

@@ -4,12 +4,12 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from evalui.messages import Messages
+from evalui.report.analyses.base import Report
 from evalui.report.analyses.open_answers.figures import AnswerSummary
 from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics import ComparisonSet, comparisons
-from evalui.report.compile import Report
 from evalui.report.html import Html
 from evalui.report.icons import model_name
 from evalui.runs.database.records import CellRow, RunRow
