@@ -45,14 +45,17 @@ def render_blocks(
     *,
     chart: ChartDrawing | None = None,
     filed: bool = False,
+    titled: bool = False,
     suffix: str = "",
 ) -> Html:
     """The blocks below each other, sections that fold in one frame.
 
     `chart` draws a chart, as an SVG if it is not given. In a `filed` page nothing is folded, and
-    no link leads to the screen. `suffix` ends the ids of sections where a page renders twice.
+    no link leads to the screen. A page that is `titled` has its title elsewhere, and no headline
+    is one. `suffix` ends the ids of sections where a page renders twice.
     """
-    drawn = _Renderer(chart or (_filed_svg if filed else _svg), filed, suffix)
+    draw = chart or (_filed_svg if filed else _svg)
+    drawn = _Renderer(draw, filed, suffix, headline="h2" if filed or titled else "h1")
     return drawn.blocks(blocks)
 
 
@@ -95,10 +98,11 @@ def _filed_svg(block: ChartBlock) -> Html:
 
 
 class _Renderer:
-    def __init__(self, chart: ChartDrawing, filed: bool, suffix: str) -> None:
+    def __init__(self, chart: ChartDrawing, filed: bool, suffix: str, headline: str) -> None:
         self.chart = chart
         self.filed = filed
         self.suffix = suffix
+        self.headline = headline
         self._drawn: Counter[str] = Counter()
 
     def blocks(self, blocks: Iterable[Block]) -> Html:
@@ -135,15 +139,13 @@ class _Renderer:
                 return _plain(block)
 
     def _headline(self, block: Headline) -> Html:
-        # The title of a file stands above its verdict.
-        name = "h2" if self.filed else "h1"
         lead = join(el("b", block.lead), " ") if block.lead else None
         sign = span(status_icon(block.kind), cls=block.kind) if block.kind else None
         support = el("p", sign, span(lead, block.support), cls="support")
         supported = block.lead or block.support
         # In large letters a line often ends between a number and its sign.
         text = block.text.replace(" %", "\u00a0%")
-        return div(el(name, text), support if supported else None, cls="headline")
+        return div(el(self.headline, text), support if supported else None, cls="headline")
 
     def _notes(self, block: Notes) -> Html:
         lines = (

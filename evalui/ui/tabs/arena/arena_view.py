@@ -143,8 +143,9 @@ def _verdicts(t: Messages, arena: Arena) -> str:
 
 
 def open_overview(view: OpenRunView) -> Html:
-    """The part that is shown, below the switch of parts."""
-    shown = div(render_blocks(shown_blocks(view), suffix="-written"), cls="blocks")
+    """The part that is shown, below the switch of parts, on a page with a title of its own."""
+    blocks = render_blocks(shown_blocks(view), suffix="-written", titled=True)
+    shown = div(blocks, cls="blocks")
     return div(part_switch(view, "overview"), shown)
 
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
+from evalui.report.analyses.base import Report
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.blocks import Card, Details, ModelCell, PlotCell, Table
-from evalui.report.compile import Report, compile_report, markdown
+from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import write
 from evalui.report.render.markdown import as_markdown
 from evalui.types import Duel, Outcome, Verdict
