@@ -1,9 +1,12 @@
 """Every sentence a user reads, in each language, by key: pages, reports, errors, faults and notes.
 
-They stand in `<language>/*.toml`, the same keys in each language; values fill their {fields}. A key
-ending in `.one` is the English singular. Names of models and datasets are never translated.
+They stand in `<language>/*.toml`, the same keys in each language; values fill their {fields}. In
+"{n} [pair|pairs]" the field before the brackets decides between singular and plural, in
+"[k:is|are]" the field `k`; a key ending in `.one` is an English sentence in the singular. Names of
+models and datasets are never translated.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +20,8 @@ Value = str | int | float
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _FOLDER = Path(__file__).parent
+_FIELD = re.compile(r"\{(\w+)\}")
+_NUMBERED = re.compile(r"\[(?:(\w+):)?([^][|]*)\|([^][|]*)\]")
 
 
 class Sentence(str):
@@ -59,7 +64,10 @@ class Messages:
         Raises:
             KeyError: the catalogue lacks the key, or a field has no value.
         """
-        return self.by_key[key].format_map(values)
+        template = self.by_key[key]
+        if "|" in template:
+            template = _numbered(template, values)
+        return template.format_map(values)
 
     def __contains__(self, key: str) -> bool:
         """Whether the key has a sentence."""
@@ -83,6 +91,19 @@ class Messages:
         single = f"{key}.one"
         chosen = single if number == 1 and single in self.by_key else key
         return self(chosen, n=f"{number:,}", **values)
+
+
+def _numbered(template: str, values: Mapping[str, object]) -> str:
+    """The template with the singular or the plural of each "[pair|pairs]" in it."""
+
+    def chosen(match: re.Match[str]) -> str:
+        before = _FIELD.findall(template, 0, match.start())
+        field = match[1] or (before[-1] if before else "")
+        if field not in values:
+            return match[0]
+        return match[2] if str(values[field]) == "1" else match[3]
+
+    return _NUMBERED.sub(chosen, template)
 
 
 @cache

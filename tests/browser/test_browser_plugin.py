@@ -24,9 +24,7 @@ def tab(chromium: Any, plugin: Path, tmp_path: Path) -> Iterator[Any]:
         context.close()
 
 
-def test_all_that_a_package_brings_is_on_the_pages(
-    tab: Any, tmp_path: Path
-):
+def test_all_that_a_package_brings_is_on_the_pages(tab: Any, tmp_path: Path):
     (tmp_path / "quiz.txt").write_text(files_of_page()["quiz.txt"], encoding="utf-8")
     tab.goto("/en/")
     tab.set_input_files("#files", tmp_path / "quiz.txt")

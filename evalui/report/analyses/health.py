@@ -29,6 +29,7 @@ from evalui.report.blocks import (
     ValueCell,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.report.words import join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.statistics.paired_tests import PairedTTest, paired_t_test
 from evalui.types import LETTERS, Language, Sample
@@ -47,10 +48,9 @@ def health_blocks(
     health = check_choices(samples)
     kind, findings = health_findings(health, language)
     counted = messages(language).count("dataset.asked", health.n)
-    support = [*findings[1:], localized("sentence", language, said=counted)]
-    separator = "" if language == "zh" else " "
+    support = join_sentences(*findings[1:], localized("sentence", language, said=counted))
     return [
-        Headline(findings[0], separator.join(support), kind=kind),
+        Headline(findings[0], support, kind=kind),
         Card((_figures(health, language),), localized("health.title", language)),
         _letters(health, language),
         *blind,

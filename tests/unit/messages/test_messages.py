@@ -158,6 +158,24 @@ def test_one_is_told_from_many():
     assert t.count("file.rows", 1240) == "1,240 rows"
 
 
+def test_each_count_of_a_sentence_has_its_own_number():
+    counts = {"votes": "1,240", "people": "1", "pairs": 2}
+    text = localized("people-counts", "en", **counts)
+    assert text.startswith("1,240 votes of 1 person on 2 pairs of answers;")
+    assert localized("answers-some", "en", done="1", total="40").startswith(
+        "1 of 40 questions was answered;"
+    )
+
+
+def test_what_is_put_in_keeps_its_brackets():
+    assert localized("failed", "en", reason="[[A|B]] of 1 [x|y]") == "Failed. [[A|B]] of 1 [x|y]"
+
+
+def test_english_says_no_number_before_a_bare_plural_that_may_be_one():
+    counted = re.compile(r"\{(people|votes|battles)\} [a-z]")
+    assert [key for key, text in ENGLISH.items() if counted.search(text)] == []
+
+
 @pytest.mark.parametrize(
     ("wish", "default", "expected"),
     [("zh", "en", "zh"), (None, "zh", "zh"), ("fr", "zh", "zh"), ("fr", "fr", "en")],

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.narrative import answer_notes, join_names_shortened
+from evalui.report.analyses.arena.narrative import answer_notes
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import AnswerSummary
 from evalui.report.analyses.overview.warnings import LEVELS, Level, ReportNote
 from evalui.report.blocks import Details, Kind, NoteLine, Notes
 from evalui.report.numbers import count
+from evalui.report.words import join_names_shortened
 from evalui.types import Language
 
 _KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}

@@ -122,7 +122,7 @@ def _sections(
     ):
         if made := section(name, part, datasets, language, kind=kind):
             yield made
-    yield what_to_know(
+    known = what_to_know(
         summaries,
         language,
         baselines=baselines,
@@ -130,6 +130,8 @@ def _sections(
         unless=GUESSING if guessing else (),
         places=places,
     )
+    if known:
+        yield known
     if any(summary.done for summary in summaries):
         yield every_figure(summaries, datasets, language, places=places, sort=sort)
 

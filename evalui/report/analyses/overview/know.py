@@ -3,12 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.messages import localized
+from evalui.messages import localized, messages
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.summary import Summary, is_unfinished
-from evalui.report.analyses.overview.verdict import join_names, mode_word
+from evalui.report.analyses.overview.verdict import mode_word
 from evalui.report.analyses.overview.warnings import LEVELS, Level, ReportNote, notes, severity
 from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
+from evalui.report.words import join_names_shortened, join_sentences
 from evalui.types import Cell, Language
 
 _KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}
@@ -33,9 +34,11 @@ def what_to_know(
     left_out: Sequence[str] = (),
     unless: Collection[str] = (),
     places: Places | None = None,
-) -> Details:
-    """The section; `left_out` are sentences on what was not evaluated, `unless` rules that stand
-    elsewhere on the page.
+) -> Details | None:
+    """The section; None before there is a figure, if nothing stands against the run.
+
+    `left_out` are sentences on what was not evaluated, `unless` rules that stand elsewhere on the
+    page.
     """
     known = _known(summaries, language, baselines, unless)
     lines = [_line(one, summaries, language, places) for one in known]
@@ -45,6 +48,8 @@ def what_to_know(
     if places:
         health = Link(localized("know.health", language), places.view("health"))
         blocks.append(Links((health,)))
+    if not lines and not any(summary.done for summary in summaries):
+        return None
     if not lines:
         well = localized("know.well", language)
         name = localized("know.name-none", language)
@@ -119,12 +124,14 @@ def _line(
     names = list(dict.fromkeys(_name(cell, summaries, language) for cell in one.cells))
     text = one.note.text
     if one.note.rule in _OF_FILE:
-        datasets = dict.fromkeys(cell.dataset for cell in one.cells)
-        subject = join_names(list(datasets), language)
+        subject, *others = dict.fromkeys(cell.dataset for cell in one.cells)
+        if others:
+            also = messages(language).count("know.also-datasets", len(others))
+            text = join_sentences(text, also)
     elif len(names) > 1:
         subject = names[0]
-        gap = "" if language == "zh" else " "
-        text += gap + localized("know.also", language, names=join_names(names[1:], language))
+        also = join_names_shortened(names[1:], language)
+        text = join_sentences(text, localized("know.also", language, names=also))
     else:
         subject = names[0]
     return NoteLine(_KINDS[one.note.level], text, subject, _link(one, language, places))

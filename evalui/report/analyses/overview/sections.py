@@ -39,6 +39,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
+from evalui.report.words import join_sentences
 from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
@@ -117,8 +118,7 @@ def _pairs_caption(standing: DatasetStanding, language: Language) -> Paragraph:
     )
     if not comparison_method(comparison, language):
         return Paragraph("", small=True)
-    gap = "" if language == "zh" else " "
-    return Paragraph(text + gap + localized("sure.all-tests", language), small=True)
+    return Paragraph(join_sentences(text, localized("sure.all-tests", language)), small=True)
 
 
 def sureness(standing: DatasetStanding, language: Language) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from evalui.messages import localized
 from evalui.report.analyses.arena.document import kappa
 from evalui.report.analyses.arena.narrative import (
-    join_names,
     judge_name,
     standings_title,
 )
@@ -24,6 +23,7 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.numbers import count, format_range, format_value
+from evalui.report.words import join_names
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import PANEL_NAME

@@ -10,6 +10,7 @@ from evalui.report.analyses.position_bias.blocks import BiasSubject, bias_blocks
 from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.analyses.position_bias.verdict import verdict
 from evalui.report.blocks import Block, Heading, Paragraph
+from evalui.report.words import join_sentences
 from evalui.types import Language
 
 
@@ -28,7 +29,7 @@ def bias_document(
         yield Heading(3, " · ".join(filter(None, (*called[cell], options))))
         headline = verdict(cell.model, subject.bias, language)
         yield Paragraph(headline.text, strong=True)
-        yield Paragraph(" ".join(filter(None, (headline.lead, headline.support))))
+        yield Paragraph(join_sentences(headline.lead, headline.support))
         yield from bias_blocks(subject, language)
     yield from _maps(subjects, summaries, language, baselines)
 

@@ -15,7 +15,6 @@ from evalui.report.analyses.statistics import (
     format_least_difference,
     format_points,
     format_points_range,
-    rank_text,
     refusal_sentence,
 )
 from evalui.report.analyses.statistics.headline import comparison_sentence
@@ -49,6 +48,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
+from evalui.report.words import band_text
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 
@@ -230,15 +230,22 @@ def _ranks(
         return ModelCell(name, places[name] or 0, places[name] is None)
 
     rows: list[tuple[TableCell, ...]] = [
-        (str(each.band), model(each.name), f"{percent(each.value)} %", _range(each.low, each.high))
+        (
+            str(each.band),
+            model(each.name),
+            f"{percent(each.value)} %",
+            band_text(each.low, each.high),
+        )
         for each in comparison.ranks
     ]
     rows += [
-        (NONE, model(cell.model), NONE, rank_text(comparison, cell, language)[1])
-        for cell in comparison.unranked
+        (NONE, model(cell.model), NONE, localized(f"rank-none-{why}", language))
+        for cell, why in comparison.unranked.items()
     ]
     keys = ("statistics.band", "column.model", "statistics.figure", "statistics.ranks")
-    finding = " · ".join(f"{_range(one.low, one.high)} {one.name}" for one in comparison.ranks[:3])
+    finding = " · ".join(
+        f"{band_text(one.low, one.high)} {one.name}" for one in comparison.ranks[:3]
+    )
     return [
         Details(
             "ranks",
@@ -251,10 +258,6 @@ def _ranks(
             ),
         )
     ]
-
-
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}–{high}"
 
 
 # ---------------------------------------------------------------- errors

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from scoring_examples import variant_from_label
 
 from evalui.errors import SpecError
 from evalui.modes.prompts.templates import (
@@ -16,7 +17,6 @@ from evalui.modes.prompts.templates import (
     render_cloze,
     text_before_letter,
 )
-from evalui.scoring.choice.permutations import variant_from_label
 from evalui.types import Message, Sample, Variant
 
 GOLDEN = json.loads(

@@ -38,8 +38,7 @@ def render(view: RunView, form: Form) -> Html:
     if not view.answers:
         return page
     written = OpenRunView(view.service, view.t, view.run.id, form)
-    title = el("p", written.part.dataset, cls="meta gap")
-    return div(page, title, open_overview(written))
+    return div(page, el("h2", written.part.dataset, cls="gap"), open_overview(written))
 
 
 def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
