@@ -215,6 +215,6 @@ def test_verdicts_that_still_come_have_no_running_accuracy(desk: AppService, lea
     t = messages("en")
     cells = read_cells(desk.database, lease.run_id)
     note = "Running accuracy still moves."
-    assert note in progress_table(t, cells)
+    assert note in progress_table(t, cells, ())
     judged = [replace(cell, cell=replace(cell.cell, mode="judge", label="judge")) for cell in cells]
-    assert note not in progress_table(t, judged)
+    assert note not in progress_table(t, judged, ())
