@@ -17,9 +17,13 @@ def join_sentences(*sentences: str) -> str:
     """
     joined = ""
     for each in filter(None, sentences):
-        gap = " " if joined and joined[-1] not in _FULL_WIDTH else ""
-        joined += gap + each
+        joined += gap_after(joined) + each
     return joined
+
+
+def gap_after(text: str) -> str:
+    """The blank between a text and what follows it; "" after "" and after a sign of Chinese."""
+    return " " if text and text[-1] not in _FULL_WIDTH else ""
 
 
 def join_names(names: Iterable[str], language: Language) -> str:

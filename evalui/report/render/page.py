@@ -31,6 +31,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import CHEVRON, status_icon
 from evalui.report.render.tables import render_table
 from evalui.report.render.text import merged_signature
+from evalui.report.words import gap_after
 from evalui.settings import ASSETS
 from evalui.types import Language
 
@@ -133,13 +134,13 @@ class _Renderer:
                 return self._card(block)
             case Details():
                 return self._details(block)
-            case Bullets() if block.signatures and len(block.texts) > 1 and not self.filed:
+            case Bullets() if block.signatures and block.texts and not self.filed:
                 return _signatures(block)
             case _:
                 return _plain(block)
 
     def _headline(self, block: Headline) -> Html:
-        lead = join(el("b", block.lead), " ") if block.lead else None
+        lead = join(el("b", block.lead), gap_after(block.lead)) if block.lead else None
         sign = span(status_icon(block.kind), cls=block.kind) if block.kind else None
         support = el("p", sign, span(lead, block.support), cls="support")
         supported = block.lead or block.support
@@ -155,7 +156,9 @@ class _Renderer:
                 span(
                     join(el("b", line.subject), " · ") if line.subject else None,
                     line.text,
-                    join(" ", _link(line.link)) if line.link and not self.filed else None,
+                    join(gap_after(line.text), _link(line.link))
+                    if line.link and not self.filed
+                    else None,
                     cls="said",
                 ),
                 cls=line.kind,
@@ -226,7 +229,7 @@ def _bullets(block: Bullets) -> Html:
 
 
 def _signatures(block: Bullets) -> Html:
-    """All signatures in one line, which opens to each of them."""
+    """All signatures in one line, which opens to each of them in full."""
     line = el("summary", merged_signature(block.texts))
     return el("details", line, _bullets(block), cls="signed")
 

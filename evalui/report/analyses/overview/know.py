@@ -73,9 +73,10 @@ def first_sentence(text: str) -> str:
 
 
 def _finding(line: NoteLine, language: Language) -> str:
-    gap = "：" if language == "zh" else ": "
     finding = first_sentence(line.text)
-    return f"{line.subject}{gap}{finding}" if line.subject else finding
+    if not line.subject:
+        return finding
+    return localized("of-model", language, model=line.subject, said=finding)
 
 
 def _known(
@@ -153,4 +154,4 @@ def _name(cell: Cell, summaries: Sequence[Summary], language: Language) -> str:
         parts.append(cell.dataset)
     if len({each.label for each in own}) > 1:
         parts.append(mode_word(cell.label, cell.mode, language, capital=False))
-    return ", ".join(parts)
+    return " · ".join(parts)

@@ -213,7 +213,10 @@ def _row(standing: DatasetStanding, model: str, language: Language) -> list[Tabl
         row.append(_bias(summary, language))
     for label in other_modes(standing):
         measure = "robust" if _shows_robust(standing, label) else "accuracy"
-        row.append(_figure(standing.cells.get((label, model)), measure, language))
+        other = standing.cells.get((label, model))
+        # Why the mode that ranks has none stands below the name.
+        missing = _missing(other, language)
+        row.append(_figure(other, measure, language, missing=missing))
     return row
 
 
@@ -271,13 +274,17 @@ def _figure(
     *,
     lead: bool = False,
     several: DatasetStanding | None = None,
+    missing: str = "",
 ) -> TableCell:
-    """A share with its range; of few questions the count, which claims no more than there is."""
+    """A share with its range; of few questions the count, which claims no more than there is.
+
+    `missing` is why there is none.
+    """
     share = None
     if summary is not None:
         share = summary.robust if measure == "robust" else summary.accuracy
     if share is None:
-        return TextCell(NONE, _missing(summary, language))
+        return TextCell(NONE, missing)
     size = "lead" if lead else "large"
     if share.n < HIDDEN_BELOW:
         of = localized("lead.of", language, n=count(share.n))

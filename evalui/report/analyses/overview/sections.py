@@ -240,6 +240,8 @@ def _subject_finding(
         return _ahead(won[0], [_subjects(s, measure) for s in (*first, *others)], language)
     known = sorted(_subjects(own[0], measure).values(), key=lambda one: one[1].value)
     (worst, low), (best, high) = known[0], known[-1]
+    if low.value == high.value:
+        return localized("subjects.equal", language, value=format_value(low), of=count(len(known)))
     return localized(
         "subjects.between",
         language,
