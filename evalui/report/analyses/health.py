@@ -1,6 +1,6 @@
 """Dataset health as blocks: what the questions give away, with and without a model."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
 from evalui.messages import localized, messages
@@ -18,7 +18,7 @@ from evalui.report.blocks import (
     Details,
     Headline,
     Kind,
-    ModelCell,
+    Markers,
     NoteLine,
     Notes,
     Paragraph,
@@ -163,8 +163,7 @@ def choices_only_blocks(
     dataset: str,
     language: Language,
     *,
-    places: dict[str, int],
-    baselines: Collection[str] = (),
+    markers: Markers,
 ) -> list[Block]:
     """Each model with and without the question; how to find out if no model ran without."""
     blind = [s for s in summaries if s.cell.mode == CHOICES_ONLY and s.cell.dataset == dataset]
@@ -179,7 +178,7 @@ def choices_only_blocks(
     ]
     rows = tuple(
         (
-            ModelCell(s.cell.model, places[s.cell.model], s.cell.model in baselines),
+            markers.cell(s.cell.model),
             *_result(s, _with_question(s, summaries), language),
         )
         for s in blind

@@ -7,7 +7,7 @@ from typing import Literal
 from evalui.messages import localized, messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judge_name
-from evalui.report.analyses.overview.warnings import ReportNote
+from evalui.report.analyses.overview.warnings import ReportNote, state_notes
 from evalui.report.blocks import Headline, Kind
 from evalui.report.numbers import count, format_range, format_value
 from evalui.report.words import join_names, join_sentences
@@ -130,23 +130,13 @@ def judge_notes(
     arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
 ) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the verdicts, most serious first."""
-    made = [*_cell_notes(arena, language), *_judge_notes(arena, language, rule_based)]
+    done = arena.planned if arena.by == PEOPLE else arena.done
+    made = state_notes(
+        arena.state, arena.error, done, arena.planned, language, partial="arena-partial"
+    )
+    made += _judge_notes(arena, language, rule_based)
     made += [*_reading_notes(arena, language, rule_based), *_verdict_notes(arena, language)]
     return tuple(sorted(made, key=lambda note: ("bad", "warn", "info").index(note.level)))
-
-
-def _cell_notes(arena: Arena, language: Language) -> list[ReportNote]:
-    made: list[ReportNote] = []
-    if arena.state == "failed":
-        made.append(ReportNote("bad", "failed", localized("failed", language, reason=arena.error)))
-    if arena.state == "impossible":
-        made.append(
-            ReportNote("info", "not-run", localized("not-run", language, reason=arena.error))
-        )
-    if arena.done < arena.planned and arena.by != PEOPLE:
-        fields = {"done": count(arena.done), "total": count(arena.planned)}
-        made.append(ReportNote("warn", "partial", localized("arena-partial", language, **fields)))
-    return made
 
 
 def _judge_notes(arena: Arena, language: Language, rule_based: frozenset[str]) -> list[ReportNote]:

@@ -11,7 +11,7 @@ from evalui.report.analyses.open_answers.figures import (
     AnswerSummary,
     ranking_metric,
 )
-from evalui.report.analyses.overview.warnings import ReportNote
+from evalui.report.analyses.overview.warnings import ReportNote, state_notes
 from evalui.report.numbers import count, fixed, signed
 from evalui.report.words import join_names, join_names_shortened, join_sentences
 from evalui.scoring.arena.bradley_terry import Connectivity
@@ -255,19 +255,11 @@ def answer_notes(
     summary: AnswerSummary, language: Language, *, rule_based: frozenset[str] = _NO_RULES
 ) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the text figures, most serious first."""
-    if summary.state == "impossible":
-        return (
-            ReportNote("info", "not-run", localized("not-run", language, reason=summary.error)),
-        )
-    made: list[ReportNote] = []
-    if summary.state == "failed":
-        made.append(
-            ReportNote("bad", "failed", localized("failed", language, reason=summary.error))
-        )
-    if summary.n < summary.questions:
-        fields = {"done": count(summary.n), "total": count(summary.questions)}
-        key = "answers-partial" if summary.state in ("waiting", "running") else "answers-some"
-        made.append(ReportNote("warn", "partial", localized(key, language, **fields)))
+    s = summary
+    key = "answers-partial" if s.state in ("waiting", "running") else "answers-some"
+    made = state_notes(s.state, s.error, s.n, s.questions, language, partial=key)
+    if s.state == "impossible":
+        return tuple(made[:1])
     missing = summary.n - summary.compared
     counts: Mapping[str, int] = {"empty": summary.empty, "cut": summary.truncated, "bare": missing}
     for rule, k in counts.items():

@@ -12,6 +12,7 @@ from evalui.report.analyses.open_answers.figures import (
     AnswerPair,
     AnswerSummary,
     compare_answers,
+    figure_values,
     ranking_metric,
     summarise_answers,
 )
@@ -192,7 +193,7 @@ def _of_answers(
     measures = ("recall", "rouge") if ranking_metric(answers).figure == RECALL else ("rouge",)
     measure = preferred if preferred in measures else measures[0]
     figure = FIGURES[measure]
-    values = [_values(result.trials, figure) for result in results]
+    values = [figure_values(result.trials, figure) for result in results]
     of = {each.name: (each, own) for each, own in zip(contenders, values, strict=True)}
     compared_pairs = [_ahead_first(each) for each in compare_answers(results, figure)]
     pairs = [
@@ -229,10 +230,6 @@ def _compared(
             for each, result in zip(contenders, results, strict=True)
         },
     )
-
-
-def _values(trials: Sequence[Trial], figure: str) -> dict[str, float]:
-    return {trial.sample_id: trial.scores[figure][0] for trial in trials if figure in trial.scores}
 
 
 def _ahead_first(pair: AnswerPair) -> AnswerPair:

@@ -206,7 +206,7 @@ def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerP
 
 
 def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
-    values = {result.cell: _values(result.trials, figure) for result in group}
+    values = {result.cell: figure_values(result.trials, figure) for result in group}
     compared = [
         (first, second, difference)
         for first, second in combinations(values, 2)
@@ -228,7 +228,8 @@ def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
         )
 
 
-def _values(trials: Sequence[Trial], figure: str) -> dict[str, float]:
+def figure_values(trials: Sequence[Trial], figure: str) -> dict[str, float]:
+    """A text figure of each answer that has it, by question."""
     return {trial.sample_id: trial.scores[figure][0] for trial in trials if figure in trial.scores}
 
 

@@ -7,12 +7,17 @@ from evalui.messages import localized, messages
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.analyses.overview.verdict import mode_word
-from evalui.report.analyses.overview.warnings import LEVELS, Level, ReportNote, notes, severity
-from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
+from evalui.report.analyses.overview.warnings import (
+    LEVELS,
+    NOTE_KINDS,
+    ReportNote,
+    notes,
+    severity,
+)
+from evalui.report.blocks import Block, Details, Link, Links, NoteLine, Notes
 from evalui.report.words import join_names_shortened, join_sentences
 from evalui.types import Cell, Language
 
-_KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}
 GUESSING = ("chance", "below-chance")  # notes on models no better than guessing
 _FILTERS: Mapping[str, str] = {"unreadable-many": "unreadable", "by-number": "", "ties": "tied"}
 
@@ -135,7 +140,7 @@ def _line(
         text = join_sentences(text, localized("know.also", language, names=also))
     else:
         subject = names[0]
-    return NoteLine(_KINDS[one.note.level], text, subject, _link(one, language, places))
+    return NoteLine(NOTE_KINDS[one.note.level], text, subject, _link(one, language, places))
 
 
 def _link(one: _Known, language: Language, places: Places | None) -> Link | None:

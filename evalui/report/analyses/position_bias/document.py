@@ -9,7 +9,7 @@ from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.position_bias.blocks import BiasSubject, bias_blocks
 from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.analyses.position_bias.verdict import verdict
-from evalui.report.blocks import Block, Heading, Paragraph
+from evalui.report.blocks import Block, Heading, Markers, Paragraph
 from evalui.report.words import join_sentences
 from evalui.types import Language
 
@@ -35,14 +35,13 @@ def bias_document(
 
 
 def _subjects(summaries: Sequence[Summary], baselines: Collection[str]) -> Iterator[BiasSubject]:
-    models = dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines)
-    places = {model: place for place, model in enumerate(models)}
+    markers = Markers(tuple(dict.fromkeys(s.cell.model for s in summaries)), baselines)
     for number, summary in enumerate(with_question(summaries), start=1):
         model = summary.cell.model
         for bias in summary.bias.strata if summary.bias else ():
             options = f"-{bias.n_options}" if _has_several_sizes(summary) else ""
             is_baseline = model in baselines
-            place = places.get(model, 0)
+            place = markers.place(model)
             yield BiasSubject(summary, bias, place, is_baseline, f"-{number}{options}")
 
 

@@ -22,7 +22,7 @@ from evalui.report.analyses.statistics import (
     format_points_range,
 )
 from evalui.report.analyses.statistics.blocks import pair_plot, pairs_caption, statistics_blocks
-from evalui.report.blocks import Card, Details, Headline, Table
+from evalui.report.blocks import Card, Details, Headline, ModelCell, Table
 from evalui.types import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -44,12 +44,12 @@ def test_a_small_difference_that_passes_its_test_is_a_win_and_never_invisible():
         text = comparison_method(found, language) + pairs_caption(found.pairs, language)
         assert not MISSED.search(text)
     assert (format_points(pair.paired), format_points_range(pair.paired)) == ("4.9", "0.4–9.4")
-    assert pair_plot(pair, 0).grey is None
+    assert pair_plot(pair, ModelCell("a")).grey is None
 
 
 def test_the_mark_of_a_pair_has_its_range_and_grey_is_what_may_be_missed():
     found, pair = only_pair(LEVEL)
-    cell = pair_plot(pair, None)
+    cell = pair_plot(pair, ModelCell("a", baseline=True))
     (mark,) = cell.marks
     ends = (pair.paired.difference, pair.paired.low, pair.paired.high)
     assert (mark.value, mark.low, mark.high) == pytest.approx([100 * end for end in ends])
