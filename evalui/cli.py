@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
@@ -176,6 +177,7 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.runs.database.runs import read_left_out, read_run
     from evalui.runs.database.trials import read_results
     from evalui.runs.database.usage import model_usages, run_cost
+    from evalui.runs.kept_summaries import summary_reader
     from evalui.runs.spec import read_spec
     from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 
@@ -195,8 +197,8 @@ def _run(given: argparse.Namespace) -> int:
     for note in (note for upload in loaded.values() for note in upload.notes):
         if note.rule in ASSUMPTION_NOTES:
             print(f"evalui: {note}", file=sys.stderr)
-    database = Database(_make_folder(given.out) / "evalui.sqlite")
-    try:
+    # Open until the files are written: replies are read when they are exported.
+    with closing(Database(_make_folder(given.out) / "evalui.sqlite")) as database:
         datasets = {key: upload.dataset for key, upload in loaded.items()}
         collected = collect_answers(database, spec, datasets, base=given.spec.parent)
         run_id = submit(database, spec, loaded, catalog, collected=collected)
@@ -213,12 +215,11 @@ def _run(given: argparse.Namespace) -> int:
             spec=row.spec,
             expenses=model_usages(database, run_id, catalog),
             left_out=left_out,
+            summary_of=summary_reader(database, run_id),
         )
-    finally:
-        database.close()
-    save(report, given.out, language)
-    if headline := first_sentence(report, language):
-        print(headline)
+        save(report, given.out, language)
+        if headline := first_sentence(report, language):
+            print(headline)
     if charge:
         print(f"evalui: {charge}", file=sys.stderr)
     print(f"evalui: the report is in {given.out}", file=sys.stderr)
@@ -331,9 +332,9 @@ def _probe(given: argparse.Namespace) -> int:
 
 
 def _score_choices(given: argparse.Namespace) -> int:
-    from evalui.report.analyses.overview.summary import summarise
     from evalui.report.export.json import all_metrics_object, metrics_object
     from evalui.report.imports.predictions import pattern_of, read_choices
+    from evalui.scoring.cell_summary import summarise
     from evalui.types import Sample
 
     trials = read_choices(given.file)

@@ -157,6 +157,14 @@ def plugin_groups() -> frozenset[str]:
     return frozenset(names)
 
 
+def plugin_versions(group: str) -> tuple[str, ...]:
+    """The packages that add to a group, each with its version."""
+    if group not in plugin_groups():
+        return ()
+    packages = {one.dist for one in _entry_points(group) if one.dist}
+    return tuple(sorted(f"{one.name} {one.version}" for one in packages))
+
+
 def _entry_points(group: str) -> "list[EntryPoint]":
     from importlib.metadata import entry_points
 

@@ -5,7 +5,7 @@
 Nothing here knows files, models, databases or screens.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
@@ -385,7 +385,7 @@ class CellResult:
 
     cell: Cell
     samples: Mapping[str, Sample]
-    trials: tuple[Trial, ...]
+    trials: Sequence[Trial]
     total: int
     state: CellState = "done"
     error: str = ""

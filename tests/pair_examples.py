@@ -1,7 +1,7 @@
 """Two models on the same questions whose difference is known, because it was put in."""
 
 from evalui.proportions import wilson_interval
-from evalui.report.analyses.overview.summary import Summary
+from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell
 
 

@@ -99,7 +99,7 @@ def brier_score(chances: NDArray[np.float64], target: NDArray[np.intp]) -> float
     return float(((chances**2).sum(axis=-1) - 2 * of_target + 1).mean())
 
 
-def summarise_label_mass(masses: Sequence[float]) -> LabelMass | None:
+def summarise_label_mass(masses: Sequence[float] | NDArray[np.float64]) -> LabelMass | None:
     """The distribution of label masses; None without any."""
     if not len(masses):
         return None

@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalui.scoring.choice.answer_format import FormatMetrics, format_metrics
 from evalui.scoring.choice.circular import (
@@ -17,8 +18,15 @@ from evalui.scoring.choice.circular import (
     outcomes_of_grids,
 )
 from evalui.scoring.choice.permutations import count_variants
-from evalui.scoring.choice.trial_grid import TrialGrid, trial_grids
+from evalui.scoring.choice.trial_grid import (
+    OptionCountStratum,
+    TrialGrid,
+    first_come,
+    strata_of_grids,
+    trial_grids,
+)
 from evalui.scoring.statistics.intervals import mean_intervals
+from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
 from evalui.types import Interval, Pattern, Trial
 
 
@@ -31,6 +39,7 @@ class CellTrials(Sequence[Trial]):
     def __init__(self, trials: Sequence[Trial], pattern: Pattern) -> None:
         assert trials, "no trials, no figures"
         self.trials = trials
+        self.columns = columns_of(trials)
         self.pattern: Pattern = pattern
 
     @overload
@@ -54,7 +63,17 @@ class CellTrials(Sequence[Trial]):
     @cached_property
     def grids(self) -> tuple[TrialGrid, ...]:
         """The trials as arrays, one per number of options."""
-        return trial_grids(self.trials, self.pattern)
+        return trial_grids(self.columns, self.pattern)
+
+    @cached_property
+    def strata(self) -> tuple[OptionCountStratum, ...]:
+        """The questions of each number of options that were presented in every order."""
+        return strata_of_grids(self.grids, self.columns, self.pattern)
+
+    @cached_property
+    def scores_options(self) -> bool:
+        """Whether options were scored one by one, as the first trial says: none was shown."""
+        return any(own.lengths[0] >= 0 for own in self.columns.scores.values())
 
     @cached_property
     def intervals(self) -> CircularIntervals:
@@ -74,23 +93,22 @@ class CellTrials(Sequence[Trial]):
     @cached_property
     def format(self) -> FormatMetrics:
         """How well the answers could be read."""
-        return format_metrics(self.trials)
+        return format_metrics(self.columns)
 
     @cached_property
-    def original(self) -> tuple[Trial, ...]:
+    def original(self) -> TrialColumns:
         """The trials in the order as written."""
-        return tuple(trial for trial in self.trials if trial.variant.is_origin)
+        return self.columns.take(self.columns.is_origin)
 
     @cached_property
     def chance(self) -> float | None:
         """What guessing gives on the questions in the order as written."""
-        original = self.original
-        return fmean(1 / len(one.variant.permutation) for one in original) if original else None
+        return fmean((1 / self.original.n_options).tolist()) if self.original else None
 
     @cached_property
     def chance_robust(self) -> float | None:
         """What guessing gives in every order; None where the options were scored one by one."""
-        if self.pattern == "origin" or self.trials[0].scores:
+        if self.pattern == "origin" or self.scores_options:
             return None
         sizes = [(int(grid.reorderable.sum()), grid.n_options) for grid in self.grids]
         n = sum(size for size, _ in sizes)
@@ -100,31 +118,81 @@ class CellTrials(Sequence[Trial]):
     @cached_property
     def readable(self) -> Interval:
         """The share of the trials that could be read."""
-        return readable_share(self.format.readings[self.trials[0].headline].unreadable)
+        headline = self.columns.headlines[self.columns.headline[0]]
+        return readable_share(self.format.readings[headline].unreadable)
 
     @cached_property
     def unreadable(self) -> int:
         """The number of trials without a choice and without a tie."""
-        return sum(trial.unreadable for trial in self.trials)
+        return int(self.columns.reading.unreadable.sum())
 
     @cached_property
     def tied(self) -> int:
         """The number of trials whose best options tie."""
-        return sum(trial.reading.tied for trial in self.trials)
+        return int(self.columns.reading.tied.sum())
 
     @cached_property
-    def compared(self) -> tuple[Trial, ...]:
+    def compared(self) -> TrialColumns:
         """The written answers that have a reference."""
-        return tuple(trial for trial in self.trials if trial.scores)
+        scored = np.zeros(len(self.columns), dtype=np.bool_)
+        for own in self.columns.scores.values():
+            scored |= own.lengths >= 0
+        return self.columns.take(scored)
 
     @cached_property
     def text_means(self) -> Mapping[str, Interval]:
         """The mean of each text figure of `compared`, all from the same resamples."""
-        if not self.compared:
+        compared = self.compared
+        names = [name for name, own in compared.scores.items() if own.present[:1].any()]
+        if not names:
             return {}
-        names = list(self.compared[0].scores)
-        rows = [[trial.scores[name][0] for name in names] for trial in self.compared]
-        return dict(zip(names, mean_intervals(np.array(rows)), strict=True))
+        rows = np.column_stack([score_values(compared, name)[1] for name in names])
+        return dict(zip(names, mean_intervals(rows), strict=True))
+
+
+def cell_trials(trials: Sequence[Trial], pattern: Pattern) -> CellTrials:
+    """The trials, at least one, with what several metrics need of them; made once."""
+    return trials if isinstance(trials, CellTrials) else CellTrials(trials, pattern)
+
+
+class QuestionTrials(Mapping[str, TrialColumns]):
+    """The trials of each question by its id, in their order; questions as they first came."""
+
+    def __init__(self, trials: Sequence[Trial]) -> None:
+        self._columns = columns = columns_of(trials)
+        come, _ = first_come(columns.sample, len(columns.ids))
+        self._codes = {columns.ids[code]: code for code in come.tolist()}
+        self._rows = np.argsort(columns.sample, kind="stable")
+        self._ends = np.cumsum(np.bincount(columns.sample, minlength=len(columns.ids)))
+
+    def __getitem__(self, name: str) -> TrialColumns:
+        """The trials of a question; KeyError without any."""
+        code = self._codes[name]
+        start = self._ends[code - 1] if code else 0
+        return self._columns.take(self._rows[start : self._ends[code]])
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids of the questions."""
+        return iter(self._codes)
+
+    def __len__(self) -> int:
+        """The number of questions."""
+        return len(self._codes)
+
+
+def score_values(columns: TrialColumns, name: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The trials that have a score of that name, and the first number of each."""
+    own = columns.scores.get(name) or Ragged.absent(len(columns))
+    rows = np.flatnonzero(own.present)
+    return rows, own.values[own.starts[rows]]
+
+
+def scores_by_question(trials: Sequence[Trial], name: str) -> dict[str, float]:
+    """The first number of that score by id; of a question that has it twice the later counts."""
+    columns = columns_of(trials)
+    rows, values = score_values(columns, name)
+    codes = columns.sample[rows].tolist()
+    return {columns.ids[code]: value for code, value in zip(codes, values.tolist(), strict=True)}
 
 
 def readable_share(unreadable: Interval) -> Interval:

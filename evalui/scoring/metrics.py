@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from evalui.registry import Registry
-from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.text_metrics import ALL_TEXT_METRICS
 from evalui.types import Interval, Language, Pattern, Trial
 
@@ -83,7 +83,7 @@ def is_added(metric: Metric) -> bool:
 
 
 def compute_figures(
-    trials: Sequence[Trial] | CellTrials, pattern: Pattern, *, answers: Answers = "choices"
+    trials: Sequence[Trial], pattern: Pattern, *, answers: Answers = "choices"
 ) -> dict[str, Figure]:
     """Every registered figure of a cell by name.
 
@@ -94,7 +94,7 @@ def compute_figures(
     if not trials:
         plain = [one for one in known if one.name in _VIEWS["files"] and one.name not in _FORMAT]
         return {one.name: 0 if one.unit == "count" else None for one in plain}
-    cell = trials if isinstance(trials, CellTrials) else CellTrials(trials, pattern)
+    cell = cell_trials(trials, pattern)
     return {one.name: one.compute(cell) for one in known}
 
 

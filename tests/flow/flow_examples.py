@@ -94,7 +94,7 @@ class Office:
         return log.read_text().splitlines() if log.exists() else []
 
     def trials(self, run_id: str) -> list[tuple[Trial, ...]]:
-        return [result.trials for result in read_results(self.database, run_id)]
+        return [tuple(result.trials) for result in read_results(self.database, run_id)]
 
     def wait_for(self, run_id: str, reached: Callable[[RunRow], bool]) -> RunRow:
         wait_until(lambda: reached(read_run(self.database, run_id)))

@@ -20,7 +20,7 @@ def test_a_full_disk_fails_the_run_which_goes_on_when_there_is_space(
     office: Office, expected: list[tuple[Trial, ...]]
 ) -> None:
     run_id = office.queue()
-    allow_pages(office.database, 60)
+    allow_pages(office.database, 44)
     assert office.work_here()
     run = read_run(office.database, run_id)
     assert run.state == "failed"

@@ -11,9 +11,9 @@ from evalui.models.base import ModelUsage
 from evalui.report.analyses.arena.figures import Arena, arenas
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
-from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block
+from evalui.scoring.cell_summary import Summary, summarise
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
 NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
@@ -31,8 +31,10 @@ class Figures:
         results: Sequence[CellResult],
         votes: Votes = NO_VOTES,
         base: "Figures | None" = None,
+        summary_of: Callable[[CellResult], Summary] = summarise,
     ) -> None:
         self._results = tuple(results)
+        self._summary_of = summary_of
         self._votes = votes
         self._base = base
         self._lock = RLock()  # an analysis takes seconds, and is worked out by one thread only
@@ -45,7 +47,7 @@ class Figures:
         with self._lock:
             cached = self.__dict__.get("summaries")
             return cached or tuple(
-                summarise(result)
+                self._summary_of(result)
                 for result in self._results
                 if result.cell.mode not in (ANSWERS, JUDGE)
             )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from evalui.messages import localized
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.analyses.overview.narrative import names, with_question
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -27,6 +26,7 @@ from evalui.report.charts.calibration import reliability, reliability_subtitle, 
 from evalui.report.charts.theme import series_styles
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.calibration import Calibration, LabelMass
+from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import Cell, Language
 

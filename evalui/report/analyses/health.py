@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import CHOICES_ONLY
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.warnings import CHOICES_ONLY_RULE, notes
 from evalui.report.analyses.statistics import format_points, format_points_range
 from evalui.report.blocks import (
@@ -31,6 +30,7 @@ from evalui.report.blocks import (
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.report.words import join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.scoring.cell_summary import Summary
 from evalui.scoring.statistics.paired_tests import PairedTTest, paired_t_test
 from evalui.types import LETTERS, Language, Sample
 

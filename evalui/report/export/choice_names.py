@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.statistics import CellComparison, ComparisonSet, IncomparablePair
 from evalui.report.export.encoder import (
     Fields,
@@ -23,6 +22,7 @@ from evalui.report.export.encoder import (
 )
 from evalui.report.export.metric_fields import choice_format, choice_ranges
 from evalui.scoring.calibration import Calibration, CalibrationBin, LabelMass
+from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.scoring.choice.permutations import variant_label
 from evalui.scoring.position_bias.consistency import Consistency, OrderAgreement

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from evalui.report.analyses.arena.figures import Arena
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.people.figures import Votes
 from evalui.report.export.choice_names import (
     ALL_METRICS,
@@ -30,6 +29,7 @@ from evalui.report.export.encoder import (
 )
 from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
+from evalui.scoring.cell_summary import Summary
 from evalui.types import LETTERS, CellResult, Trial
 
 ENCODER = Encoder({**CHOICE_NAMES, **OPEN_NAMES})

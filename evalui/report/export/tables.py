@@ -11,7 +11,6 @@ from typing import cast
 import pandas as pd
 
 from evalui.report.analyses.open_answers.figures import ANSWERS, rating_cells
-from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.export.choice_names import (
     CELL,
@@ -44,6 +43,7 @@ from evalui.report.export.encoder import (
 from evalui.report.export.json import ENCODER
 from evalui.report.export.metric_fields import choice_columns
 from evalui.report.export.open_names import MARKS
+from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, CellResult
 

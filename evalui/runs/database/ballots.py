@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalui.errors import StoreError
-from evalui.runs.database.codec import decode_sample, decode_trial
+from evalui.runs.database.codec import decode_answers, decode_sample
 from evalui.runs.database.connection import Database
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import OPEN
@@ -163,14 +163,14 @@ def _answering_models(database: Database, run_id: str) -> dict[tuple[str, str], 
 
 def _answer(database: Database, run_id: str, pair: VotingPair, model: str) -> tuple[str, ...]:
     row = database.row(
-        "SELECT t.sample, t.variant, t.reply, t.body FROM cell c"
+        "SELECT t.reply, t.turns FROM cell c"
         " JOIN dataset d ON d.id = c.dataset JOIN trial t ON t.cell = c.id"
         " WHERE c.run = ? AND c.mode = ? AND d.key = ? AND c.model = ? AND t.sample = ?"
         " ORDER BY c.place",
         (run_id, OPEN, pair.dataset, model, pair.sample_id),
     )
     assert row, "a pair is made of answers"
-    return decode_trial(row["sample"], row["variant"], row["reply"], row["body"]).answers
+    return decode_answers(row["reply"], row["turns"])
 
 
 def _digest(*parts: str) -> str:

@@ -6,8 +6,7 @@ NaN as the names its own reader knows, so every number survives the round trip t
 
 import hashlib
 import json
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -23,11 +22,9 @@ from evalui.types import (
     Message,
     NextToken,
     Prompt,
-    Reading,
     Request,
     Response,
     Sample,
-    Trial,
     Usage,
     Variant,
 )
@@ -103,57 +100,19 @@ def decode_sample(text: str) -> Sample:
     )
 
 
-def encode_trial(trial: Trial) -> str:
-    """All of a trial except its sample, variant and reply, which have columns of their own."""
-    readings = {
-        name: [reading.choice, reading.credit, reading.rule, reading.tied]
-        for name, reading in trial.readings.items()
-    }
-    written: list[Any] = [
-        trial.target,
-        trial.headline,
-        readings,
-        trial.probabilities,
-        trial.mass,
-        dict(trial.scores),
-        trial.merged_boundaries,
-        trial.truncated,
-        trial.fixed_reason,
-    ]
-    return _json([*written, trial.turns] if trial.turns else written)
+def encode_turns(turns: Sequence[str]) -> str | None:
+    """The answers to each question of a conversation as JSON, None of a single one."""
+    return _json(turns) if turns else None
 
 
-def decode_trial(sample_id: str, variant: str, reply: str | None, text: str) -> Trial:
-    """The inverse of `encode_trial`, given the columns beside it.
-
-    Trials share their variants and readings, of which there are few: a run may have millions of
-    trials, and what is shared need not be fetched anew from all over the memory.
-    """
-    values = json.loads(text)
-    target, headline, readings, probabilities, mass, scores, merged, truncated, fixed = values[:9]
-    return Trial(
-        sample_id=sample_id,
-        variant=decode_variant(variant),
-        target=target,
-        headline=sys.intern(headline),
-        readings=_readings(tuple((name, tuple(values)) for name, values in readings.items())),
-        probabilities=tuple(probabilities),
-        mass=mass,
-        reply=reply,
-        scores={name: tuple(values) for name, values in scores.items()},
-        merged_boundaries=merged,
-        truncated=truncated,
-        # Before there was a second reason this was a truth value.
-        fixed_reason="naming" if fixed is True else fixed or "",
-        turns=tuple(values[9]) if len(values) > 9 else (),
-    )
+def decode_turns(text: str | None) -> tuple[str, ...]:
+    """The inverse of `encode_turns`."""
+    return tuple(json.loads(text)) if text else ()
 
 
-@lru_cache(1 << 12)
-def _readings(
-    readings: tuple[tuple[str, tuple[int | None, float, str, bool]], ...],
-) -> Mapping[str, Reading]:
-    return {sys.intern(name): Reading(*values) for name, values in readings}
+def decode_answers(reply: str | None, turns: str | None) -> tuple[str, ...]:
+    """What `Trial.answers` is, from the columns of its row."""
+    return decode_turns(turns) or (reply or "",)
 
 
 def encode_response(response: Response) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from evalui.errors import StoreError
 from evalui.messages import sentence
-from evalui.runs.database.schema import MIGRATIONS, migrate
+from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 
 BUSY_TIMEOUT_S = 10.0  # how long a writer waits for another process
 
@@ -38,7 +38,7 @@ class Database:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
-        self._read_only = False
+        self.read_only = False
         # Protects the connection: SQLite has one transaction per connection, so a statement of
         # another thread (a heartbeat, another page) would become part of ours.
         self._lock = threading.RLock()
@@ -55,7 +55,7 @@ class Database:
                 self._connection.execute(f"PRAGMA {pragma}")
         with self.writing() as connection:
             migrate(connection, MIGRATIONS)
-        self._read_only = read_only
+        self.read_only = read_only
 
     @contextmanager
     def writing(self) -> Generator[sqlite3.Connection, None, None]:
@@ -64,7 +64,7 @@ class Database:
         Raises:
             StoreError: the file cannot be written, or must not be.
         """
-        if self._read_only:
+        if self.read_only:
             raise StoreError("read-only")
         with self._lock, self._translated_errors():
             self._connection.execute("BEGIN IMMEDIATE")

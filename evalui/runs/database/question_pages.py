@@ -24,7 +24,7 @@ from evalui.runs.database.records import (
     TrialMark,
     TrialOutcome,
 )
-from evalui.runs.database.trials import VariantOrder, contestant_cells, in_order
+from evalui.runs.database.trials import VariantOrder, contestant_cells, read_trials_of
 from evalui.runs.spec import OPEN, ModeSpec
 from evalui.scoring.choice.permutations import variants
 from evalui.types import Request, Sample, Trial, Variant
@@ -45,9 +45,9 @@ _FIND = """(
     s.id = :find OR s.question LIKE :like ESCAPE '\\'
     OR max(coalesce(t.reply, '') LIKE :like ESCAPE '\\')
 )"""
-# In a conversation the text may stand in any turn; they end the body of its trial.
-_FIND_IN_TURNS = """max(substr(t.body, -3) = '"]]' AND EXISTS (
-    SELECT 1 FROM json_each(t.body, '$[9]') WHERE value LIKE :like ESCAPE '\\'))
+# In a conversation the text may stand in any turn.
+_FIND_IN_TURNS = """max(t.turns IS NOT NULL AND EXISTS (
+    SELECT 1 FROM json_each(t.turns) WHERE value LIKE :like ESCAPE '\\'))
 """
 _OUTCOMES: Mapping[OutcomeFilter, str] = {
     "wrong": "max(t.origin AND t.credit = 0)",
@@ -145,16 +145,10 @@ def read_question(database: Database, cell_ids: Sequence[int], sample_id: str) -
     )
     if row is None:
         raise StoreError("no-question", cell=cell_ids[0], sample=sample_id)
-    trials = database.rows(
-        "SELECT t.cell, t.sample, t.variant, t.reply, t.body, c.pattern"
-        " FROM trial t JOIN cell c ON c.id = t.cell"
-        " WHERE t.cell IN (SELECT value FROM json_each(?)) AND t.sample = ?",
-        (json.dumps(list(cell_ids)), sample_id),
-    )
     return QuestionDetail(
         row["place"],
         decode_sample(row["body"]),
-        {id_: in_order([t for t in trials if t["cell"] == id_]) for id_ in cell_ids},
+        {id_: read_trials_of(database, id_, sample_id) for id_ in cell_ids},
     )
 
 
@@ -208,13 +202,9 @@ def read_sent_prompt(
 
 def read_judged(database: Database, row: CellRow, sample_id: str) -> JudgedQuestion:
     """What the judge of a cell said of the answers to one question."""
-    rows = database.rows(
-        "SELECT t.sample, t.variant, t.reply, t.body, c.pattern"
-        " FROM trial t JOIN cell c ON c.id = t.cell WHERE t.cell = ? AND t.sample = ?",
-        (row.id, sample_id),
-    )
     names = tuple(name for _, name in contestant_cells(database, row))
-    return JudgedQuestion(row.id, row.cell.model, names, in_order(rows))
+    trials = read_trials_of(database, row.id, sample_id)
+    return JudgedQuestion(row.id, row.cell.model, names, trials)
 
 
 def _matching_query(wanted: QuestionFilter, *, written: bool) -> str:

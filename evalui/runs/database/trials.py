@@ -3,12 +3,23 @@
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from sqlite3 import Connection, Row
+from functools import partial
+from sqlite3 import Connection
 
-from evalui.errors import UnknownRun
-from evalui.runs.database.codec import decode_trial, decode_variant, encode_trial, encode_variant
+import numpy as np
+from numpy.typing import NDArray
+
+from evalui.errors import StoreError, UnknownRun
+from evalui.runs.database.codec import (
+    decode_answers,
+    decode_turns,
+    decode_variant,
+    encode_turns,
+    encode_variant,
+)
+from evalui.runs.database.column_blocks import append_block, decode_columns
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.queue import renew_lease
@@ -17,9 +28,21 @@ from evalui.runs.database.response_cache import put_responses
 from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import OPEN, ModeSpec
 from evalui.scoring.choice.permutations import variants
-from evalui.types import CellResult, Contestant, Pattern, Response, Trial, Variant
+from evalui.scoring.trial_columns import (
+    DeferredTrials,
+    TextReader,
+    TrialColumns,
+    TrialText,
+    columns_of,
+    join_columns,
+)
+from evalui.types import CellResult, Contestant, Pattern, Response, Sample, Trial, Variant
 
 _RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
+_INSERT = (
+    "INSERT INTO trial (id, cell, sample, variant, origin, target, choice, credit, tied, rule,"
+    " reply, turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 
 
 def write_trials(
@@ -38,16 +61,42 @@ def write_trials(
         RunLeaseLost: the run was given to another worker, or deleted; nothing is written.
         StoreError: the disk is full, say; nothing is written.
     """
-    values = [_columns(cell_id, trial) for trial in trials]
     with database.writing() as connection:
         renew_lease(connection, lease)
-        connection.executemany(
-            "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            values,
-        )
+        _add_trials(connection, cell_id, trials)
         put_responses(connection, responses)
         _update_rate(connection, cell_id, len(trials))
         connection.execute("UPDATE run SET losses = 0 WHERE id = ?", (lease.run_id,))
+
+
+def _add_trials(connection: Connection, cell_id: int, trials: Sequence[Trial]) -> None:
+    """Add a row for each trial that is not there yet, and their columns."""
+    known = _done_keys(connection, cell_id, {trial.sample_id for trial in trials})
+    unknown: dict[tuple[str, Variant], Trial] = {}
+    for trial in trials:
+        if (key := (trial.sample_id, trial.variant)) not in known:
+            unknown.setdefault(key, trial)
+    if not unknown:
+        return
+    new = list(unknown.values())
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM trial").fetchone()
+    connection.executemany(
+        _INSERT, (_row(last + place, cell_id, trial) for place, trial in enumerate(new, start=1))
+    )
+    columns = columns_of(new)
+    append_block(connection, cell_id, replace(columns, number=columns.number + last + 1))
+
+
+def _done_keys(
+    connection: Connection, cell_id: int, samples: Iterable[str]
+) -> set[tuple[str, Variant]]:
+    """Which trials of these questions a cell has already."""
+    rows = connection.execute(
+        "SELECT sample, variant FROM trial"
+        " WHERE cell = ? AND sample IN (SELECT value FROM json_each(?))",
+        (cell_id, json.dumps(list(samples))),
+    )
+    return {(sample, decode_variant(variant)) for sample, variant in rows}
 
 
 def done_keys(database: Database, cell_id: int) -> frozenset[tuple[str, Variant]]:
@@ -57,35 +106,77 @@ def done_keys(database: Database, cell_id: int) -> frozenset[tuple[str, Variant]
     return frozenset((row["sample"], orders[row["variant"]]) for row in rows)
 
 
-def read_trials(database: Database, cell_id: int) -> tuple[Trial, ...]:
-    """All trials of a cell, questions in file order and variants in pattern order."""
-    rows = database.rows(
-        """
-        SELECT t.sample, t.variant, t.reply, t.body, c.pattern
-        FROM trial t
-        JOIN cell c ON c.id = t.cell
-        JOIN sample s ON s.dataset = c.dataset AND s.role = 'sample' AND s.id = t.sample
-        WHERE t.cell = ? ORDER BY s.place
-        """,
+def read_trials(database: Database, cell_id: int, n: int | None = None) -> TrialColumns:
+    """All trials of a cell, questions in file order and variants in pattern order.
+
+    With `n` the first that were written, as many as were there when they were counted.
+    """
+    bodies = database.rows("SELECT body FROM trial_block WHERE cell = ? ORDER BY first", (cell_id,))
+    if not bodies:
+        return columns_of(())
+    texts = text_reader(database, cell_id)
+    columns = join_columns([decode_columns(row["body"], texts) for row in bodies])[:n]
+    places = database.rows(
+        "SELECT s.id, s.place FROM sample s JOIN cell c ON s.dataset = c.dataset"
+        " WHERE s.role = 'sample' AND c.id = ?",
         (cell_id,),
     )
-    return in_order(rows)
+    place_of = {row["id"]: row["place"] for row in places}
+    sample = np.array([place_of[id_] for id_ in columns.ids])[columns.sample]
+    return columns.take(np.lexsort((_order_ranks(database, cell_id, columns), sample)))
 
 
-def in_order(rows: Sequence[Row]) -> tuple[Trial, ...]:
-    """The trials of rows that stand in file order, each question's in the pattern's order."""
-    if not rows:
-        return ()
-    ids: dict[str, str] = {}  # each row brings its own text: the trials of a question share one
-    decoded = [
-        decode_trial(
-            ids.setdefault(row["sample"], row["sample"]), row["variant"], row["reply"], row["body"]
+def read_trials_of(database: Database, cell_id: int, sample_id: str) -> tuple[Trial, ...]:
+    """The trials of one question in a cell, in pattern order."""
+    numbers = [
+        row["id"]
+        for row in database.rows(
+            "SELECT id FROM trial WHERE cell = ? AND sample = ? ORDER BY id", (cell_id, sample_id)
         )
-        for row in rows
     ]
-    places = {sample: place for place, sample in enumerate(ids)}
-    orders = VariantOrder(rows[0]["pattern"])
-    return tuple(sorted(decoded, key=lambda t: (places[t.sample_id], *orders.sort_key(t.variant))))
+    if not numbers:
+        return ()
+    bodies = database.rows(
+        "SELECT body FROM trial_block WHERE cell = :cell AND first IN (SELECT ("
+        " SELECT max(first) FROM trial_block WHERE cell = :cell AND first <= value)"
+        " FROM json_each(:numbers)) ORDER BY first",
+        {"cell": cell_id, "numbers": json.dumps(numbers)},
+    )
+    texts = text_reader(database, cell_id)
+    columns = join_columns([decode_columns(row["body"], texts) for row in bodies])
+    own = columns.take(np.searchsorted(columns.number, numbers))
+    return tuple(own.take(np.argsort(_order_ranks(database, cell_id, own))).build())
+
+
+def text_reader(database: Database, cell_id: int) -> TextReader:
+    """Reads the replies and turns of trials of a cell from their rows.
+
+    It raises `StoreError` if they have been deleted since.
+    """
+
+    def read(numbers: NDArray[np.int64]) -> list[TrialText]:
+        wanted: list[int] = numbers.tolist()
+        rows = database.rows(
+            "SELECT id, reply, turns FROM trial WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(wanted),),
+        )
+        by_number = {row["id"]: (row["reply"], decode_turns(row["turns"])) for row in rows}
+        if len(by_number) < len(wanted):
+            raise StoreError("trials-gone", cell=cell_id)
+        return [by_number[number] for number in wanted]
+
+    return read
+
+
+def _order_ranks(database: Database, cell_id: int, columns: TrialColumns) -> NDArray[np.intp]:
+    """Where each trial stands among those of its question, by its variant."""
+    row = database.row("SELECT pattern FROM cell WHERE id = ?", (cell_id,))
+    order = VariantOrder(row["pattern"] if row else "origin")
+    places: list[int] = np.unique(columns.order).tolist()
+    used = sorted(places, key=lambda place: order.sort_key(columns.orders[place]))
+    ranks = np.zeros(len(columns.orders), dtype=np.intp)
+    ranks[used] = np.arange(len(used))
+    return ranks[columns.order]
 
 
 class VariantOrder:
@@ -111,24 +202,36 @@ class VariantOrder:
 
 def read_results(database: Database, run_id: str) -> tuple[CellResult, ...]:
     """All cells of a run with their trials so far, in order; raises `UnknownRun`."""
-    return tuple(_read_result(database, row) for row in read_cells(database, run_id))
+    samples: dict[tuple[str, int], Mapping[str, Sample]] = {}  # cells of one dataset share them
+    results: list[CellResult] = []
+    for row in read_cells(database, run_id):
+        key = row.dataset_key, row.questions
+        if key not in samples:
+            samples[key] = _read_samples(database, row)
+        results.append(_read_result(database, row, samples[key]))
+    return tuple(results)
 
 
 def read_result(database: Database, run_id: str, cell_id: int) -> CellResult:
     """One cell of a run with its trials so far; raises `UnknownRun` if it has no such cell."""
     for row in read_cells(database, run_id):
         if row.id == cell_id:
-            return _read_result(database, row)
+            return _read_result(database, row, _read_samples(database, row))
     raise UnknownRun("run-cell", run=run_id, cell=cell_id)
 
 
-def _read_result(database: Database, row: CellRow) -> CellResult:
-    """All that a report needs to know of a cell, finished or not."""
+def _read_samples(database: Database, row: CellRow) -> dict[str, Sample]:
+    """The questions of a cell in file order."""
     samples = read_cell_dataset(database, row.id).samples[: row.questions]
+    return {sample.id: sample for sample in samples}
+
+
+def _read_result(database: Database, row: CellRow, samples: Mapping[str, Sample]) -> CellResult:
+    """All that a report needs to know of a cell, finished or not."""
     result = CellResult(
         cell=row.cell,
-        samples={sample.id: sample for sample in samples},
-        trials=read_trials(database, row.id),
+        samples=samples,
+        trials=DeferredTrials(row.done, partial(read_trials, database, row.id, row.done)),
         total=row.total,
         state=row.state,
         error=row.error,
@@ -172,9 +275,10 @@ def contestant_cells(database: Database, row: CellRow) -> tuple[tuple[int, str],
     return tuple((cell["id"], cell["model"]) for cell in cells)
 
 
-def _columns(cell_id: int, trial: Trial) -> tuple[object, ...]:
+def _row(number: int, cell_id: int, trial: Trial) -> tuple[object, ...]:
     reading = trial.reading
     return (
+        number,
         cell_id,
         trial.sample_id,
         encode_variant(trial.variant),
@@ -185,7 +289,7 @@ def _columns(cell_id: int, trial: Trial) -> tuple[object, ...]:
         int(reading.tied),
         reading.rule,
         trial.reply,
-        encode_trial(trial),
+        encode_turns(trial.turns),
     )
 
 
@@ -204,11 +308,5 @@ def _update_rate(connection: Connection, cell_id: int, count: int) -> None:
 
 
 def _answers_so_far(database: Database, cell_id: int) -> dict[str, tuple[str, ...]]:
-    rows = database.rows(
-        "SELECT sample, variant, reply, body FROM trial WHERE cell = ?", (cell_id,)
-    )
-    answers: dict[str, tuple[str, ...]] = {}
-    for row in rows:
-        trial = decode_trial(row["sample"], row["variant"], row["reply"], row["body"])
-        answers[row["sample"]] = trial.answers
-    return answers
+    rows = database.rows("SELECT sample, reply, turns FROM trial WHERE cell = ?", (cell_id,))
+    return {row["sample"]: decode_answers(row["reply"], row["turns"]) for row in rows}

@@ -33,6 +33,7 @@ from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease, RunRow
 from evalui.runs.database.runs import is_recorded, read_cells
 from evalui.runs.database.throughput import store_loading_time
+from evalui.runs.kept_summaries import summarise_ending
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
 from evalui.runs.worker.devices import device_of
@@ -269,6 +270,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
             self._fail_cell(lease, row, error)
         else:
+            summarise_ending(self._database, row)
             queue.finish_cell(self._database, lease, row.id)
 
     def _fail_cell(self, lease: Lease, row: CellRow, error: Exception) -> None:

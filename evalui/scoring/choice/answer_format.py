@@ -4,13 +4,16 @@ All shares are over trials and clustered by question; pass the trials of the ori
 to compare with acc_origin.
 """
 
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.scoring.statistics.intervals import clustered_mean_by_id
-from evalui.types import Interval, Reading, Trial
+import numpy as np
+from numpy.typing import NDArray
+
+from evalui.scoring.choice.trial_grid import first_come
+from evalui.scoring.statistics.intervals import clustered_mean_by_code
+from evalui.scoring.trial_columns import ABSENT, ReadingColumns, TrialColumns, columns_of
+from evalui.types import Interval, Trial
 
 # How far one log-probability moved at most when bfloat16 was computed in batches of another shape
 # (a model of half a billion parameters beside lm-evaluation-harness): letters, and whole options.
@@ -55,58 +58,97 @@ class FormatMetrics:
 
 
 def format_metrics(trials: Sequence[Trial]) -> FormatMetrics:
-    """The figures of trials that share their readings; at least one trial."""
+    """The figures of trials that share their readings; at least one trial.
+
+    Raises:
+        KeyError: a trial lacks a reading that the first one has.
+    """
     assert trials, "no trials, no figures"
-    ids = [trial.sample_id for trial in trials]
-    read = {name: [trial.readings[name] for trial in trials] for name in trials[0].readings}
-    tolerant, strict = read.get("tolerant", []), read.get("strict", [])
-    rules = Counter(readings.rule for readings in tolerant)
-    masses = [trial.mass for trial in trials if trial.mass is not None]
+    columns = columns_of(trials)
+    question = _questions(columns)
+    read = {
+        name: columns.reading_named(name)
+        for name, each in columns.readings.items()
+        if each.choice[0] != ABSENT
+    }
+    metrics = {name: _reading_metrics(columns, question, each) for name, each in read.items()}
+    rules = metrics["tolerant"].rules if "tolerant" in metrics else {}
+    masses: list[float] = columns.mass[columns.has_mass].tolist()
     return FormatMetrics(
-        n_questions=len(set(ids)),
-        n_trials=len(trials),
-        readings={name: _reading_metrics(ids, readings) for name, readings in read.items()},
-        format_gap=_format_gap(ids, tolerant, strict) if tolerant and strict else None,
+        n_questions=int(question.max()) + 1,
+        n_trials=len(columns),
+        readings=metrics,
+        # Whatever is read strictly is read tolerantly as the same option: no trial is negative.
+        format_gap=clustered_mean_by_code(
+            question, read["tolerant"].credit - read["strict"].credit
+        ).interval
+        if "tolerant" in read and "strict" in read
+        else None,
         mass=sum(masses) / len(masses) if masses else None,
-        index_hits=rules["index"],
-        label_text_conflicts=rules["label-text-conflict"],
-        merged_boundaries=sum(trial.merged_boundaries for trial in trials),
-        truncated=sum(trial.truncated for trial in trials),
-        near_ties=sum(map(_is_near_tie, trials)),
+        index_hits=rules.get("index", 0),
+        label_text_conflicts=rules.get("label-text-conflict", 0),
+        merged_boundaries=int(columns.merged.sum()),
+        truncated=int(columns.truncated.sum()),
+        near_ties=_near_ties(columns),
     )
 
 
-def _is_near_tie(trial: Trial) -> bool:
-    """Whether the best two differ by less than both may sway; equal ones are ties, not near."""
-    if trial.probabilities:
-        scores, sway = [_safe_log(share) for share in trial.probabilities], _LETTER_TOLERANCE
-    else:
-        scores, sway = list(trial.scores.get("raw", ())), _TEXT_TOLERANCE
-    if len(scores) < 2:
-        return False
-    second, best = sorted(scores)[-2:]
-    return 0 < best - second < 2 * sway
+def _questions(columns: TrialColumns) -> NDArray[np.intp]:
+    """The number of each trial's question, by the names of those that come: (n,)."""
+    come = np.flatnonzero(np.bincount(columns.sample))
+    place = np.zeros(len(columns.ids), dtype=np.intp)
+    place[come[np.argsort(np.array(columns.ids)[come])]] = np.arange(len(come))
+    return place[columns.sample]
 
 
-def _safe_log(share: float) -> float:
-    return math.log(share) if share > 0 else -math.inf
+def _near_ties(columns: TrialColumns) -> int:
+    """The trials whose best two differ by less than both may sway; equal ones are ties, not near.
+
+    Those with probabilities are judged by them, the others by their scores of whole options.
+    """
+    shares, raw = columns.probabilities, columns.scores.get("raw")
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is -inf, as it should be
+        near = sum(
+            _count_near(np.log(_best_two(values)), _LETTER_TOLERANCE)
+            for _, values in shares.by_length()
+        )
+    if raw is not None:
+        scored = raw.take(~shares.present)
+        near += sum(
+            _count_near(_best_two(values), _TEXT_TOLERANCE) for _, values in scored.by_length()
+        )
+    return near
 
 
-def _reading_metrics(ids: Sequence[str], readings: Sequence[Reading]) -> ReadingMetrics:
-    unreadable = [float(each.choice is None and not each.tied) for each in readings]
+def _best_two(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The second best and the best of each row, shape (n, 2); (0, 2) where rows have one alone."""
+    n_options = values.shape[1]
+    if n_options < 2:
+        return np.zeros((0, 2))
+    return np.partition(values, n_options - 2, axis=1)[:, -2:]
+
+
+def _count_near(best: NDArray[np.float64], sway: float) -> int:
+    # Two of -inf have no difference: they are equal.
+    with np.errstate(invalid="ignore"):
+        apart = best[:, 1] - best[:, 0]
+    return int(((apart > 0) & (apart < 2 * sway)).sum())
+
+
+def _reading_metrics(
+    columns: TrialColumns, question: NDArray[np.intp], read: ReadingColumns
+) -> ReadingMetrics:
+    unreadable = read.unreadable.astype(np.float64)
     return ReadingMetrics(
-        accuracy=clustered_mean_by_id(ids, [each.credit for each in readings]).interval,
-        unreadable=clustered_mean_by_id(ids, unreadable).interval,
-        tied=sum(each.tied for each in readings),
-        rules=dict(Counter(each.rule for each in readings).most_common()),
+        accuracy=clustered_mean_by_code(question, read.credit).interval,
+        unreadable=clustered_mean_by_code(question, unreadable).interval,
+        tied=int(read.tied.sum()),
+        rules=_count_rules(columns.rules, read.rule),
     )
 
 
-def _format_gap(
-    ids: Sequence[str], tolerant: Sequence[Reading], strict: Sequence[Reading]
-) -> Interval:
-    # Whatever is read strictly is read tolerantly as the same option, so no trial is negative.
-    pairs = zip(tolerant, strict, strict=True)
-    return clustered_mean_by_id(
-        ids, [loose.credit - tight.credit for loose, tight in pairs]
-    ).interval
+def _count_rules(names: Sequence[str], rule: NDArray[np.int32]) -> dict[str, int]:
+    """How often each rule fired, the most frequent first, then the one that came first."""
+    counts = np.bincount(rule, minlength=len(names)).tolist()
+    come, _ = first_come(rule, len(names))
+    return {names[i]: counts[i] for i in sorted(come.tolist(), key=lambda i: -counts[i])}

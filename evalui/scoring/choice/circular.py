@@ -15,6 +15,7 @@ the values. They differ on purpose where OpenCompass is undefined or misleads:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -108,7 +109,7 @@ def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularM
     return CircularMetrics(
         values={name: float(value) for name, value in values.items()},
         n_origin=sum(map(len, credits["origin"])),
-        n_circular=sum(len(table.ids) for table in reordered) if _PATTERN_PARTS[pattern] else 0,
+        n_circular=sum(table.n for table in reordered) if _PATTERN_PARTS[pattern] else 0,
         incomplete=excluded_ids(tables, ""),
         naming=excluded_ids(tables, "naming"),
         duplicates=excluded_ids(tables, "duplicates"),
@@ -124,8 +125,7 @@ def circular_intervals(
 
 def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularIntervals:
     """`circular_intervals` of grids of the same pattern."""
-    original = _question_means(_original_credit(tables))
-    origin = share_interval(float(original.sum()), len(original))
+    origin = accuracy_as_written(tables)
     matrices = [table.subset(table.reorderable).credit for table in tables]
     n = sum(map(len, matrices))
     if not n or pattern == "origin":
@@ -141,6 +141,12 @@ def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Circula
         gap=share_interval(int((first & ~every).sum()), n),
         spread=share_interval(int((some & ~every).sum()), n),
     )
+
+
+def accuracy_as_written(tables: Sequence[TrialGrid]) -> Interval | None:
+    """acc_origin over all questions of some grids, with its range."""
+    credit = _question_means(_original_credit(tables))
+    return share_interval(float(credit.sum()), len(credit))
 
 
 def question_outcomes(
@@ -205,19 +211,24 @@ def _original_credit(tables: Sequence[TrialGrid]) -> list[NDArray[np.float64]]:
 def _pattern_columns(table: TrialGrid, pattern: Pattern, part: Pattern) -> NDArray[np.float64]:
     if part == pattern:
         return table.credit
-    wanted = set(variants(table.n_options, part))
-    orders = variants(table.n_options, pattern)
-    return table.credit[:, [i for i, order in enumerate(orders) if order in wanted]]
+    return table.credit[:, _places_of_part(table.n_options, pattern, part)]
+
+
+@cache
+def _places_of_part(n_options: int, pattern: Pattern, part: Pattern) -> list[int]:
+    wanted = set(variants(n_options, part))
+    return [i for i, order in enumerate(variants(n_options, pattern)) if order in wanted]
 
 
 def _more_and_perfect(name: str, matrices: Sequence[NDArray[np.float64]]) -> dict[str, float]:
     right = np.concatenate([(matrix == 1).sum(axis=1) for matrix in matrices])
     sizes = _order_counts(matrices)
-    figures = {
-        f"more_{k}_{name}": 100 * (right >= np.minimum(k, sizes)).mean()
-        for k in range(1, int(sizes.max()))
-    }
-    return figures | {f"perf_{name}": 100 * (right == sizes).mean()}
+    # A question that is right in all its orders is so in min(k, all it has) of them for every k.
+    most = int(sizes.max())
+    counts = np.bincount(np.where(right == sizes, most, right), minlength=most + 1)
+    shares = 100 * (np.cumsum(counts[::-1])[::-1] / len(right))
+    figures = {f"more_{k}_{name}": float(shares[k]) for k in range(1, most)}
+    return figures | {f"perf_{name}": float(shares[most])}
 
 
 def _question_means(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -12,10 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.permutations import variants
+from evalui.scoring.trial_columns import (
+    ABSENT,
+    FIXED_REASONS,
+    NO_CHOICE,
+    Ragged,
+    ReadingColumns,
+    Rows,
+    TrialColumns,
+    columns_of,
+)
 from evalui.types import FixedOrderReason, Pattern, Trial
 
-UNREADABLE, TIED, ABSENT = -1, -2, -3
-_ProbabilitiesByTrial = dict[tuple[str, tuple[int, ...]], tuple[float, ...]]
+UNREADABLE, TIED = NO_CHOICE, -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +34,7 @@ class TrialGrid:
     Arrays of shape (questions, orders); column 0 is the original order. `choice` and `target`
     are slots; `choice` may be UNREADABLE or TIED, and both are ABSENT, with credit 0, where no
     trial exists. `fixed_reason` is why the options of each question keep their order, "" if they
-    move.
+    move. `trial` is the place of each trial in the sequence, -1 where none exists.
     """
 
     n_options: int
@@ -34,6 +43,12 @@ class TrialGrid:
     choice: NDArray[np.int16]
     target: NDArray[np.int16]
     fixed_reason: NDArray[np.str_]
+    trial: NDArray[np.intp]
+
+    @property
+    def n(self) -> int:
+        """The number of questions."""
+        return len(self.ids)
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -50,7 +65,7 @@ class TrialGrid:
         """Which questions the order figures rest on: complete, and the options may move."""
         return self.complete & (self.fixed_reason == "")
 
-    def subset(self, rows: NDArray[np.bool_]) -> "TrialGrid":
+    def subset(self, rows: Rows) -> "TrialGrid":
         """The same for some of the questions."""
         return TrialGrid(
             self.n_options,
@@ -59,6 +74,7 @@ class TrialGrid:
             self.choice[rows],
             self.target[rows],
             self.fixed_reason[rows],
+            self.trial[rows],
         )
 
 
@@ -68,7 +84,7 @@ class OptionCountStratum:
 
     `orders` has the shape (V, K) and says which option stands in a slot. `choice` and `target`
     are slots of shape (n, V); `choice` may be UNREADABLE or TIED. `probabilities`
-    have the shape (n, V, K), by slot; None unless every trial has them.
+    have the shape (n, V, K), by slot; None unless every trial has one for each slot.
     """
 
     ids: NDArray[np.object_]
@@ -126,13 +142,29 @@ def trial_grids(
 
     Trials in orders outside the pattern are passed over; of a trial that comes twice the later
     counts.
+
+    Raises:
+        KeyError: a trial lacks that reading.
     """
-    grids: list[TrialGrid] = []
-    rest: Sequence[Trial] = trials
-    while rest:
-        grid, rest = _build_grid(rest, pattern, reading)
-        grids.append(grid)
-    return tuple(sorted(grids, key=lambda grid: grid.n_options))
+    columns = columns_of(trials)
+    answers, sizes = columns.reading_named(reading), columns.n_options
+    return tuple(
+        _build_grid(columns, answers, np.flatnonzero(sizes == size), size, pattern)
+        for size in np.flatnonzero(np.bincount(sizes)).tolist()
+    )
+
+
+def first_come(codes: NDArray[np.int32], n_codes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The codes (0 to `n_codes` - 1) that come at all, as they first come; the place of each there.
+
+    The second has the shape (n_codes,); what it says of a code that does not come means nothing.
+    """
+    first = np.full(n_codes, len(codes), dtype=np.intp)
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    used = np.argsort(first, kind="stable")[: int((first < len(codes)).sum())]
+    place = np.zeros(n_codes, dtype=np.intp)
+    place[used] = np.arange(len(used))
+    return used, place
 
 
 def excluded_ids(tables: Sequence[TrialGrid], why: FixedOrderReason) -> tuple[str, ...]:
@@ -147,99 +179,69 @@ def excluded_ids(tables: Sequence[TrialGrid], why: FixedOrderReason) -> tuple[st
     return tuple(ids)
 
 
-def strata(
-    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
-) -> tuple[OptionCountStratum, ...]:
-    """A stratum per number of options, fewest first; `reading` None takes each trial's headline.
+def strata(trials: Sequence[Trial], pattern: Pattern) -> tuple[OptionCountStratum, ...]:
+    """A stratum per number of options, fewest first, under each trial's headline.
 
     A number of options without any question that can be used has no stratum.
     """
-    return strata_from_grids(trial_grids(trials, pattern, reading=reading), trials, pattern)
+    columns = columns_of(trials)
+    return strata_of_grids(trial_grids(columns, pattern), columns, pattern)
 
 
-def strata_from_grids(
-    tables: Sequence[TrialGrid], trials: Sequence[Trial], pattern: Pattern
+def strata_of_grids(
+    tables: Sequence[TrialGrid], columns: TrialColumns, pattern: Pattern
 ) -> tuple[OptionCountStratum, ...]:
     """The strata of grids made from the same trials and pattern."""
     whole = [table.subset(table.reorderable) for table in tables]
-    chances = _probabilities_by_trial(trials)
-    return tuple(_build_stratum(table, pattern, chances) for table in whole if len(table.ids))
+    return tuple(_build_stratum(one, pattern, columns.probabilities) for one in whole if one.n)
 
 
 def _build_grid(
-    trials: Sequence[Trial], pattern: Pattern, reading: str | None
-) -> tuple[TrialGrid, list[Trial]]:
-    """The grid of the trials with as many options as the first one, and all other trials.
-
-    One loop, and hardly a function called in it: a run has millions of trials, and every look at
-    one is a look somewhere else in the memory. Each question gets its row of empty cells at once,
-    so that no places need to be kept beside the values.
-    """
-    n_options = len(trials[0].variant.permutation)
-    orders = variants(n_options, pattern)
-    column_of = {order.permutation: column for column, order in enumerate(orders)}.get
-    nothing, absent = [0.0] * len(orders), [ABSENT] * len(orders)
-    credits, choices, targets = list[float](), list[int](), list[int]()
-    start_of: dict[str, int] = {}
-    fixed, others = dict[str, FixedOrderReason](), list[Trial]()
-    name, start = None, 0
-    for trial in trials:
-        permutation = trial.variant.permutation
-        column = column_of(permutation)
-        if column is None and len(permutation) != n_options:
-            others.append(trial)
-            continue
-        if trial.sample_id != name:  # the trials of a question mostly stand together
-            name = trial.sample_id
-            start = start_of.setdefault(name, len(credits))
-            if start == len(credits):
-                credits += nothing
-                choices += absent
-                targets += absent
-        if trial.fixed_reason:
-            fixed[trial.sample_id] = trial.fixed_reason
-        if column is None:
-            continue
-        answer = trial.readings[reading or trial.headline]
-        choice = answer.choice
-        if choice is None:
-            choice = TIED if answer.tied else UNREADABLE
-        cell = start + column
-        credits[cell] = answer.credit
-        choices[cell] = choice
-        targets[cell] = trial.target
-    shape = len(start_of), len(orders)
-    grid = TrialGrid(
+    columns: TrialColumns,
+    answers: ReadingColumns,
+    rows: NDArray[np.intp],
+    n_options: int,
+    pattern: Pattern,
+) -> TrialGrid:
+    """The grid of the trials in `rows`, at least one, all with so many options."""
+    place_of = {order: place for place, order in enumerate(variants(n_options, pattern))}
+    column = np.array([place_of.get(order, -1) for order in columns.orders])[columns.order[rows]]
+    used, row_of = first_come(columns.sample[rows], len(columns.ids))
+    row = row_of[columns.sample[rows]]
+    inside, marked = column >= 0, columns.fixed[rows] > 0
+    shape = len(used), len(place_of)
+    cells = row[inside] * shape[1] + column[inside]
+    trial = _last(cells, rows[inside], shape[0] * shape[1]).reshape(shape)
+    reason = _last(row[marked], columns.fixed[rows[marked]].astype(np.intp), shape[0])
+    choice = np.where(answers.tied & (answers.choice == NO_CHOICE), TIED, answers.choice)
+    there = trial >= 0
+    return TrialGrid(
         n_options,
-        np.array(list(start_of), dtype=np.object_),
-        np.array(credits, dtype=np.float64).reshape(shape),
-        np.array(choices, dtype=np.int16).reshape(shape),
-        np.array(targets, dtype=np.int16).reshape(shape),
-        np.array([fixed.get(name, "") for name in start_of], dtype=np.str_),
+        np.array(columns.ids, dtype=np.object_)[used],
+        np.where(there, answers.credit[trial], 0.0),
+        np.where(there, choice[trial], ABSENT).astype(np.int16),
+        np.where(there, columns.target[trial], ABSENT).astype(np.int16),
+        np.array(FIXED_REASONS)[np.maximum(reason, 0)],
+        trial,
     )
-    return grid, others
 
 
-def _probabilities_by_trial(trials: Sequence[Trial]) -> _ProbabilitiesByTrial:
-    return {
-        (trial.sample_id, trial.variant.permutation): trial.probabilities
-        for trial in trials
-        if trial.probabilities
-    }
+def _last(cells: NDArray[np.intp], values: NDArray[np.intp], n_cells: int) -> NDArray[np.intp]:
+    """The last of the `values` that stands in each cell, -1 where none does."""
+    place = np.full(n_cells, -1, dtype=np.intp)
+    np.maximum.at(place, cells, np.arange(len(cells)))
+    return np.append(values, -1)[place]
 
 
-def _build_stratum(
-    grid: TrialGrid, pattern: Pattern, chances: _ProbabilitiesByTrial
-) -> OptionCountStratum:
-    orders = [order.permutation for order in variants(grid.n_options, pattern)]
-    cells = [chances.get((name, order)) for name in grid.ids for order in orders] if chances else []
-    rows = [row for row in cells if row is not None]
-    shape = (len(grid.ids), len(orders), grid.n_options)
-    known = bool(rows) and len(rows) == len(cells)
+def _build_stratum(grid: TrialGrid, pattern: Pattern, chances: Ragged) -> OptionCountStratum:
+    n_options = grid.n_options
+    orders = [order.permutation for order in variants(n_options, pattern)]
+    known = bool((chances.lengths[grid.trial] == n_options).all())
+    places = chances.starts[grid.trial][:, :, None] + np.arange(n_options) if known else None
     return OptionCountStratum(
         ids=grid.ids,
         orders=np.array(orders, dtype=np.intp),
         choice=grid.choice.astype(np.intp),
         target=grid.target.astype(np.intp),
-        probabilities=np.array(rows, dtype=np.float64).reshape(shape) if known else None,
+        probabilities=None if places is None else chances.values[places],
     )

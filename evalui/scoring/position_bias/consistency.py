@@ -121,6 +121,13 @@ def _sum_probability(one: NDArray[np.float64], parts: int, total: int) -> float:
     return float(distribution[total])
 
 
+def most_frequent(stratum: OptionCountStratum) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """How often the most frequent slot and option of each question came; 0 without an answer."""
+    slots = _label_counts(stratum.choice, stratum.n_options)
+    options = _label_counts(stratum.content, stratum.n_options)
+    return slots.max(axis=1), options.max(axis=1)
+
+
 def _label_counts(labels: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
     """How often each question has each label; shape (n, labels)."""
     return np.stack([(labels == label).sum(axis=1) for label in range(n_labels)], axis=1)

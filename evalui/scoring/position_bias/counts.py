@@ -85,14 +85,12 @@ class RecallSpreadRange:
     ckld_smoothed: tuple[float, float]
 
 
-def position_tables(
-    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
-) -> tuple[PositionTable, ...]:
+def position_tables(trials: Sequence[Trial], pattern: Pattern) -> tuple[PositionTable, ...]:
     """A table per number of options, fewest first, over the questions presented in every order.
 
     Questions whose options name other options, or have the same text, are left out.
     """
-    return position_tables_of_grids(trial_grids(trials, pattern, reading=reading))
+    return position_tables_of_grids(trial_grids(trials, pattern))
 
 
 def position_tables_of_grids(made: Sequence[TrialGrid]) -> tuple[PositionTable, ...]:

@@ -11,13 +11,8 @@ from evalui.scoring.calibration import (
     summarise_label_mass,
 )
 from evalui.scoring.cautions import BiasLevel, bias_level
-from evalui.scoring.choice.trial_grid import (
-    OptionCountStratum,
-    TrialGrid,
-    excluded_ids,
-    strata_from_grids,
-    trial_grids,
-)
+from evalui.scoring.cell_trials import cell_trials
+from evalui.scoring.choice.trial_grid import OptionCountStratum, TrialGrid
 from evalui.scoring.position_bias.consistency import Consistency, consistency
 from evalui.scoring.position_bias.counts import (
     PositionTable,
@@ -93,33 +88,29 @@ class CellBias:
 
 
 def measure_bias(
-    trials: Sequence[Trial],
-    pattern: Pattern,
-    *,
-    reading: str | None = None,
-    draws: int = N_DRAWS,
-    seed: int = 0,
+    trials: Sequence[Trial], pattern: Pattern, *, draws: int = N_DRAWS, seed: int = 0
 ) -> CellBias:
-    """Every bias figure of a cell under one reading; None takes each trial's headline.
+    """Every bias figure of a cell under each trial's headline.
 
     `draws` of 0 leaves out the permutation tests, and with them the floors and lights.
     """
-    tables = trial_grids(trials, pattern, reading=reading)
-    positions = position_tables_of_grids(tables)
-    made = strata_from_grids(tables, trials, pattern)
-    held = summarise_label_mass([trial.mass for trial in trials if trial.mass is not None])
+    if not trials:
+        return CellBias((), (), (), (), None, None, 0)
+    cell = cell_trials(trials, pattern)
+    tables, columns = cell.grids, cell.columns
+    held = summarise_label_mass(columns.mass[columns.has_mass])
     mean = held.mean if held else None
     return CellBias(
         strata=tuple(
             _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
-            for stratum, position in zip(made, positions, strict=True)
+            for stratum, position in zip(cell.strata, position_tables_of_grids(tables), strict=True)
         ),
-        incomplete=excluded_ids(tables, ""),
-        naming=excluded_ids(tables, "naming"),
-        duplicates=excluded_ids(tables, "duplicates"),
+        incomplete=cell.circular.incomplete,
+        naming=cell.circular.naming,
+        duplicates=cell.circular.duplicates,
         mass=held,
         chance=_chance_accuracy(tables),
-        n=sum(len(table.ids) for table in tables),
+        n=sum(table.n for table in tables),
     )
 
 
@@ -168,6 +159,5 @@ def _stratum_bias(
     )
 
 
-def _chance_accuracy(tables: Sequence[TrialGrid]) -> float | None:
-    n = sum(len(table.ids) for table in tables)
-    return sum(len(table.ids) / table.n_options for table in tables) / n if n else None
+def _chance_accuracy(tables: Sequence[TrialGrid]) -> float:
+    return sum(table.n / table.n_options for table in tables) / sum(table.n for table in tables)

@@ -7,7 +7,7 @@ not independent. Measured coverage of the nominal 95 % is in docs/metrics.md.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,13 +78,12 @@ def clustered_mean(means: NDArray[np.float64], rows: NDArray[np.int_]) -> Cluste
     )
 
 
-def clustered_mean_by_id(ids: Sequence[str], values: Sequence[float]) -> ClusteredMean:
-    """`clustered_mean` over values of which those with one id belong to one question."""
-    _, cluster = np.unique(np.asarray(ids, dtype=np.str_), return_inverse=True)
-    rows = np.bincount(cluster)
-    return clustered_mean(
-        np.bincount(cluster, weights=np.asarray(values, dtype=np.float64)) / rows, rows
-    )
+def clustered_mean_by_code(
+    question: NDArray[np.intp], values: NDArray[np.float64]
+) -> ClusteredMean:
+    """`clustered_mean` over values, each with the number of its question: all from 0 on come."""
+    rows = np.bincount(question)
+    return clustered_mean(np.bincount(question, weights=values) / rows, rows)
 
 
 def clustered_share(ids: Sequence[str], hits: Sequence[bool]) -> Interval | None:
@@ -164,11 +163,13 @@ def mean_interval(
     return _ratio_intervals(sums[:, :1], sums[:, 1], resamples, seed)[0]
 
 
-def resample_counts(n: int, resamples: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
+def resample_counts(
+    n: int, resamples: int, rng: np.random.Generator
+) -> Iterator[NDArray[np.float64]]:
     """How often each of `n` questions was drawn, in portions of the shape (resamples, n)."""
     at_once = max(1, MAX_CHUNK_ELEMENTS // n)
-    portions = (min(at_once, resamples - done) for done in range(0, resamples, at_once))
-    return [resample_count_chunk(n, rows, rng) for rows in portions]
+    for done in range(0, resamples, at_once):
+        yield resample_count_chunk(n, min(at_once, resamples - done), rng)
 
 
 def resample_count_chunk(n: int, rows: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -30,6 +30,7 @@ from evalui.runs.database.throughput import (
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
@@ -362,6 +363,7 @@ class AppService:
             baselines=self.baselines(),
             spec=row.spec,
             left_out=read_left_out(self.database, run_id),
+            summary_of=summary_reader(self.database, run_id),
         )
 
     def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:

@@ -8,7 +8,7 @@ from bias_examples import cell_result, fond, halting, right, with_probabilities
 from evalui.report.analyses.calibration import calibration_blocks
 from evalui.report.analyses.health import choices_only_blocks, health_blocks
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.summary import summarise
+from evalui.report.blocks import Markers
 from evalui.report.analyses.position_bias.blocks import (
     BiasChoice,
     BiasLinks,
@@ -18,6 +18,7 @@ from evalui.report.analyses.position_bias.blocks import (
 from evalui.report.analyses.position_bias.figures import GridCell
 from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.blocks import Block
+from evalui.scoring.cell_summary import summarise
 from evalui.types import CellResult, Language
 
 
@@ -53,7 +54,7 @@ def _calibration(language: Language) -> Sequence[Block]:
 
 def _health(language: Language) -> Sequence[Block]:
     result = cell_result(right, subjects=3)
-    blind = choices_only_blocks([summarise(result)], "d", language, places={"m": 0})
+    blind = choices_only_blocks([summarise(result)], "d", language, markers=Markers(("m",)))
     return health_blocks(list(result.samples.values()), language, blind=blind)
 
 

@@ -7,8 +7,8 @@ from bias_examples import Pick, cell_result, fond, halting, right
 
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.blocks import Block
+from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.types import CellState, Interval, Language, LeftOut, Pattern
 

@@ -12,11 +12,9 @@ from evalui.report.analyses.open_answers.figures import (
     AnswerPair,
     AnswerSummary,
     compare_answers,
-    figure_values,
     ranking_metric,
     summarise_answers,
 )
-from evalui.report.analyses.overview.summary import Measure, Summary, pair_summary
 from evalui.report.analyses.statistics import (
     MEASURES,
     CellComparison,
@@ -24,7 +22,9 @@ from evalui.report.analyses.statistics import (
     holm_corrected,
     shared_measures,
 )
-from evalui.types import Cell, CellResult, Sample, Trial
+from evalui.scoring.cell_summary import Measure, Summary, pair_summary
+from evalui.scoring.cell_trials import QuestionTrials, scores_by_question
+from evalui.types import Cell, CellResult, Sample
 
 # What written answers are compared by, and the text figure that it is.
 FIGURES = {"rouge": MAIN, "recall": RECALL}
@@ -75,8 +75,8 @@ class Comparison:
     """Contenders on the same questions under one measure, the widest difference first.
 
     `rows` are what is drawn: all pairs, or the only one under each measure, seen from one side.
-    `values` are per cell and question, `trials` in the order of the variants. `answers` are the
-    figures of written answers.
+    `values` are per cell and question, `trials` by cell in the order of the variants. `answers` are
+    the figures of written answers.
     """
 
     contenders: tuple[Contender, ...]
@@ -86,7 +86,7 @@ class Comparison:
     rows: tuple[PairComparison, ...]
     results: tuple[CellResult, ...]
     values: Mapping[str, Mapping[str, float]]
-    trials: Mapping[str, Mapping[str, Sequence[Trial]]]
+    trials: Mapping[str, QuestionTrials]
     answers: tuple[AnswerSummary, ...] = ()
 
     @property
@@ -193,7 +193,7 @@ def _of_answers(
     measures = ("recall", "rouge") if ranking_metric(answers).figure == RECALL else ("rouge",)
     measure = preferred if preferred in measures else measures[0]
     figure = FIGURES[measure]
-    values = [figure_values(result.trials, figure) for result in results]
+    values = [scores_by_question(result.trials, figure) for result in results]
     of = {each.name: (each, own) for each, own in zip(contenders, values, strict=True)}
     compared_pairs = [_ahead_first(each) for each in compare_answers(results, figure)]
     pairs = [
@@ -226,7 +226,7 @@ def _compared(
         results=tuple(results),
         values={each.id: value for each, value in zip(contenders, values, strict=True)},
         trials={
-            each.id: _by_question(result.trials)
+            each.id: QuestionTrials(result.trials)
             for each, result in zip(contenders, results, strict=True)
         },
     )
@@ -237,13 +237,6 @@ def _ahead_first(pair: AnswerPair) -> AnswerPair:
         return pair
     first, second, low, high = pair.second, pair.first, -pair.high, -pair.low
     return replace(pair, first=first, second=second, value=-pair.value, low=low, high=high)
-
-
-def _by_question(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
-    by_question: dict[str, list[Trial]] = {}
-    for trial in trials:
-        by_question.setdefault(trial.sample_id, []).append(trial)
-    return by_question
 
 
 def _reversed(pair: CellComparison, first: Cell) -> CellComparison:

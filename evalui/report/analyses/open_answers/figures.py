@@ -6,16 +6,23 @@ from itertools import combinations, zip_longest
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalui.messages import localized
 from evalui.proportions import wilson_interval
 from evalui.report.numbers import count
-from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.cell_trials import (
+    CellTrials,
+    QuestionTrials,
+    score_values,
+    scores_by_question,
+)
 from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.scoring.statistics.paired_tests import paired_bootstrap as compare
 from evalui.scoring.text_metrics import contains_chinese
+from evalui.scoring.trial_columns import NO_CHOICE, TrialColumns, columns_of
 from evalui.types import (
     NO_REFERENCE,
     Cell,
@@ -138,15 +145,16 @@ def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
     one that has given none counts as the others do, and as shown two if none has any.
     """
     judged = [result for result in results if result.cell.mode == JUDGE]
-    shown = [len(one.trials[0].variant.permutation) if one.trials else 0 for one in judged]
+    shown = [int(columns_of(one.trials).n_options[0]) if one.trials else 0 for one in judged]
     alike = 1 if 1 in shown and 2 not in shown else 2
     return tuple(one for one, n in zip(judged, shown, strict=True) if (n or alike) == 1)
 
 
 def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> AnswerSummary:
     """All figures of one cell, from the answers that are in; `judged` are cells of ratings."""
-    trials = result.trials
-    made = CellTrials(trials, result.cell.pattern) if trials else None
+    columns = columns_of(result.trials)
+    made = CellTrials(columns, result.cell.pattern) if columns else None
+    trials = list(columns)  # their texts are read once
     segments = [pair for trial in trials for pair in _segments(trial, result.samples)]
     marks = (judge_rating(result.cell.model, one) for one in judged)
     return AnswerSummary(
@@ -156,14 +164,14 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         questions=len(result.samples),
         n=len(trials),
         compared=len(made.compared) if made else 0,
-        empty=sum(trial.choice is None for trial in trials),
-        truncated=sum(trial.reading.rule == "cut" for trial in trials),
+        empty=int((columns.reading.choice == NO_CHOICE).sum()),
+        truncated=_count_rule(columns, "cut"),
         length=_median(list(map(_length, trials))),
         means=made.text_means if made else {},
         figures=compute_figures(made or (), result.cell.pattern, answers="texts"),
         corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
         ratings=tuple(one for one in marks if one),
-        question_ids=frozenset(one.sample_id for one in made.compared) if made else frozenset(),
+        question_ids=frozenset(QuestionTrials(made.compared)) if made else frozenset(),
         compared_length=_median([len(reply) for reply, own in segments if own]),
         reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
         containment=_containment(trials, result.samples),
@@ -173,13 +181,15 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
 def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
     """What a judge of single answers gave one model, None if it saw none of its answers."""
     own = {place for place, one in enumerate(judged.contestants) if one.name == model}
-    trials = [trial for trial in judged.trials if trial.variant.permutation[0] in own]
     if judged.trials and not own:
         return None
+    columns = columns_of(judged.trials)
+    seen = [not own.isdisjoint(order.permutation[:1]) for order in columns.orders]
+    trials = columns.take(np.array(seen, dtype=np.bool_)[columns.order])
     # A judge that has given no mark yet is taken to use the usual scale.
-    scale = next((name for one in trials for name in _SCALES if name in one.scores), "rating")
-    marks = [trial.scores[scale][0] for trial in trials if scale in trial.scores]
-    unreferenced = sum(trial.reading.rule == NO_REFERENCE for trial in trials)
+    scale = _first_scale(trials)
+    _, marks = score_values(trials, scale)
+    unreferenced = _count_rule(trials, NO_REFERENCE)
     return JudgeRating(
         judge=judged.cell.model,
         scale=scale,
@@ -190,6 +200,18 @@ def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
         error=judged.error,
         unreferenced=unreferenced,
     )
+
+
+def _count_rule(trials: TrialColumns, name: str) -> int:
+    """How many trials were read by a rule."""
+    codes = [code for code, rule in enumerate(trials.rules) if rule == name]
+    return int(np.isin(trials.reading.rule, codes).sum())
+
+
+def _first_scale(trials: TrialColumns) -> str:
+    """The scale of the first judgement that has a mark; "rating" without any."""
+    first = {name: rows[0] for name in _SCALES if len(rows := score_values(trials, name)[0])}
+    return min(first, key=first.__getitem__, default="rating")
 
 
 def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
@@ -206,7 +228,7 @@ def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerP
 
 
 def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
-    values = {result.cell: figure_values(result.trials, figure) for result in group}
+    values = {result.cell: scores_by_question(result.trials, figure) for result in group}
     compared = [
         (first, second, difference)
         for first, second in combinations(values, 2)
@@ -226,11 +248,6 @@ def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
             dataset=first.dataset,
             signature=f"{first.signature} + {second.signature}",
         )
-
-
-def figure_values(trials: Sequence[Trial], figure: str) -> dict[str, float]:
-    """A text figure of each answer that has it, by question."""
-    return {trial.sample_id: trial.scores[figure][0] for trial in trials if figure in trial.scores}
 
 
 def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -265,11 +282,11 @@ def _length(trial: Trial) -> int:
     return sum(map(len, trial.answers))
 
 
-def _mean_rating(marks: Sequence[float], scale: str) -> Interval | None:
-    if not marks:
+def _mean_rating(marks: NDArray[np.float64], scale: str) -> Interval | None:
+    if not len(marks):
         return None
     low, high = _SCALES[scale]
-    (share,) = mean_intervals((np.array(marks)[:, None] - low) / (high - low))
+    (share,) = mean_intervals((marks[:, None] - low) / (high - low))
     bounds = (low + (high - low) * each for each in (share.value, share.low, share.high))
     return Interval(*bounds, n=share.n)
 

@@ -27,7 +27,9 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names_shortened
+from evalui.scoring.cell_trials import score_values
 from evalui.scoring.statistics.paired_tests import holm, paired_bootstrap
+from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Interval, Language
 
 _LEVEL = 0.05  # of the test of two models' marks, corrected for the number of pairs
@@ -166,12 +168,12 @@ def _shares(result: CellResult) -> Mapping[str, Mapping[str, float]]:
     """Each contestant's marks by question, as shares of the highest."""
     names = [one.name for one in result.contestants]
     shares: dict[str, dict[str, float]] = {name: {} for name in names}
-    for trial in result.trials:
-        own = shares[names[trial.variant.permutation[0]]]
-        if "rating" in trial.scores:
-            own[trial.sample_id] = trial.scores["rating"][0] / _HIGHEST
-        elif "correct" in trial.scores:
-            own[trial.sample_id] = trial.scores["correct"][0]
+    columns = columns_of(result.trials)
+    for scale, highest in (("correct", 1.0), ("rating", _HIGHEST)):
+        rows, marks = score_values(columns, scale)
+        for row, mark in zip(rows.tolist(), (marks / highest).tolist(), strict=True):
+            shown = columns.orders[columns.order[row]].permutation[0]
+            shares[names[shown]][columns.ids[columns.sample[row]]] = mark
     return shares
 
 

@@ -16,7 +16,6 @@ from evalui.report.analyses.overview.sections import (
     section,
 )
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding, standings
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.overview.verdict import headline, mode_word
 from evalui.report.blocks import (
     Block,
@@ -27,6 +26,7 @@ from evalui.report.blocks import (
     Links,
 )
 from evalui.report.numbers import count
+from evalui.scoring.cell_summary import Summary
 from evalui.types import Language, LeftOut
 
 

@@ -9,7 +9,6 @@ from evalui.report.analyses.overview.lead import bias_state, picks
 from evalui.report.analyses.overview.narrative import mode_name
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -27,6 +26,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.numbers import count, format_figure, format_range, format_value
 from evalui.report.words import band_text
+from evalui.scoring.cell_summary import Summary
 from evalui.scoring.metrics import Metric, is_added, metrics_in
 from evalui.types import Interval, Language
 

@@ -3,8 +3,8 @@
 from evalui.messages import localized
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.blocks import Column, Details, Table, TextCell
+from evalui.scoring.cell_summary import Summary
 from evalui.types import Language
 
 

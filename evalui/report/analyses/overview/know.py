@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.analyses.overview.verdict import mode_word
 from evalui.report.analyses.overview.warnings import (
     LEVELS,
@@ -16,6 +15,7 @@ from evalui.report.analyses.overview.warnings import (
 )
 from evalui.report.blocks import Block, Details, Link, Links, NoteLine, Notes
 from evalui.report.words import join_names_shortened, join_sentences
+from evalui.scoring.cell_summary import Summary, is_unfinished
 from evalui.types import Cell, Language
 
 GUESSING = ("chance", "below-chance")  # notes on models no better than guessing

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import answers_at, mode_name, overview_title
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
-from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.analyses.overview.verdict import verdict
 from evalui.report.blocks import (
     NONE,
@@ -27,6 +26,7 @@ from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.report.words import band_text
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
+from evalui.scoring.cell_summary import Summary, is_unfinished
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Interval, Language

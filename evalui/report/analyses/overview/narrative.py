@@ -7,8 +7,8 @@ beats another is for `statistics`, whether a position is preferred for `position
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.numbers import count, decimal_places, fixed, format_value, percent
+from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import group_name, mode_name
 from evalui.report.analyses.overview.standing import DatasetStanding
-from evalui.report.analyses.overview.summary import SubjectGroup, Summary
 from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
 from evalui.report.analyses.statistics import (
     CellComparison,
@@ -41,6 +40,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import join_sentences
 from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW
+from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Interval, Language

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evalui.report.analyses.overview.narrative import with_question
-from evalui.report.analyses.overview.summary import Measure, Summary, is_unfinished
 from evalui.report.analyses.statistics import CellComparison, ComparisonSet, comparisons
 from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.scoring.cell_summary import Measure, Summary, is_unfinished
 from evalui.scoring.statistics.paired_tests import RankBand
 
 MOST_MODES = 3  # beside each other; of more, one is shown at a time

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import above_chance
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding, pair_of
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics import (
     CellComparison,
     ComparisonSet,
@@ -20,6 +19,7 @@ from evalui.report.blocks import Headline
 from evalui.report.numbers import count, format_range, format_value, percent
 from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.scoring.cell_summary import Summary
 from evalui.types import Interval, Language
 
 _PLENTY = 0.001  # the corrected p-value below which nobody asks for more questions

@@ -13,7 +13,6 @@ from evalui.report.analyses.overview.narrative import (
     above_chance,
     best_case_accuracy,
 )
-from evalui.report.analyses.overview.summary import Summary, is_unfinished
 from evalui.report.blocks import Kind
 from evalui.report.numbers import (
     count,
@@ -24,6 +23,7 @@ from evalui.report.numbers import (
     percent,
 )
 from evalui.scoring.cautions import HIDDEN_BELOW, Caution, CautionEvidence, cautions
+from evalui.scoring.cell_summary import Summary, is_unfinished
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.types import LETTERS, Interval, Language
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import picks_subtitle
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.position_bias.figures import GridCell, wrong_picks
 from evalui.report.analyses.position_bias.findings import (
     ckld_text,
@@ -54,6 +53,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.significance import StatisticalTest
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Cell, Interval, Language, Sample

@@ -3,18 +3,19 @@
 Rows of maps are numbers with names; which cells may be compared is decided here.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
 from evalui.report.analyses.overview.narrative import group_name, names
-from evalui.report.analyses.overview.summary import GroupKind, SubjectGroup, Summary
 from evalui.report.charts.theme import MIN_QUESTIONS
+from evalui.scoring.cell_summary import GroupKind, SubjectGroup, Summary
+from evalui.scoring.choice.trial_grid import strata
+from evalui.scoring.position_bias.consistency import most_frequent
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.scoring.statistics.paired_tests import benjamini_hochberg
-from evalui.types import Cell, CellResult, Interval, Language, Sample, Trial
+from evalui.types import Cell, CellResult, Interval, Language, Sample
 
 _LEVEL = 0.05  # of false findings among the stars
 
@@ -180,20 +181,9 @@ def questions_in(result: CellResult, bias: StratumBias, grid_cell: GridCell) -> 
     """
     if bias.consistency is None:
         return ()
-    by_question: defaultdict[str, list[Trial]] = defaultdict(list)
-    for trial in result.trials:
-        if len(trial.variant.permutation) == bias.n_options and not trial.fixed_reason:
-            by_question[trial.sample_id].append(trial)
-    return tuple(
-        sample
-        for sample in result.samples.values()
-        if len(by_question[sample.id]) == bias.consistency.n_orders
-        and _grid_cell(by_question[sample.id]) == grid_cell
-    )
-
-
-def _grid_cell(trials: Iterable[Trial]) -> GridCell | None:
-    chosen = [(trial.variant.permutation, trial.choice) for trial in trials]
-    slots = Counter(slot for _, slot in chosen if slot is not None)
-    options = Counter(order[slot] for order, slot in chosen if slot is not None)
-    return GridCell(max(slots.values()), max(options.values())) if slots else None
+    made = strata(result.trials, result.cell.pattern)
+    stratum = next(one for one in made if one.n_options == bias.n_options)
+    slots, options = most_frequent(stratum)
+    ids = stratum.ids[(slots == grid_cell.slots) & (options == grid_cell.options)]
+    names = frozenset[str](ids.tolist())
+    return tuple(sample for sample in result.samples.values() if sample.id in names)

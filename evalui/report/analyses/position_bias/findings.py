@@ -10,7 +10,6 @@ from evalui.report.analyses.overview.narrative import (
     recall_extremes,
     recall_title,
 )
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.numbers import (
     count,
     fixed,
@@ -21,6 +20,7 @@ from evalui.report.numbers import (
     percent,
 )
 from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.consistency import Consistency
 from evalui.scoring.position_bias.counts import RecallSpread
 from evalui.scoring.position_bias.summary import StratumBias

@@ -10,8 +10,8 @@ from itertools import combinations
 from typing import Literal
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.summary import Measure, Summary
 from evalui.report.numbers import count, decimal_places, fixed, p_value, signed_points
+from evalui.scoring.cell_summary import Measure, Summary
 from evalui.scoring.statistics.paired_tests import (
     McNemar,
     PairedTTest,

@@ -7,7 +7,6 @@ from math import sqrt
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.standing import DatasetStanding, standings
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics import (
     CellComparison,
     ComparisonSet,
@@ -50,6 +49,7 @@ from evalui.report.numbers import (
     percent,
 )
 from evalui.report.words import band_text
+from evalui.scoring.cell_summary import Summary
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 

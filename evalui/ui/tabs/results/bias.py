@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evalui.report.analyses.overview.narrative import names
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.position_bias.blocks import (
     BiasChoice,
     BiasLinks,
@@ -15,6 +14,7 @@ from evalui.report.analyses.position_bias.figures import GridCell, questions_in
 from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.html import Html, div, el
 from evalui.report.render.page import render_blocks
+from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import card, field, select

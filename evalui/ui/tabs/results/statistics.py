@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.analyses.overview.every import signatures
-from evalui.report.analyses.overview.summary import Measure
 from evalui.report.analyses.statistics import (
     ComparisonSet,
     comparisons,
@@ -24,6 +23,7 @@ from evalui.report.blocks import Block, Headline
 from evalui.report.html import Html, div, el
 from evalui.report.numbers import count
 from evalui.report.render.page import render_blocks
+from evalui.scoring.cell_summary import Measure
 from evalui.types import Cell
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import card, field, select

@@ -4,9 +4,9 @@ import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
 from evalui.report.analyses.calibration import calibrated_cells, calibration_blocks
-from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.blocks import ChartBlock, Details, Notes, StateCell, Table, TextCell
 from evalui.report.render.text import cell_text
+from evalui.scoring.cell_summary import Summary, summarise
 
 
 @pytest.fixture(scope="module")

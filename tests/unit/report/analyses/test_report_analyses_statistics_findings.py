@@ -11,7 +11,6 @@ from pair_examples import GUESSING, KNOWING, LEVEL, summary, two
 
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.sections import pairs_table
-from evalui.report.analyses.overview.summary import Summary
 from evalui.report.analyses.statistics import (
     CellComparison,
     ComparisonSet,
@@ -23,6 +22,7 @@ from evalui.report.analyses.statistics import (
 )
 from evalui.report.analyses.statistics.blocks import pair_plot, pairs_caption, statistics_blocks
 from evalui.report.blocks import Card, Details, Headline, ModelCell, Table
+from evalui.scoring.cell_summary import Summary
 from evalui.types import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)

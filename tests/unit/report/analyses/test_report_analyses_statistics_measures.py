@@ -1,7 +1,6 @@
 import pytest
 from bias_examples import cell_result, fond, halting, right
 
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.statistics import (
     CellComparison,
     IncomparablePair,
@@ -9,6 +8,7 @@ from evalui.report.analyses.statistics import (
     holm_corrected,
     shared_measures,
 )
+from evalui.scoring.cell_summary import summarise
 
 
 def against_the_first(*results) -> list[CellComparison | IncomparablePair]:

@@ -5,7 +5,6 @@ from bias_examples import cell_result, fond, halting, right
 from pair_examples import summary
 
 from evalui.report.analyses.overview.sections import pairs_table
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.statistics import (
     CellComparison,
     IncomparablePair,
@@ -23,6 +22,7 @@ from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Card, Details, Table
 from evalui.report.numbers import p_value, signed_points
 from evalui.report.render.page import render_blocks
+from evalui.scoring.cell_summary import summarise
 from evalui.scoring.statistics.paired_tests import McNemar, PairedTTest
 from evalui.types import Cell
 

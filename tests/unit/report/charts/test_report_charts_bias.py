@@ -1,9 +1,9 @@
 import pytest
 from bias_examples import cell_result, fond
 
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias.figures import GapRow, PriorRow
 from evalui.report.charts.bias import agreement_map, gap_map, prior_map
+from evalui.scoring.cell_summary import summarise
 from evalui.types import Interval
 
 

@@ -1,7 +1,6 @@
 import pytest
 from bias_examples import cell_result, fond, with_probabilities
 
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.charts.calibration import (
     reliability,
     reliability_subtitle,
@@ -9,6 +8,7 @@ from evalui.report.charts.calibration import (
     sample_size_lines,
 )
 from evalui.scoring.calibration import Calibration, CalibrationBin
+from evalui.scoring.cell_summary import summarise
 from evalui.types import Interval
 
 

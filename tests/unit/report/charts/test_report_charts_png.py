@@ -14,7 +14,6 @@ from evalui.report.analyses.arena.document import judged_blocks
 from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.overview.document import overview_blocks
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table
@@ -27,6 +26,7 @@ from evalui.report.charts.theme import (
     series_styles,
 )
 from evalui.report.render.pictures import pictures
+from evalui.scoring.cell_summary import summarise
 from evalui.types import Language
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -7,11 +7,11 @@ import pytest
 from bias_examples import cell_result, fond
 from chart_examples import HEAT_MAP, LINES, PANELS
 
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.charts.answers import picks_heat_map
 from evalui.report.charts.kinds import Cells, HeatMap, Label, Panel
 from evalui.report.charts.svg import draw_svg
 from evalui.report.charts.theme import COLOURS, SCALES
+from evalui.scoring.cell_summary import summarise
 
 HOSTILE = "<b>&\"'"
 INK = "currentColor"

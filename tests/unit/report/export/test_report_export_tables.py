@@ -2,7 +2,6 @@ import pandas as pd
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.export.tables import (
     bias,
     confusion,
@@ -14,6 +13,7 @@ from evalui.report.export.tables import (
     tables,
     trials,
 )
+from evalui.scoring.cell_summary import summarise
 
 _SUBJECTS = {
     "q0": {"subject": "law", "subject_zh": "法学", "file": "law_val.csv", "line": "2"},

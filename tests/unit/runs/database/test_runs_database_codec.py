@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runs_examples import dataset, sample, trial
+from runs_examples import dataset
 
 from evalui.messages import Sentence, sentence
 from evalui.runs.database import codec
@@ -16,11 +16,9 @@ from evalui.types import (
     Logprob,
     Message,
     NextToken,
-    Reading,
     Request,
     Response,
     Sample,
-    Trial,
     Usage,
     Variant,
 )
@@ -46,48 +44,15 @@ def test_no_probability_at_all_reads_back() -> None:
     assert codec.decode_response(codec.encode_response(response)).total == -math.inf  # pyright: ignore
 
 
-@given(
-    probabilities=st.lists(numbers, max_size=4).map(tuple),
-    mass=st.none() | numbers,
-    scores=st.dictionaries(words, st.lists(numbers).map(tuple)),
-    choice=st.none() | st.integers(0, 9),
-    reply=st.none() | words,
-)
-def test_a_trial_reads_back_as_it_was(
-    probabilities: tuple[float, ...],
-    mass: float | None,
-    scores: dict[str, tuple[float, ...]],
-    choice: int | None,
-    reply: str | None,
-) -> None:
-    written = Trial(
-        sample_id="law/3",
-        variant=Variant((3, 0, 1, 2)),
-        target=2,
-        headline="tolerant",
-        readings={
-            "tolerant": Reading(choice, 0.5, "marker", tied=True),
-            "strict": Reading(None, 0.0, "not-a-letter"),
-        },
-        probabilities=probabilities,
-        mass=mass,
-        reply=reply,
-        scores=scores,
-        merged_boundaries=2,
-        truncated=True,
-        fixed_reason="duplicates",
-    )
-    read = codec.decode_trial("law/3", "3,0,1,2", reply, codec.encode_trial(written))
-    assert read == written
+@pytest.mark.parametrize("turns", [(), ("one",), ("“一”", 'a "b"\n')])
+def test_the_turns_of_a_conversation_read_back(turns: tuple[str, ...]) -> None:
+    written = codec.encode_turns(turns)
+    assert codec.decode_turns(written) == turns
+    assert codec.decode_answers("last", written) == (turns or ("last",))
 
 
-def test_trials_that_were_answered_alike_share_their_readings() -> None:
-    body = codec.encode_trial(trial(1))
-    one, other = (codec.decode_trial(name, "0,1", None, body) for name in ("a", "b"))
-    assert one.readings is other.readings
-    assert one.headline is other.headline
-    wrong = codec.encode_trial(trial(1, choice=3, credit=0.0))
-    assert codec.decode_trial("a", "0,1", None, wrong).readings != one.readings
+def test_no_reply_is_a_blank_answer() -> None:
+    assert codec.decode_answers(None, None) == ("",)
 
 
 def test_a_sample_reads_back_as_it_was() -> None:
@@ -161,14 +126,3 @@ def test_a_dataset_read_otherwise_has_another_key() -> None:
 
 def test_the_same_dataset_has_the_same_key() -> None:
     assert codec.dataset_key(dataset(3)) == codec.dataset_key(dataset(3))
-
-
-def test_the_columns_of_a_trial_are_not_written_twice() -> None:
-    assert "spoken" not in codec.encode_trial(trial(1, reply="spoken"))
-    assert sample(1).id not in codec.encode_trial(trial(1))
-
-
-@pytest.mark.parametrize(("written", "fixed"), [("true", "naming"), ("false", "")])
-def test_a_trial_of_an_older_store_keeps_why_its_options_did_not_move(written: str, fixed: str):
-    text = f'[0,"forced",{{"forced":[0,1.0,"forced",false]}},[],null,{{}},0,false,{written}]'
-    assert codec.decode_trial("law/3", "0,1", None, text).fixed_reason == fixed

@@ -188,7 +188,7 @@ def test_deleting_a_run_takes_its_trials_along_and_stops_its_worker(
         queue.check_lease(database, lease)
     with pytest.raises(RunLeaseLost):
         write_trials(database, lease, 1, [trial(2)])
-    assert read_trials(database, 1) == ()
+    assert tuple(read_trials(database, 1)) == ()
     assert read_runs(database) == []
 
 
@@ -252,7 +252,7 @@ def test_a_worker_thought_dead_can_write_nothing(database: Database, lease: Leas
         with pytest.raises(RunLeaseLost):
             write()
     assert not queue.heartbeat(database, lease)
-    assert read_trials(database, 1) == ()
+    assert tuple(read_trials(database, 1)) == ()
     assert get_responses(database, [b"k" * 32]) == {}
 
 

@@ -1,17 +1,24 @@
 import pytest
 from runs_examples import trial
 
+from evalui.errors import StoreError
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import done_keys, read_result, read_trials, write_trials
+from evalui.runs.database.trials import (
+    done_keys,
+    read_result,
+    read_trials,
+    read_trials_of,
+    write_trials,
+)
 from evalui.types import Variant
 
 
 def test_trials_read_back_as_they_were(database: Database, lease: Lease) -> None:
     written = (trial(0, reply="A"), trial(1, choice=None, credit=0.5, tied=True))
     write_trials(database, lease, 1, written)
-    assert read_trials(database, 1) == written
+    assert tuple(read_trials(database, 1)) == written
 
 
 def test_questions_come_in_file_order_and_variants_in_the_patterns(
@@ -93,3 +100,24 @@ def test_a_result_has_every_question_and_the_trials_so_far(
     assert list(result.samples) == [f"sums/{number}" for number in range(6)]
     assert (result.state, result.total, len(result.trials)) == ("running", 24, 1)
     assert "|model:perfect@f|" in result.cell.signature
+
+
+def test_the_trials_of_one_question_are_those_of_all(database: Database, lease: Lease) -> None:
+    orders = ((3, 0, 1, 2), (0, 1, 2, 3), (2, 3, 0, 1))
+    for order in orders:  # in several blocks, other questions between
+        write_trials(database, lease, 1, [trial(number, order, reply="A") for number in (1, 0)])
+    every = [each for each in read_trials(database, 1) if each.sample_id == "sums/1"]
+    assert list(read_trials_of(database, 1, "sums/1")) == every
+    assert [each.variant.permutation for each in every] == [orders[1], orders[0], orders[2]]
+    assert read_trials_of(database, 1, "sums/5") == ()
+
+
+def test_texts_that_were_deleted_meanwhile_are_an_error(database: Database, lease: Lease) -> None:
+    write_trials(database, lease, 1, [trial(0, reply="A"), trial(1, reply="B")])
+    trials = read_trials(database, 1)
+    with database.writing() as connection:
+        connection.execute("DELETE FROM trial WHERE reply = 'B'")
+    assert trials[0].reply == "A"
+    with pytest.raises(StoreError, match="trials of cell 1 have been deleted"):
+        _ = trials[1]
+    assert trials.reading.credit.tolist() == [1.0, 1.0]

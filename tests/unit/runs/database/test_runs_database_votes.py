@@ -17,7 +17,7 @@ from evalui.runs.database.ballots import VotingPair, pair_key, sides_for, voting
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.runs import read_cells, read_revision
-from evalui.runs.database.schema import MIGRATIONS, migrate
+from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 from evalui.runs.database.trials import write_trials
 from evalui.runs.database.votes import (
     VoteChoice,

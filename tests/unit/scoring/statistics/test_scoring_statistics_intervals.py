@@ -10,7 +10,7 @@ from scoring_examples import golden
 from evalui.proportions import wilson_interval
 from evalui.scoring.statistics.intervals import (
     clustered_mean,
-    clustered_mean_by_id,
+    clustered_mean_by_code,
     clustered_ratio,
     clustered_share,
     share_interval,
@@ -86,7 +86,7 @@ def test_a_single_question_has_no_standard_error():
 
 
 def test_values_are_gathered_by_question_in_any_order():
-    mixed = clustered_mean_by_id(["q", "r", "q", "r"], [1.0, 0.0, 0.0, 0.0])
+    mixed = clustered_mean_by_code(np.array([0, 1, 0, 1]), np.array([1.0, 0.0, 0.0, 0.0]))
     assert mixed == clustered_mean(np.array([0.5, 0.0]), np.array([2, 2]))
 
 

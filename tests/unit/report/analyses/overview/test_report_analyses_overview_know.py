@@ -68,7 +68,7 @@ def test_modes_are_named_where_there_are_several():
     cells = [summary(mute(3), LATE), summary(fond, LATE, mode="cloze"), summary(right, EARLY)]
     details = what_to_know(cells, "en", baselines=())
     assert details.kind == "bad"
-    assert details.finding.startswith(f"{LATE}, reply: 320 of 960 replies unreadable")
+    assert details.finding.startswith(f"{LATE} · reply: 320 of 960 replies unreadable")
 
 
 def test_the_first_sentence_of_a_text():

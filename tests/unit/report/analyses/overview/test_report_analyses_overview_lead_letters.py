@@ -6,7 +6,6 @@ import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
 from evalui.report.analyses.overview.document import overview_blocks
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias.figures import prior_rows
 from evalui.report.analyses.position_bias.findings import (
     findings,
@@ -17,6 +16,7 @@ from evalui.report.analyses.position_bias.verdict import verdict
 from evalui.report.export.choice_names import PublicBias
 from evalui.report.export.json import encode
 from evalui.report.render.markdown import as_markdown
+from evalui.scoring.cell_summary import summarise
 
 
 @pytest.fixture(scope="module")

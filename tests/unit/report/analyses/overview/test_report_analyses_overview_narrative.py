@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from evalui.report.analyses.overview import narrative
-from evalui.report.analyses.overview.summary import Summary, summarise
+from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import Cell, Interval
 

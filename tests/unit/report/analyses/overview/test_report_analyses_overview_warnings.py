@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.overview.warnings import evidence, notes
+from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.types import Cell, Interval
 

@@ -6,7 +6,6 @@ import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias.blocks import (
     BiasChoice,
     BiasLinks,
@@ -31,6 +30,7 @@ from evalui.report.blocks import (
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import render_blocks
 from evalui.report.render.text import cell_text
+from evalui.scoring.cell_summary import summarise
 from evalui.types import CellResult, Language
 
 FOND = cell_result(fond)

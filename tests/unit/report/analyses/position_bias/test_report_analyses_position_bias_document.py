@@ -3,10 +3,10 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, right
 
-from evalui.report.analyses.overview.summary import Summary, summarise
 from evalui.report.analyses.position_bias.document import bias_document
 from evalui.report.blocks import Block, ChartBlock, Details, Heading, Paragraph
 from evalui.report.render.page import as_page
+from evalui.scoring.cell_summary import Summary, summarise
 
 
 def _two_sizes() -> Summary:

@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
-from evalui.report.analyses.overview.summary import subject_groups, summarise
 from evalui.report.analyses.position_bias.figures import (
     GridCell,
     comparable,
@@ -14,6 +13,7 @@ from evalui.report.analyses.position_bias.figures import (
     subjects_of,
     wrong_picks,
 )
+from evalui.scoring.cell_summary import subject_groups, summarise
 
 
 def test_priors_come_from_probabilities_and_else_from_picks():

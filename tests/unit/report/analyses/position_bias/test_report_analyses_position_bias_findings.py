@@ -4,13 +4,13 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias.findings import (
     ckld_text,
     counted_picks,
     findings,
     kappa,
 )
+from evalui.scoring.cell_summary import summarise
 from evalui.scoring.position_bias.counts import RecallSpread
 from evalui.scoring.position_bias.significance import PermutationTest
 from evalui.scoring.position_bias.summary import StratumBias

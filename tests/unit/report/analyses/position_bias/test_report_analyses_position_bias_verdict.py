@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.analyses.position_bias.verdict import verdict
 from evalui.report.blocks import Headline
+from evalui.scoring.cell_summary import summarise
 from evalui.scoring.position_bias.summary import StratumBias
 
 

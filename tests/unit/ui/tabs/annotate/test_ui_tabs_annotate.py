@@ -318,9 +318,7 @@ def test_a_conversation_shows_every_turn(tab: AnnotateTab, act: MakeAct, desk: A
         connection.execute(
             "UPDATE sample SET body = json_set(body, '$[7]', json('[\"And then?\"]'))"
         )
-        connection.execute(
-            "UPDATE trial SET body = json_set(body, '$[9]', json('[\"One\",\"Two\"]'))"
-        )
+        connection.execute('UPDATE trial SET turns = json(\'["One","Two"]\')')
     page = opened(tab, act, run_id)
     for shown in ("One", "And then?", "Two"):
         assert page.count(f"<p>{shown}</p>") == 2

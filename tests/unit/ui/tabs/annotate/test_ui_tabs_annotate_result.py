@@ -12,6 +12,7 @@ from ui_examples import HOSTILE
 
 from evalui.messages import messages
 from evalui.runs.database.ballots import voting_pairs
+from evalui.runs.database.column_blocks import decode_columns, encode_columns, no_texts
 from evalui.runs.database.votes import VoteChoice, VoteInput, cast_vote, next_ballots, read_votes
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
@@ -159,7 +160,13 @@ def test_another_trial_makes_other_figures(desk: AppService):
     run_id = open_run(desk, judged=True)
     before = desk.report(run_id, "en")
     with desk.database.writing() as connection:
-        connection.execute("DELETE FROM trial WHERE rowid = (SELECT max(rowid) FROM trial)")
+        last = "FROM trial_block WHERE first = (SELECT max(first) FROM trial_block)"
+        (body,) = connection.execute(f"SELECT body {last}").fetchone()
+        fewer = encode_columns(decode_columns(body, no_texts)[:-1])
+        connection.execute(
+            "UPDATE trial_block SET body = ? WHERE first = (SELECT max(first) FROM trial_block)",
+            (fewer,),
+        )
         connection.execute("UPDATE cell SET done = done - 1 WHERE mode = 'judge'")
         connection.execute("UPDATE run SET revision = revision + 1")
     assert desk.report(run_id, "en").arenas[0].done == before.arenas[0].done - 1

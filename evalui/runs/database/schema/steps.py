@@ -1,13 +1,15 @@
 """The schema, as numbered steps that only go forward.
 
 A step that has been released is never edited: a change is a new step at the end. Each step is a
-tuple of statements and runs whole or not at all.
+tuple of statements and functions and runs whole or not at all.
 """
 
 import sqlite3
 import time
+from collections.abc import Callable
 
 from evalui.errors import StoreError
+from evalui.runs.database.schema.trials_to_columns import move_trials_to_columns
 
 _FIRST = (
     """
@@ -286,7 +288,22 @@ _SEVENTH = (
 # What a run was given and does not evaluate, as JSON.
 _EIGHTH = ("ALTER TABLE run ADD COLUMN left_out TEXT NOT NULL DEFAULT '[]'",)
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
+# Figures are computed from columns; the statements stand beside the function.
+_NINTH = (
+    move_trials_to_columns,
+    # What was computed of a cell when it had ended with so many trials, by a version of figures.
+    """
+    CREATE TABLE kept_figures (
+        cell INTEGER PRIMARY KEY REFERENCES cell ON DELETE CASCADE,
+        version TEXT NOT NULL,
+        done INTEGER NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT
+    """,
+)
+
+Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
+MIGRATIONS: tuple[Step, ...] = (
     _FIRST,
     _SECOND,
     _THIRD,
@@ -295,10 +312,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _SIXTH,
     _SEVENTH,
     _EIGHTH,
+    _NINTH,
 )
 
 
-def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:
+def migrate(connection: sqlite3.Connection, steps: tuple[Step, ...]) -> None:
     """Bring the schema up to date; `connection` is inside a write transaction.
 
     Raises:
@@ -313,5 +331,8 @@ def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) 
         raise StoreError("newer-schema", found=applied, known=len(steps))
     for number, statements in enumerate(steps[applied:], start=applied + 1):
         for statement in statements:
-            connection.execute(statement)
+            if isinstance(statement, str):
+                connection.execute(statement)
+            else:
+                statement(connection)
         connection.execute("INSERT INTO migration VALUES (?, ?)", (number, time.time()))

@@ -10,18 +10,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
 from evalui.scoring.choice.circular import (
     CircularIntervals,
     CircularMetrics,
     Measure,
     Outcomes,
-    circular_intervals,
-    circular_metrics,
+    accuracy_as_written,
     group_means,
+    metrics_of_grids,
 )
-from evalui.scoring.choice.trial_grid import strata, trial_grids
+from evalui.scoring.choice.trial_grid import TrialGrid, first_come
 from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.position_bias.pride import slot_prior
@@ -36,6 +36,8 @@ from evalui.scoring.statistics.intervals import (
 )
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
 
+# Raised when a figure of `Summary` changes, so that what stores keep is computed anew.
+FIGURES_VERSION = "1"
 _WRITTEN = "perf_origin"  # the metric of the order as written alone
 GroupKind = Literal["subject", "category", "hard", "all"]
 
@@ -80,15 +82,16 @@ def subject_groups(
     samples: Mapping[str, Sample], trials: Sequence[Trial], pattern: Pattern
 ) -> tuple[SubjectGroup, ...]:
     """Subjects, then categories, the hard subjects and all; nothing if there is one subject."""
-    by_subject: dict[str, list[Trial]] = {}
+    cell = cell_trials(trials, pattern)
+    asked, _ = first_come(cell.columns.sample, len(cell.columns.ids))
     kinds: dict[str, Sample] = {}  # any question of a subject names its category
-    for trial in trials:
-        sample = samples[trial.sample_id]
-        by_subject.setdefault(sample.subject, []).append(trial)
+    for code in asked.tolist():
+        sample = samples[cell.columns.ids[code]]
         kinds.setdefault(sample.subject, sample)
-    if len(by_subject) < 2:
+    if len(kinds) < 2:
         return ()
-    figures = {name: circular_metrics(own, pattern) for name, own in by_subject.items()}
+    by_subject = _split_by_subject(cell.grids, samples, list(kinds))
+    figures = {name: metrics_of_grids(own, pattern) for name, own in by_subject.items()}
     subjects = [
         SubjectGroup(
             kind="subject",
@@ -96,7 +99,7 @@ def subject_groups(
             name_zh=kinds[name].metadata.get("subject_zh", ""),
             subjects=(name,),
             n=figures[name].n_origin,
-            accuracy=circular_intervals(own, "origin").origin,
+            accuracy=accuracy_as_written(own),
             micro=figures[name].values,
             macro=figures[name].values,
         )
@@ -107,6 +110,25 @@ def subject_groups(
         for (kind, name), members in _members(kinds).items()
     ]
     return tuple(_with_gap_tests((*subjects, *several), by_subject, pattern))
+
+
+def _split_by_subject(
+    tables: Sequence[TrialGrid], samples: Mapping[str, Sample], subjects: Sequence[str]
+) -> dict[str, list[TrialGrid]]:
+    """The questions of each subject in the grids where it has any, as they stand there.
+
+    The rows are sorted by subject once; each subject then has a part of them, which is no copy.
+    """
+    code_of = {name: code for code, name in enumerate(subjects)}
+    parts: dict[str, list[TrialGrid]] = {name: [] for name in subjects}
+    for table in tables:
+        codes = np.array([code_of[samples[name].subject] for name in table.ids.tolist()])
+        together = table.subset(np.argsort(codes, kind="stable"))
+        ends = np.cumsum(np.bincount(codes, minlength=len(subjects))).tolist()
+        for name, start, end in zip(subjects, [0, *ends], ends, strict=False):
+            if start < end:
+                parts[name].append(together.subset(slice(start, end)))
+    return parts
 
 
 def _members(kinds: Mapping[str, Sample]) -> dict[tuple[GroupKind, str], list[str]]:
@@ -124,7 +146,7 @@ def _aggregate(
     kind: GroupKind,
     name: str,
     members: Sequence[str],
-    by_subject: Mapping[str, Sequence[Trial]],
+    by_subject: Mapping[str, Sequence[TrialGrid]],
     figures: Mapping[str, CircularMetrics],
 ) -> SubjectGroup:
     # Circular figures may rest on fewer questions than those of the order as written.
@@ -134,13 +156,14 @@ def _aggregate(
         group_means(written, {m: figures[m].n_origin for m in members}, members),
         group_means(moved, {m: figures[m].n_circular for m in members}, members),
     )
+    together = [table for m in members for table in by_subject[m]]
     return SubjectGroup(
         kind=kind,
         name=name,
         name_zh="",
         subjects=tuple(members),
         n=means[0].n,
-        accuracy=circular_intervals([t for m in members for t in by_subject[m]], "origin").origin,
+        accuracy=accuracy_as_written(sorted(together, key=lambda table: table.n_options)),
         micro=dict(means[0].micro) | dict(means[1].micro),
         macro=dict(means[0].macro) | dict(means[1].macro),
     )
@@ -153,22 +176,22 @@ def _select_metrics(figures: CircularMetrics, *, origin: bool) -> dict[str, floa
 
 
 def _with_gap_tests(
-    groups: Sequence[SubjectGroup], by_subject: Mapping[str, Sequence[Trial]], pattern: Pattern
+    groups: Sequence[SubjectGroup], by_subject: Mapping[str, Sequence[TrialGrid]], pattern: Pattern
 ) -> Iterator[SubjectGroup]:
     """The groups with their gaps, each tested against the questions outside of it."""
     if pattern == "origin":
         yield from groups
         return
-    lost = {subject: _order_loss_counts(own, pattern) for subject, own in by_subject.items()}
+    lost = {subject: _order_loss_counts(own) for subject, own in by_subject.items()}
     whole = _gap(lost.values())
     for group in groups:
         gap = _gap([lost[subject] for subject in group.subjects])
         yield replace(group, gap=gap, gap_p=_fisher_p_value(gap, whole) if gap and whole else None)
 
 
-def _order_loss_counts(trials: Sequence[Trial], pattern: Pattern) -> tuple[int, int]:
+def _order_loss_counts(tables: Sequence[TrialGrid]) -> tuple[int, int]:
     """How many questions are right as written but not in every order, of how many."""
-    moved = [table.subset(table.reorderable).credit == 1 for table in trial_grids(trials, pattern)]
+    moved = [table.subset(table.reorderable).credit == 1 for table in tables]
     return sum(int((right[:, 0] & ~right.all(axis=1)).sum()) for right in moved), sum(
         map(len, moved)
     )
@@ -276,14 +299,20 @@ def summarise(result: CellResult) -> Summary:
         return replace(summary, figures=compute_figures((), pattern))
     made = CellTrials(trials, pattern)
     intervals, metrics = made.intervals, made.circular
-    biased = _bias(result)
+    unfinished, original = is_unfinished(result), made.original
+    # Where the options were scored one by one, none was shown and no position was chosen.
+    biased = (
+        None
+        if made.scores_options
+        else measure_bias(made, pattern, draws=0 if unfinished else N_DRAWS)
+    )
     return replace(
         summary,
         figures=compute_figures(made, pattern),
         n=metrics.n_origin,
         accuracy=intervals.origin,
         chance=made.chance,
-        readings=format_metrics(made.original).readings if made.original else {},
+        readings=format_metrics(original).readings if original else {},
         robust=intervals.perf,
         chance_robust=made.chance_robust,
         circular=intervals.accuracy and intervals.accuracy.interval,
@@ -292,18 +321,18 @@ def summarise(result: CellResult) -> Summary:
         lost_with_order=_lost(intervals),
         readable=made.readable,
         unreadable=made.unreadable,
-        unreadable_origin=sum(trial.unreadable for trial in made.original),
+        unreadable_origin=int(original.reading.unreadable.sum()),
         ties=made.tied,
         format=made.format,
         metrics=metrics.values,
         incomplete=metrics.incomplete,
         naming=metrics.naming,
         positions=tuple(stratum.position for stratum in biased.strata) if biased else (),
-        groups=subject_groups(result.samples, trials, pattern),
+        groups=subject_groups(result.samples, made, pattern),
         duplicates=metrics.duplicates,
         bias=biased,
         clustered=intervals.accuracy,
-        priors=_priors(result),
+        priors={} if unfinished or pattern == "origin" else _priors(made),
         outcomes=made.outcomes,
     )
 
@@ -325,31 +354,16 @@ def pair_summary(result: CellResult) -> Summary:
     )
 
 
-def _bias(result: CellResult) -> CellBias | None:
-    # Where the options were scored one by one, none was shown and no position was chosen.
-    if result.trials[0].scores:
-        return None
-    return measure_bias(
-        result.trials, result.cell.pattern, draws=0 if is_unfinished(result) else N_DRAWS
-    )
-
-
 def is_unfinished(result: "CellResult | Summary") -> bool:
     """Whether more answers are to come."""
     return result.state in ("waiting", "running")
 
 
-def _priors(result: CellResult) -> dict[int, tuple[Interval, ...]]:
+def _priors(cell: CellTrials) -> dict[int, tuple[Interval, ...]]:
     """PriDe's prior with the range of its mean over questions, where there are probabilities."""
-    if (
-        result.cell.pattern == "origin"
-        or not result.trials[0].probabilities
-        or is_unfinished(result)
-    ):
-        return {}
     return {
         stratum.n_options: tuple(mean_intervals(_by_question(stratum.probabilities)))
-        for stratum in strata(result.trials, result.cell.pattern)
+        for stratum in cell.strata
         if stratum.probabilities is not None
     }
 

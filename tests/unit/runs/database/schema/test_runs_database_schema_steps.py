@@ -4,9 +4,9 @@ from collections.abc import Iterator
 import pytest
 
 from evalui.errors import StoreError
-from evalui.runs.database.codec import decode_sentence, decode_trial, encode_trial
-from evalui.runs.database.schema import MIGRATIONS, migrate
-from evalui.types import Reading, Trial, Variant
+from evalui.runs.database.codec import decode_sentence
+from evalui.runs.database.column_blocks import decode_columns, no_texts
+from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 
 FIRST = ("CREATE TABLE a (x INTEGER) STRICT", "INSERT INTO a VALUES (1)")
 SECOND = ("ALTER TABLE a ADD COLUMN y INTEGER NOT NULL DEFAULT 7",)
@@ -90,7 +90,7 @@ def test_old_judgements_without_a_reference_are_no_longer_unreadable(
         " pattern, signature, plan, questions, total, requests, state)"
         " VALUES (1, 'r', 0, 1, '', 'd', 'j', 'judge', '', 'origin', '', '{}', 2, 4, 4, 'done')"
     )
-    body = encode_trial(Trial("", Variant(()), 0, "v", {"v": Reading(None, 0.0, "unparsed")}))
+    body = '[0,"v",{"v":[null,0.0,"unparsed",false]},[],null,{},0,false,""]'
     connection.executemany(
         "INSERT INTO trial VALUES (1, ?, ?, 0, 0, NULL, 0.0, 0, 'unparsed', ?, ?)",
         [
@@ -101,13 +101,16 @@ def test_old_judgements_without_a_reference_are_no_longer_unreadable(
         ],
     )
     migrate(connection, MIGRATIONS)
-    rows = connection.execute("SELECT rule, variant, reply, body FROM trial WHERE sample = 'bare'")
-    rules = {reply: (rule, decode_trial("", v, reply, b)) for rule, v, reply, b in rows}
-    assert rules[_EN][0] == rules[_EN][1].reading.rule == "no-reference"
-    assert rules["Who knows?"][1].reading.rule == "unparsed"
+    rows = connection.execute("SELECT reply, rule FROM trial WHERE sample = 'bare'")
+    assert dict(rows.fetchall()) == {_EN: "no-reference", "Who knows?": "unparsed"}
+    (block,) = connection.execute("SELECT body FROM trial_block").fetchone()
+    columns = decode_columns(block, no_texts)
+    read = [columns.rules[place] for place in columns.reading.rule]
+    assert read == ["no-reference", "unparsed", "unparsed", "unparsed"]
     counted = "SELECT done, unreadable, unreferenced FROM cell"
     assert connection.execute(counted).fetchone() == (4, 3, 1)
     connection.execute(
-        "INSERT INTO trial VALUES (1, 'bare', '', 0, 0, NULL, 0.0, 0, 'no-reference', '', '')"
+        "INSERT INTO trial (cell, sample, variant, origin, target, credit, tied, rule)"
+        " VALUES (1, 'bare', '', 0, 0, 0.0, 0, 'no-reference')"
     )
     assert connection.execute(counted).fetchone() == (5, 3, 2)

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.overview.summary import summarise
 from evalui.report.export.json import metrics_object
+from evalui.scoring.cell_summary import summarise
 from evalui.scoring.choice.circular import question_outcomes
 from evalui.types import Trial
 

@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.report.analyses.overview.summary import subject_groups
+from evalui.scoring.cell_summary import subject_groups
 
 _LAW = {"subject": "law", "subject_zh": "法学", "category": "humanities"}
 _ART = {"subject": "art", "category": "humanities"}

@@ -1,0 +1,1 @@
+"""The tables of the store, and how stores of earlier versions become those of this one."""
