@@ -17,7 +17,17 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import biases, circular, gpu, models, ratings, starting, storing, texts
+from benchmarks import (
+    biases,
+    circular,
+    gpu,
+    models,
+    ratings,
+    scripted_run,
+    starting,
+    storing,
+    texts,
+)
 from benchmarks.contest import Session
 from benchmarks.rows import Row, table
 from evalui.models.local.fp32 import processor
@@ -25,7 +35,7 @@ from evalui.models.local.fp32 import processor
 RESULTS = Path(__file__).with_name("RESULTS.md")
 GROUPS = {
     module.GROUP: module.rows
-    for module in (models, texts, circular, ratings, biases, storing, starting)
+    for module in (models, texts, circular, ratings, biases, storing, scripted_run, starting)
 }
 _PACKAGES = ("torch", "transformers", "numpy", "scipy", "nltk", "jieba", "gradio")
 

@@ -1,4 +1,4 @@
-"""Runs on disk: planning what is asked and keeping what is answered, and a whole run."""
+"""Runs on disk: planning what is asked and keeping what is answered."""
 
 import random
 import tempfile
@@ -18,14 +18,12 @@ from evalui.runs.database.trials import write_trials
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import submit
 from evalui.runs.worker.in_flight import InFlightBatch
-from evalui.runs.worker.main import Worker
 from evalui.scoring.choice.permutations import variants
 from evalui.settings import ASSETS
 from evalui.types import Dataset, LabelProbs, Pattern, Response, Sample, Trial, Variant
 
 GROUP = "storing"
 _FULL = 100_000  # trials
-_QUESTIONS = 12_342  # as many as C-Eval's test has
 _BATCH = 4096
 _NAME = "bench"
 Pairs = Sequence[tuple[Sample, Variant]]
@@ -33,7 +31,7 @@ Kept = tuple[list[Trial], list[tuple[bytes, Response]]]
 
 
 def rows(session: Session) -> Iterator[Row]:
-    """MCP in four orders: planned and stored; then asked and graded as well."""
+    """MCP in four orders: planned and stored."""
     for trials in session.scaled(_FULL):
         samples = questions(trials // 4)
         pairs = [(sample, order) for sample in samples for order in variants(4, "circular")]
@@ -50,17 +48,6 @@ def rows(session: Session) -> Iterator[Row]:
             session,
             goal=Goal("rate", 20_000) if trials == _FULL else None,
             found="submitting, planning every request, writing trials and responses",
-        )
-    for count in session.scaled(_QUESTIONS):
-        yield alone(
-            GROUP,
-            "whole run of a scripted model",
-            count * 4,
-            "trials",
-            _in_a_store(questions(count), "circular", _work),
-            session,
-            goal=Goal("cpu", 20) if count == _QUESTIONS else None,
-            found="planned, asked, graded, stored",
         )
 
 
@@ -121,8 +108,3 @@ def _answered(batches: Sequence[Pairs]) -> list[Kept]:
                 responses.append((key, response))
         kept.append((trials, responses))
     return kept
-
-
-def _work(database: Database) -> None:
-    catalog = read_catalog(ASSETS / "models.toml")
-    Worker(database, lambda: catalog).run_once()

@@ -105,7 +105,16 @@
     }
   }
 
+  // On a phone the tabs scroll sideways, and the open one may be out of sight.
+  function reveal() {
+    const tabs = bar.querySelector(".tabs");
+    const { offsetLeft: left, offsetWidth: width } = tabs.querySelector("[aria-current]");
+    const { scrollLeft: first, clientWidth: seen } = tabs;
+    if (left < first || left + width > first + seen) tabs.scrollLeft = left + width - seen + 16;
+  }
+
   function settled(part) {
+    reveal();
     const blind = part.section.querySelector(":scope > [data-blind]");
     if (blind) forget([...parts.values()].filter((other) => other !== part));
     unfoldAgain(part.section);

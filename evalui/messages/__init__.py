@@ -1,12 +1,11 @@
 """Every sentence a user reads, in each language, by key: pages, reports, errors, faults and notes.
 
-They stand in `<language>/*.toml`, the same keys in each language; values fill their {fields}. In
-"{n} [pair|pairs]" the field before the brackets decides between singular and plural, in
-"[k:is|are]" the field `k`; a key ending in `.one` is an English sentence in the singular. Names of
-models and datasets are never translated.
+They stand in `<language>/*.toml`, the same keys in each language; values fill their {fields}. A key
+ending in `.one` is the English singular; where a sentence has several counts, `{n:vote|votes}` is
+the noun that goes with `{n}`. Names of models and datasets are never translated.
 """
 
-import re
+import string
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,8 +19,6 @@ Value = str | int | float
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _FOLDER = Path(__file__).parent
-_FIELD = re.compile(r"\{(\w+)\}")
-_NUMBERED = re.compile(r"\[(?:(\w+):)?([^][|]*)\|([^][|]*)\]")
 
 
 class Sentence(str):
@@ -51,6 +48,19 @@ def sentence(key: str, /, **values: Value) -> Sentence:
     return Sentence(messages("en")(key, **values), key, values)
 
 
+class _Nouns(string.Formatter):
+    """Fills in fields, of which `{n:vote|votes}` becomes the noun for the count `n`."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        one, bar, many = format_spec.partition("|")
+        if not bar:
+            return str(super().format_field(value, format_spec))
+        return one if str(value) == "1" else many
+
+
+_NOUNS = _Nouns()
+
+
 @dataclass(frozen=True, slots=True)
 class Messages:
     """The sentences of one language."""
@@ -64,10 +74,8 @@ class Messages:
         Raises:
             KeyError: the catalogue lacks the key, or a field has no value.
         """
-        template = self.by_key[key]
-        if "|" in template:
-            template = _numbered(template, values)
-        return template.format_map(values)
+        text = self.by_key[key]
+        return _NOUNS.vformat(text, (), values) if "|" in text else text.format_map(values)
 
     def __contains__(self, key: str) -> bool:
         """Whether the key has a sentence."""
@@ -91,19 +99,6 @@ class Messages:
         single = f"{key}.one"
         chosen = single if number == 1 and single in self.by_key else key
         return self(chosen, n=f"{number:,}", **values)
-
-
-def _numbered(template: str, values: Mapping[str, object]) -> str:
-    """The template with the singular or the plural of each "[pair|pairs]" in it."""
-
-    def chosen(match: re.Match[str]) -> str:
-        before = _FIELD.findall(template, 0, match.start())
-        field = match[1] or (before[-1] if before else "")
-        if field not in values:
-            return match[0]
-        return match[2] if str(values[field]) == "1" else match[3]
-
-    return _NUMBERED.sub(chosen, template)
 
 
 @cache

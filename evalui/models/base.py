@@ -47,7 +47,7 @@ class ModelEntry:
 class Model(Protocol):
     """Answers requests, in whichever order is fastest.
 
-    It may also have `notes`, see `load_notes`, and be `is_nondeterministic`.
+    It may also have `notes`, see `load_notes`, and be `is_nondeterministic` or `is_instant`.
     """
 
     name: str
@@ -201,6 +201,11 @@ def load_notes(model: Model) -> tuple[str, ...]:
 def is_nondeterministic(model: Model) -> bool:
     """Whether replies of the model may differ at any temperature."""
     return getattr(model, "is_nondeterministic", False)
+
+
+def is_instant(model: Model) -> bool:
+    """Whether the model answers a request sooner than a kept response is read."""
+    return getattr(model, "is_instant", False)
 
 
 def traits_of(entry: ModelEntry) -> BackendTraits:

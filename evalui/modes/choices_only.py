@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from evalui.modes.base import MODES, Mode, ModeSettings
 from evalui.modes.multiple_choice import MultipleChoice
-from evalui.modes.prompts.templates import choose_template
+from evalui.modes.prompts.identity_cache import cached_by_identity
+from evalui.modes.prompts.templates import Template, choose_template
 from evalui.types import Ability, DatasetKind, Request, Response, Sample, Trial, Variant
 
 
@@ -28,8 +29,10 @@ class ChoicesOnly:
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request for the probabilities of the letters shown."""
+        # The script of the question chooses the template, and would be lost with the question.
+        template = setting.template or choose_template(sample)
         return self._base_mode.plan(
-            _without_question(sample), variant, _settings_without_questions(sample, setting)
+            _without_question(sample), variant, _settings_without_questions(setting, template)
         )
 
     def grade(
@@ -39,17 +42,18 @@ class ChoicesOnly:
         return self._base_mode.grade(sample, variant, responses, setting)
 
 
+@cached_by_identity(256)
 def _without_question(sample: Sample) -> Sample:
     return replace(sample, question="")
 
 
-def _settings_without_questions(sample: Sample, setting: ModeSettings) -> ModeSettings:
+@cached_by_identity(8)
+def _settings_without_questions(setting: ModeSettings, template: Template) -> ModeSettings:
     shots = {
         subject: tuple(map(_without_question, examples))
         for subject, examples in setting.shots.items()
     }
-    # The script of the question chooses the template, and would be lost with the question.
-    return replace(setting, shots=shots, template=setting.template or choose_template(sample))
+    return replace(setting, shots=shots, template=template)
 
 
 MODES.register("choices_only")(ChoicesOnly(MultipleChoice()))

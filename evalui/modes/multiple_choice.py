@@ -56,7 +56,7 @@ class MultipleChoice:
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the label probabilities; `setting` plays no part."""
-        from evalui.scoring.parsing.choice import read_strict, read_tolerant
+        from evalui.scoring.parsing.choice import grade_reply
 
         del setting
         response = _label_probs(responses)
@@ -68,8 +68,7 @@ class MultipleChoice:
             headline=self.headline,
             readings={
                 "forced": reading_of_scores(response.logprobs, target, "forced"),
-                "tolerant": read_tolerant(response.top_token, options).grade(target),
-                "strict": read_strict(response.top_token, options).grade(target),
+                **grade_reply(response.top_token, options, target),
             },
             probabilities=_normalised(response.logprobs),
             mass=response.mass,
@@ -102,7 +101,8 @@ def _normalised(logprobs: Sequence[float]) -> tuple[float, ...]:
     if best == -math.inf:
         return ()
     weights = [math.exp(logprob - best) for logprob in logprobs]
-    return tuple(weight / sum(weights) for weight in weights)
+    total = sum(weights)
+    return tuple(weight / total for weight in weights)
 
 
 MODES.register("multiple_choice")(MultipleChoice())

@@ -38,7 +38,7 @@ class MultipleChoiceReply:
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the reply; `setting` plays no part."""
-        from evalui.scoring.parsing.choice import read_strict, read_tolerant
+        from evalui.scoring.parsing.choice import grade_reply
 
         del setting
         (response,) = responses
@@ -49,10 +49,7 @@ class MultipleChoiceReply:
             variant=variant,
             target=target,
             headline=self.headline,
-            readings={
-                "tolerant": read_tolerant(response.text, options).grade(target),
-                "strict": read_strict(response.text, options).grade(target),
-            },
+            readings=grade_reply(response.text, options, target),
             reply=response.text,
             truncated=response.truncated,
             fixed_reason=sample.fixed_reason,

@@ -29,10 +29,6 @@ _SHAPES = (
     '<path d="M7 .5l1.9 4.1 4.5.5-3.4 3 1 4.4L7 10.3l-4 2.2 1-4.4-3.4-3 4.5-.5z"/>',
     '<path d="M3.9 1.6h6.2L13.2 7l-3.1 5.4H3.9L.8 7z"/>',
 )
-CHEVRON = Html(
-    '<svg class="chev" width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">'
-    '<path d="M4 2l4 4-4 4" fill="none" stroke="currentColor" stroke-width="2"/></svg>'
-)
 _DIAMOND = '<path d="M7 1l6 6l-6 6l-6 -6z"/>'
 
 

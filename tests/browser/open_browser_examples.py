@@ -120,14 +120,8 @@ def contest(hall: Hall) -> str:
 
 
 def overflow(page: Any) -> int:
-    """By how many pixels the page is wider than its window.
-
-    Gradio's frame clips what is too wide, so that the document itself never grows.
-    """
-    return page.evaluate(
-        "Math.max(...[document.documentElement, document.querySelector('.gradio-container')]"
-        ".map(one => one.scrollWidth)) - innerWidth"
-    )
+    """By how many pixels the page is wider than its window."""
+    return page.evaluate("document.documentElement.scrollWidth - innerWidth")
 
 
 @contextmanager

@@ -133,9 +133,8 @@ def test_what_is_ticked_becomes_an_address(page: Any, run_id: str):
     page.wait_for_url(re.compile(r"\?tab=compare&cells=\d+(,|%2C)\d+"))
     expect(page.locator("#tab-compare h1")).to_contain_text("beats")
     page.get_by_role("link", name="中文").click()
-    expect(page.get_by_role("link", name="对比", exact=True)).to_have_attribute(
-        "aria-current", "page"
-    )
+    tabs = page.get_by_role("navigation", name="页面")
+    expect(tabs.get_by_role("link", name="对比")).to_have_attribute("aria-current", "page")
     expect(page.locator("#tab-compare")).to_contain_text("分歧在哪里")
 
 

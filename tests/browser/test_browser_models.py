@@ -87,6 +87,7 @@ def test_models_chosen_by_an_address_stay_chosen(page: Any):
 def test_a_phone_scrolls_down_only(page: Any):
     page.goto("/zh/?tab=models&__theme=dark")
     expect(page.locator("#tab-models h1")).to_have_text("模型")
+    expect(page.get_by_role("link", name="模型", exact=True)).to_be_in_viewport()  # its tab
     early = model(page, "demo-early")
     expect(early).to_contain_text("可以载入")
     early.locator("summary").click()

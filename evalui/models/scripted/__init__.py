@@ -78,6 +78,7 @@ class ScriptedModel:
         self._delay = float(entry.options.get("delay", 0.0))
         self._log = str(entry.options.get("log", ""))
         self.abilities = self._rule.abilities
+        self.is_instant = not self._delay and not self._log
         self.fingerprint = ""
         self.set_answer_key(key)
 
@@ -85,6 +86,7 @@ class ScriptedModel:
         """Replace the samples whose answers are known; a judge ignores them."""
         known: list[tuple[object, ...]] = []
         key = () if self._rule.preference_rule else tuple(samples)
+        self._last_scored: tuple[str | None, Sample | None, Sequence[float]] = (None, None, ())
         self._known_samples = KnownSamples(key)
         for sample in key:
             known.append((sample.id, sample.question, sample.choices, sample.target))
@@ -170,15 +172,28 @@ class ScriptedModel:
         Without a question every text has the same probability, so that UN normalisation (by the
         unconditional probability of the option) changes nothing.
         """
-        prompt = _as_text(request.context)
-        sample = self._known_samples.find_choice_sample(prompt)
+        sample, logs = self._score_unshown_options(_as_text(request.context))
         text = request.continuation.strip()
         n_tokens = _count_tokens(text)
         if sample is None or text not in sample.choices:
             return Logprob(-10.0, n_tokens, greedy=False)
-        logs = _log_softmax(self._rule.score_options(SeenQuestion(sample, (), prompt), self._seed))
         own = max(log for log, choice in zip(logs, sample.choices, strict=True) if choice == text)
         return Logprob(own, n_tokens, greedy=own == max(logs))
+
+    def _score_unshown_options(self, prompt: str) -> tuple[Sample | None, Sequence[float]]:
+        """The question and the logarithms of its options' probabilities; None and () without one.
+
+        The options of a question are requested one after another: it is searched for once.
+        """
+        known, sample, logs = self._last_scored
+        if known != prompt:
+            sample = self._known_samples.find_choice_sample(prompt)
+            logs = ()
+            if sample:
+                seen = SeenQuestion(sample, (), prompt)
+                logs = _log_softmax(self._rule.score_options(seen, self._seed))
+            self._last_scored = prompt, sample, logs
+        return sample, logs
 
     def _find_question(self, prompt: Prompt) -> SeenQuestion:
         text = _as_text(prompt)

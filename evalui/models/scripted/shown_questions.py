@@ -3,6 +3,7 @@
 The time to search a prompt does not depend on how many texts are known.
 """
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,9 +13,10 @@ from functools import cached_property
 from evalui.errors import ModelError
 from evalui.types import LETTERS, Sample
 
-_MAX_SEPARATORS = 4  # characters between a letter and its option
+_SEPARATORS = re.compile(r"\W{0,4}")  # the characters between a letter and its option
 # A text of at least so many characters is indexed by so many of its last ones.
 _ENDING_LENGTHS = (16, 8, 4, 2, 1)
+_WINDOW = 256  # characters of a prompt that are searched together, the last ones first
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,9 @@ class SubstringFinder:
             if length := next((length for length in _ENDING_LENGTHS if length <= len(text)), 0):
                 endings.setdefault(length, set()).add(text[:length][::-1])
         self._endings = tuple(endings.items())
+        self._has_empty = "" in self._texts
+        last = "".join(sorted({re.escape(text[0]) for text in self._texts if text}))
+        self._last_character = re.compile(f"[{last}]" if last else r"\Z\A.")  # or nothing at all
 
     def last_occurrences(self, prompt: str) -> Iterator[tuple[int, str]]:
         """Each text that the prompt has, once, with the end of its last occurrence.
@@ -64,21 +69,28 @@ class SubstringFinder:
                 yield end, text
 
     def occurrences(self, prompt: str) -> Iterator[tuple[int, str]]:
-        """Each occurrence of a text in the prompt with its end, ordered as `last_occurrences`."""
+        """Each occurrence of a text in the prompt with its end, ordered as `last_occurrences`.
+
+        The empty text occurs at the end only.
+        """
         for end in self._candidate_ends(prompt):
             for at in self._texts_ending_at(prompt, end):
-                # The empty text occurs at the end only.
                 if self._texts[at] or end == len(prompt):
                     yield end, self._texts[at][::-1]
 
     def _candidate_ends(self, prompt: str) -> Iterator[int]:
-        """Where a text may end, the last place first; the end of the prompt always counts."""
-        yield len(prompt)
-        for end in range(len(prompt) - 1 if self._endings else 0, 0, -1):
-            for length, endings in self._endings:
-                if prompt[end - length : end] in endings:
+        """Where a text may end, the last place first."""
+        if self._has_empty and not self._is_candidate(prompt, len(prompt)):
+            yield len(prompt)
+        for begin in range(_last_window(prompt), -1, -_WINDOW):
+            matches = self._last_character.finditer(prompt, begin, begin + _WINDOW)
+            for end in reversed([match.end() for match in matches]):
+                if self._is_candidate(prompt, end):
                     yield end
-                    break
+
+    def _is_candidate(self, prompt: str, end: int) -> bool:
+        """Whether a text that is not empty may end here."""
+        return any(prompt[end - length : end] in endings for length, endings in self._endings)
 
     def _texts_ending_at(self, prompt: str, end: int) -> Iterator[int]:
         """The indices of all texts that end here in the prompt, the longest first."""
@@ -149,27 +161,38 @@ class _SameQuestionSamples:
         """The first sample all of whose options are in the rest of a prompt."""
         if len(self._samples) == 1:
             return self.first if _has_all_options(rest, self.first) else None
-        by_option = self._by_rarest
-        candidates = [
-            at for _, text in self._rarest_finder.last_occurrences(rest) for at in by_option[text]
-        ]
-        matching = (at for at in candidates if _has_all_options(rest, self._samples[at]))
-        first = min(matching, default=None)
-        return None if first is None else self._samples[first]
+        shown = [text for _, text in self._finder.last_occurrences(rest)]
+        matching: list[int] = []
+        nodes = [self._tree]
+        while nodes:
+            node = nodes.pop()
+            matching += node.indices
+            nodes += [node.children[text] for text in shown if text in node.children]
+        return self._samples[min(matching)] if matching else None
 
     @cached_property
-    def _by_rarest(self) -> dict[str, list[int]]:
-        """The indices of samples, by their option that the fewest samples have."""
+    def _tree(self) -> "_OptionNode":
+        """The sets of options, those that the fewest samples have next to the root."""
         counts = Counter(text for sample in self._samples for text in set(sample.choices))
-        indices: dict[str, list[int]] = {}
+        root = _OptionNode()
         for at, sample in enumerate(self._samples):
-            rarest = min(sample.choices, key=lambda text: (counts[text], -len(text)))
-            indices.setdefault(rarest, []).append(at)
-        return indices
+            node = root
+            for text in sorted(set(sample.choices), key=lambda text: (counts[text], text)):
+                node = node.children.setdefault(text, _OptionNode())
+            node.indices.append(at)
+        return root
 
     @cached_property
-    def _rarest_finder(self) -> SubstringFinder:
-        return SubstringFinder(self._by_rarest)
+    def _finder(self) -> SubstringFinder:
+        return SubstringFinder(text for sample in self._samples for text in sample.choices)
+
+
+class _OptionNode:
+    """Some options: the samples that have these and no more, and the nodes with one option more."""
+
+    def __init__(self) -> None:
+        self.indices: list[int] = []
+        self.children: dict[str, _OptionNode] = {}
 
 
 class _References:
@@ -209,27 +232,36 @@ def read_slots(sample: Sample, prompt: str) -> tuple[int, ...]:
 def _read_slots_from(sample: Sample, prompt: str, start: int) -> list[int]:
     """The options shown from `start` on, up to the first letter without one."""
     # The longest option first, so that "1" does not match in "10".
-    texts = sorted(sample.choices, key=len, reverse=True)
+    texts = tuple(sorted(sample.choices, key=len, reverse=True))
     slots: list[int] = []
     for letter, _ in zip(LETTERS, texts, strict=False):
         shown = _find_option(prompt, start, letter, texts)
         if shown is None:
             break
         start, text = shown
-        # Of options with the same text the first that is not in a slot yet.
-        same = [option for option, choice in enumerate(sample.choices) if choice == text]
-        slots.append(next((option for option in same if option not in slots), same[0]))
+        slots.append(_first_unshown(sample.choices, text, slots))
     return slots
 
 
+def _first_unshown(choices: Sequence[str], text: str, slots: Sequence[int]) -> int:
+    """Of options with this text the first that is not in a slot yet, else the first."""
+    first = choices.index(text)
+    if first not in slots:
+        return first
+    same = (option for option, choice in enumerate(choices) if choice == text)
+    return next((option for option in same if option not in slots), first)
+
+
 def _find_option(
-    prompt: str, begin: int, letter: str, texts: Sequence[str]
+    prompt: str, begin: int, letter: str, texts: tuple[str, ...]
 ) -> tuple[int, str] | None:
     """(end, text) of the first option that follows the letter, None if there is none."""
     at = prompt.find(letter, begin)
     while at >= 0:
         if not _is_letter(prompt[at - 1 : at]):
             for start in _option_starts(prompt, at + 1):
+                if not prompt.startswith(texts, start):
+                    continue
                 for text in texts:
                     if _is_option_at(prompt, start, text):
                         return start + len(text), text
@@ -237,14 +269,11 @@ def _find_option(
     return None
 
 
-def _option_starts(prompt: str, start: int) -> Iterator[int]:
+def _option_starts(prompt: str, start: int) -> range:
     """Where the option of a letter may begin: after few marks, so that "A. -5" is not "5"."""
-    yield start
-    for _ in range(_MAX_SEPARATORS):
-        if start >= len(prompt) or prompt[start].isalnum() or prompt[start] == "_":
-            return
-        start += 1
-        yield start
+    marks = _SEPARATORS.match(prompt, start)
+    assert marks, "it matches no marks as well"
+    return range(start, marks.end() + 1)
 
 
 def _is_option_at(prompt: str, start: int, text: str) -> bool:
@@ -259,6 +288,11 @@ def _is_letter(character: str) -> bool:
 
 def _has_all_options(rest: str, sample: Sample) -> bool:
     return all(text in rest for text in sample.choices)
+
+
+def _last_window(prompt: str) -> int:
+    """Where the last of the windows of a prompt begins."""
+    return max(0, len(prompt) - 1) // _WINDOW * _WINDOW
 
 
 def _longest_prefix_links(texts: list[str]) -> list[int]:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from evalui.errors import SpecError
+from evalui.modes.prompts.identity_cache import cached_by_identity
 from evalui.registry import Registry
 from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Language, Message, Prompt, Sample, Variant
 
 _FOLDER = Path(__file__).parent
+_NO_OPTIONS = Variant(())
 # The fields that each part of a template needs, and those that it may have.
 _BLOCK_FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "question": (("question", "options"), ("subject",)),
@@ -105,43 +107,21 @@ def render_choices(
     *,
     chat: bool,
 ) -> Prompt:
-    """The multiple-choice prompt: worked examples in their own order, then the variant."""
-    if chat:
-        form = template.chat_question or template.question
-        turns = [
-            (
-                _render_block(template, form, shot, _identity_variant(shot)),
-                LETTERS[_target_of(shot)],
-            )
-            for shot in shots
-        ]
-        return _conversation(turns, _render_block(template, form, sample, variant))
-    blocks = [
-        _render_block(template, template.question, shot, _identity_variant(shot))
-        + template.answer.replace("{answer}", LETTERS[_target_of(shot)])
-        for shot in shots
-    ]
-    return _join_blocks(
-        template, blocks, _render_block(template, template.question, sample, variant)
-    )
+    """The multiple-choice prompt: worked examples in their own order, then the variant.
+
+    What prompts share is rendered once: the examples of a subject, the text around the options of
+    a question. So neither `sample` nor `shots` may be changed later.
+    """
+    block = _render_block(template, _form(template, chat, True), sample, variant)
+    return _after_lead(_lead(template, shots, chat, True), block)
 
 
 def render_cloze(
     template: Template, sample: Sample, shots: Sequence[Sample], *, chat: bool
 ) -> Prompt:
-    """The cloze prompt: the question without its options."""
-    if chat:
-        form = template.chat_cloze or template.cloze
-        turns = [
-            (_render_block(template, form, shot), shot.choices[_target_of(shot)]) for shot in shots
-        ]
-        return _conversation(turns, _render_block(template, form, sample))
-    blocks = [
-        _render_block(template, template.cloze, shot)
-        + continuation(template, shot.choices[_target_of(shot)], chat=False)
-        for shot in shots
-    ]
-    return _join_blocks(template, blocks, _render_block(template, template.cloze, sample))
+    """The cloze prompt: the question without its options; see `render_choices`."""
+    block = _render_block(template, _form(template, chat, False), sample, _NO_OPTIONS)
+    return _after_lead(_lead(template, shots, chat, False), block)
 
 
 def continuation(template: Template, text: str, *, chat: bool) -> str:
@@ -154,52 +134,77 @@ def text_before_letter(template: Template) -> str:
     return template.answer.partition("{answer}")[0]
 
 
-def _render_block(
-    template: Template, form: str, sample: Sample, variant: Variant | None = None
-) -> str:
+def _form(template: Template, chat: bool, options: bool) -> str:
+    """The form of a question, with its options or without."""
+    if options:
+        return (chat and template.chat_question) or template.question
+    return (chat and template.chat_cloze) or template.cloze
+
+
+@cached_by_identity(256)
+def _lead(template: Template, shots: Sequence[Sample], chat: bool, options: bool) -> Prompt:
+    """All of a prompt before its question: the opening and the worked examples."""
+    form = _form(template, chat, options)
+    turns = [
+        (
+            _render_block(
+                template, form, shot, _identity_variant(shot) if options else _NO_OPTIONS
+            ),
+            LETTERS[_target_of(shot)] if options else shot.choices[_target_of(shot)],
+        )
+        for shot in shots
+    ]
+    if chat:
+        return tuple(
+            message
+            for prompt, answer in turns
+            for message in (Message("user", prompt), Message("assistant", answer))
+        )
+    if not turns:
+        return template.opening
+    after = template.answer if options else template.cloze_answer or template.answer
+    blocks = [prompt + after.replace("{answer}", answer) for prompt, answer in turns]
+    lead = template.separator if template.lead is None else template.lead
+    return template.opening + template.separator.join(blocks) + lead
+
+
+def _after_lead(lead: Prompt, question: str) -> Prompt:
+    return lead + question if isinstance(lead, str) else (*lead, Message("user", question))
+
+
+def _render_block(template: Template, form: str, sample: Sample, variant: Variant) -> str:
+    around, lines = _block_parts(template, form, sample)
+    shown = [lines[slot][content] for slot, content in enumerate(variant.permutation)]
+    return "\n".join(shown).join(around)
+
+
+@cached_by_identity(256)
+def _block_parts(
+    template: Template, form: str, sample: Sample
+) -> tuple[list[str], list[list[str]]]:
+    """The block of a question, cut wherever its options stand, and by slot the line of each."""
     subject = sample.metadata.get("subject_zh") or sample.subject
     if not subject and template.subjectless:
         form = template.subjectless + "\n" + form.partition("\n")[2]
-    options = "\n".join(
-        sample.choices[content].join(_option_affixes(template.option, LETTERS[slot]))
-        for slot, content in enumerate(variant.permutation if variant else ())
-    )
-    return _fill_fields(form, subject=subject, options=options, question=sample.question)
-
-
-def _fill_fields(form: str, **values: str) -> str:
-    """The form with its fields; one pass, because texts may hold braces of their own."""
-    parts = list(_split_fields(form))
-    parts[1::2] = [values.get(field, f"{{{field}}}") for field in parts[1::2]]
-    return "".join(parts)
+    values = {"subject": subject, "question": sample.question}
+    around = [""]
+    # One pass, because texts may hold braces of their own.
+    for place, part in enumerate(re.split(r"\{(\w+)\}", form)):
+        if place % 2 and part == "options":
+            around.append("")
+        else:
+            around[-1] += values.get(part, f"{{{part}}}") if place % 2 else part
+    lines = [
+        [text.join(_option_affixes(template.option, letter)) for text in sample.choices]
+        for letter in LETTERS[: len(sample.choices)]
+    ]
+    return around, lines
 
 
 @lru_cache(256)
 def _option_affixes(form: str, letter: str) -> tuple[str, ...]:
     """What stands around the text of an option with this letter."""
     return tuple(form.replace("{letter}", letter).split("{text}"))
-
-
-@lru_cache(256)
-def _split_fields(form: str) -> tuple[str, ...]:
-    """Text, field, text, and so on: a run fills the same few forms a hundred thousand times."""
-    return tuple(re.split(r"\{(\w+)\}", form))
-
-
-def _join_blocks(template: Template, examples: Sequence[str], question: str) -> str:
-    if not examples:
-        return template.opening + question
-    lead = template.separator if template.lead is None else template.lead
-    return template.opening + template.separator.join(examples) + lead + question
-
-
-def _conversation(turns: Sequence[tuple[str, str]], question: str) -> tuple[Message, ...]:
-    messages = [
-        message
-        for prompt, answer in turns
-        for message in (Message("user", prompt), Message("assistant", answer))
-    ]
-    return (*messages, Message("user", question))
 
 
 def _identity_variant(sample: Sample) -> Variant:

@@ -28,7 +28,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.svg import draw_svg
 from evalui.report.html import Html, div, el, join, span
-from evalui.report.icons import CHEVRON, status_icon
+from evalui.report.icons import status_icon
 from evalui.report.render.tables import render_table
 from evalui.report.render.text import merged_signature
 from evalui.report.words import gap_after
@@ -187,7 +187,7 @@ class _Renderer:
         sign = span(status_icon(block.kind), cls=block.kind) if block.kind else None
         return el(
             "details",
-            el("summary", CHEVRON, el("b", block.name), span(sign, block.finding, cls="finding")),
+            el("summary", el("b", block.name), span(sign, block.finding, cls="finding")),
             div(self.blocks(block.blocks), cls="in"),
             id=self._id(block.key) if block.key else None,
             open=block.open or self.filed,

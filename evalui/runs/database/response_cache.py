@@ -1,7 +1,8 @@
 """Responses that need not be paid for twice.
 
-Only responses that cannot come out otherwise are kept: the key is the model's fingerprint and
-the whole request. They have no owner: a user who sends the same request has the prompt already.
+Only responses that cannot come out otherwise are kept, of models that take longer to answer than
+the store does: the key is the model's fingerprint and the whole request. They have no owner: a user
+who sends the same request has the prompt already.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from operator import itemgetter
 from sqlite3 import Connection
 
 from evalui.models import Model
-from evalui.models.base import is_nondeterministic
+from evalui.models.base import is_instant, is_nondeterministic
 from evalui.runs.database.codec import decode_response, encode_response
 from evalui.runs.database.connection import Database
 from evalui.types import Generate, Request, Response
@@ -25,7 +26,9 @@ def is_deterministic(request: Request) -> bool:
 
 
 def cacheable_by(model: Model) -> Callable[[Request], bool]:
-    """Which requests always have the same response from this model."""
+    """Which requests always have the same response from this model, and are worth keeping."""
+    if is_instant(model):
+        return _is_never
     return _is_scored if is_nondeterministic(model) else is_deterministic
 
 
@@ -69,6 +72,11 @@ def put_responses(connection: Connection, responses: Iterable[tuple[bytes, Respo
 
 def _is_scored(request: Request) -> bool:
     return not isinstance(request, Generate)
+
+
+def _is_never(request: Request) -> bool:
+    del request
+    return False
 
 
 def _parameter_groups(keys: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:

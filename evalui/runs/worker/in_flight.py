@@ -32,7 +32,8 @@ class _PendingTrial:
 class InFlightBatch:
     """The requests of a number of trials, and the trials as soon as they are answered.
 
-    `keys` says where the response to each request is kept, None for those that are drawn anew.
+    `keys` says where the response to each request is kept, None for those that are drawn anew or
+    answered at once.
     """
 
     def __init__(

@@ -34,29 +34,41 @@ class ParsedChoice:
         """The reading, graded: an unreadable reply earns nothing, one of t equal texts 1/t."""
         if self.tied_slots:
             return reading_of_tied_slots(self.tied_slots, target)
-        return Reading(self.choice, float(self.choice == target), self.rule)
+        return _reading(self.choice, float(self.choice == target), self.rule)
+
+
+def grade_reply(reply: str, options: Sequence[str], target: int) -> dict[str, Reading]:
+    """The tolerant and the strict reading of a reply, graded, by their names."""
+    strict = read_strict(reply, options)
+    tolerant = strict if strict.choice is not None else _read_by_rules(reply, options)
+    return {"tolerant": tolerant.grade(target), "strict": strict.grade(target)}
 
 
 def read_strict(reply: str, options: Sequence[str]) -> ParsedChoice:
     """The reply is one capital letter, blanks around it and one closing `.` `)` `。` allowed."""
     match = _STRICT.fullmatch(reply)
     slot = LETTERS.find(match[1]) if match else -1
-    return (
-        ParsedChoice(slot, "strict")
-        if 0 <= slot < len(options)
-        else ParsedChoice(None, "not-a-letter")
-    )
+    return _STRICT_CHOICES[slot] if 0 <= slot < len(options) else _NOT_A_LETTER
 
 
 def read_tolerant(reply: str, options: Sequence[str]) -> ParsedChoice:
     """What the first rule of the table that applies reads; see `RULES` for their names."""
     strict = read_strict(reply, options)
-    if strict.choice is not None:
-        return strict
+    return strict if strict.choice is not None else _read_by_rules(reply, options)
+
+
+def _read_by_rules(reply: str, options: Sequence[str]) -> ParsedChoice:
+    """What the table reads in a reply that is not a letter alone."""
     spoken = phrases.after_thoughts(reply)
     if spoken is None:
         return ParsedChoice(None, "unfinished")
-    return _first_rule(_fold_width(spoken).strip(), _option_texts(tuple(options)))
+    return _first_rule(_fold_width(spoken).strip(), _option_texts(options))
+
+
+# A run has few different readings and many trials, which then share them.
+_reading = lru_cache(maxsize=1024)(Reading)
+_STRICT_CHOICES = tuple(ParsedChoice(slot, "strict") for slot in range(len(LETTERS)))
+_NOT_A_LETTER = ParsedChoice(None, "not-a-letter")
 
 
 # ---------------------------------------------------------------- the rules, in their order
@@ -336,10 +348,15 @@ def _plain_text(text: str) -> str:
     return _BLANKS.sub(" ", bare).casefold()
 
 
-@lru_cache(maxsize=4096)
-def _option_texts(options: tuple[str, ...]) -> _OptionTexts:
+def _option_texts(options: Sequence[str]) -> _OptionTexts:
+    comparable = [_comparable(option) for option in options]
     return _OptionTexts(
-        shown=options,
-        folded=tuple(_fold_width(option).strip() for option in options),
-        plain=tuple(map(_plain_text, options)),
+        shown=tuple(options),
+        folded=tuple(folded for folded, _ in comparable),
+        plain=tuple(plain for _, plain in comparable),
     )
+
+
+@lru_cache(maxsize=4096)  # by option, since its question is shown in many orders
+def _comparable(option: str) -> tuple[str, str]:
+    return _fold_width(option).strip(), _plain_text(option)

@@ -8,7 +8,7 @@ from evalui.messages import Messages
 from evalui.report.html import Html, el, join
 from evalui.report.html import span as inline
 from evalui.report.numbers import format_range, format_value
-from evalui.types import Fault, Interval
+from evalui.types import Fault, Interval, Sample
 
 _UNBROKEN = re.compile(r"“[^”]*”|\d{1,3}(?:,\d{3})+")
 
@@ -39,6 +39,13 @@ def format_time(t: Messages, at: float, *, now: datetime | None = None) -> str:
 def short_id(sample_id: str) -> str:
     """An id of a question without the name of its file."""
     return sample_id.rpartition("/")[2]
+
+
+def source(t: Messages, sample: Sample, topic: str) -> str:
+    """What a question is about, and where in its file it stands."""
+    file, line = sample.metadata.get("file", ""), sample.metadata.get("line", "")
+    where = t("question.line", line=line, file=file) if file and line else file
+    return " · ".join(word for word in (topic, where) if word)
 
 
 def size(number: int) -> str:

@@ -1,6 +1,6 @@
 """The small parts every page is made of, with their icons. Text comes in translated."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from evalui.messages import Messages
 from evalui.report.html import Attribute, Child, Html, div, el, join, span
@@ -26,6 +26,11 @@ UPLOAD = Html(
     '<path d="M16 21V6m-6 6l6-6 6 6M5 20v6h22v-6" fill="none" stroke="var(--accent)" '
     'stroke-width="2"/></svg>'
 )
+_MAGNIFIER = Html(
+    '<svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">'
+    '<circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" stroke-width="1.6"/>'
+    '<path d="M10.5 10.5L14 14" stroke="currentColor" stroke-width="1.6"/></svg>'
+)
 
 
 def card(*children: Child, cls: str = "", **attributes: Attribute) -> Html:
@@ -49,6 +54,16 @@ def page_head(title: str, below: Child, *beside: Child) -> Html:
 def note(kind: str, *children: Child) -> Html:
     """A sentence that must be seen; `kind` is ok, warn, bad or na."""
     return div(status_icon(kind), div(*children), cls=f"note {kind}", role="note")
+
+
+def alert(kind: str, text: str) -> Html | None:
+    """A note that is read out at once; None without a text."""
+    return div(note(kind, text), role="alert") if text else None
+
+
+def empty(about: str, *ways: Child) -> Html:
+    """Why there is nothing yet, and the ways to something."""
+    return div(el("p", about, cls="dim"), *ways, cls="empty")
 
 
 def run_state(t: Messages, state: RunState) -> Html:
@@ -83,6 +98,88 @@ def link_button(word: Child, do: str, **data: Attribute) -> Html:
     return el("button", word, type="button", cls="link", data_do=do, **data)
 
 
+def copy_button(t: Messages, address: str, *, cls: str = "btn") -> Html:
+    """Copies an address that is relative to the page."""
+    word, done = t("app.copy"), t("app.copied")
+    return el("button", word, type="button", cls=cls, data_copy=address, data_done=done)
+
+
+def segments(links: Iterable[tuple[str, str, bool]], label: str | None = None) -> Html:
+    """Views beside each other, each its word, its address and whether it is open."""
+    items = (
+        el("a", word, href=href, aria_current="true" if opened else None)
+        for word, href, opened in links
+    )
+    return el("nav", *items, cls="sub", aria_label=label)
+
+
+def pager(
+    t: Messages, page: int, size: int, total: int, address: Callable[[int], str]
+) -> Html | None:
+    """Which of `total` rows are shown, and the pages beside; None if one page holds them all.
+
+    `address` gives that of a page, counted from 0.
+    """
+    if total <= size:
+        return None
+    first, last = page * size, min((page + 1) * size, total)
+    shown = t("list.shown", first=f"{first + 1:,}", last=f"{last:,}", total=f"{total:,}")
+    links = (
+        el("a", t(f"list.{word}"), href=address(place), cls="btn")
+        for word, place in (("earlier", page - 1), ("later", page + 1))
+        if 0 <= place * size < total
+    )
+    return div(span(shown, cls="meta"), *links, cls="links pager")
+
+
+def hidden(name: str, value: str, *, many: bool = False) -> Html:
+    """A field that no control shows; `many`: it is one of several values."""
+    return el("input", type="hidden", name=name, value=value, data_many=many)
+
+
+def text_input(name: str, value: str, **attributes: Attribute) -> Html:
+    """A text field of the form."""
+    return el("input", type="text", name=name, value=value, autocomplete="off", **attributes)
+
+
+def tick(
+    name: str, value: str, label: Child, *, on: bool, off: bool = False, many: bool = True
+) -> Html:
+    """A box with its label; `off` cannot be set."""
+    box = el(
+        "input",
+        type="checkbox",
+        name=name,
+        value=value,
+        checked=on,
+        disabled=off,
+        data_many=many,
+    )
+    return el("label", box, label, cls="tick")
+
+
+def labelled(label: str, control: Html) -> Html:
+    """A field with its name inside its border."""
+    return el("label", span(label, cls="k"), control, cls="inp")
+
+
+def search_field(
+    name: str, text: str, words: str, *, hint: str = "", **attributes: Attribute
+) -> Html:
+    """A field to look for something; `words` say what for, `hint` stands in it instead."""
+    box = el(
+        "input",
+        type="search",
+        name=name,
+        value=text,
+        placeholder=hint or words,
+        aria_label=words,
+        autocomplete="off",
+        **attributes,
+    )
+    return el("label", _MAGNIFIER, box, cls="inp grow")
+
+
 def field(label: str, control: Html, *, hint: Child = None) -> Html:
     """A labelled form field."""
     return el(
@@ -103,12 +200,20 @@ def table(
     rows: Iterable[Sequence[Child]],
     *,
     right: Sequence[int] = (),
+    opened: int | None = None,
     cls: str = "",
 ) -> Html:
-    """A table; `right` are the columns of numbers. Wide ones scroll inside their card."""
+    """A table; `right` are the columns of numbers, `opened` is the place of a row that is open.
+
+    Wide ones scroll inside their card.
+    """
     body = [
-        el("tr", *(el("td", cell, cls="r" if at in right else None) for at, cell in enumerate(row)))
-        for row in rows
+        el(
+            "tr",
+            *(el("td", cell, cls="r" if at in right else None) for at, cell in enumerate(row)),
+            cls="sel" if place == opened else None,
+        )
+        for place, row in enumerate(rows)
     ]
     top = [
         head

@@ -102,6 +102,11 @@ def is_demo(entry: ModelEntry) -> bool:
     return bool(entry.path) and Path(entry.path).is_relative_to(ASSETS / "models")
 
 
+def is_from_hub(entry: ModelEntry) -> bool:
+    """Whether its files are fetched from the hub."""
+    return traits_of(entry).loads_weights and not Path(entry.path).is_absolute()
+
+
 def group_of(entry: ModelEntry) -> str:
     """The group that a model stands in on the pages: `here`, `endpoints` or `demo`."""
     if entry.baseline or is_demo(entry):
@@ -197,9 +202,7 @@ class ModelsService:
 
     def _check_may_edit(self) -> None:
         if not self.may_edit:
-            raise ModelError(
-                "models-not-yours",
-            )
+            raise ModelError("models-not-yours")
 
     # Trials
 

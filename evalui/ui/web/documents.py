@@ -52,7 +52,7 @@ def document(page: Page, language: Language) -> Html:
     body = el(
         "body",
         page.bar,
-        el("main", sections(page), id="main", cls="gradio-container"),
+        el("main", sections(page), id="main"),
         data_tab=page.tab,
         data_script=gradio_script(),
         data_lost=messages(language)("app.lost"),

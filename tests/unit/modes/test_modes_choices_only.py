@@ -1,5 +1,6 @@
-from evalui.modes import MODES, ModeSettings
+from evalui.modes import MODES, ModeSettings, choices_only
 from evalui.modes.prompts.templates import TEMPLATES
+from evalui.scoring.choice.permutations import variants
 from evalui.types import LabelProbs, NextToken, Sample, Variant
 
 ORIGIN = Variant((0, 1, 2, 3))
@@ -35,6 +36,16 @@ def test_a_chinese_question_is_left_out_of_a_chinese_prompt():
         Sample("q", "", ("利马", "罗马", "奥斯陆", "波恩"), 0),
         ModeSettings(shots={}, template=TEMPLATES["plain-zh.1"]),
     )
+
+
+def test_questions_are_blanked_once_for_all_orders():
+    setting = ModeSettings(shots={"": (SHOT,), "other": (SHOT,)})
+    settings = choices_only._settings_without_questions.computed
+    samples = choices_only._without_question.computed
+    for order in variants(4, "all_possible"):
+        MODES["choices_only"].plan(SAMPLE, order, setting)
+    assert choices_only._settings_without_questions.computed == settings + 1
+    assert choices_only._without_question.computed <= samples + 2
 
 
 def test_it_is_graded_as_with_the_question():

@@ -1,15 +1,41 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from open_run_examples import CATALOG, RIGHT, capitals, open_spec
 from runs_examples import dataset, plans_of, spec
 
 from evalui.models.base import ModelEntry
+from evalui.modes.multiple_choice import MultipleChoice
 from evalui.runs.database.throughput import LoadingTimes, RequestSize, Throughput
 from evalui.runs.estimate import Estimate, estimate, request_size, workload
 from evalui.runs.plan import plan_run
+from evalui.types import Request, Sample
 
 DATASETS = {"sums.csv": dataset()}
+
+
+def test_a_plan_and_its_estimate_render_as_much_however_many_questions_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rendered: list[str] = []
+
+    def plan(mode: MultipleChoice, sample: Sample, *rest: Any) -> tuple[Request, ...]:
+        rendered.append(sample.id)
+        return plan_one(mode, sample, *rest)
+
+    plan_one = MultipleChoice.plan
+    monkeypatch.setattr(MultipleChoice, "plan", plan)
+    counts: list[int] = []
+    for n in (240, 2400):
+        big = dataset(n)
+        plans = plans_of(spec(models=["perfect", "always-A"], pattern="all_possible"), big)
+        assert [plan.total for plan in plans] == [24 * n] * 2
+        assert len(rendered) == 2  # one request of each cell tells how many there are
+        estimate(plans, {"sums.csv": big}, {})
+        counts.append(len(rendered))
+        rendered.clear()
+    assert counts == [2 + 24 * 24] * 2
 
 
 def test_a_model_that_was_never_timed_has_no_time() -> None:

@@ -22,7 +22,7 @@ from evalui.runs.spec import OPEN
 from evalui.ui.components.form import ClientStateError, Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import note, page_head, table, titled
+from evalui.ui.components.widgets import alert, empty, note, page_head, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import (
     AGREEMENT_AFTER,
@@ -87,7 +87,7 @@ class AnnotateTab:
         try:
             run = self.service.run(run_id) if run_id else None
         except EvaluiError as error:
-            run, problem = None, div(note("warn", t.translate(error.sentence)), role="alert")
+            run, problem = None, alert("warn", t.translate(error.sentence))
         if run is None:
             return page_frame("", voter, self._run_list(voter, problem))
         pairs = self.service.voting_pairs.of_run(run_id)
@@ -185,8 +185,9 @@ class AnnotateTab:
 
     def _empty(self) -> Html:
         t = self.t
-        go = el("a", t("annotate.new"), href="?tab=evaluate", cls="btn")
-        return div(el("p", t("annotate.none"), cls="dim"), go, cls="empty")
+        return empty(
+            t("annotate.none"), el("a", t("annotate.new"), href="?tab=evaluate", cls="btn")
+        )
 
 
 def _voter(form: Form) -> str:

@@ -14,7 +14,16 @@ from evalui.runs.database.votes import VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.format import duration
 from evalui.ui.components.texts import math_files, render_markdown
-from evalui.ui.components.widgets import bar, button, card, field, link_button, note, page_head
+from evalui.ui.components.widgets import (
+    bar,
+    button,
+    card,
+    field,
+    hidden,
+    link_button,
+    note,
+    page_head,
+)
 
 CHOICES = {"1": "a", "2": "b", "3": "tie", "4": "neither"}  # the key of each vote
 NAME_LENGTH = 60
@@ -32,7 +41,7 @@ def page_frame(run_id: str, voter: str, *children: Child, blind: bool = True) ->
     run = {"run": run_id} if run_id else {}
     return div(
         *children,
-        el("input", type="hidden", name="voter", value=voter) if voter else None,
+        hidden("voter", voter) if voter else None,
         cls="ballot stack",
         data_voter=voter,
         data_blind=blind,
@@ -235,7 +244,7 @@ def _action_buttons(t: Messages, now: Ballot, following: str, progress: VotingPr
         span(last_vote_note(t, progress), cls="meta last-vote", role="status"),
         el("details", el("summary", t("annotate.note")), div(text, cls="field"), cls="note-field"),
         # Whatever else happens on the page, the pair in view stays.
-        el("input", type="hidden", name="pair", value=now.pair_key),
+        hidden("pair", now.pair_key),
         cls="acts",
     )
 

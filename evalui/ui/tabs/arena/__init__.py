@@ -13,7 +13,15 @@ from evalui.runs.database.runs import read_runs
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import note, page_head, run_state, table, titled
+from evalui.ui.components.widgets import (
+    alert,
+    empty,
+    page_head,
+    run_state,
+    segments,
+    table,
+    titled,
+)
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_view import OpenRunView, has_duels, open_overview
 from evalui.ui.tabs.arena.duels import changed_form, duels_page
@@ -75,17 +83,9 @@ class ArenaTab:
 def _ways(view: OpenRunView, sub: str) -> list[Html]:
     """The views of the run, and the way to its results."""
     t = view.t
-    views = (
-        el(
-            "a",
-            t(f"arena.sub.{name}"),
-            href=view.address(name),
-            aria_current="page" if name == sub else None,
-        )
-        for name in SUBS
-    )
+    views = ((t(f"arena.sub.{name}"), view.address(name), name == sub) for name in SUBS)
     results = el("a", t("arena.results"), href=f"?run={view.run.id}&tab=results", cls="btn")
-    return [el("nav", *views, cls="sub", aria_label=t("arena.plain")), results]
+    return [segments(views, t("arena.plain")), results]
 
 
 def no_arena_page(
@@ -96,13 +96,13 @@ def no_arena_page(
     listed = titled(t("arena.recent"), _listing(t, rows)) if rows else None
     if run is not None:
         results = el("a", t("arena.results"), href=f"?run={run.id}&tab=results", cls="btn")
-        empty = _empty(t, "arena.none_here", results if run.done else None)
+        none = _empty(t, "arena.none_here", results if run.done else None)
     else:
-        empty = None if rows else _empty(t, "arena.none")
+        none = None if rows else _empty(t, "arena.none")
     return div(
         page_head(run.name if run else t("arena.plain"), t("arena.promise")),
-        div(note("warn", problem), role="alert") if problem else None,
-        empty,
+        alert("warn", problem),
+        none,
         listed,
         cls="stack",
     )
@@ -133,5 +133,4 @@ def _listing(t: Messages, rows: Sequence[RunRow]) -> Html:
 
 def _empty(t: Messages, key: str, other: Html | None = None) -> Html:
     start = el("a", t("arena.go"), href="?tab=evaluate", cls="btn pri")
-    ways = div(start, other, cls="ways")
-    return titled(t(key), div(el("p", t(f"{key}_about"), cls="dim"), ways, cls="empty"))
+    return titled(t(key), empty(t(f"{key}_about"), div(start, other, cls="ways")))

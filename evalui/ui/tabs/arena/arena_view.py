@@ -13,13 +13,14 @@ from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
 from evalui.report.analyses.people.figures import human_arenas
 from evalui.report.blocks import Block, Bullets
-from evalui.report.html import Html, div, el
+from evalui.report.html import Html, div
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.votes import read_votes
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.widgets import segments
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
 
@@ -163,15 +164,10 @@ def part_switch(view: OpenRunView, sub: str) -> Html | None:
     if len(view.offered) < 2:
         return None
     links = (
-        el(
-            "a",
-            _part_label(view, view.parts[place]),
-            href=view.address(sub, place=place),
-            aria_current="true" if place == view.place else None,
-        )
+        (_part_label(view, view.parts[place]), view.address(sub, place=place), place == view.place)
         for place in view.offered
     )
-    return el("nav", *links, cls="sub", aria_label=view.t("arena.judge"))
+    return segments(links, view.t("arena.judge"))
 
 
 def _part_label(view: OpenRunView, part: OpenPart) -> str:

@@ -11,8 +11,8 @@ from evalui.scoring.arena.categories import capabilities
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Message, Outcome, Sample, Verdict
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.format import short_id
-from evalui.ui.components.widgets import card, definitions, note, status
+from evalui.ui.components.format import short_id, source
+from evalui.ui.components.widgets import card, copy_button, definitions, note, status
 from evalui.ui.tabs.arena.arena_view import OpenRunView
 
 OUTCOMES = ("left", "right", "tie", "neither", "changed", "unreadable", "unreferenced", "injected")
@@ -184,9 +184,10 @@ def duel_card(view: OpenRunView, meeting: JudgedPair, address: str) -> Html:
     t, arena = view.t, view.arena
     sample = arena.samples.get(meeting.sample_id)
     people = arena.by == PEOPLE
+    where = source(t, sample, sample.metadata.get("capability", "")) if sample else ""
     heading = el("h2", t("arena.duel.title", id=short_id(meeting.sample_id)))
     return card(
-        div(heading, _source(view, sample, address), cls="card-h"),
+        div(heading, span(where, cls="meta"), copy_button(t, address, cls="link"), cls="card-h"),
         _question(t, sample) if sample else None,
         div(
             *(
@@ -225,23 +226,6 @@ def outcome_status(t: Messages, verdict: Verdict) -> Html:
     winner = duel.model_a if verdict.outcome == "a" else duel.model_b
     key = "wins_much" if verdict.strength == 3 else "wins"
     return span(t(f"arena.duel.{key}", model=winner), cls="st")
-
-
-def _source(view: OpenRunView, sample: Sample | None, address: str) -> Html:
-    t = view.t
-    metadata: Mapping[str, str] = sample.metadata if sample else {}
-    file, line = metadata.get("file", ""), metadata.get("line", "")
-    where = t("arena.duel.line", line=line, file=file) if file and line else file
-    words = " · ".join(word for word in (metadata.get("capability", ""), where) if word)
-    copy = el(
-        "button",
-        t("arena.copy"),
-        type="button",
-        cls="link",
-        data_copy=address,
-        data_done=t("arena.copied"),
-    )
-    return join(span(words, cls="meta"), copy)
 
 
 def _question(t: Messages, sample: Sample) -> Html:

@@ -12,7 +12,7 @@ from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import short_id
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import card, field, select
+from evalui.ui.components.widgets import card, labelled, pager, search_field, select
 from evalui.ui.tabs.arena.arena_view import OpenRunView, part_switch
 from evalui.ui.tabs.arena.duel import (
     OUTCOMES,
@@ -116,26 +116,19 @@ def _filter_bar(view: OpenRunView, every: Sequence[JudgedPair], filters: DuelFil
     }
     outcomes = any_ | {name: _outcome(view, name, filters) for name in OUTCOMES}
     capabilities = any_ | {name: name for name in all_capabilities(view.arena)}
-    find = el(
-        "input",
-        type="search",
-        name="find",
-        value=filters.find,
-        placeholder=t("arena.duel.find_hint"),
-        data_hotkey="/",
+    pickers = (
+        ("pair", pairs, filters.pair, len(pairs) > 2),
+        ("outcome", outcomes, filters.outcome, True),
+        ("capability", capabilities, filters.capability, len(capabilities) > 2),
     )
     return div(
-        field(t("arena.duel.pair"), select("duel_pair", pairs, filters.pair))
-        if len(pairs) > 2
-        else None,
-        field(t("arena.duel.outcome"), select("duel_outcome", outcomes, filters.outcome)),
-        field(
-            t("arena.duel.capability"), select("duel_capability", capabilities, filters.capability)
-        )
-        if len(capabilities) > 2
-        else None,
-        field(t("arena.duel.find"), find),
-        cls="fields",
+        *(
+            labelled(t(f"arena.duel.{name}"), select(f"duel_{name}", words, chosen))
+            for name, words, chosen, offered in pickers
+            if offered
+        ),
+        search_field("find", filters.find, t("arena.duel.find"), data_hotkey="/"),
+        cls="filters",
     )
 
 
@@ -157,25 +150,12 @@ def _listing(
 ) -> Html:
     """The duels of one page."""
     t, page = address.view.t, address.filters.page
-    first = page * PAGE_SIZE
-    fields = {"first": f"{first + 1:,}", "last": f"{first + len(rows):,}"}
     items = [_item(address, meeting, current=meeting is opened) for meeting in rows]
-    pages = {"earlier": page - 1 if page else None, "later": page + 1}
-    if first + len(rows) >= total:
-        del pages["later"]
-    links = [
-        el("a", t(f"arena.duel.{name}"), href=address.to(page=place), cls="btn")
-        for name, place in pages.items()
-        if place is not None
-    ]
+    pages = pager(t, page, PAGE_SIZE, total, lambda place: address.to(page=place))
     return card(
-        div(
-            el("h2", t.count("arena.duel.count", total)),
-            span(t("arena.duel.shown", **fields) if rows else "", cls="meta"),
-            cls="card-h pad",
-        ),
+        div(el("h2", t.count("arena.duel.count", total)), cls="card-h pad"),
         el("ul", *items, cls="list") if items else el("p", t("arena.duel.nothing"), cls="dim pad"),
-        div(*links, cls="links pad") if links else None,
+        div(pages, cls="pad") if pages else None,
         cls="flush",
     )
 

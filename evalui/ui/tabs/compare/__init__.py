@@ -12,11 +12,10 @@ from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
 from evalui.report.blocks import Bullets
 from evalui.report.html import Html, div, el, span
-from evalui.report.icons import CHEVRON
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import note, page_head, select
+from evalui.ui.components.widgets import alert, copy_button, note, page_head, select
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare.query import CompareQuery, read_query
@@ -129,7 +128,7 @@ class CompareTab:
         )
         others = el(
             "details",
-            el("summary", CHEVRON, el("b", t("compare.choose_others")), span(cls="finding")),
+            el("summary", el("b", t("compare.choose_others")), span(cls="finding")),
             div(self._chooser(choice), cls="in"),
             id="choose",
             open=choice.open,
@@ -155,14 +154,7 @@ class CompareTab:
         )
         words = {name: t(f"compare.measure_of.{name}") for name in compared.measures}
         chosen = select("measure", words, compared.measure, aria_label=t("compare.measure"))
-        copy = el(
-            "button",
-            t("compare.copy"),
-            type="button",
-            cls="btn",
-            data_copy=f"?{query.address}",
-            data_done=t("compare.copied"),
-        )
+        copy = copy_button(t, f"?{query.address}")
         several = len(runs) > 1
         return div(
             el("b", first.cell.dataset),
@@ -184,7 +176,7 @@ class CompareTab:
         t = self.t
         return div(
             page_head(t("compare.title"), t("compare.promise")),
-            div(note("warn", problem), role="alert") if problem else None,
+            alert("warn", problem),
             *(note("warn", text) for text in notes_on(t, (), refused)),
             self._chooser(choice) if choice.offered else no_runs_page(t),
             cls="stack",

@@ -15,7 +15,9 @@ from evalui.report.analyses.comparison.figures import (
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import model_name
 from evalui.types import Sample, Trial, Variant
+from evalui.ui.components.format import source
 from evalui.ui.components.texts import closest_reference, diff_texts
+from evalui.ui.components.widgets import copy_button
 from evalui.ui.tabs.compare.query import CompareQuery
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
 from evalui.ui.tabs.results.samples.open import marked
@@ -32,7 +34,6 @@ from evalui.ui.tabs.results.samples.question import (
     long_replies,
     option_legend,
     order_label,
-    source_line,
 )
 
 
@@ -60,7 +61,11 @@ def question_detail(view: PairView, sample: Sample) -> Html:
     """One question with everything both answered."""
     address = f"?{view.query.with_question(sample.id).address}"
     return div(
-        div(source_line(view.t, sample, address), cls="source"),
+        div(
+            span(source(view.t, sample, sample.subject), cls="meta"),
+            copy_button(view.t, address, cls="link"),
+            cls="source",
+        ),
         el("p", sample.question, cls="qtext"),
         _written(view, sample) if view.compared.written else _options(view, sample),
         div(*(_link(view.t, each, sample) for each in view.both), cls="links gap-s"),

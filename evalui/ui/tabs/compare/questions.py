@@ -14,7 +14,7 @@ from evalui.report.analyses.comparison.figures import (
 from evalui.report.html import Html, div, el, join, span
 from evalui.types import Sample
 from evalui.ui.components.format import short_id
-from evalui.ui.components.widgets import card, field, note, select
+from evalui.ui.components.widgets import card, field, note, pager, segments, select
 from evalui.ui.tabs.compare.query import CompareQuery
 from evalui.ui.tabs.compare.question import PairView, contender_name, question_detail
 from evalui.ui.tabs.results.samples.answering import outcome_of
@@ -52,7 +52,7 @@ def question_list_card(view: PairView) -> Html:
         _pair_picker(view),
         None if listed else _question_outside_list(view),
         _listing(paged, rows) if rows else _nothing(t, every),
-        _pager(t, paged.query, len(filtered)),
+        pager(t, page, PAGE_SIZE, len(filtered), lambda at: f"?{query.with_page(at).address}"),
         cls="compare-card",
     )
 
@@ -83,20 +83,14 @@ def _filters(view: PairView, every: Sequence[_QuestionLine]) -> Html:
     word = "compare.list.closer" if view.compared.written else "compare.list.only"
     if view.compared.measure == "mean_over_orders":
         word = "compare.list.higher"
-    parts = [("", t("compare.list.all", n=f"{len(every):,}"))]
+    parts = {"": t("compare.list.all", n=f"{len(every):,}")}
     for each in view.both:
         n = sum(line.ahead == each for line in every)
-        parts.append((each.id, t(word, name=each.name, n=f"{n:,}")))
-    links = (
-        el(
-            "a",
-            text,
-            href=f"?{view.query.with_only(id_).address}",
-            aria_current="true" if id_ == view.query.only else None,
-        )
-        for id_, text in parts
+        parts[each.id] = t(word, name=each.name, n=f"{n:,}")
+    return segments(
+        (text, f"?{view.query.with_only(id_).address}", id_ == view.query.only)
+        for id_, text in parts.items()
     )
-    return el("nav", *links, cls="segments")
 
 
 def _pair_picker(view: PairView) -> Html | None:
@@ -170,19 +164,6 @@ def _outcome_marks(view: PairView, contender: Contender, sample: Sample) -> Html
     words = view.t("list.comma").join(view.t(f"outcome.{each}") for each in outcomes)
     marks = "".join(_DOTS[each] for each in outcomes)
     return join(span(marks, aria_hidden="true"), span(f"{contender.name}: {words}", cls="hidden"))
-
-
-def _pager(t: Messages, query: CompareQuery, total: int) -> Html | None:
-    if total <= PAGE_SIZE:
-        return None
-    first, last = query.page * PAGE_SIZE, min((query.page + 1) * PAGE_SIZE, total)
-    shown = t("compare.list.shown", first=first + 1, last=last, total=f"{total:,}")
-    links = (
-        el("a", t(f"compare.list.{word}"), href=f"?{query.with_page(page).address}", cls="btn")
-        for word, page in (("earlier", query.page - 1), ("later", query.page + 1))
-        if 0 <= page * PAGE_SIZE < total
-    )
-    return div(span(shown, cls="meta"), *links, cls="links pager")
 
 
 def _nothing(t: Messages, every: Sequence[_QuestionLine]) -> Html:

@@ -15,7 +15,7 @@ from evalui.runs.database.runs import is_recorded, read_cells, read_runs
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.statistics import paired_tests
 from evalui.ui.components.format import format_time
-from evalui.ui.components.widgets import card, field
+from evalui.ui.components.widgets import card, empty, search_field, tick, titled
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
 
@@ -190,7 +190,7 @@ def chooser(
         div(
             el("h2", t("compare.choose")), span(t("compare.choose_about"), cls="meta"), cls="card-h"
         ),
-        _search_field(t, find) if len(available) > _RECENT else None,
+        search_field("find_run", find, t("compare.find_run")) if len(available) > _RECENT else None,
         div(*runs, cls="compare-runs") if runs else el("p", t("compare.no_match"), cls="dim"),
         _compare_button(t, picked),
         cls="compare-choose",
@@ -200,10 +200,7 @@ def chooser(
 def no_runs_page(t: Messages) -> Html:
     """The page without a finished run: what to do first."""
     go = el("a", t("compare.go"), href="?tab=evaluate", cls="btn pri")
-    return card(
-        div(el("h2", t("compare.none")), el("p", t("compare.none_about"), cls="dim"), go),
-        cls="empty",
-    )
+    return titled(t("compare.none"), empty(t("compare.none_about"), go))
 
 
 def describe_differences(t: Messages, differences: Sequence[str]) -> str:
@@ -262,11 +259,6 @@ def _listed(
     return own + rest[:_RECENT]
 
 
-def _search_field(t: Messages, find: str) -> Html:
-    box = el("input", type="search", name="find_run", value=find, placeholder=t("compare.find"))
-    return div(field(t("compare.find_run"), box), cls="fields")
-
-
 def _run(
     t: Messages,
     offer: ComparableRun,
@@ -285,7 +277,7 @@ def _run(
     chosen = any(cell.run_id == offer.run.id for cell in picked)
     return el(
         "details",
-        el("summary", span(offer.run.name), " ", span(about, cls="meta")),
+        el("summary", span(offer.run.name), span(about, cls="meta")),
         *(
             _group(t, words, cells, picked, places=places, baselines=baselines)
             for words, cells in groups.items()
@@ -308,8 +300,9 @@ def _group(
     ids = {cell.id for cell in picked}
     full = len(ids) >= MAX_CELLS
     ticks = [
-        _tick(
-            cell,
+        tick(
+            "ticked",
+            str(cell.id),
             model_name(cell.cell.model, places[cell.cell.model], cell.cell.model in baselines),
             on=cell.id in ids,
             off=(bool(differences) or full) and cell.id not in ids,
@@ -326,19 +319,6 @@ def _group(
         div(*ticks, cls="ticks"),
         cls="compare-group off" if differences else "compare-group",
     )
-
-
-def _tick(cell: CellRow, name: Html, *, on: bool, off: bool) -> Html:
-    box = el(
-        "input",
-        type="checkbox",
-        name="ticked",
-        value=cell.id,
-        checked=on,
-        disabled=off,
-        data_many=True,
-    )
-    return el("label", box, name, cls="tick")
 
 
 def _compare_button(t: Messages, picked: Sequence[CellRow]) -> Html:

@@ -13,7 +13,7 @@ from evalui.report.html import Html, div, el
 from evalui.types import Dataset
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action, go
-from evalui.ui.components.widgets import note, page_head
+from evalui.ui.components.widgets import alert, hidden, page_head
 from evalui.ui.services.run_form import (
     answer_name_field,
     form_from_spec,
@@ -36,7 +36,7 @@ from evalui.ui.tabs.evaluate.model_choice import (
     offered_models,
     preselected,
 )
-from evalui.ui.tabs.evaluate.start_card import StartNotes, empty_rows, start_card
+from evalui.ui.tabs.evaluate.start_card import StartNotes, start_card
 from evalui.ui.tabs.evaluate.start_plan import start_plan
 
 # Beginnings of the fields that the page of columns shows itself, and of what names no choice.
@@ -191,13 +191,7 @@ class EvaluateTab:
             each.loaded.dataset.name if isinstance(each, ShownDataset) else each.table.file
             for each in shown
         ]
-        start = start_card(
-            t,
-            empty_rows(t),
-            StartNotes(hindrance=t("cost.no_columns")),
-            name=field_value(form, "name"),
-            usual_name=" + ".join(names),
-        )
+        start = start_card(t, form, names, StartNotes(hindrance=t("cost.no_columns")))
         parts = [div(*cards, cls="files"), _kept(form)]
         return self._laid_out(form, parts, start, problem, replaces=len(shown) == 1)
 
@@ -217,7 +211,7 @@ class EvaluateTab:
         kinds = kinds_of(datasets)
         answers, judge = self._contest(form, models, datasets)
         parts = [
-            *(el("input", type="hidden", name="kinds", value=k, data_many=True) for k in kinds),
+            *(hidden("kinds", kind, many=True) for kind in kinds),
             div(*(dataset_card(t, each, form) for each in shown), cls="files"),
             models_card(t, models, form, answers),
             modes_card(t, models, form, kinds=kinds),
@@ -264,7 +258,7 @@ class EvaluateTab:
         return el(
             "section",
             page_head(t("evaluate.title"), None, add_dataset_button(t, replaces=replaces)),
-            div(note("bad", problem), role="alert") if problem else None,
+            alert("bad", problem),
             div(div(*parts, cls="col-l"), start, cls="two"),
             cls="stack evaluate",
             data_address=f"tab=evaluate&uploads={','.join(uploads_of(form))}",
@@ -320,7 +314,7 @@ def _kept(form: Form) -> Html:
         name: value for name, value in form.items() if name and not name.startswith(_SHOWN_FIELDS)
     }
     fields = [
-        el("input", type="hidden", name=name, value=each, data_many=isinstance(value, list))
+        hidden(name, each, many=isinstance(value, list))
         for name, value in kept.items()
         for each in (value if isinstance(value, list) else [value])
     ]

@@ -19,7 +19,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status, status_icon
 from evalui.types import LETTERS, Sample
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.widgets import button, card, select
+from evalui.ui.components.widgets import button, card, select, tick
 from evalui.ui.services.run_form import read_layout
 from evalui.ui.tabs.evaluate.dataset_card import upload_fields
 
@@ -98,18 +98,13 @@ def columns_card(
                 disabled=not _readable(loaded),
             ),
             _verdict(t, choice, loaded),
-            el(
-                "label",
-                el(
-                    "input",
-                    type="checkbox",
-                    name=f"remember_{choice.upload}",
-                    value="yes",
-                    checked=field_value(form, f"remember_{choice.upload}") == "yes"
-                    or f"role_{choice.upload}_0" not in form,
-                ),
+            tick(
+                f"remember_{choice.upload}",
+                "yes",
                 t("mapping.remember"),
-                cls="tick",
+                on=field_value(form, f"remember_{choice.upload}") == "yes"
+                or f"role_{choice.upload}_0" not in form,
+                many=False,
             ),
             cls="use",
         ),

@@ -11,9 +11,9 @@ from evalui.report.html import Html, div, el, span
 from evalui.report.numbers import format_value
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.widgets import card, field, link_button, select
+from evalui.ui.components.widgets import card, field, hidden, link_button, select
 from evalui.ui.tabs.evaluate.file_card import faults_part, health_part, notes_part, preview
-from evalui.ui.tabs.evaluate.given_answers import open_health_part
+from evalui.ui.tabs.evaluate.given_answers import n_duplicates, open_health_part
 from evalui.ui.tabs.evaluate.rows import details_summary, remark
 
 Health = ChoiceHealth | OpenHealth
@@ -71,12 +71,8 @@ def upload_fields(upload: str, form: Form, *more: str) -> Html:
     """What the form keeps of an upload that no control of its card shows; `more` begins names."""
     kept = [f"{name}_{upload}" for name in ("open", "col_columns", *more)]
     return span(
-        el("input", type="hidden", name="uploads", value=upload, data_many=True),
-        *(
-            el("input", type="hidden", name=name, value=value)
-            for name in kept
-            if (value := field_value(form, name))
-        ),
+        hidden("uploads", upload, many=True),
+        *(hidden(name, value) for name in kept if (value := field_value(form, name))),
         hidden=True,
     )
 
@@ -135,7 +131,7 @@ def _well(t: Messages, shown: ShownDataset) -> str:
 
 
 def _choice_findings(t: Messages, health: ChoiceHealth) -> list[str]:
-    doubled = sum(len(group) - 1 for group in health.duplicates)
+    doubled = n_duplicates(health)
     equal = len(health.duplicate_options)
     betrays = health.longest_option.low > health.chance
     uneven = health.letters_p is not None and health.letters_p < _UNBALANCED_P
@@ -153,7 +149,7 @@ def _choice_findings(t: Messages, health: ChoiceHealth) -> list[str]:
 
 
 def _open_findings(t: Messages, health: OpenHealth) -> list[str]:
-    doubled = sum(len(group) - 1 for group in health.duplicates)
+    doubled = n_duplicates(health)
     bare = health.without_reference
     return [
         *([t.count("finding.duplicates", doubled)] if doubled else []),

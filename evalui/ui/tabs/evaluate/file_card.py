@@ -7,14 +7,13 @@ from evalui.datasets.base import LoadResult
 from evalui.datasets.health import ChoiceHealth
 from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, equal_letters
 from evalui.messages import Messages
-from evalui.report.html import Child, Html, div, el, join
-from evalui.report.html import span as inline
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import format_range, format_value, percent
 from evalui.types import LETTERS, Dataset, Fault, Sample
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text, length_range
 from evalui.ui.components.widgets import bar, definitions, note, status, table
-from evalui.ui.tabs.evaluate.given_answers import open_preview
+from evalui.ui.tabs.evaluate.given_answers import fault_count, n_duplicates, open_preview
 from evalui.ui.tabs.evaluate.rows import choice_row
 
 SHOWN_FAULTS = 50
@@ -35,9 +34,9 @@ def health_part(t: Messages, health: ChoiceHealth) -> Html:
             t("health.always", letter=health.always_letter.letter),
             f"{format_value(health.always_letter.share)} %",
         ),
-        (t("health.duplicates"), _count(sum(len(group) - 1 for group in health.duplicates))),
-        (t("health.naming"), _count(len(health.refers_to_other_options))),
-        (t("health.duplicate_options"), _count(len(health.duplicate_options))),
+        (t("health.duplicates"), fault_count(n_duplicates(health))),
+        (t("health.naming"), fault_count(len(health.refers_to_other_options))),
+        (t("health.duplicate_options"), fault_count(len(health.duplicate_options))),
         (t("health.question_length"), length_range(health.question_length)),
         (t("health.option_length"), length_range(health.option_length)),
     ]
@@ -118,7 +117,7 @@ def preview(t: Messages, dataset: Dataset, n: int) -> Html:
         return open_preview(t, samples)
     rows: list[list[Child]] = [
         [
-            inline(sample.id, cls="mono"),
+            span(sample.id, cls="mono"),
             sample.question,
             join(*(div(_option(sample, place)) for place in range(len(sample.choices)))),
         ]
@@ -158,8 +157,8 @@ def _fault(t: Messages, fault: Fault) -> list[Child]:
     return [
         fault.file,
         fault.line or "",
-        inline(fault.column, cls="mono"),
-        inline(actual, title=t(f"fault.{fault.rule}.what")),
+        span(fault.column, cls="mono"),
+        span(actual, title=t(f"fault.{fault.rule}.what")),
         expected,
     ]
 
@@ -170,7 +169,7 @@ def _option(sample: Sample, place: int) -> Html:
     same = "".join(group for group in equal_letters(sample.choices) if letter in group)
     others = "".join(f" = {other}" for other in same if other != letter)
     text_ = el("b", text) if place == sample.target else join(text)
-    return join(text_, inline(others, cls="warn")) if others else text_
+    return join(text_, span(others, cls="warn")) if others else text_
 
 
 def _letter_balance(t: Messages, health: ChoiceHealth) -> str:
@@ -185,7 +184,7 @@ def _letter_balance(t: Messages, health: ChoiceHealth) -> str:
 def _letters(counts: Sequence[int]) -> Html:
     most = max(counts, default=0) or 1
     rows = [
-        div(el("b", LETTERS[place]), bar(count / most), inline(f"{count:,}", cls="dim r"))
+        div(el("b", LETTERS[place]), bar(count / most), span(f"{count:,}", cls="dim r"))
         for place, count in enumerate(counts)
     ]
     return div(*rows, cls="letters")
@@ -201,7 +200,3 @@ def _subjects(t: Messages, health: ChoiceHealth) -> Html | None:
         el("p", " · ".join(names), cls="dim"),
         cls="gap-s",
     )
-
-
-def _count(number: int) -> Html:
-    return status("warn" if number else "ok", f"{number:,}")

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from evalui.datasets.health import OpenHealth
+from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.html import span as inline
 from evalui.types import Fault, Sample
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text, length_range
@@ -15,10 +14,12 @@ from evalui.ui.components.widgets import (
     button,
     definitions,
     field,
+    hidden,
     note,
     select,
     status,
     table,
+    text_input,
 )
 from evalui.ui.services.answers import AnswersFile, EarlierRun
 from evalui.ui.services.run_form import answer_name_field
@@ -30,17 +31,22 @@ _SHOWN_UNKNOWN = 5
 _SHOWN_FAULTS = 5
 
 
+def n_duplicates(health: ChoiceHealth | OpenHealth) -> int:
+    """How many questions are there already, further up in the file."""
+    return sum(len(group) - 1 for group in health.duplicates)
+
+
+def fault_count(number: int) -> Html:
+    """A number that had better be 0."""
+    return status("warn" if number else "ok", f"{number:,}")
+
+
 def open_health_part(t: Messages, health: OpenHealth) -> Html:
     """What can be known of open questions without any model."""
-    doubled = sum(len(group) - 1 for group in health.duplicates)
-    missing = f"{health.without_reference:,}"
     rows: list[tuple[Child, Child]] = [
         (t("health.usable"), status("ok" if health.n else "bad", f"{health.n:,}")),
-        (
-            t("health.without_reference"),
-            status("warn", missing) if health.without_reference else status("ok", missing),
-        ),
-        (t("health.duplicates"), status("warn" if doubled else "ok", f"{doubled:,}")),
+        (t("health.without_reference"), fault_count(health.without_reference)),
+        (t("health.duplicates"), fault_count(n_duplicates(health))),
         (t("health.conversations"), f"{health.conversations:,}"),
         (t("health.guidance"), f"{health.with_guidance:,}"),
         (t("health.question_length"), length_range(health.question_length)),
@@ -79,15 +85,15 @@ def _row(t: Messages, sample: Sample, capable: bool) -> list[Child]:
     first = next(iter(sample.references), "")
     more = len(sample.references) - 1
     reference = join(
-        _shorten(first) if first else inline("–", cls="meta"),
+        _shorten(first) if first else span("–", cls="meta"),
         div(t("preview.more", n=more), cls="meta") if more > 0 else None,
     )
     return [
-        inline(sample.id, cls="mono"),
+        span(sample.id, cls="mono"),
         question,
         reference,
         *([sample.metadata.get("capability", "")] if capable else []),
-        inline(t(f"language.{language}") if f"language.{language}" in t else language, cls="nw"),
+        span(t(f"language.{language}") if f"language.{language}" in t else language, cls="nw"),
     ]
 
 
@@ -102,7 +108,7 @@ def _counts(t: Messages, name: str, counts: Mapping[str, int]) -> Html | None:
     most = max(counts.values())
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
     rows = [
-        div(inline(name, title=name), bar(count / most), inline(f"{count:,}", cls="dim r"))
+        div(span(name, title=name), bar(count / most), span(f"{count:,}", cls="dim r"))
         for name, count in ordered[:_SHOWN_CAPABILITIES]
     ]
     rest = len(ordered) - len(rows)
@@ -131,7 +137,7 @@ def answers_fold(
         t.count("answers.chosen", count) if count else t("answers.summary"),
         el("p", t("answers.about"), cls="meta"),
         *(
-            el("input", type="hidden", name="answers", value=upload, data_many=True)
+            hidden("answers", upload, many=True)
             for upload in dict.fromkeys(file.upload for file in files)
         ),
         *(div(_file(t, file), cls="gap-s") for file in files),
@@ -143,13 +149,7 @@ def answers_fold(
 
 
 def _file(t: Messages, file: AnswersFile) -> Html:
-    name = el(
-        "input",
-        type="text",
-        name=answer_name_field(file.upload, file.place),
-        value=file.model,
-        autocomplete="off",
-    )
+    name = text_input(answer_name_field(file.upload, file.place), file.model)
     return div(
         div(
             field(t("answers.model"), name),

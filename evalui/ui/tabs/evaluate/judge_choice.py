@@ -7,13 +7,14 @@ from evalui.messages import Messages
 from evalui.models.base import traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
-from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS, Rubric
+from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
 from evalui.report.html import Html, div, el, join
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.widgets import field, note, select
+from evalui.ui.components.widgets import field, note, select, text_input, tick
+from evalui.ui.services.model_labels import model_notes
 from evalui.ui.services.run_form import CONFLICTS, CUSTOM, JUDGE_TOKENS, ORDERS, PAIRS
 from evalui.ui.tabs.evaluate.model_choice import remote_hosts_of
-from evalui.ui.tabs.evaluate.rows import choice_row, list_card, text_input
+from evalui.ui.tabs.evaluate.rows import choice_row, list_card, own_text
 
 AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
 
@@ -76,9 +77,8 @@ def is_single(template: str, form: Form) -> bool:
 
 def _judge(t: Messages, state: ModelState, on: bool) -> Html:
     entry = state.entry
-    about = entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes
     ruled = t("judge.ruled") if traits_of(entry).rule_based else None
-    about = " · ".join(part for part in (remote_hosts_of(t, entry), str(about)) if part)
+    about = " · ".join(part for part in (remote_hosts_of(t, entry), model_notes(t, entry)) if part)
     return choice_row("judges", entry.name, entry.name, about, ruled, on=on)
 
 
@@ -127,12 +127,18 @@ def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
         _pick(t, "conflict", CONFLICTS, field_value(form, "judge_conflict") or "tie", single),
         field(
             t("judge.sample_single") if single else t("judge.sample"),
-            _input("judge_sample", field_value(form, "judge_sample"), t("judge.sample_all")),
+            text_input(
+                "judge_sample",
+                field_value(form, "judge_sample"),
+                placeholder=t("judge.sample_all"),
+            ),
             hint=t("judge.sample_hint"),
         ),
         field(
             t("judge.tokens"),
-            _input("judge_tokens", field_value(form, "judge_tokens"), str(JUDGE_TOKENS)),
+            text_input(
+                "judge_tokens", field_value(form, "judge_tokens"), placeholder=str(JUDGE_TOKENS)
+            ),
         ),
     ]
     return div(*fields, cls="fields")
@@ -156,39 +162,13 @@ def _baseline(t: Messages, contestants: Sequence[str], form: Form, pairs: str) -
         chosen = (*field_values(form, "judge_baseline"), *contestants, "")[0]
         names = {name: name for name in contestants}
         return field(t("judge.baseline"), select("judge_baseline", names, chosen))
-    return join(
-        _checkboxes(
-            t("judge.first_list"),
-            "judge_baseline",
-            contestants,
-            field_values(form, "judge_baseline"),
-        ),
-        _checkboxes(
-            t("judge.second_list"),
-            "judge_against",
-            contestants,
-            field_values(form, "judge_against"),
-        ),
-    )
+    lists = {"judge_baseline": "judge.first_list", "judge_against": "judge.second_list"}
+    return join(*(_ticks(t(title), name, contestants, form) for name, title in lists.items()))
 
 
-def _checkboxes(title: str, name: str, names: Sequence[str], chosen: Sequence[str]) -> Html:
-    boxes = [
-        el(
-            "label",
-            el(
-                "input",
-                type="checkbox",
-                name=name,
-                value=each,
-                data_many=True,
-                checked=each in chosen,
-            ),
-            each,
-            cls="tick",
-        )
-        for each in names
-    ]
+def _ticks(title: str, name: str, names: Sequence[str], form: Form) -> Html:
+    chosen = field_values(form, name)
+    boxes = (tick(name, each, each, on=each in chosen) for each in names)
     return el("fieldset", el("legend", title), *boxes, cls="ticks")
 
 
@@ -206,38 +186,15 @@ def _rubrics(t: Messages, contestants: int) -> Mapping[str, str]:
 def _own_rubric(t: Messages, form: Form) -> Html:
     base = RUBRICS["compass-zh.1" if t.language == "zh" else "compass-en.1"]
     chosen = field_value(form, "rubric_form") or base.form
-    fields = [
-        field(
-            t("own.name"),
-            _input("rubric_name", field_value(form, "rubric_name") or "my-rubric.1", ""),
-        ),
-        field(
-            t("own.language"),
-            select(
-                "rubric_language",
-                {"zh": "中文", "en": "English"},
-                field_value(form, "rubric_language") or t.language,
-            ),
-        ),
-        field(
-            t("judge.form"),
-            select("rubric_form", {name: t(f"form.{name}") for name in VERDICT_FORMATS}, chosen),
-        ),
-        *(_block(t, form, base, name) for name in ("instruction", "closing")),
-    ]
-    return div(
-        el("p", t("judge.own_about"), cls="meta gap"),
-        div(*fields, cls="fields gap-s"),
-        hidden=field_value(form, "rubric") != CUSTOM,
+    forms = {name: t(f"form.{name}") for name in VERDICT_FORMATS}
+    return own_text(
+        t,
+        form,
+        base,
+        {name: t(f"judge.{name}") for name in ("instruction", "closing")},
+        field(t("judge.form"), select("rubric_form", forms, chosen)),
+        prefix="rubric",
+        name="my-rubric.1",
+        about=t("judge.own_about"),
+        shown=field_value(form, "rubric") == CUSTOM,
     )
-
-
-def _block(t: Messages, form: Form, base: Rubric, name: str) -> Html:
-    # A text area swallows one line break at its beginning.
-    text = field_value(form, f"rubric_{name}") or getattr(base, name)
-    area = el("textarea", Html("\n"), join(text), name=f"rubric_{name}", rows=6, spellcheck="false")
-    return field(t(f"judge.{name}"), area)
-
-
-def _input(name: str, value: str, placeholder: str) -> Html:
-    return text_input(name, value, placeholder=placeholder or None)

@@ -6,15 +6,15 @@ from evalui.messages import Messages
 from evalui.models.base import traits_of
 from evalui.modes import MODES
 from evalui.modes.choices_only import ChoicesOnly
-from evalui.modes.prompts.templates import TEMPLATES, Template
+from evalui.modes.prompts.templates import TEMPLATES
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.spec import JUDGE, ModeSpec
 from evalui.types import Ability, DatasetKind
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.widgets import button, field, select
+from evalui.ui.components.widgets import button, field, select, text_input
 from evalui.ui.services.run_form import CUSTOM, OPEN_TOKENS, PATTERNS, SPELLINGS, TOKENS
 from evalui.ui.tabs.evaluate.model_choice import OfferedModel
-from evalui.ui.tabs.evaluate.rows import choice_row, fold, list_card, text_input
+from evalui.ui.tabs.evaluate.rows import choice_row, fold, list_card, own_text
 
 CHOICE: DatasetKind = "multiple_choice"
 PRESETS = ("quick", "robust", "full")
@@ -225,34 +225,17 @@ def _fields(
 
 
 def _own_template(t: Messages, form: Form) -> Html:
-    """The text fields of a template of the user's own, hidden until it is chosen."""
-    base = TEMPLATES["plain-zh.1" if t.language == "zh" else "plain-en.1"]
-    fields = [
-        field(
-            t("own.name"), text_input("own_name", field_value(form, "own_name") or "my-prompt.1")
-        ),
-        field(
-            t("own.language"),
-            select(
-                "own_language",
-                {"zh": "中文", "en": "English"},
-                field_value(form, "own_language") or t.language,
-            ),
-        ),
-        *(_block(t, form, base, name) for name in ("question", "cloze", "answer", "unconditional")),
-    ]
-    return div(
-        el("p", t("own.about"), cls="meta gap"),
-        div(*fields, cls="fields gap-s"),
-        hidden=field_value(form, "template") != CUSTOM,
+    parts = ("question", "cloze", "answer", "unconditional")
+    return own_text(
+        t,
+        form,
+        TEMPLATES["plain-zh.1" if t.language == "zh" else "plain-en.1"],
+        {name: t(f"own.{name}") for name in parts},
+        prefix="own",
+        name="my-prompt.1",
+        about=t("own.about"),
+        shown=field_value(form, "template") == CUSTOM,
     )
-
-
-def _block(t: Messages, form: Form, base: Template, name: str) -> Html:
-    # A text area swallows one line break at its beginning.
-    text = field_value(form, f"own_{name}") or getattr(base, name)
-    area = el("textarea", Html("\n"), join(text), name=f"own_{name}", rows=4, spellcheck="false")
-    return field(t(f"own.{name}"), area)
 
 
 def _templates(t: Messages) -> Mapping[str, str]:

@@ -4,20 +4,23 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import Messages
-from evalui.models.base import ModelEntry, traits_of
+from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, base_of
 from evalui.models.endpoint.http.addresses import external_hosts, shown_host
 from evalui.models.memory_estimate import Footprint
-from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.numbers import dollars
+from evalui.report.html import Html, div, el, join, span
 from evalui.settings import Settings
-from evalui.types import Ability
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.format import amount
+from evalui.ui.components.widgets import search_field
+from evalui.ui.services.model_labels import (
+    model_abilities,
+    model_about,
+    model_notes,
+    room_words,
+)
 from evalui.ui.services.models_service import Hardware, ModelsService, group_of
 from evalui.ui.tabs.evaluate.rows import choice_row, demo_group, list_card, model_group
 
-ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")
 _SEARCHED_FROM = 8  # models, from which on they can be searched
 
 
@@ -90,7 +93,9 @@ def models_card(
         t("models.title"),
         join(
             span(t("choose.of", n=count, total=len(able)), cls="meta"),
-            _search(t, field_value(form, "find")) if len(able) >= _SEARCHED_FROM else None,
+            search_field("find", field_value(form, "find"), t("models.find"))
+            if len(able) >= _SEARCHED_FROM
+            else None,
         ),
         *(
             model_group(t, name, [model.state for model in groups[name]], rows[name])
@@ -130,19 +135,6 @@ def remote_hosts_of(t: Messages, entry: ModelEntry) -> str:
     return t("away.judged_to", hosts=t("list.comma").join(hosts)) if hosts else ""
 
 
-def _search(t: Messages, text: str) -> Html:
-    return el(
-        "input",
-        type="search",
-        name="find",
-        value=text,
-        placeholder=t("models.find"),
-        aria_label=t("models.find"),
-        autocomplete="off",
-        cls="find",
-    )
-
-
 def _matches(model: OfferedModel, wanted: str) -> bool:
     return wanted in model.entry.name.casefold()
 
@@ -160,60 +152,25 @@ def _row(
     wanted: str,
 ) -> Html:
     name = model.entry.name
+    room = room_words(t, model.needs, model.free if model.total else None)
     row = choice_row(
         "models",
         name,
         name,
-        _about(t, model),
-        _abilities(t, model),
+        model_about(t, model.state, room),
+        _able(t, model),
         on=name in chosen,
         off=not model.can_run,
         hidden=not _matches(model, wanted),
-        title=_notes(t, model.entry),
+        title=model_notes(t, model.entry),
     )
     return join(row, _with_base(t, model, models, chosen))
 
 
-def _about(t: Messages, model: OfferedModel) -> Child:
-    """Its size and whether that fits, or where it is and what it costs, or its problem."""
-    entry, needs = model.entry, model.needs
-    if model.state.problem:
-        return t.translate(model.state.problem)
-    if model.group == "demo":
-        return _notes(t, entry)
-    size = _parameters(entry.parameters) if entry.parameters else ""
-    fit = ""
-    if needs and model.total:
-        tight = needs.total > model.free
-        values = {"size": amount(needs.total), "free": amount(model.free)}
-        fit = t("models.needs", **values) if tight else t("models.fits")
-    remote = traits_of(entry).remote
-    hosts = t("list.comma").join(external_hosts(entry))
-    parts = (
-        size,
-        fit,
-        t("backend.openai") if remote else "",
-        hosts,
-        t("models.price", n=dollars(entry.input_price)) if entry.input_price else "",
-    )
-    return " · ".join(part for part in parts if part) or _notes(t, entry)
-
-
-def _notes(t: Messages, entry: ModelEntry) -> str:
-    return str(entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes)
-
-
-def _parameters(n: int) -> str:
-    return f"{n / 1e9:.2g} B" if n >= 1e9 else f"{n / 1e6:.3g} M"
-
-
-def _abilities(t: Messages, model: OfferedModel) -> str:
-    if not model.can_run:
-        return t("models.cannot")
-    able = [ability for ability in ABILITIES if ability in model.state.abilities]
-    if len(able) == 1:
-        return t("models.only", what=t(f"ability.{able[0]}"))
-    return " · ".join(t(f"ability.{ability}") for ability in able)
+def _able(t: Messages, model: OfferedModel) -> str:
+    if model.can_run:
+        return model_abilities(t, model.state)
+    return t("catalog.away" if model.state.is_endpoint_down else "models.cannot")
 
 
 def _with_base(

@@ -1,12 +1,16 @@
 """Rows to choose from, 36 pixels high, and the lines that fold more of them away."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState
+from evalui.modes.prompts.rubrics import Rubric
+from evalui.modes.prompts.templates import Template
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.icons import CHEVRON, status_icon
+from evalui.report.icons import status_icon
+from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.widgets import field, select, text_input
 
 
 def choice_row(
@@ -47,7 +51,7 @@ def choice_row(
 
 def fold(title: str, summary: Child, *content: Child, opened: bool = False, cls: str = "") -> Html:
     """A line that opens on what it sums up."""
-    line = el("summary", CHEVRON, el("b", title), span(summary, cls="dim") if summary else None)
+    line = el("summary", el("b", title), span(summary, cls="dim") if summary else None)
     return el("details", line, div(*content), open=opened, cls=f"foldrow {cls}".strip())
 
 
@@ -90,9 +94,43 @@ def remark(kind: str, text: Child) -> Html:
 
 def details_summary(line: Html, word: str) -> Html:
     """A summary of which the line is the first half, and the word to open it the other."""
-    return el("summary", line, join(span(CHEVRON, el("b", word), cls="more")))
+    return el("summary", line, el("b", word, cls="more"))
 
 
-def text_input(name: str, value: str, **attributes: str | bool | None) -> Html:
-    """A text field of the form."""
-    return el("input", type="text", name=name, value=value, autocomplete="off", **attributes)
+def own_text(
+    t: Messages,
+    form: Form,
+    base: Rubric | Template,
+    parts: Mapping[str, str],
+    *more: Html,
+    prefix: str,
+    name: str,
+    about: str,
+    shown: bool,
+) -> Html:
+    """The fields of a text of the user's own, as long as they are empty filled from `base`.
+
+    `parts` are the labels of its text areas by their names in `base`, `prefix` begins the names of
+    all fields, `name` is that of a new text; `more` are further fields.
+    """
+
+    def typed(part: str) -> str:
+        return field_value(form, f"{prefix}_{part}")
+
+    words = {"zh": "中文", "en": "English"}
+    language = select(f"{prefix}_language", words, typed("language") or t.language)
+    fields = [
+        field(t("own.name"), text_input(f"{prefix}_name", typed("name") or name)),
+        field(t("own.language"), language),
+        *more,
+        *(
+            field(label, _area(f"{prefix}_{part}", typed(part) or getattr(base, part)))
+            for part, label in parts.items()
+        ),
+    ]
+    return div(el("p", about, cls="meta gap"), div(*fields, cls="fields gap-s"), hidden=not shown)
+
+
+def _area(name: str, text: str) -> Html:
+    # A text area swallows one line break at its beginning.
+    return el("textarea", Html("\n"), join(text), name=name, rows=5, spellcheck="false")

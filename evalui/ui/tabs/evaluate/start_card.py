@@ -8,10 +8,11 @@ from evalui.proportions import smallest_visible_gap
 from evalui.report.html import Html, div, el
 from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_large_count
-from evalui.ui.components.widgets import button, definitions, field
+from evalui.ui.components.widgets import button, definitions, field, text_input
 from evalui.ui.services.service import QueueAhead
-from evalui.ui.tabs.evaluate.rows import remark, text_input
+from evalui.ui.tabs.evaluate.rows import remark
 
 _NOTHING = "–"
 _LARGE_SAMPLE = 10_000  # questions from which on the smallest visible gap is no news
@@ -48,11 +49,6 @@ def cost_rows(
     )
 
 
-def empty_rows(t: Messages) -> tuple[tuple[str, str], ...]:
-    """The same before anything is known."""
-    return tuple((t(f"cost.{name}"), _NOTHING) for name in ("requests", "tokens", "time"))
-
-
 def gap_remark(t: Messages, questions: int) -> Html | None:
     """How large a difference must be to be seen with so many questions."""
     if not questions or questions > _LARGE_SAMPLE:
@@ -63,21 +59,26 @@ def gap_remark(t: Messages, questions: int) -> Html | None:
 
 def start_card(
     t: Messages,
-    rows: Sequence[tuple[str, str]],
+    form: Form,
+    names: Sequence[str],
     notes: StartNotes,
     *,
-    name: str,
-    usual_name: str,
+    rows: Sequence[tuple[str, str]] = (),
     gap: Html | None = None,
 ) -> Html:
-    """The card at the right; the button is off, with the reason below it, while it cannot work."""
+    """The card at the right; the button is off, with the reason below it, while it cannot work.
+
+    `names` are those of the datasets, `rows` those of `cost_rows`, () while the cost is not known.
+    """
+    unknown = [(t(f"cost.{name}"), _NOTHING) for name in ("requests", "tokens", "time")]
+    name = text_input("name", field_value(form, "name"), placeholder=" + ".join(names))
     away = [remark("warn", sentence) for sentence in notes.away]
     off = bool(notes.hindrance)
     return el(
         "aside",
         el("h2", t("cost.title")),
-        definitions(rows),
-        field(t("set.name"), text_input("name", name, placeholder=usual_name)),
+        definitions(rows or unknown),
+        field(t("set.name"), name),
         gap,
         *(remark("warn", warning) for warning in notes.warnings),
         *(away or [remark("ok", t("away.stays"))]),

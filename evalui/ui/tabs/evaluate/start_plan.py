@@ -13,13 +13,7 @@ from evalui.ui.services.run_form import RunForm, read_run_form
 from evalui.ui.services.service import AppService, PlannedRun
 from evalui.ui.tabs.evaluate.judge_choice import is_single
 from evalui.ui.tabs.evaluate.model_choice import remote_destinations
-from evalui.ui.tabs.evaluate.start_card import (
-    StartNotes,
-    cost_rows,
-    empty_rows,
-    gap_remark,
-    start_card,
-)
+from evalui.ui.tabs.evaluate.start_card import StartNotes, cost_rows, gap_remark, start_card
 
 _MANY_REQUESTS = 20_000
 
@@ -27,23 +21,22 @@ _MANY_REQUESTS = 20_000
 def start_plan(service: AppService, t: Messages, form: Form, datasets: Sequence[Dataset]) -> Html:
     """The card at the right of a form whose files can be read."""
     away = remote_destinations(t, service.catalog(), form, service.settings)
-    name, usual = field_value(form, "name"), " + ".join(each.name for each in datasets)
+    names = [each.name for each in datasets]
     try:
         run_form = read_run_form(form)
         if missing := _missing(run_form, form):
-            notes = StartNotes(away, hindrance=t(missing))
-            return start_card(t, empty_rows(t), notes, name=name, usual_name=usual)
+            return start_card(t, form, names, StartNotes(away, hindrance=t(missing)))
         planned = service.plan(run_form)
     except EvaluiError as error:
-        notes = StartNotes(away, hindrance=t.translate(error.sentence))
-        return start_card(t, empty_rows(t), notes, name=name, usual_name=usual)
+        hindrance = t.translate(error.sentence)
+        return start_card(t, form, names, StartNotes(away, hindrance=hindrance))
     hindrance = "" if _has_work(planned) else t("cost.nothing")
     return start_card(
         t,
-        cost_rows(t, planned.cost, service.queue_ahead(), _priced(planned)),
+        form,
+        names,
         StartNotes(away, _warnings(t, planned), hindrance),
-        name=name,
-        usual_name=usual,
+        rows=cost_rows(t, planned.cost, service.queue_ahead(), _priced(planned)),
         gap=gap_remark(t, _questions(planned)),
     )
 

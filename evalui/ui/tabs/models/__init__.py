@@ -18,7 +18,7 @@ from evalui.report.html import Html, div, el, join
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import button, note, page_head
+from evalui.ui.components.widgets import alert, button, note, page_head
 from evalui.ui.services.models_service import Hardware, ModelStatus, WorkerView
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models.catalog_card import catalog_card
@@ -97,9 +97,11 @@ class ModelsTab:
         service, t = self.service.models, self.t
         try:
             shown = self._form(form)
-            save, word = (
-                (service.change, "add.saved") if shown.edited else (service.add, "add.done")
-            )
+            save, word = service.add, "add.done"
+            if shown.edited:
+                save, word = service.change, "add.saved"
+            elif shown.place == "endpoint":
+                word = "add.done_endpoint"
         except EvaluiError as error:
             return self._catalog(ModelsNotice(problem=t.translate(error.sentence)))
         try:
@@ -120,6 +122,7 @@ class ModelsTab:
             return self.t("catalog.looked_at", when=f"{datetime.now().astimezone():%H:%M:%S}")
         elif action.do == "remove":
             self.service.models.remove(name)
+            return self.t("catalog.removed", name=name)
         return ""
 
     def _catalog(self, notice: ModelsNotice) -> Html:
@@ -137,7 +140,7 @@ class ModelsTab:
         new = el("a", t("add.title"), href="?tab=models&add=endpoint", cls="btn pri")
         shown = join(
             page_head(t("catalog.head"), t("catalog.promise"), new if service.may_edit else None),
-            div(note("bad", problem), role="alert") if problem else None,
+            alert("bad", problem),
             div(note("ok", notice.done), role="status") if notice.done else None,
             self._shadowed(sorted(shadowed)) if shadowed else None,
             # Keyed, so that what is unfolded stays when a note above it comes or goes.

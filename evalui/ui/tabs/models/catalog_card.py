@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el
-from evalui.ui.components.widgets import titled
+from evalui.report.html import Html, el
+from evalui.ui.components.widgets import empty, titled
 from evalui.ui.tabs.evaluate.rows import demo_group, model_group
 from evalui.ui.tabs.models.model_line import model_line
 from evalui.ui.tabs.models.model_row import ModelRow, RowContext
@@ -13,8 +13,7 @@ from evalui.ui.tabs.models.model_row import ModelRow, RowContext
 def catalog_card(t: Messages, models: Sequence[ModelRow], context: RowContext) -> Html:
     """Every model of the catalog, in its group."""
     if not models:
-        empty = div(el("p", t("catalog.none_about"), cls="dim"), cls="empty")
-        return titled(t("catalog.title"), empty)
+        return titled(t("catalog.title"), empty(t("catalog.none_about")))
     groups = {
         name: [model for model in models if model.group == name]
         for name in ("here", "endpoints", "demo")

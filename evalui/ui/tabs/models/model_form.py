@@ -10,7 +10,7 @@ from evalui.models.local import DTYPES
 from evalui.models.user_catalog import ModelSource, NewModelForm, has_key
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.widgets import button, field, note, select, titled
+from evalui.ui.components.widgets import alert, button, field, hidden, select, tick, titled
 
 _PLACES: Mapping[str, ModelSource] = {
     name: name for name in ("endpoint", *get_args(ModelSource)) if name in get_args(ModelSource)
@@ -69,13 +69,15 @@ class ModelForm:
         """
         t, edited = self.t, self.edited
         wrong = {_SHORT.get(name, name): message for name, message in (faults or {}).items()}
+        if self.place == "endpoint" and "path" in wrong and not self._value("name"):
+            wrong.pop("name", None)  # without a name of its own it would be called as its path
         problem = t("add.wrong") if wrong else problem
         title = t("add.edit", name=edited.name) if edited else t("add.title")
         return titled(
             title,
-            self._places() if edited is None else self._hidden_place(),
+            self._places() if edited is None else hidden("add_place", self.place),
             self._endpoint(wrong) if self.place == "endpoint" else self._local(wrong),
-            div(note("bad", problem), role="alert", cls="gap") if problem else None,
+            div(alert("bad", problem), cls="gap") if problem else None,
             div(
                 button(t("add.save" if edited else "add.go"), "save", cls="pri", data_once=True),
                 el("a", t("add.cancel"), href="?tab=models", cls="btn quiet"),
@@ -86,9 +88,6 @@ class ModelForm:
 
     def _value(self, name: str) -> str:
         return field_value(self.form, f"add_{name}").strip()
-
-    def _hidden_place(self) -> Html:
-        return el("input", type="hidden", name="add_place", value=self.place)
 
     def _places(self) -> Html:
         t = self.t
@@ -167,8 +166,7 @@ class ModelForm:
         )
         if not kept:
             return typed
-        box = el("input", type="checkbox", name="add_drop_key", value="yes")
-        return div(typed, el("label", box, span(t("add.drop_key")), cls="meta tick"))
+        return div(typed, tick("add_drop_key", "yes", t("add.drop_key"), on=False, many=False))
 
     def _chat(self) -> Html:
         words = {"": self.t("set.chat_no"), "yes": self.t("set.chat_yes")}

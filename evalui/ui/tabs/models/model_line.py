@@ -7,17 +7,21 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
-from evalui.models.endpoint.http.addresses import external_hosts
 from evalui.models.memory_estimate import Footprint
 from evalui.models.user_catalog import has_key
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.icons import CHEVRON
 from evalui.report.numbers import dollars
 from evalui.types import Ability
 from evalui.ui.components.format import amount, format_time
 from evalui.ui.components.widgets import button, definitions, link_button, status
+from evalui.ui.services.model_labels import (
+    ABILITIES,
+    model_abilities,
+    model_about,
+    model_notes,
+    room_words,
+)
 from evalui.ui.services.models_service import WorkerView
-from evalui.ui.tabs.evaluate.model_choice import ABILITIES
 from evalui.ui.tabs.models.model_row import ModelRow, RowContext
 from evalui.ui.tabs.models.test_result import test_result
 
@@ -27,12 +31,12 @@ def model_line(t: Messages, model: ModelRow, context: RowContext) -> Html:
     entry = model.entry
     tags = [t("catalog.added")] * model.added + [t("catalog.tuned")] * bool(entry.adapter)
     kind, word = model.condition
+    able = model_abilities(t, model.state) if model.usable and model.state else ""
     line = el(
         "summary",
-        CHEVRON,
         span(el("h3", entry.name), *(span(tag, cls="chip on") for tag in tags), cls="model-name"),
         span(_about(t, model), cls="meta about"),
-        span(_abilities(t, model), cls="meta able"),
+        span(able, cls="meta able"),
         status(kind, t(word)),
     )
     inside = div(
@@ -58,36 +62,11 @@ def _last_test(t: Messages, model: ModelRow) -> Html | None:
     return test_result(t, test)
 
 
-def model_notes(t: Messages, entry: ModelEntry) -> str:
-    """What the catalog says of the model in a sentence, "" if nothing."""
-    return str(entry.options.get("notes_zh", entry.notes) if t.language == "zh" else entry.notes)
-
-
 def _about(t: Messages, model: ModelRow) -> str:
-    """Why it cannot be used; else its size and whether it fits, or where it is and its price."""
     if model.status.pending or model.state is None:
         return ""
-    if model.state.problem:
-        return t.translate(model.state.problem)
-    notes = model_notes(t, model.entry)
-    if model.group == "demo" and notes:
-        return notes
-    hosts = t("list.comma").join(external_hosts(model.entry))
-    parts = [
-        _size(t, model),
-        _fits(t, model),
-        t("catalog.hub_about") if model.from_hub else "",
-        hosts or (t("catalog.this_machine") if model.remote else ""),
-        _price(t, model.entry),
-    ]
-    return " · ".join(part for part in parts if part) or notes
-
-
-def _abilities(t: Messages, model: ModelRow) -> str:
-    if not model.usable or model.state is None:
-        return ""
-    able = [t(f"ability.{each}") for each in ABILITIES if each in model.state.abilities]
-    return t("models.only", what=able[0]) if len(able) == 1 else " · ".join(able)
+    free = None if model.is_loaded else model.free_bytes
+    return model_about(t, model.state, room_words(t, model.footprint, free))
 
 
 def _identity(t: Messages, model: ModelRow) -> list[Html]:
@@ -171,24 +150,6 @@ def _facts(t: Messages, model: ModelRow) -> Html | None:
     return definitions((word, fact) for word, fact in pairs if fact)
 
 
-def _size(t: Messages, model: ModelRow) -> str:
-    parameters = model.state.entry.parameters if model.state else model.entry.parameters
-    if not parameters:
-        return ""
-    if parameters < 1e9:
-        return t("catalog.millions", n=f"{parameters / 1e6:.3g}")
-    return t("catalog.billions", n=f"{parameters / 1e9:.3g}")
-
-
-def _fits(t: Messages, model: ModelRow) -> str:
-    estimate = model.footprint
-    if estimate is None or model.free_bytes is None or model.is_loaded:
-        return ""
-    if model.fits:
-        return t("models.fits")
-    return t("models.needs", size=amount(estimate.total), free=amount(model.free_bytes))
-
-
 def _room(t: Messages, model: ModelRow, estimate: Footprint) -> Child:
     """What it takes and whether there is room; beside what is loaded, what is free says nothing."""
     size = amount(estimate.total)
@@ -229,10 +190,6 @@ def _speed(t: Messages, model: ModelRow) -> str:
         if f"mode.{mode}_short" in t
     ]
     return t("list.comma").join(rates)
-
-
-def _price(t: Messages, entry: ModelEntry) -> str:
-    return t("models.price", n=dollars(entry.input_price)) if entry.input_price else ""
 
 
 def _full_price(t: Messages, entry: ModelEntry) -> str:
@@ -283,7 +240,7 @@ def _actions(t: Messages, model: ModelRow, context: RowContext) -> list[Html | N
     name = model.entry.name
     if context.confirming == name:
         return [
-            span(t("catalog.remove_sure"), cls="meta"),
+            span(t(f"catalog.remove_sure{'_endpoint' * model.remote}"), cls="meta"),
             button(t("catalog.remove_yes"), "remove", data_model=name),
             button(t("runs.keep"), "keep", cls="quiet"),
         ]

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.memory_estimate import Footprint
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.ui.services.models_service import ModelStatus, WorkerView, group_of
+from evalui.ui.services.models_service import ModelStatus, WorkerView, group_of, is_from_hub
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +59,6 @@ class ModelRow:
         return traits_of(self.entry).loads_weights
 
     @property
-    def from_hub(self) -> bool:
-        """Whether its files are fetched from the hub."""
-        return self.local and not Path(self.entry.path).is_absolute()
-
-    @property
     def is_loaded(self) -> bool:
         """Whether a worker has it ready."""
         return self.worker is not None and self.worker.row.has_loaded_model
@@ -107,7 +101,7 @@ class ModelRow:
             return (
                 ("warn", "catalog.silent") if self.last_test_failed else ("ok", "catalog.answers")
             )
-        if self.from_hub:
+        if is_from_hub(self.entry):
             return "na", "catalog.hub"
         if not self.fits:
             return "warn", "catalog.tight"

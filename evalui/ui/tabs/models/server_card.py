@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.icons import CHEVRON, status_icon
+from evalui.report.icons import status_icon
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.ui.components.format import amount
 from evalui.ui.components.widgets import bar, note, status, table
@@ -45,7 +45,7 @@ def server_card(
         cls="in",
     )
     finding = span(_finding(t, hardware, workers), cls="finding")
-    line = el("summary", CHEVRON, el("b", t("device.title")), finding)
+    line = el("summary", el("b", t("device.title")), finding)
     # Without a worker nothing will ever start, which nobody must have to look for.
     return div(el("details", line, inside, open=not workers), cls="disc")
 

@@ -41,6 +41,7 @@ _WITHIN = {"calibration": "statistics", "health": "overview"}
 _ELSEWHERE = {"annotate": "annotate"}  # tabs of their own
 _RECENT = 10
 _POLL = 2000  # milliseconds between looks at a run that is not finished
+_FIRST_POLL = 500  # the same while it has no answer, and somebody waits for its first figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ class ResultsTab:
     # ------------------------------------------------------------ the frame
 
     def _framed(self, view: RunView, name: str, content: Html) -> Html:
-        live = {"data_poll": _POLL, "data_revision": str(view.run.revision)}
+        poll = _POLL if view.run.done else _FIRST_POLL
+        live = {"data_poll": poll, "data_revision": str(view.run.revision)}
         return div(
             div(
                 el("b", view.run.name),

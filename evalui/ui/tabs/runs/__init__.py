@@ -28,8 +28,10 @@ from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import (
     RUN_STATE_KINDS,
+    alert,
     bar,
     button,
+    empty,
     link_button,
     note,
     page_head,
@@ -109,7 +111,7 @@ class RunsTab:
         may_start = not self.service.settings.read_only
         new = el("a", t("runs.new"), href="?tab=evaluate", cls="btn pri") if may_start else None
         head = page_head(t("runs.title"), t("runs.promise"), new)
-        problem = div(note("bad", notice.problem), role="alert") if notice.problem else None
+        problem = alert("bad", notice.problem)
         address = urlencode({"run": chosen, "tab": "runs"} if chosen else {"tab": "runs"})
         if not rows:
             return div(head, problem, self._empty(), cls="stack", data_address=address)
@@ -152,28 +154,31 @@ class RunsTab:
     def _empty(self) -> Html:
         t = self.t
         go = el("a", t("runs.new"), href="?tab=evaluate", cls="btn")
-        return titled(
-            t("runs.none"), div(el("p", t("runs.none_about"), cls="dim"), go, cls="empty")
-        )
+        return titled(t("runs.none"), empty(t("runs.none_about"), go))
 
     def _queue(self, live: Sequence[RunRow], shown: RunRow | None) -> Html:
         t = self.t
         lines = [self._queued(row, row is shown) for row in live]
-        heads = [t(f"runs.{name}") for name in ("place", "run", "state", "work", "time")]
-        top = el(
-            "tr",
-            *(el("th", head, scope="col") for head in heads),
-            el("th", span(t("runs.actions"), cls="hidden")),
+        opened = live.index(shown) if shown in live else None
+        listed = table(
+            self._heads("place", "run", "state", "work", "time"),
+            lines,
+            opened=opened,
+            cls="inset runs-list",
         )
-        body = el("table", el("thead", top), el("tbody", *lines), cls="inset runs-list")
-        return titled(t("runs.queue"), div(body, cls="scroll"), aside=t("runs.queue_about"))
+        return titled(t("runs.queue"), listed, aside=t("runs.queue_about"))
 
-    def _queued(self, row: RunRow, shown: bool) -> Html:
+    def _heads(self, *names: str) -> list[Child]:
+        """The heads of a list of runs, the last of them unseen."""
+        heads = [self.t(f"runs.{name}") for name in names]
+        return [*heads, span(self.t("runs.actions"), cls="hidden")]
+
+    def _queued(self, row: RunRow, shown: bool) -> list[Child]:
         t = self.t
         place = queue_position(self.service.database, row.id)
         left = remaining_seconds(self.service.database, row.id)
         time = t("runs.left", time=duration(t, left)) if left is not None else t("cost.unknown")
-        cells: list[Child] = [
+        return [
             "–" if place is None else place + 1,
             self._run_label(row),
             self._state(row),
@@ -187,7 +192,6 @@ class RunsTab:
                 cls="links",
             ),
         ]
-        return el("tr", *(el("td", cell) for cell in cells), cls="sel" if shown else None)
 
     def _run_label(self, row: RunRow) -> Html:
         """The run's name, and what distinguishes it from others of the same file."""
@@ -271,20 +275,19 @@ class RunsTab:
             )
             for row in shown
         ]
-        heads = [t(f"runs.{name}") for name in ("when", "run", "state", "result")]
-        return titled(
-            t("runs.finished"),
-            table([*heads, span(t("runs.actions"), cls="hidden")], lines, cls="runs-list"),
-        )
+        heads = self._heads("when", "run", "state", "result")
+        return titled(t("runs.finished"), table(heads, lines, cls="runs-list"))
 
     def _ended(
         self, row: RunRow, result: str, charges: Mapping[str, TokenCost], *, confirming: bool
     ) -> Sequence[Child]:
         t = self.t
         key = {"done": "runs.answers", "failed": "runs.kept", "cancelled": "runs.kept"}[row.state]
-        count = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
+        count = t(
+            key if row.done else "runs.none_kept", done=f"{row.done:,}", total=f"{row.total:,}"
+        )
         return [
-            span(format_time(t, row.finished or row.created), cls="dim"),
+            span(format_time(t, row.finished or row.created), cls="dim nw"),
             self._run_label(row),
             run_state(t, row.state),
             join(

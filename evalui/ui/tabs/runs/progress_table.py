@@ -81,9 +81,10 @@ def progress_table(
         cell.state in ("waiting", "running") and cell.cell.mode not in (OPEN, JUDGE)
         for cell in cells
     )
+    moving = still and any(cell.done for cell in cells)
     return join(
         div(table, cls="scroll"),
-        div(note("na", t("runs.moving")), cls="gap-s") if still else None,
+        div(note("na", t("runs.moving")), cls="gap-s") if moving else None,
     )
 
 

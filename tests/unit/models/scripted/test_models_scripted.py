@@ -1,6 +1,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from evalui.errors import MissingAbility, ModelError
 from evalui.models import ModelEntry, NeedsAnswerKey, describe, open_model
 from evalui.models.scripted import ScriptedModel
 from evalui.models.scripted.rules import RULES
+from evalui.models.scripted.shown_questions import KnownSamples
+from evalui.modes import MODES, ModeSettings
 from evalui.modes.prompts.templates import (
     TEMPLATES,
     continuation,
@@ -232,3 +235,35 @@ def test_options_of_the_same_text_have_the_same_probability() -> None:
     assert isinstance(right, Logprob)
     assert isinstance(wrong, Logprob)
     assert right.total > wrong.total
+
+
+def test_the_options_of_a_cloze_question_are_scored_after_one_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched: list[str] = []
+
+    def search(known: KnownSamples, prompt: str) -> Sample | None:
+        searched.append(prompt)
+        return find(known, prompt)
+
+    find = KnownSamples.find_choice_sample
+    monkeypatch.setattr(KnownSamples, "find_choice_sample", search)
+    model = scripted("noisy")
+    requests = [
+        request
+        for sample in SAMPLES
+        for request in MODES["cloze"].plan(sample, origin(sample), ModeSettings(shots={}))
+    ]
+    answers = [response for _, response in model.answer(requests)]
+    assert searched == [key for key, _ in groupby(str(request.context) for request in requests)]
+    assert len(searched) == 2 * len(SAMPLES)
+    alone = [ask(scripted("noisy"), request) for request in requests]
+    assert answers == alone
+
+
+def test_other_answers_replace_what_was_scored_with_the_first() -> None:
+    model = scripted("perfect")
+    request = Loglik(render_cloze(TEMPLATES["plain-en.1"], CAPITAL, (), chat=False), " London")
+    before = ask(model, request)
+    model.set_answer_key([replace(CAPITAL, target=0)])
+    assert ask(model, request) != before

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Sequence
+from itertools import combinations, islice
 from types import FrameType
 from typing import Any
 
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 
 from evalui.errors import ModelError
 from evalui.models import ModelEntry
-from evalui.models.scripted import ScriptedModel
-from evalui.models.scripted.shown_questions import KnownSamples, read_slots
+from evalui.models.scripted import ScriptedModel, shown_questions
+from evalui.models.scripted.shown_questions import KnownSamples, SubstringFinder, read_slots
 from evalui.modes import MODES, ModeSettings
 from evalui.types import LETTERS, Request, Sample, Variant
 
@@ -178,14 +179,26 @@ def equal(count: int) -> list[Sample]:
     ]
 
 
+def pooled(count: int) -> list[Sample]:
+    """Equal questions with options that many others have, too."""
+    sets = islice(combinations([f"text {letter}" for letter in "abcdefghijklmn"], 4), count)
+    return [Sample(str(n), "Which of these is right?", some, 0) for n, some in enumerate(sets)]
+
+
 def open_questions(count: int) -> list[Sample]:
     return [Sample(str(n), f"{n} is how much?", target=(f"It is {n}.",)) for n in range(count)]
 
 
 @pytest.mark.parametrize(
     ("make", "way"),
-    [(different, CHOOSING), (different, CLOZE), (equal, CHOOSING), (open_questions, WRITTEN)],
-    ids=["questions", "cloze", "equal questions", "open questions"],
+    [
+        (different, CHOOSING),
+        (different, CLOZE),
+        (equal, CHOOSING),
+        (pooled, CHOOSING),
+        (open_questions, WRITTEN),
+    ],
+    ids=["questions", "cloze", "equal questions", "shared options", "open questions"],
 )
 def test_ten_times_the_questions_are_no_more_work_for_one_answer(
     make: Callable[[int], list[Sample]], way: tuple[Any, ModeSettings]
@@ -222,3 +235,34 @@ def instructions(model: ScriptedModel, requests: Sequence[Request]) -> int:
     finally:
         sys.settrace(before)
     return count
+
+
+def test_a_text_is_compared_only_where_an_option_begins(monkeypatch: pytest.MonkeyPatch):
+    compared: list[str] = []
+
+    def compare(prompt: str, start: int, text: str) -> bool:
+        compared.append(text)
+        return is_option_at(prompt, start, text)
+
+    is_option_at = shown_questions._is_option_at
+    monkeypatch.setattr(shown_questions, "_is_option_at", compare)
+    sample = Sample("sum", "How much?", ("seven", "eight", "nine", "ten"), 0)
+    prompt = "How much?\nA. ten\nB. nine\nC. eight\nD. seven\nAnswer:"
+    assert read_slots(sample, prompt) == (3, 2, 1, 0)
+    assert len(compared) == 1 + 2 + 3 + 4  # the longest text first
+
+
+def test_only_places_after_a_last_character_are_searched(monkeypatch: pytest.MonkeyPatch):
+    searched: list[int] = []
+
+    def is_candidate(finder: SubstringFinder, prompt: str, end: int) -> bool:
+        searched.append(end)
+        return candidate(finder, prompt, end)
+
+    candidate = SubstringFinder._is_candidate
+    monkeypatch.setattr(SubstringFinder, "_is_candidate", is_candidate)
+    questions = [f"How much is {n} times itself?" for n in range(100)]
+    prompt = "".join(f"{question}\nA. much\nB. little\nAnswer: A\n\n" for question in questions)
+    ended, first = next(SubstringFinder(questions).occurrences(prompt))
+    assert (prompt[:ended].endswith(first), first) == (True, questions[-1])
+    assert len(searched) == 1

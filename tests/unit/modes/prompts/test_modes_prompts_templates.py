@@ -1,13 +1,14 @@
 """Prompts: C-Eval's own text, other templates, and what a user's template may hold."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from scoring_examples import variant_from_label
 
 from evalui.errors import SpecError
+from evalui.modes.prompts import templates
 from evalui.modes.prompts.templates import (
     TEMPLATES,
     choose_template,
@@ -17,6 +18,7 @@ from evalui.modes.prompts.templates import (
     render_cloze,
     text_before_letter,
 )
+from evalui.scoring.choice.permutations import variants
 from evalui.types import Message, Sample, Variant
 
 GOLDEN = json.loads(
@@ -81,6 +83,22 @@ def test_options_stand_in_the_order_of_the_variant():
     assert rendered == (
         "Question: What is the capital of Peru?\nA. Oslo\nB. Rome\nC. Lima\nD. Cairo\nAnswer:"
     )
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_what_orders_share_is_rendered_once(chat: bool):
+    template = parse_template({**OWN, "name": f"shared.{chat}"})
+    shots = (CITY, replace(CITY, id="2"))
+    asked = [replace(CITY, question=f"{n}?") for n in range(3)]
+    leads, blocks = templates._lead.computed, templates._block_parts.computed
+    rendered = {
+        render_choices(template, sample, variant, shots, chat=chat)
+        for sample in asked
+        for variant in variants(4, "all_possible")
+    }
+    assert len(rendered) == 3 * 24
+    assert templates._lead.computed == leads + 1
+    assert templates._block_parts.computed == blocks + len(shots) + len(asked)
 
 
 def test_worked_examples_keep_their_own_order_and_end_in_their_letter():

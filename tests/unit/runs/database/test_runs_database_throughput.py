@@ -1,5 +1,6 @@
 from runs_examples import CATALOG, add_run, dataset, plans_of, spec
 
+from evalui.models import ModelEntry
 from evalui.runs.database.connection import Database
 from evalui.runs.database.throughput import (
     LoadingTimes,
@@ -39,7 +40,8 @@ def test_a_model_that_never_ran_has_answered_nothing(database: Database) -> None
 def test_the_answers_to_the_files_own_order_are_known_afterwards(database: Database) -> None:
     big = dataset(30)
     add_run(database, spec(), big)
-    assert Worker(database, lambda: CATALOG).run_once()
+    slow = ModelEntry("perfect", "scripted", options={"rule": "perfect", "delay": 1e-6})
+    assert Worker(database, lambda: {"perfect": slow}).run_once()
     plans = plans_of(spec(pattern="circular"), big) + plans_of(spec(mode="cloze"), big)
     assert count_cached(database, plans, {"sums.csv": big}) == (30, 0)
 

@@ -1,11 +1,13 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runs_examples import RESPONSE, add_run, dataset, spec
 
 from evalui.errors import Cancelled, ModelError, RunLeaseLost
 from evalui.models import ModelEntry, open_model
+from evalui.modes.multiple_choice import MultipleChoice
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
@@ -14,7 +16,8 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.throughput import throughputs
 from evalui.runs.database.trials import read_trials
 from evalui.runs.worker.cell import CellRun, Interrupted
-from evalui.types import LabelProbs, Request, Response
+from evalui.runs.worker.in_flight import MAX_SIZE, MIN_SIZE
+from evalui.types import LabelProbs, Request, Response, Sample
 
 
 class Scripted:
@@ -71,6 +74,36 @@ def test_every_variant_is_prompted_and_written_once(database: Database, held: Le
     work(database, held, model)
     assert (model.asked, len(read_trials(database, 1))) == (800, 800)
     assert read_cells(database, held.run_id)[0].cell.signature.count("perfect@f") == 1
+
+
+def test_no_more_prompts_are_held_than_a_portion_has(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[str] = []
+    held: list[int] = []
+
+    class Counting(Scripted):
+        def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+            held.append(len(planned) - self.asked)
+            return super().answer(requests)
+
+    def plan(mode: MultipleChoice, sample: Sample, *rest: Any) -> tuple[Request, ...]:
+        planned.append(sample.id)
+        return plan_one(mode, sample, *rest)
+
+    model, plan_one = Counting(), MultipleChoice.plan
+    big = dataset(600)
+    add_run(database, spec(pattern="all_possible"), big)
+    run = queue.claim(database, "worker-1")
+    assert run
+    (row,) = read_cells(database, run.id)
+    monkeypatch.setattr(MultipleChoice, "plan", plan)
+    CellRun(database, run.lease, row, interrupted=lambda: False, on_batch=lambda: None).run(
+        model, big
+    )  # pyright: ignore[reportArgumentType]
+    assert model.asked == 600 * 24 > MAX_SIZE
+    assert held[0] == MIN_SIZE
+    assert max(held) <= MAX_SIZE
 
 
 def test_answers_are_written_while_the_cell_is_under_way(database: Database, held: Lease) -> None:

@@ -1,10 +1,11 @@
-"""Replies that come out otherwise each time are neither kept nor shared."""
+"""Replies that come out otherwise each time are neither kept nor shared, nor are instant ones."""
 
 from dataclasses import dataclass
 
 import pytest
 from runs_examples import sample
 
+from evalui.models import ModelEntry, open_model
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.database.response_cache import cacheable_by
 from evalui.runs.worker.in_flight import InFlightBatch
@@ -28,6 +29,18 @@ def test_of_any_other_model_replies_last_unless_they_are_sampled(model: object):
     wanted = cacheable_by(model)  # type: ignore[arg-type] # stands for a model
     assert wanted(Generate("a"))
     assert not wanted(Generate("a", temperature=1.0))
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"), [({}, False), ({"delay": 0.1}, True), ({"log": "file"}, True)]
+)
+def test_a_rule_that_answers_sooner_than_the_store_is_requested_again(
+    options: dict[str, object], kept: bool
+):
+    wanted = cacheable_by(
+        open_model(ModelEntry("a", "scripted", options={"rule": "noisy"} | options))
+    )
+    assert wanted(Generate("a")) == wanted(NextToken("a", ("A",))) == kept
 
 
 def test_drawn_replies_have_no_place_in_the_cache():

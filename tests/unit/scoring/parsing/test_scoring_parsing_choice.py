@@ -1,8 +1,11 @@
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import golden, letters
 
+from evalui.scoring.parsing import choice
 from evalui.scoring.parsing.choice import RULES, ParsedChoice, read_strict, read_tolerant
 from evalui.types import LETTERS, Reading
 
@@ -518,6 +521,27 @@ def test_every_reply_is_read_as_an_option_or_not_at_all(reply: str, options: lis
 def test_what_is_read_strictly_is_read_tolerantly_as_the_same(reply: str, options: list[str]):
     strict = read_strict(reply, options)
     assert strict.choice is None or read_tolerant(reply, options) == strict
+
+
+@given(REPLIES, OPTIONS)
+def test_both_readings_are_graded_as_each_alone(reply: str, options: list[str]):
+    assert choice.grade_reply(reply, options, 1) == {
+        "tolerant": read_tolerant(reply, options).grade(1),
+        "strict": read_strict(reply, options).grade(1),
+    }
+
+
+def test_an_option_is_made_comparable_once_for_all_orders():
+    options = ("Suva", "Apia", "Nauru", "Tuvalu")
+    before = choice._comparable.cache_info().misses
+    for order in permutations(options):
+        assert read_tolerant("The answer is Nauru.", order).choice == order.index("Nauru")
+    assert choice._comparable.cache_info().misses == before + len(options)
+
+
+def test_equal_readings_are_one_object():
+    first, second = (choice.grade_reply("B", CITIES, target) for target in (1, 1))
+    assert first["tolerant"] is second["tolerant"]
 
 
 @given(

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, span
+from evalui.report.html import Html, div, el
 from evalui.runs.database.question_pages import SORTS
 from evalui.runs.database.records import Facets, OutcomeFilter, QuestionFilter
 from evalui.types import LETTERS
-from evalui.ui.components.widgets import select
+from evalui.ui.components.widgets import labelled, search_field, select
 from evalui.ui.tabs.results.samples.address import PAGE_ROWS, SamplesAddress
 
 _CHOICE_OUTCOMES: tuple[OutcomeFilter, ...] = (
@@ -18,11 +18,6 @@ _CHOICE_OUTCOMES: tuple[OutcomeFilter, ...] = (
     "tied",
 )
 _ANSWER_OUTCOMES: tuple[OutcomeFilter, ...] = ("answered", "empty", "cut")
-_MAGNIFIER = Html(
-    '<svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">'
-    '<circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" stroke-width="1.6"/>'
-    '<path d="M10.5 10.5L14 14" stroke="currentColor" stroke-width="1.6"/></svg>'
-)
 
 
 def filter_bar(
@@ -47,7 +42,15 @@ def filter_bar(
         _picker(t, "capability", facets.capabilities, wanted.capability),
         *(_of_written(t, wanted) if written else _of_choices(t, facets, wanted)),
     )
-    return div(*fields, _search(t, wanted), _clear(t, address), cls="filters", id="filters")
+    search = search_field(
+        "find",
+        wanted.find,
+        t("samples.find"),
+        hint=t("samples.find_hint"),
+        data_hotkey="/",
+        data_typing=True,
+    )
+    return div(*fields, search, _clear(t, address), cls="filters", id="filters")
 
 
 def count_filters(wanted: QuestionFilter) -> int:
@@ -55,11 +58,6 @@ def count_filters(wanted: QuestionFilter) -> int:
     usual = QuestionFilter()
     names = ("outcome", "subject", "capability", "rule", "gold", "picked", "find")
     return sum(getattr(wanted, name) != getattr(usual, name) for name in names)
-
-
-def labelled(label: str, control: Html) -> Html:
-    """A field with its name inside its border."""
-    return el("label", span(label, cls="k"), control, cls="inp")
 
 
 def _outcome(t: Messages, wanted: QuestionFilter, model: str, *, written: bool) -> Html:
@@ -90,21 +88,6 @@ def _picker(t: Messages, name: str, values: Sequence[str], chosen: str) -> Html 
     return labelled(
         t(f"samples.{name}"), select(name, {"": every, **{value: value for value in named}}, chosen)
     )
-
-
-def _search(t: Messages, wanted: QuestionFilter) -> Html:
-    box = el(
-        "input",
-        type="search",
-        name="find",
-        value=wanted.find,
-        placeholder=t("samples.find_hint"),
-        aria_label=t("samples.find"),
-        data_hotkey="/",
-        data_typing=True,
-        autocomplete="off",
-    )
-    return el("label", _MAGNIFIER, box, cls="inp grow")
 
 
 def _clear(t: Messages, address: SamplesAddress) -> Html | None:

@@ -9,11 +9,19 @@ from evalui.runs.database.question_pages import SentPrompt
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variant_label
 from evalui.types import Pattern, Sample, Trial, Variant
-from evalui.ui.components.format import short_id
-from evalui.ui.components.widgets import card, note, select, status, table
+from evalui.ui.components.format import short_id, source
+from evalui.ui.components.widgets import (
+    card,
+    copy_button,
+    labelled,
+    note,
+    segments,
+    select,
+    status,
+    table,
+)
 from evalui.ui.tabs.results.samples.address import MAX_ORDERS, Columns, SamplesAddress
 from evalui.ui.tabs.results.samples.answering import AnsweringModel, outcome_of
-from evalui.ui.tabs.results.samples.filters import labelled
 from evalui.ui.tabs.results.samples.findings import models_finding, orders_finding
 from evalui.ui.tabs.results.samples.listing import marks_svg
 from evalui.ui.tabs.results.samples.options import (
@@ -88,31 +96,11 @@ def question_head(t: Messages, sample: Sample, address: SamplesAddress) -> Html:
     link = address.permalink
     return div(
         el("h2", t("question.title", id=short_id(sample.id))),
-        span(_source(t, sample), cls="meta"),
+        span(source(t, sample, sample.subject), cls="meta"),
         span(f"/{link.partition('?')[0]}", cls="mono dim path"),
-        el(
-            "button",
-            t("question.copy"),
-            type="button",
-            cls="btn",
-            data_copy=f"../{link}",
-            data_done=t("question.copied"),
-        ),
+        copy_button(t, f"../{link}"),
         cls="q-head",
     )
-
-
-def source_line(t: Messages, sample: Sample, address: str) -> Html:
-    """Where a question comes from, and a button that copies its address."""
-    copy = el(
-        "button",
-        t("question.copy"),
-        type="button",
-        cls="link",
-        data_copy=address,
-        data_done=t("question.copied"),
-    )
-    return join(span(_source(t, sample), cls="meta"), copy)
 
 
 def fixed_note(t: Messages, sample: Sample) -> Html | None:
@@ -139,23 +127,6 @@ def model_picker(t: Messages, opened: OpenedQuestion) -> Html:
     sign = span(chosen.name_with_marker, cls="sign", aria_hidden="true")
     picker = select("cell", names, str(chosen.row.id), aria_label=t("samples.model"))
     return el("label", sign, picker, cls="inp answerer")
-
-
-def switch(links: Sequence[tuple[str, str]], chosen: int) -> Html:
-    """Views beside each other, one of them open; each link is its own address."""
-    return div(
-        *(
-            el("a", word, href=href, aria_current="true" if place == chosen else None)
-            for place, (word, href) in enumerate(links)
-        ),
-        cls="seg",
-    )
-
-
-def _source(t: Messages, sample: Sample) -> str:
-    file, line = sample.metadata.get("file", ""), sample.metadata.get("line", "")
-    where = t("question.line", line=line, file=file) if file and line else file
-    return " · ".join(word for word in (sample.subject, where) if word)
 
 
 def _by_orders(t: Messages, opened: OpenedQuestion) -> Html:
@@ -201,8 +172,8 @@ def _tools(
 ) -> Html:
     address = opened.address
     views: tuple[Columns, ...] = ("orders", "models")
-    links = [(t(f"samples.by_{name}"), address.to(by=name).href) for name in views]
-    return div(picker, el("b", finding, cls="finding"), switch(links, views.index(by)), cls="tools")
+    links = ((t(f"samples.by_{name}"), address.to(by=name).href, name == by) for name in views)
+    return div(picker, el("b", finding, cls="finding"), segments(links), cls="tools")
 
 
 def _order_picker(t: Messages, opened: OpenedQuestion) -> Html | None:
@@ -352,8 +323,10 @@ def _prompt_orders(t: Messages, opened: OpenedQuestion) -> Html | None:
         return None
     labels = opened.order_labels(t)
     if len(labels) < _MANY_ORDERS:
-        links = [(label, opened.address.to(order=place).href) for place, label in enumerate(labels)]
-        return switch(links, opened.order)
+        return segments(
+            (label, opened.address.to(order=place).href, place == opened.order)
+            for place, label in enumerate(labels)
+        )
     if len(labels) > MAX_ORDERS:
         return span(labels[opened.order], cls="meta")
     return _order_picker(t, opened)

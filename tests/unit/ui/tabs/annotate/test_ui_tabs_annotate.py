@@ -211,7 +211,7 @@ def test_each_annotator_has_their_own_place(
     press(run_id, opened(tab, act, run_id, "ann"), 'data-key="1"')
     page = opened(tab, act, run_id, "bob")
     assert "0 done" in page
-    assert "1 of 12 pairs voted on by one person" in page
+    assert "1 of 12 pairs voted on by 1 person" in page
     assert 'data-voter="bob"' in page
 
 

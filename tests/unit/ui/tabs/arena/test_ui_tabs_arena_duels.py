@@ -98,20 +98,20 @@ def test_wins_are_counted_for_the_right_model_whatever_was_shown_first(tab: Aren
 def test_a_page_holds_fifty_duels_and_leads_to_the_next(tab: ArenaTab, many: str):
     first = duels(tab, many)
     assert listed(first) == PAGE_SIZE
-    assert "1–50 shown" in first
+    assert "1–50 of 150" in first
     assert "sub=duels&amp;arena=0&amp;page=1" in first
     second = duels(tab, many, page="1", duel_pair="late|weak")
     assert listed(second) == 0
     last = duels(tab, many, page="2")
     assert listed(last) == 50
-    assert "101–150 shown" in last
+    assert "101–150 of 150" in last
 
 
 def test_a_filter_begins_again_at_the_first_page(tab: ArenaTab, many: str, act: MakeAct):
     form = {"run": many, "sub": "duels", "page": "1", "duel": "open/q49|late|weak"}
     shown = tab.act(act("set", form | {"duel_pair": "late|weak"}, name="duel_pair"))
     assert shown is not None
-    assert "1–50 shown" in shown
+    assert listed(shown) == 50
     assert "Question q0</h2>" in shown
     assert (
         f'data-address="run={many}&amp;tab=arena&amp;sub=duels&amp;arena=0'
@@ -136,7 +136,7 @@ def test_a_duel_shows_both_answers_and_what_the_judge_wrote_of_each_order(
     shown = duels(tab, varied, duel="open/q0|late|early").partition('class="card detail')[2]
     for part in (
         "Question q0</h2>",
-        "style · Line 1 of open.jsonl",
+        "style · line 1 of open.jsonl",
         "Before the question",
         "Reference 0",
         "Guidance 0",

@@ -122,7 +122,9 @@ def address(said: str) -> str:
 
 def sections(said: str) -> dict[str, str]:
     """The findings of the sections that fold, by name."""
-    found = re.findall(r"</svg><b>([^<]*)</b><span class=\"finding\">(.*?)</span></summary>", said)
+    found = re.findall(
+        r"<summary><b>([^<]*)</b><span class=\"finding\">(.*?)</span></summary>", said
+    )
     return {name: re.sub(r"<[^>]*>", "", finding) for name, finding in found}
 
 

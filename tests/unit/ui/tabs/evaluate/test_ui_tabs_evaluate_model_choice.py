@@ -11,7 +11,7 @@ from ui_open_examples import MODELS, open_desk, open_form, subjective
 
 from evalui.messages import messages
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import ModelState
+from evalui.models.catalog import ModelState, ModelStatus, without_answer
 from evalui.models.memory_estimate import Footprint
 from evalui.settings import ASSETS
 from evalui.ui.components.form import Form
@@ -92,7 +92,6 @@ def test_a_model_at_choice_says_where_it_would_send_the_questions(
     monkeypatch.setattr(desk.models, "states", lambda: _reachable(desk))
     page = _page(desk, open_form(desk))
     row = page.partition('value="remote-chat"')[2].partition("</label>")[0]
-    assert "endpoint" in row
     assert "api.example.org" in row
     assert _STAYS["en"] in page
 
@@ -192,10 +191,18 @@ def test_a_search_hides_what_does_not_match_and_keeps_what_is_chosen():
     known.append(_state("rule", baseline=True))
     page = _card(known, {"models": ["own-1"], "find": "RUL"})
     assert 'name="find" value="RUL"' in page
-    hidden = [part.partition(">")[0] for part in page.split("<label ")[1:]]
-    assert ["hidden" in label for label in hidden] == [True] * 7 + [False]
+    rows = re.findall(r'<label class="it[^>]*>', page)
+    assert ["hidden" in row for row in rows] == [True] * 7 + [False]
     assert 'value="own-1" aria-label="own-1" data-many checked' in page
     assert "<details open" in page
+
+
+def test_an_endpoint_that_does_not_answer_is_out_of_reach():
+    away = without_answer(ModelStatus(_state("far", backend="openai")), "no answer").state
+    assert away
+    page = _card([away], {})
+    assert '<span class="meta">Out of reach</span>' in page
+    assert "cannot run here" not in page
 
 
 def test_a_model_too_large_for_its_device_stays_with_the_reason():

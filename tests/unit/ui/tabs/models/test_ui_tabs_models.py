@@ -594,7 +594,8 @@ def test_a_model_is_added_tested_and_removed(tab: ModelsTab, desk: AppService, a
     shown = acted(tab, act("ask", model="late"))
     assert "Remove from the catalog" in shown
     assert "late" in desk.catalog()
-    tab.act(act("remove", model="late"))
+    assert "Its files stay where they are." in shown
+    assert "late is removed." in acted(tab, act("remove", model="late"))
     assert "late" not in desk.catalog()
 
 
@@ -621,10 +622,20 @@ def test_an_endpoint_is_added(tab: ModelsTab, desk: AppService, act: MakeAct):
         "add_variable": "FAR_API_KEY",
         "add_chat": "yes",
     }
-    tab.act(act("save", form))
+    assert "far is in the catalog. Its row says whether it answers." in acted(
+        tab, act("save", form)
+    )
+    assert "Its key goes with it." in acted(tab, act("ask", model="far"))
     entry = desk.catalog()["far"]
     assert (entry.backend, entry.chat) == ("openai", True)
     assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_API_KEY"}
+
+
+def test_an_endpoint_without_a_model_lacks_only_the_model(tab: ModelsTab, act: MakeAct):
+    form = {"add_place": "endpoint", "add_address": "http://127.0.0.1:9/v1"}
+    faults = acted(tab, act("save", form))
+    assert "Name the model as its server calls it" in faults
+    assert 'id="fault-name"' not in faults  # it would be the model's
 
 
 PRICED: Form = {

@@ -122,7 +122,7 @@ def test_a_live_run_fills_in_place(
     assert queue.claim(desk.database, "worker-1")
     page = tab.render({"run": run_id})
     assert "0 of 16 answers are in. The verdict comes with the last one." in page
-    assert "data-poll=" in page
+    assert 'data-poll="500"' in page  # its first figure is waited for
     seen = str(desk.run(run_id).revision)
     assert tab.act(act("poll", {"run": run_id}, revision=seen)) is None
     assert "0 of 16 answers" in (tab.act(act("poll", {"run": run_id}, revision="-1")) or "")

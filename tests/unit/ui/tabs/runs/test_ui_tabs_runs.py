@@ -100,6 +100,18 @@ def test_the_page_polls_while_a_run_can_change(tab: RunsTab, queued: Callable[..
     assert 'data-poll="1000"' in tab.render({})
 
 
+def test_a_run_without_answers_states_just_that(
+    tab: RunsTab, act: MakeAct, queued: Callable[..., str]
+):
+    run_id = queued()
+    page = tab.render({"run": run_id})
+    assert "no answers yet" in page
+    assert "Running accuracy still moves." not in page
+    ended = (tab.act(act("stop", target=run_id)) or "").partition("<h2>Finished</h2>")[2]
+    assert "nothing answered" in ended
+    assert " kept" not in ended
+
+
 def test_stop_keeps_the_run_and_resume_queues_it_again(
     tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):
