@@ -95,8 +95,8 @@ def test_people_and_judge_have_their_ratings_side_by_side(report: Report, text: 
     tally = best.tally
     judged = {standing.model: standing for standing in figures.judged.standings}
     cells = _rows(text, "Model | ELO by people")[best.model]
-    assert cells[0].startswith(f"{best.elo:.0f} (")
-    assert cells[1].startswith(f"{judged[best.model].elo:.0f} (")
+    assert cells[0].startswith(f"{best.elo:,.0f} (")
+    assert cells[1].startswith(f"{judged[best.model].elo:,.0f} (")
     assert cells[2] == f"{tally.win} / {tally.tie} / {tally.lose} / {tally.not_bad}"
     assert cells[3] == str(tally.score)
 
