@@ -67,9 +67,9 @@ def test_a_run_uses_all_five_and_its_report_names_them(
     page = (out / "report.html").read_text(encoding="utf-8")
     assert f">{mode}<" in page
     assert f">{metric}<" in page
-    assert f"## {section}\n\n{finding}\n" in report
+    assert f"# {section}\n\n{finding}\n" in report
     assert f"<b>{section}</b>" in page
-    assert "And which of them is not?" in report[report.index(f"## {section}") :]
+    assert "And which of them is not?" in report[report.index(f"# {section}") :]
     whole = json.loads((out / "report.json").read_text(encoding="utf-8"))
     ((made,),) = whole["analyses"].values()
     assert (made["type"], made["name"], made["finding"]) == ("details", section, finding)

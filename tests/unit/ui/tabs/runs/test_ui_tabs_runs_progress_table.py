@@ -213,7 +213,7 @@ def test_a_chinese_report_tells_in_chinese_who_is_waited_for(desk: AppService, l
 
 def test_verdicts_that_still_come_have_no_running_accuracy(desk: AppService, lease: Lease):
     t = messages("en")
-    cells = read_cells(desk.database, lease.run_id)
+    cells = [replace(cell, done=1) for cell in read_cells(desk.database, lease.run_id)]
     note = "Running accuracy still moves."
     assert note in progress_table(t, cells, ())
     judged = [replace(cell, cell=replace(cell.cell, mode="judge", label="judge")) for cell in cells]
