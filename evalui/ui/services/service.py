@@ -13,7 +13,8 @@ from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
-from evalui.report.compile import Report, compile_report, with_votes
+from evalui.report.analyses.base import Report
+from evalui.report.compile import compile_report, with_votes
 from evalui.report.export.formats import require_installed
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
