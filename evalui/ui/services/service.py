@@ -28,12 +28,10 @@ from evalui.runs.database.runs import (
     read_left_out,
     read_revision,
     read_run,
-    read_runs,
 )
 from evalui.runs.database.throughput import (
     count_cached,
     loading_times,
-    remaining_seconds,
     throughputs,
 )
 from evalui.runs.database.trials import read_result, read_results
@@ -70,14 +68,6 @@ from evalui.ui.services.uploads import (
 NamedParts = tuple[str, Iterable[bytes]]
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QueueAhead:
-    """How many runs wait or run, and the seconds they will still take; None if that is unknown."""
-
-    runs: int
-    seconds: float | None
 
 
 _CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
@@ -294,13 +284,6 @@ class AppService:
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
         return count_runs(self.database, self.owner, LIVE_STATES)
-
-    def queue_ahead(self) -> QueueAhead:
-        """The runs that would come before a new one."""
-        live = [row for row in read_runs(self.database, self.owner) if row.state in LIVE_STATES]
-        seconds = [remaining_seconds(self.database, row.id) for row in live]
-        timed = [each for each in seconds if each is not None]
-        return QueueAhead(len(live), sum(timed) if len(timed) == len(live) else None)
 
     def start_sample(self) -> str:
         """Queue the shipped sample for the demo models, and return the run's id."""

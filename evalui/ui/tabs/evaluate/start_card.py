@@ -11,7 +11,7 @@ from evalui.runs.estimate import Estimate
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_large_count
 from evalui.ui.components.widgets import button, definitions, field, text_input
-from evalui.ui.services.service import QueueAhead
+from evalui.ui.services.queue_ahead import QueueAhead
 from evalui.ui.tabs.evaluate.rows import remark
 
 _NOTHING = "–"

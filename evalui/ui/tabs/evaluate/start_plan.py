@@ -9,6 +9,7 @@ from evalui.report.html import Html
 from evalui.runs.cells import CellPlan
 from evalui.types import Dataset
 from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.services.queue_ahead import queue_ahead
 from evalui.ui.services.run_form import RunForm, read_run_form
 from evalui.ui.services.service import AppService, PlannedRun
 from evalui.ui.tabs.evaluate.judge_choice import is_single
@@ -36,7 +37,9 @@ def start_plan(service: AppService, t: Messages, form: Form, datasets: Sequence[
         form,
         names,
         StartNotes(away, _warnings(t, planned), hindrance),
-        rows=cost_rows(t, planned.cost, service.queue_ahead(), _priced(planned)),
+        rows=cost_rows(
+            t, planned.cost, queue_ahead(service.database, service.owner), _priced(planned)
+        ),
         gap=gap_remark(t, _questions(planned)),
     )
 
