@@ -28,6 +28,7 @@ from benchmarks import (
     starting,
     storing,
     texts,
+    watchers,
 )
 from benchmarks.contest import Session
 from benchmarks.rows import Row, table
@@ -46,6 +47,7 @@ GROUPS = {
         scripted_run,
         exports,
         starting,
+        watchers,
     )
 }
 _PACKAGES = ("torch", "transformers", "numpy", "scipy", "nltk", "jieba", "gradio")

@@ -11,6 +11,7 @@ from benchmarks.peer import started
 from benchmarks.rows import Goal, Row
 from evalui.scoring.choice.circular import variants
 from evalui.scoring.position_bias.summary import CellBias, measure_bias
+from evalui.scoring.trial_columns import columns_of
 from evalui.types import Reading, Trial, Variant
 
 GROUP = "bias"
@@ -30,7 +31,7 @@ def rows(session: Session) -> Iterator[Row]:
     }
     with started("plain_bias", Path(sys.executable), work) as peer:
         for size in session.scaled(_FULL):
-            trials = [trial for four in made[:size] for trial in four]
+            trials = columns_of([trial for four in made[:size] for trial in four])
             contest = Contest(
                 group=GROUP,
                 work="bias figures and tests",
@@ -42,7 +43,7 @@ def rows(session: Session) -> Iterator[Row]:
                 goal=Goal("ratio", 1) if size == _FULL else None,
             )
             yield meet(contest, peer, session)
-    trials = [trial for four in made for trial in four]
+    trials = columns_of([trial for four in made for trial in four])
     yield alone(
         GROUP,
         "bias figures without tests",

@@ -6,14 +6,15 @@ plain list, so that its loop is seen without the library that feeds it.
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
-from evalui.runs.database.codec import decode_trial, encode_trial, encode_variant
 from evalui.scoring.choice.circular import CircularMetrics, circular_metrics, variants
 from evalui.scoring.choice.permutations import variant_label
+from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import LETTERS, Reading, Trial, Variant
 
 GROUP = "circular"
@@ -65,26 +66,27 @@ def rows(session: Session) -> Iterator[Row]:
 
 def trials_of(
     targets: Sequence[int], picks: Sequence[int], orders: Sequence[Variant]
-) -> list[Trial]:
-    """A trial for every question and order, as the store reads them: decoded one by one."""
+) -> TrialColumns:
+    """A trial for every question and order, in columns as the store reads them."""
     given = iter(picks)
-    return [
-        decode_trial(name, *_written(order, order.permutation.index(target), next(given)))
-        for name, target in ((f"q/{number}", target) for number, target in enumerate(targets))
-        for order in orders
-    ]
+    return columns_of(
+        [
+            replace(_trial(order, order.permutation.index(target), next(given)), sample_id=name)
+            for name, target in ((f"q/{number}", target) for number, target in enumerate(targets))
+            for order in orders
+        ]
+    )
 
 
 @cache
-def _written(order: Variant, target: int, choice: int) -> tuple[str, str, str]:
-    """The variant, reply and body that the store keeps of a trial by label probabilities."""
+def _trial(order: Variant, target: int, choice: int) -> Trial:
+    """A trial by label probabilities."""
     readings = {
         name: Reading(choice, float(choice == target), rule)
         for name, rule in (("forced", "forced"), ("tolerant", "strict"), ("strict", "strict"))
     }
     weights = tuple(0.7 if slot == choice else 0.1 for slot in range(len(order.permutation)))
-    trial = Trial("", order, target, "forced", readings, weights, mass=0.9)
-    return encode_variant(order), LETTERS[choice], encode_trial(trial)
+    return Trial("", order, target, "forced", readings, weights, mass=0.9)
 
 
 def _pick(rng: random.Random, order: Variant, target: int) -> int:

@@ -138,13 +138,13 @@ def _server(checkout: Checkout, data: Path, page: str, rounds: int) -> Measured:
     yield "start to the answer to actions", [later for _, later in starts]
     starts = [_start(checkout, data, page) for _ in range(rounds)]
     yield "start to the first byte of a run's page", [first for first, _ in starts]
-    with _serving(checkout, data, EVALUI_WORKERS="0") as server:
+    with serving(checkout, data, EVALUI_WORKERS="0") as server:
         for view in _VIEWS:
             yield f"warm GET, {view}", _warm(server, f"{page}&sub={view}")
 
 
 def _browser(checkout: Checkout, folder: Path, page: str, rounds: int) -> Measured:
-    with _serving(checkout, folder / "data", EVALUI_WORKERS="0") as server:
+    with serving(checkout, folder / "data", EVALUI_WORKERS="0") as server:
 
         def opened(tab: Any) -> None:
             tab.goto(server.address + page, wait_until="commit")
@@ -157,7 +157,7 @@ def _browser(checkout: Checkout, folder: Path, page: str, rounds: int) -> Measur
 
 
 @contextmanager
-def _serving(checkout: Checkout, data: Path, **settings: str) -> Generator[Server]:
+def serving(checkout: Checkout, data: Path, **settings: str) -> Generator[Server]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -179,7 +179,7 @@ def _serving(checkout: Checkout, data: Path, **settings: str) -> Generator[Serve
 
 def _start(checkout: Checkout, data: Path, path: str) -> tuple[Timing, Timing]:
     """From the start to the first byte of the page, and until Gradio answers."""
-    with _serving(checkout, data, EVALUI_WORKERS="0") as server:
+    with serving(checkout, data, EVALUI_WORKERS="0") as server:
         server.get(path)
         first = server.spent()
         server.get("/en/config")
@@ -228,7 +228,7 @@ def _tried(checkout: Checkout, folder: Path, n: int) -> Timing:
     """From the press of the sample's button to the first figure; the worker is a new process."""
     data = folder / f"tried-{n}"
     data.mkdir(mode=0o700)
-    with _serving(checkout, data) as server:
+    with serving(checkout, data) as server:
         return _shown(server, _try_sample, first="/en/")
 
 

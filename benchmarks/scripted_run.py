@@ -32,6 +32,7 @@ from evalui.runs.estimate import estimate
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker import cell, in_flight
+from evalui.runs.worker import main as worker_main
 from evalui.runs.worker.main import Worker
 from evalui.settings import ASSETS
 from evalui.types import Request, Response
@@ -42,7 +43,8 @@ _SHOTS = 5  # worked examples of each subject
 _LETTERS = "ABCD"
 _MIN_RATE = 5_000  # trials per CPU second
 _STAGES = (
-    "read", "plan", "estimate", "submit", "prompt", "key", "answer", "grade", "store", "other",
+    "read", "plan", "estimate", "submit", "prompt", "key", "answer", "grade", "store",
+    "summary", "other",
 )  # fmt: skip
 
 
@@ -85,7 +87,7 @@ def rows(session: Session) -> Iterator[Row]:
                     partial(whole_run, files, kind, Stages()),
                     session,
                     goal=Goal("rate", _MIN_RATE) if questions == SIZES[-1] else None,
-                    found="read, planned, answered, graded, stored",
+                    found="read, planned, answered, graded, stored, summarised",
                 )
 
 
@@ -136,6 +138,7 @@ class Stages:
                 (in_flight, "request_key", "key"),
                 (cell, "get_responses", "store"),
                 (cell, "write_trials", "store"),
+                (worker_main, "summarise_ending", "summary"),
             ):
                 counted = self.counted(name, getattr(owner, attribute))
                 stack.enter_context(patch.object(owner, attribute, counted))

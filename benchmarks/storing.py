@@ -36,14 +36,14 @@ def rows(session: Session) -> Iterator[Row]:
         samples = questions(trials // 4)
         pairs = [(sample, order) for sample in samples for order in variants(4, "circular")]
         batches = [pairs[start : start + _BATCH] for start in range(0, len(pairs), _BATCH)]
-        answered = _answered(batches)
+        kept = answered(batches)
         yield alone(
             GROUP,
             "plan and store",
             len(pairs),
             "trials",
             _in_a_store(
-                samples, "circular", lambda database, b=batches, a=answered: _keep(database, b, a)
+                samples, "circular", lambda database, b=batches, a=kept: _keep(database, b, a)
             ),
             session,
             goal=Goal("rate", 20_000) if trials == _FULL else None,
@@ -91,7 +91,7 @@ def _keep(database: Database, batches: Sequence[Pairs], answered: Sequence[Kept]
     assert read_cells(database, run.id)[0].done == sum(len(pairs) for pairs in batches)
 
 
-def _answered(batches: Sequence[Pairs]) -> list[Kept]:
+def answered(batches: Sequence[Pairs]) -> list[Kept]:
     """The trials and responses that a model would have brought about."""
     rng = random.Random(0)
     mode, setting = _mode()

@@ -344,7 +344,7 @@ def _score_choices(given: argparse.Namespace) -> int:
     pattern = pattern_of(trials)
     cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
     samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
-    summary = summarise(CellResult(cell, samples, trials, len(trials)))
+    summary = summarise(CellResult(cell, samples, trials, len(trials)), with_bias=given.all)
     figures = (all_metrics_object if given.all else metrics_object)(summary)
     print(json.dumps(figures, ensure_ascii=False, indent=2))
     return 0

@@ -4,7 +4,8 @@ import math
 
 from evalui.types import Interval
 
-_Z = 1.959963984540054  # the normal distribution's quantile of 0.975 (scipy.special.ndtri)
+# The normal distribution's quantile of 0.975 (scipy.special.ndtri).
+NORMAL_QUANTILE = 1.959963984540054
 
 
 def wilson_interval(successes: float, n: int) -> Interval:
@@ -23,12 +24,13 @@ def smallest_visible_gap(n: int) -> float:
 
     For shares around one half, where it is largest, and independent trials.
     """
-    return _Z * math.sqrt(0.5 / n)
+    return NORMAL_QUANTILE * math.sqrt(0.5 / n)
 
 
 def wilson_bounds(value: float, n: float) -> tuple[float, float]:
     """Both ends of the interval of a share in 0..1 of `n` trials, or of an effective number."""
-    shrink = 1 + _Z**2 / n
-    centre = (value + _Z**2 / (2 * n)) / shrink
-    half = _Z * math.sqrt(value * (1 - value) / n + _Z**2 / (4 * n * n)) / shrink
+    z = NORMAL_QUANTILE
+    shrink = 1 + z**2 / n
+    centre = (value + z**2 / (2 * n)) / shrink
+    half = z * math.sqrt(value * (1 - value) / n + z**2 / (4 * n * n)) / shrink
     return max(0.0, centre - half), min(1.0, centre + half)

@@ -11,13 +11,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-_PACKAGE_DIR = Path(__file__).parent
-# A wheel carries the assets inside the package, a checkout beside it.
-ASSETS = (
-    _PACKAGE_DIR / "assets"
-    if (_PACKAGE_DIR / "assets").is_dir()
-    else _PACKAGE_DIR.parent / "assets"
-)
+from evalui.shipped_files import ASSETS
 
 
 class Settings(BaseSettings):

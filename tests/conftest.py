@@ -70,7 +70,7 @@ SLOW = {
     "test_ui_tabs_results.py",
     "test_ui_web_server_routes.py",
     "test_ui_web_server.py",
-    "test_ui_web_middleware_store.py",
+    "test_ui_web_server_store.py",
 }
 
 

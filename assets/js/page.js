@@ -1,9 +1,9 @@
 // The page: which tab is shown, its address, what it sends and what it is answered.
 //
 // The document comes with its tab in it. A link is answered with the document of its address, of
-// which the tab and the bar are taken over; an action goes through the fragment of Gradio that
-// belongs to the tab, one at a time, and is answered with the tab rendered anew. Until Gradio is
-// there actions wait; links do not need it.
+// which the tab and the bar are taken over, and so is that of a page that changes by itself; an
+// action goes through the fragment of Gradio that belongs to the tab, one at a time, and is answered
+// with the tab rendered anew. Until Gradio is there actions wait; links do not need it.
 (() => {
   const { evalui } = window;
   const SLOW_MS = 300; // then the page shows that it works
@@ -13,9 +13,10 @@
   const bar = document.querySelector(".ev:has(> .top)");
   const busy = bar.querySelector(".busy");
 
-  // A tab. `address` is the query of what it shows, null before it was shown. `queue` holds actions
-  // that wait, `sent` the one that is being answered, unless the tab shows another address by then,
-  // `waiting` an answer that is drawn when no changed field waits.
+  // A tab. `address` is the query of what it shows, null before it was shown; `tag` is the document's
+  // that it shows, null if it shows an answer. `queue` holds actions that wait, `sent` the one that is
+  // being answered, unless the tab shows another address by then, `waiting` an answer that is drawn
+  // when no changed field waits. `looking` stops the request for what has changed by itself.
   const parts = new Map(
     [...document.querySelectorAll(".tab-page")].map((section) => {
       const part = { section, name: section.dataset.tab, address: null, queue: [], scroll: 0 };
@@ -130,13 +131,14 @@
     const done = work();
     try {
       const answer = await fetch(target, { signal: mine.signal, headers: { Accept: "text/html" } });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const page = parsed(await answer.text());
       const part = parts.get(page.body.dataset.tab);
       if (!part) {
         location.assign(target);
         return;
       }
       take(part, page, target, how, scroll);
+      part.tag = answer.headers.get("ETag");
     } catch (error) {
       if (error.name !== "AbortError") location.assign(target);
     } finally {
@@ -144,6 +146,8 @@
       if (leaving === mine) leaving = null;
     }
   }
+
+  const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
 
   function take(part, page, target, how, scroll) {
     const before = plain(shown.address);
@@ -218,6 +222,7 @@
     const typed = data.do === "set" && focus?.name === data.name && focus.matches(TYPED);
     const done = data.do === "poll" ? () => {} : work();
     part.queue.push({ data, done, replaces: data.do === "poll" || data.do === "" || typed });
+    part.looking?.abort(); // it would show what was before
     flush(part);
   }
 
@@ -257,6 +262,7 @@
       return;
     }
     evalui.morph(part.section, answer);
+    part.tag = null;
     const address = stated(part);
     if (address !== undefined) part.address = address;
     if (part === shown) write(part, sent.replaces ? "replace" : "push");
@@ -285,18 +291,22 @@
     const { sequence } = JSON.parse(options?.body ?? "{}").event_data ?? {};
     try {
       const found = await request(address, options);
-      if (!found.ok) lost(sequence);
+      if (!found.ok) unanswered(sequence);
       return found;
     } catch (error) {
-      lost(sequence);
+      unanswered(sequence);
       throw error;
     }
   };
 
-  function lost(number) {
+  function unanswered(number) {
     const part = [...parts.values()].find(({ sent }) => sent && sent.number === number);
     if (!part) return;
     finish(part);
+    lost(part);
+  }
+
+  function lost(part) {
     const words = document.createElement("div");
     words.innerHTML = '<div class="note bad" role="alert"><div></div></div>';
     words.querySelector(".note > div").textContent = body.dataset.lost;
@@ -325,14 +335,40 @@
     };
   }
 
-  // What changes by itself is requested again while it can be seen.
+  // What changes by itself is requested again while it can be seen: as the document of its address,
+  // or by an action where the tab shows what no address says.
   function arm(part) {
     clearTimeout(part.timer);
-    const polled = part.section.querySelector("[data-poll]");
-    if (part !== shown || document.hidden || !polled) return;
+    part.looking?.abort();
+    const changing = part.section.querySelector("[data-watch], [data-poll]");
+    if (part !== shown || document.hidden || !changing) return;
+    const { watch, poll } = changing.dataset;
     part.timer = setTimeout(() => {
-      if (!part.sent && !part.queue.length) act(part, { ...polled.dataset, do: "poll" });
-    }, Number(polled.dataset.poll));
+      if (part.sent || part.queue.length || leaving) return; // each of which arms it again
+      if (watch) look(part);
+      else act(part, { ...changing.dataset, do: "poll" });
+    }, Number(watch ?? poll));
+  }
+
+  async function look(part) {
+    const mine = (part.looking = new AbortController());
+    const target = new URL(`?${plain(part.address)}`, document.baseURI);
+    const headers = { Accept: "text/html", ...(part.tag && { "If-None-Match": part.tag }) };
+    try {
+      const answer = await request(target, { signal: mine.signal, headers });
+      const isNew = answer.status !== 304;
+      const page = isNew && parsed(await answer.text());
+      if (isNew && parts.get(page.body.dataset.tab) !== part) throw new Error("No such page");
+      complain(part, null);
+      if (!isNew) {
+        arm(part);
+        return;
+      }
+      take(part, page, target, "replace", null);
+      part.tag = answer.headers.get("ETag");
+    } catch (error) {
+      if (error.name !== "AbortError") lost(part);
+    }
   }
   document.addEventListener("visibilitychange", () => arm(shown));
 

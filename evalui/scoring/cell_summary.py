@@ -23,7 +23,7 @@ from evalui.scoring.choice.circular import (
 )
 from evalui.scoring.choice.trial_grid import TrialGrid, first_come
 from evalui.scoring.metrics import Figure, compute_figures
-from evalui.scoring.position_bias.counts import PositionTable
+from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
 from evalui.scoring.position_bias.pride import slot_prior
 from evalui.scoring.position_bias.significance import N_DRAWS
 from evalui.scoring.position_bias.summary import CellBias, StratumBias, measure_bias
@@ -83,9 +83,9 @@ def subject_groups(
 ) -> tuple[SubjectGroup, ...]:
     """Subjects, then categories, the hard subjects and all; nothing if there is one subject."""
     cell = cell_trials(trials, pattern)
-    asked, _ = first_come(cell.columns.sample, len(cell.columns.ids))
+    come, _ = first_come(cell.columns.sample, len(cell.columns.ids))
     kinds: dict[str, Sample] = {}  # any question of a subject names its category
-    for code in asked.tolist():
+    for code in come.tolist():
         sample = samples[cell.columns.ids[code]]
         kinds.setdefault(sample.subject, sample)
     if len(kinds) < 2:
@@ -280,8 +280,8 @@ class Summary:
         return next((stratum for stratum in strata if stratum.n_options == n_options), None)
 
 
-def summarise(result: CellResult) -> Summary:
-    """All figures of one cell, from the trials that are in.
+def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
+    """All figures of one cell, from the trials that are in; `bias` and `priors` if `with_bias`.
 
     Permutation tests and bootstraps (a second for 13 000 questions in four orders) wait until the
     cell is no longer at work: before, every answer would have them done again.
@@ -300,12 +300,10 @@ def summarise(result: CellResult) -> Summary:
     made = CellTrials(trials, pattern)
     intervals, metrics = made.intervals, made.circular
     unfinished, original = is_unfinished(result), made.original
+    draws = 0 if unfinished else N_DRAWS
     # Where the options were scored one by one, none was shown and no position was chosen.
-    biased = (
-        None
-        if made.scores_options
-        else measure_bias(made, pattern, draws=0 if unfinished else N_DRAWS)
-    )
+    has_bias = with_bias and not made.scores_options
+    biased = measure_bias(made, pattern, draws=draws) if has_bias else None
     return replace(
         summary,
         figures=compute_figures(made, pattern),
@@ -327,12 +325,12 @@ def summarise(result: CellResult) -> Summary:
         metrics=metrics.values,
         incomplete=metrics.incomplete,
         naming=metrics.naming,
-        positions=tuple(stratum.position for stratum in biased.strata) if biased else (),
+        positions=_positions(made, biased),
         groups=subject_groups(result.samples, made, pattern),
         duplicates=metrics.duplicates,
         bias=biased,
         clustered=intervals.accuracy,
-        priors={} if unfinished or pattern == "origin" else _priors(made),
+        priors={} if unfinished or not with_bias or pattern == "origin" else _priors(made),
         outcomes=made.outcomes,
     )
 
@@ -352,6 +350,12 @@ def pair_summary(result: CellResult) -> Summary:
         chance=made.chance if made else None,
         outcomes=made.outcomes if made else {"accuracy": {}},
     )
+
+
+def _positions(made: CellTrials, biased: CellBias | None) -> tuple[PositionTable, ...]:
+    if biased:
+        return tuple(stratum.position for stratum in biased.strata)
+    return () if made.scores_options else position_tables_of_grids(made.grids)
 
 
 def is_unfinished(result: "CellResult | Summary") -> bool:

@@ -25,8 +25,9 @@ from evalui.scoring.choice.trial_grid import (
     strata_of_grids,
     trial_grids,
 )
+from evalui.scoring.ragged import Ragged
 from evalui.scoring.statistics.intervals import mean_intervals
-from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
+from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import Interval, Pattern, Trial
 
 
@@ -118,7 +119,7 @@ class CellTrials(Sequence[Trial]):
     @cached_property
     def readable(self) -> Interval:
         """The share of the trials that could be read."""
-        headline = self.columns.headlines[self.columns.headline[0]]
+        headline = self.columns.headlines[int(self.columns.headline[0])]
         return readable_share(self.format.readings[headline].unreadable)
 
     @cached_property
@@ -159,17 +160,34 @@ class QuestionTrials(Mapping[str, TrialColumns]):
     """The trials of each question by its id, in their order; questions as they first came."""
 
     def __init__(self, trials: Sequence[Trial]) -> None:
-        self._columns = columns = columns_of(trials)
-        come, _ = first_come(columns.sample, len(columns.ids))
-        self._codes = {columns.ids[code]: code for code in come.tolist()}
-        self._rows = np.argsort(columns.sample, kind="stable")
-        self._ends = np.cumsum(np.bincount(columns.sample, minlength=len(columns.ids)))
+        self._trials = trials
 
     def __getitem__(self, name: str) -> TrialColumns:
         """The trials of a question; KeyError without any."""
         code = self._codes[name]
         start = self._ends[code - 1] if code else 0
         return self._columns.take(self._rows[start : self._ends[code]])
+
+    @cached_property
+    def _columns(self) -> TrialColumns:
+        """All trials; they are not read before the first question is looked at."""
+        return columns_of(self._trials)
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        come, _ = first_come(self._columns.sample, len(self._columns.ids))
+        codes: list[int] = come.tolist()
+        return {self._columns.ids[code]: code for code in codes}
+
+    @cached_property
+    def _rows(self) -> NDArray[np.intp]:
+        """All trials, those of a question together, by its code."""
+        return np.argsort(self._columns.sample, kind="stable")
+
+    @cached_property
+    def _ends(self) -> NDArray[np.intp]:
+        """Where the trials of each question end in `_rows`."""
+        return np.cumsum(np.bincount(self._columns.sample, minlength=len(self._columns.ids)))
 
     def __iter__(self) -> Iterator[str]:
         """The ids of the questions."""

@@ -4,14 +4,21 @@ Both work from shipped data: nothing is downloaded, logged or kept in a temporar
 package is imported before the first text of its language.
 """
 
+import sys
 import warnings
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec, module_from_spec
+from threading import Lock
 from typing import Any, cast
 
+from evalui.shipped_files import ASSETS
 from evalui.text_tokenizers.chinese import ChineseTokenizer
 from evalui.text_tokenizers.english import EnglishTokenizer, sentence_end_detector
+
+_importing = Lock()
 
 
 def tokenize_zh(text: str) -> list[str]:
@@ -31,17 +38,16 @@ def _jieba() -> Callable[[str], list[str]]:
         warnings.simplefilter("ignore")
         import jieba
         from jieba import finalseg
-    words: Any = jieba.Tokenizer()  # jieba has no types
-    # jieba would first look for a dictionary under a fixed name in the shared temporary folder,
-    # where any user of the machine may have put it, and would log to stderr.
-    counts, seen = words.gen_pfdict(words.get_dict_file())
-    return ChineseTokenizer(counts, seen, guess=cast("Any", finalseg).cut).tokenize
+    with cast("Any", jieba).Tokenizer().get_dict_file() as file:  # jieba has no types
+        dictionary = file.read().decode()
+    return ChineseTokenizer(dictionary, guess=cast("Any", finalseg).cut).tokenize
 
 
 @cache
 def _nltk() -> Callable[[str], list[str]]:
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+    with _uninitialized("nltk", "nltk.tokenize"):
+        from nltk.tokenize.destructive import NLTKWordTokenizer
+        from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
     # nltk's own loader refuses folders outside its data path, which is the same for all threads.
     parameters = PunktParameters()
@@ -59,9 +65,31 @@ def _nltk() -> Callable[[str], list[str]]:
     return EnglishTokenizer(sentences.tokenize, NLTKWordTokenizer().tokenize).tokenize
 
 
-def _read_lines(name: str) -> list[str]:
-    from evalui.settings import ASSETS  # with pydantic, which cutting Chinese does not need
+@contextmanager
+def _uninitialized(*packages: str) -> Generator[None]:
+    """Import single modules of the first package without what it imports itself.
 
+    nltk imports all that it has, and with it scipy.stats: 0.8 s and 90 MB, of which its two
+    tokenizers need a tenth. Its packages are found as usual and not run. Who imports nltk
+    afterwards gets all of it; who does so in another thread meanwhile does not.
+    """
+    with _importing:
+        if packages[0] in sys.modules:
+            yield
+            return
+        for package in packages:
+            spec = find_spec(package)
+            assert spec, f"{package} is installed with evalui"
+            sys.modules[package] = module_from_spec(spec)
+        try:
+            yield
+        finally:
+            for module in [*sys.modules]:
+                if module.partition(".")[0] == packages[0]:
+                    del sys.modules[module]
+
+
+def _read_lines(name: str) -> list[str]:
     # Not splitlines: words may hold characters that it takes for line ends.
     folder = ASSETS / "nltk" / "punkt_tab_english"
     return (folder / name).read_text(encoding="utf-8").rstrip("\n").split("\n")

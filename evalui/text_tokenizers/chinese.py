@@ -4,34 +4,40 @@ jieba's dictionary and its hidden Markov model are used as they are. What is wri
 search for the most probable path through the dictionary: jieba takes a logarithm and builds two
 lists for each character of each text, and that was nine tenths of the time of ROUGE and BLEU.
 The sums and the ties are jieba's, so that the words are the same.
+
+Of the dictionary only the words are read that begin with a character of the texts: reading all of
+it takes a second. jieba keeps what it has read in the folder for temporary files, where any user of
+the machine may have put something else under that name; nothing is kept here.
 """
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 _DICTIONARY_RUN = re.compile(r"([\u4E00-\u9FD5a-zA-Z0-9+#&\._%\-]+)")
+_COUNT = re.compile(r" (\d+) ")
+_SAME_BEGINNING = re.compile(r"^(.).*(?:\n\1.*)*", re.MULTILINE)
 _OTHER_CHARACTER = re.compile(r"\r\n|.", re.DOTALL)
 _CACHE_SIZE = 1 << 15  # short texts: some megabytes
 _MAX_CACHED_CHARS = 64  # characters of a text that is remembered; a longer one hardly comes again
 
 
 class ChineseTokenizer:
-    """Cuts texts with jieba's dictionary, `counts` by word and 0 for what only begins a word.
+    """Cuts texts with jieba's dictionary: a line for each word, with its count and its kind.
 
-    `seen` is the sum of the counts. `guess` finds the words of a run of characters that the
-    dictionary does not join.
+    `guess` finds the words of a run of characters that the dictionary does not join.
     """
 
-    def __init__(
-        self, counts: Mapping[str, int], total_count: int, *, guess: Callable[[str], Iterable[str]]
-    ) -> None:
-        total = math.log(total_count)
-        logs = {count: math.log(count) - total for count in set(counts.values()) if count}
+    def __init__(self, dictionary: str, *, guess: Callable[[str], Iterable[str]]) -> None:
+        self._log_total = math.log(sum(map(int, _COUNT.findall(dictionary))))
+        # The lines that are not read yet, by their first character.
+        self._unread: dict[str, str] = {}
+        for lines in _SAME_BEGINNING.finditer(dictionary):
+            self._unread[lines[1]] = f"{self._unread.get(lines[1], '')}{lines[0]}\n"
         # A logarithm of a share is below 0, which leaves 0 for what only begins a word.
-        self._logs = {word: logs.get(count, 0.0) for word, count in counts.items()}
-        self._unknown_log_prob = -total  # a character that is in no dictionary counts as seen once
+        self._logs: dict[str, float] = {}
+        self._unknown_log_prob = -self._log_total  # counts as seen once
         self._hmm_cut = guess
         # Most of the short pieces between two marks, and of the runs in them, come again.
         self._cached_words = lru_cache(_CACHE_SIZE)(self._cut_on_best_path)
@@ -61,6 +67,8 @@ class ChineseTokenizer:
 
     def _cut_on_best_path(self, piece: str) -> tuple[str, ...]:
         """The words on the most probable path, characters that stand alone given to the guess."""
+        for character in self._unread.keys() & piece:
+            self._read_words(character)
         ends = self._best_path(piece)
         words: list[str] = []
         start = loose = 0  # piece[loose:start] are the characters alone that end here
@@ -72,6 +80,16 @@ class ChineseTokenizer:
                 loose = end
             start = end
         return (*words, *self._unknown_words(piece[loose:]))
+
+    def _read_words(self, character: str) -> None:
+        """Take the words that begin with a character into the search."""
+        for line in self._unread.get(character, "").splitlines():
+            word, count, _ = line.split(" ")
+            self._logs[word] = math.log(int(count)) - self._log_total
+            for end in range(1, len(word)):
+                self._logs.setdefault(word[:end], 0.0)
+        # Last: until then another thread reads them, too, instead of taking them for read.
+        self._unread.pop(character, None)
 
     def _best_path(self, piece: str) -> list[int]:
         """For each place the end of the word that begins there on the best path to the end."""

@@ -3,7 +3,7 @@
 Nothing here knows Gradio: a page is rendered while Gradio is still being imported.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Hashable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,12 +11,11 @@ from threading import Lock
 from typing import Protocol
 from urllib.parse import urlencode
 
-from evalui.errors import EvaluiError
+from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import LANGUAGES, messages
 from evalui.report.html import Html, div, el, join, span
-from evalui.runs.database.runs import read_runs
 from evalui.types import Language
-from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.form import Form, field_value, field_values, read_form
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import LOGO, note
 from evalui.ui.services.gallery import read_gallery
@@ -33,6 +32,9 @@ TABS = {
     "compare": "CompareTab",
     "models": "ModelsTab",
 }
+# Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
+_OF_RUN = ("results", "arena")
+_OF_RUNS = ("runs", "compare")
 _WITHOUT_RUN = ("evaluate", "compare", "models")  # a link to these names no run
 
 
@@ -70,6 +72,7 @@ class AppShell:
         self.t = messages(language)
         self._tabs: dict[str, Tab] = {}
         self._lock = Lock()  # of _tabs: a tab is made once, however many addresses need it
+        self._shared = service.pages.memoize_newest(self._render)
 
     def tab(self, name: str) -> Tab:
         """The tab of a name; its modules are imported with its first use."""
@@ -85,7 +88,7 @@ class AppShell:
         bar = self.top_bar(name, form)
         try:
             with self._still_there(form):
-                return Page(name, bar, self.tab(name).render(form))
+                return Page(name, bar, self._content(name, form))
         except EvaluiError as error:
             return Page(name, bar, self._problem(error), error)
 
@@ -97,7 +100,7 @@ class AppShell:
         shown = problem = None
         live = 0
         try:
-            tab, live = self.tab(name), self._live_runs()
+            tab, live = self.tab(name), self.service.queued_runs()
             with self._still_there(action.form):
                 shown = tab.act(action) if action.do else tab.render(action.form)
         except EvaluiError as error:
@@ -146,7 +149,7 @@ class AppShell:
     def _tab_link(self, name: str, shown: str, form: Form) -> Html:
         run = "" if name in _WITHOUT_RUN else field_value(form, "run")
         query = {"run": run, "tab": name} if run else {"tab": name}
-        live = self._live_runs() if name == "runs" else None
+        live = self.service.queued_runs() if name == "runs" else None
         return el(
             "a",
             self.t(f"tab.{name}"),
@@ -189,12 +192,33 @@ class AppShell:
             yield
         except (LookupError, StopIteration, ValueError):
             if run := field_value(form, "run"):
-                self.service.run(run)
+                with self.service.runs.at(None):
+                    self.service.run(run)
             raise  # our own mistake
 
-    def _live_runs(self) -> int:
-        rows = read_runs(self.service.database, self.service.owner)
-        return sum(row.state in LIVE_STATES for row in rows)
+    def _content(self, name: str, form: Form) -> Html:
+        """The tab of an address, rendered once for everybody where nothing of it is personal."""
+        state = self._state(name, form)
+        if state is None:
+            return self.tab(name).render(form)
+        parameters = sorted((key, field_values(form, key)) for key in form)
+        return self._shared(name, tuple(parameters), state)
+
+    def _state(self, name: str, form: Form) -> Hashable:
+        """What the page of an address depends on beside it, None if it cannot be shared."""
+        run = field_value(form, "run") if name in _OF_RUN else ""
+        try:
+            return self.service.state(run) if name in _OF_RUN + _OF_RUNS else None
+        except UnknownRun:
+            return None  # the tab states it
+
+    def _render(
+        self, name: str, parameters: tuple[tuple[str, tuple[str, ...]], ...], state: Hashable
+    ) -> Html:
+        del state  # the version of what is kept
+        return self.tab(name).render(
+            read_form((key, each) for key, parts in parameters for each in parts)
+        )
 
     def _problem(self, error: EvaluiError) -> Html:
         return div(note("bad", self.t.translate(error.sentence)), role="alert")

@@ -27,6 +27,29 @@ def test_a_run_goes_on_while_its_page_is_closed(page: Any, chromium: Any, server
     expect(page.locator("#tab-runs")).to_contain_text("Stopped by you")
 
 
+def test_progress_is_watched_by_its_address_and_a_question_stays(page: Any, run_id: str):
+    start_sample(page, "slow")
+    done = page.locator(".matrix [role=progressbar]").first
+    expect(done).not_to_have_attribute("aria-valuenow", "0")
+    requests: list[Any] = []
+    page.on("request", lambda each: requests.append(each))
+    passed = """before => +document.querySelector('.matrix [role=progressbar]')
+        .getAttribute('aria-valuenow') > before"""
+    page.wait_for_function(passed, arg=int(done.get_attribute("aria-valuenow")))
+    looks = [each for each in requests if "tab=runs" in each.url]
+    assert any("if-none-match" in each.headers for each in looks)
+    assert not [each for each in requests if "gradio_api/run" in each.url]
+    row = page.locator("tr").filter(has=page.locator(f"a[href*='{run_id}']")).first
+    row.get_by_role("button", name="Delete").click()
+    sure = page.get_by_role("button", name="Delete for good")
+    expect(sure).to_be_visible()
+    page.wait_for_function(passed, arg=int(done.get_attribute("aria-valuenow")))
+    expect(sure).to_be_visible()
+    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Stop").first.click()
+    expect(page.locator("#tab-runs")).to_contain_text("Stopped by you")
+
+
 def test_a_double_click_starts_one_run_and_the_tab_counts_it(page: Any):
     start_sample(page, "slow", clicks=2)
     expect(page.locator(".matrix")).to_contain_text("per s")

@@ -22,7 +22,8 @@ import openpyxl
 from starlette.testclient import TestClient
 
 from evalui.cli import main
-from evalui.settings import ASSETS, Settings
+from evalui.settings import Settings
+from evalui.shipped_files import ASSETS
 from evalui.ui.web.server import create_app
 
 NET = Path(__file__).parent.parent / "golden" / "net"

@@ -14,7 +14,7 @@ import pytest
 from flow_examples import wait_until
 
 from evalui.cli import main
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 
 _HEADER = "id,question,A,B,C,D,answer\n"
 

@@ -9,7 +9,7 @@ import pytest
 from flow_examples import Office
 
 from evalui.runs.database.runs import read_run
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import Trial
 
 ON_A_CLUSTER = Path(__file__).with_name("cluster_examples.py")

@@ -46,6 +46,20 @@ def test_choices_are_scored_into_one_json_object(
     ]
 
 
+def test_all_adds_to_the_figures_of_choices_and_changes_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = _write(tmp_path, *_rotations("q1", "BCA"), *_rotations("q2", "AAA"))
+    printed: list[dict[str, Any]] = []
+    for more in ([], ["--all"]):
+        assert main(["score", "choices", *more, path]) == 0
+        printed.append(json.loads(capsys.readouterr().out))
+    short, full = printed
+    assert short["positions"]
+    assert {name: full[name] for name in short} == short
+    assert full.keys() - short.keys() == {"bias", "clusters", "label_mass"}
+
+
 def test_replies_are_read_into_a_line_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     options = ["x", "y"]
     path = _write(

@@ -1,7 +1,7 @@
 """Workbooks and archives that are sent while they are made, in the memory of a few thousand rows.
 
 A workbook is a zip of XML. Its rows are written without a library: those that write row by row take
-six times as long and give nothing away before their end, see docs/adr/0014-workbooks.md.
+six times as long and give nothing away before their end, see docs/adr/0015-workbooks.md.
 """
 
 import os

@@ -31,7 +31,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status_icon
 from evalui.report.render.tables import render_table
 from evalui.report.render.text import merged_signature
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import Language
 
 # The style sheets that the screen has too, then that of a page for itself.

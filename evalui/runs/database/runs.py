@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from sqlite3 import Row
 from typing import Any
 
@@ -38,6 +38,16 @@ def read_runs(database: Database, owner: str = LOCAL) -> list[RunRow]:
         (owner,),
     )
     return [_run_row(row) for row in rows]
+
+
+def count_runs(database: Database, owner: str, states: Collection[str]) -> int:
+    """How many runs of an owner are in one of these states."""
+    row = database.row(
+        "SELECT count(*) AS n FROM run WHERE owner = ?"
+        " AND state IN (SELECT value FROM json_each(?))",
+        (owner, json.dumps(list(states))),
+    )
+    return row["n"] if row else 0
 
 
 def read_cells(database: Database, run_id: str) -> list[CellRow]:

@@ -72,7 +72,7 @@ def format_metrics(trials: Sequence[Trial]) -> FormatMetrics:
         if each.choice[0] != ABSENT
     }
     metrics = {name: _reading_metrics(columns, question, each) for name, each in read.items()}
-    rules = metrics["tolerant"].rules if "tolerant" in metrics else {}
+    rules = metrics["tolerant"].rules if "tolerant" in metrics else dict[str, int]()
     masses: list[float] = columns.mass[columns.has_mass].tolist()
     return FormatMetrics(
         n_questions=int(question.max()) + 1,
@@ -149,6 +149,7 @@ def _reading_metrics(
 
 def _count_rules(names: Sequence[str], rule: NDArray[np.int32]) -> dict[str, int]:
     """How often each rule fired, the most frequent first, then the one that came first."""
-    counts = np.bincount(rule, minlength=len(names)).tolist()
+    counts: list[int] = np.bincount(rule, minlength=len(names)).tolist()
     come, _ = first_come(rule, len(names))
-    return {names[i]: counts[i] for i in sorted(come.tolist(), key=lambda i: -counts[i])}
+    places: list[int] = come.tolist()
+    return {names[place]: counts[place] for place in sorted(places, key=lambda at: -counts[at])}

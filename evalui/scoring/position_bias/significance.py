@@ -8,6 +8,7 @@ Ties and unreadable answers are no choice of any slot.
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,22 +291,21 @@ def _sort_by_numbers(kinds: NDArray[np.uint32], numbers: NDArray[np.float32]) ->
 
     Whole numbers with the kind in their last bits are sorted several times as fast as places are.
     """
-    keys = (numbers * 2**24).astype(np.uint32) << 8 | kinds
+    keys = (numbers * 2**24).astype(np.uint32) << np.uint32(8) | kinds
     keys.sort(axis=1)
-    ordered = keys & 255
+    ordered = keys & np.uint32(255)
     # Among equal random numbers the kinds would decide, not chance.
     alike = np.flatnonzero((keys[:, 1:] ^ keys[:, :-1]) < 256) // (keys.shape[1] - 1)
     ordered[alike] = np.take_along_axis(kinds[alike], numbers[alike].argsort(axis=1), axis=1)
     return ordered
 
 
-def _count_kinds(
-    stratum: OptionCountStratum, kinds: NDArray[np.intp] | NDArray[np.uint32]
-) -> NDArray[np.int64]:
+def _count_kinds(stratum: OptionCountStratum, kinds: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """The sum of `_tallies` over all rows, whose options stand as kinds of answers."""
     n_orders, n_options = stratum.orders.shape
     n_kinds = 3 * n_options + 1
-    codes = kinds + n_kinds * np.arange(n_orders)
+    starts: NDArray[np.intp] = np.arange(n_orders, dtype=np.intp) * n_kinds
+    codes: NDArray[np.intp] = kinds.astype(np.intp) + starts
     counts = np.bincount(codes.ravel(), minlength=n_orders * n_kinds).reshape(n_orders, n_kinds)
     by_option = counts[:, :-1].reshape(n_orders, 3, n_options)
     wrong, right, tied = np.take_along_axis(by_option, stratum.orders[:, None], axis=2).sum(axis=0)

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.proportions import wilson_bounds, wilson_interval
+from evalui.scoring.statistics.student_t import t_quantile
 from evalui.types import Interval
 
-CONFIDENCE = 0.95
 RESAMPLES = 1000
 INTERVAL_PERCENTILES = (2.5, 97.5)  # per cent
 MAX_CHUNK_ELEMENTS = 4_000_000  # numbers per work array, 32 MB
@@ -130,11 +130,7 @@ def t_interval(value: float, se: float | None, n: int) -> Interval:
     """value -+ t(n-1) * SE, cut to 0..1; without a standard error everything is plausible."""
     if se is None:
         return Interval(value, 0.0, 1.0, n)
-    # Not at the top: it takes as long to import as the rest of the core. scipy.stats, which has
-    # the same, takes three times as long.
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) * se
+    half = t_quantile(n - 1) * se
     return Interval(value, max(0.0, value - half), min(1.0, value + half), n)
 
 

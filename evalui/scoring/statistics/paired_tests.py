@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from evalui.proportions import wilson_interval
 from evalui.scoring.statistics.intervals import (
-    CONFIDENCE,
     EQUAL_TOLERANCE,
     INTERVAL_PERCENTILES,
     MAX_CHUNK_ELEMENTS,
     RESAMPLES,
     resample_counts,
 )
+from evalui.scoring.statistics.student_t import t_quantile
 from evalui.types import Cell
 
 _COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
@@ -97,11 +97,11 @@ def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> Pa
     # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
     if float(np.ptp(differences)) < 1e-12:
         return PairedTTest(value, 0.0, value, value, None, 0.0, n, True)
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
     omega = float(differences.std(ddof=1))
     se = omega / math.sqrt(n)
-    half = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2)) * se
+    half = t_quantile(n - 1) * se
     p = 2 * float(stdtr(n - 1, -abs(value) / se))
     return PairedTTest(value, se, value - half, value + half, p, omega, n, False)
 

@@ -7,13 +7,20 @@ file. The process ends with the transfer.
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from anyio import CancelScope
 
+from evalui.report.compile import Report
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import read_some_trials
+from evalui.types import Language
+
+_SAMPLED_TRIALS = 240  # of a run, to estimate the size of its files
 _AT_ONCE = 2  # processes; further exports wait
 _PIECE = 2**16  # bytes
 
@@ -95,3 +102,18 @@ def export_command(
         *(sys.executable, "-m", "evalui.cli", "export", run_id, extension),
         *("--database", str(database), "--models-file", str(models), "--language", language),
     ]
+
+
+def estimate_sizes(
+    database: Database, report: Report, run_id: str, language: Language
+) -> Mapping[str, int]:
+    """About how many bytes each file of a run has, by its extension."""
+    from evalui.report.export.sizes import about_sizes
+
+    cells = read_cells(database, run_id)
+    share = max(2, _SAMPLED_TRIALS // len(cells))
+    sample = [
+        replace(result, trials=read_some_trials(database, cell.id, share))
+        for result, cell in zip(report.results, cells, strict=True)
+    ]
+    return about_sizes(report, sample, sum(cell.done for cell in cells), language)

@@ -4,7 +4,8 @@ import json
 from dataclasses import dataclass
 
 from evalui import __version__
-from evalui.settings import ASSETS, Settings
+from evalui.settings import Settings
+from evalui.shipped_files import ASSETS
 
 GALLERY_FILE = "gallery.json"
 _FOLDER = "demo"  # in the data folder

@@ -35,7 +35,8 @@ from evalui.runs.database.usage import waiting_models
 from evalui.runs.worker import devices, model_tests
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.settings import ASSETS, Settings
+from evalui.settings import Settings
+from evalui.shipped_files import ASSETS
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
@@ -125,6 +126,10 @@ class ModelsService:
     def catalog(self) -> dict[str, ModelEntry]:
         """All models by name, read anew, so that the administrator need not restart the server."""
         return read_models(self._settings.models, self._additions)
+
+    def catalog_stamp(self) -> tuple[tuple[int, int, int] | None, ...]:
+        """Another value whenever one of the files that `catalog` reads was written."""
+        return tuple(map(_stamp, (self._settings.models, self._additions)))
 
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
@@ -265,3 +270,11 @@ class ModelsService:
         return WorkerView(
             row, not row.is_busy or (trial is not None and may_see(trial.owner, owner))
         )
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size

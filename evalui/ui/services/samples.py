@@ -8,7 +8,7 @@ from pathlib import Path
 from evalui.models.catalog import ModelState
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import OPEN
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.ui.services.models_service import is_demo
 from evalui.ui.services.run_form import RunForm
 from evalui.ui.services.uploads import sample_archive

@@ -1,7 +1,8 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -20,14 +21,21 @@ from evalui.runs.database import usage
 from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import LOCAL, CellRow, RunRow, may_see
-from evalui.runs.database.runs import read_cells, read_left_out, read_run, read_runs
+from evalui.runs.database.runs import (
+    count_runs,
+    read_cells,
+    read_left_out,
+    read_revision,
+    read_run,
+    read_runs,
+)
 from evalui.runs.database.throughput import (
     count_cached,
     loading_times,
     remaining_seconds,
     throughputs,
 )
-from evalui.runs.database.trials import read_result, read_results, read_some_trials
+from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_verdicts
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.kept_summaries import summary_reader
@@ -39,8 +47,9 @@ from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
-from evalui.ui.services.exports import ExportProcesses, export_command
+from evalui.ui.services.exports import ExportProcesses, estimate_sizes, export_command
 from evalui.ui.services.models_service import ModelsService
+from evalui.ui.services.moments import MomentaryRuns
 from evalui.ui.services.run_form import AnswerSource, RunForm
 from evalui.ui.services.run_labels import LIVE_STATES, file_name
 from evalui.ui.services.samples import open_sample_form, sample_form
@@ -70,8 +79,8 @@ class QueueAhead:
     seconds: float | None
 
 
-_SAMPLED_TRIALS = 240  # of a run, to estimate the size of its files
 _CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
+_PAGE_BYTES = 2**26  # bytes of pages that do
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,8 @@ class AppService:
             settings.uploads, settings.max_upload_mb * 2**20, read_only=settings.read_only
         )
         self.cache = ResultCache(_CACHE_BYTES)
+        self.pages = ResultCache(_PAGE_BYTES)
+        self.runs = MomentaryRuns(database, self.cache)
         self.column_memory = ColumnMemory(
             settings.data_dir / "columns", owner, read_only=settings.read_only
         )
@@ -106,14 +117,14 @@ class AppService:
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = self.cache.memoize(self._read)
         self._names = self.cache.memoize(self._read_names)
-        self._report = self.cache.memoize(self._compile)
-        self._sizes = self.cache.memoize(self._measure)
+        self._report = self.cache.memoize_newest(self._compile)
+        self._sizes = self.cache.memoize_newest(self._measure)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
-        self._report_without_votes = self.cache.memoize(self._compile_without_votes)
+        self._report_without_votes = self.cache.memoize_newest(self._compile_without_votes)
         self._columns = self.cache.memoize(self._read_columns)
         self._check = self.cache.memoize(self._examine)
         self._check_open = self.cache.memoize(self._examine_open)
-        self._result = self.cache.memoize(self._read_result)
+        self._result = self.cache.memoize_newest(self._read_result)
 
     # Files
 
@@ -233,10 +244,20 @@ class AppService:
 
     def run(self, run_id: str) -> RunRow:
         """A run of this user; raises `UnknownRun` if there is none, or it is another user's."""
-        row = read_run(self.database, run_id)
+        row = self.runs.read(run_id)
         if not may_see(row.owner, self.owner):
             raise UnknownRun("no-run", run=run_id)
         return row
+
+    def state(self, run_id: str = "") -> Hashable:
+        """What a page about a run, or about all runs, depends on beside its address.
+
+        Raises:
+            UnknownRun: as `run` does.
+        """
+        revision = self.run(run_id).revision if run_id else read_revision(self.database)
+        # Pages say "today", and tokens cost what the catalog says now.
+        return revision, self.models.catalog_stamp(), datetime.now().astimezone().date()
 
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
@@ -275,11 +296,11 @@ class AppService:
 
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
-        return len(self._live_runs())
+        return count_runs(self.database, self.owner, LIVE_STATES)
 
     def queue_ahead(self) -> QueueAhead:
         """The runs that would come before a new one."""
-        live = self._live_runs()
+        live = [row for row in read_runs(self.database, self.owner) if row.state in LIVE_STATES]
         seconds = [remaining_seconds(self.database, row.id) for row in live]
         timed = [each for each in seconds if each is not None]
         return QueueAhead(len(live), sum(timed) if len(timed) == len(live) else None)
@@ -301,10 +322,6 @@ class AppService:
         spec = read_spec(self.run(run_id).spec)
         uploads = tuple(self._part_of(source) for source in spec.datasets)
         return spec, uploads, tuple(self.answers.source_of(each) for each in spec.answers)
-
-    def _live_runs(self) -> list[RunRow]:
-        rows = read_runs(self.database, self.owner)
-        return [row for row in rows if row.state in LIVE_STATES]
 
     @property
     def _limits(self) -> Limits:
@@ -356,15 +373,7 @@ class AppService:
 
     def _measure(self, run_id: str, language: Language, revision: int) -> Mapping[str, int]:
         del revision  # part of the key: another revision, another size
-        from evalui.report.export.sizes import about_sizes
-
-        report, cells = self.report(run_id, language), read_cells(self.database, run_id)
-        share = max(2, _SAMPLED_TRIALS // len(cells))
-        sample = [
-            replace(result, trials=read_some_trials(self.database, cell.id, share))
-            for result, cell in zip(report.results, cells, strict=True)
-        ]
-        return about_sizes(report, sample, sum(cell.done for cell in cells), language)
+        return estimate_sizes(self.database, self.report(run_id, language), run_id, language)
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from evalui.errors import DataError
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 
 _ID = re.compile(r"[0-9a-f]{16}")
 OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"

@@ -107,10 +107,14 @@ def listen(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:  # Unicode: a name that no machine can have
         reason = getattr(error, "strerror", None) or str(error)
         raise SpecError("not-listening", port=port, host=host, reason=reason) from error
+    # Inherited by connections; asyncio sets it only for sockets that name their protocol. A body
+    # would otherwise wait some 40 ms for the browser's receipt of the head before it.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def address_of(listener: socket.socket, token: str) -> str:

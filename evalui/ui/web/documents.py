@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evalui.messages import messages
 from evalui.report.html import Html, el, join
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.packages import gradio_frontend
 from evalui.ui.shell import Page, sections

@@ -1,16 +1,14 @@
-"""What stands around the application: the token, security headers, the head of the pages.
+"""What stands around the application: the token, security headers, pages in place of it.
 
 `TokenMiddleware` answers only who has the server's token: in the address once, in a cookie from
-then on. `StoreMiddleware` answers with a page of its own when the store cannot be read, in place of
-a page that stays empty.
+then on.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ipaddress import ip_address
 from urllib.parse import quote, unquote_plus, urlsplit
 
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -217,27 +215,6 @@ def _unauthorized(scope: Scope) -> Response:
         return JSONResponse({"error": message}, status_code=401, headers=fields)
     page = plain_page("access.title", lambda t: t("access.about"))
     return HTMLResponse(page, status_code=401, headers=fields)
-
-
-class StoreMiddleware:
-    """Before a page in `paths` is sent, `read` tries what the page will read first."""
-
-    def __init__(self, app: ASGIApp, *, paths: Collection[str], read: Callable[[], object]) -> None:
-        self.app = app
-        self.paths = frozenset(paths)
-        self.read = read
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 503 with the reason if the store cannot be read."""
-        if scope["type"] == "http" and route_of(scope) in self.paths:
-            try:
-                await run_in_threadpool(self.read)
-            except StoreError as error:
-                sentence = error.sentence
-                page = plain_page("store.title", lambda t: t.translate(sentence))
-                await HTMLResponse(page, status_code=503)(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
 
 
 def plain_page(title: str, about: Callable[[Messages], str]) -> Html:

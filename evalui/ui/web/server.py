@@ -4,11 +4,11 @@ import logging
 import socket
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -22,9 +22,10 @@ from evalui.messages import (
     preferred_language,
 )
 from evalui.runs.database.connection import Database, configure_log
-from evalui.runs.database.runs import read_revision, read_runs
+from evalui.runs.database.runs import read_revision
 from evalui.runs.worker.supervisor import WorkerSupervisor
-from evalui.settings import ASSETS, Settings
+from evalui.settings import Settings
+from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.services.service import AppService
@@ -34,12 +35,8 @@ from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
-from evalui.ui.web.middleware import (
-    SameOriginMiddleware,
-    StoreMiddleware,
-    TokenMiddleware,
-    status_of,
-)
+from evalui.ui.web.middleware import SameOriginMiddleware, TokenMiddleware, plain_page, status_of
+from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
@@ -95,15 +92,11 @@ def create_app(settings: Settings) -> ASGIApp:
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
+    documents = WatchedDocuments(_make(shells, attachment, workers))
     for shell in shells:
-        app.get(f"/{shell.language}/")(_page(shell, attachment, workers))
+        app.get(f"/{shell.language}/")(_page(shell.language, documents))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
-    )
-    app.add_middleware(
-        StoreMiddleware,
-        paths=[f"/{language}/" for language in LANGUAGES],
-        read=lambda: read_runs(database, service.owner),
     )
     return _guarded(app, settings)
 
@@ -114,17 +107,32 @@ def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
 
 
-def _page(shell: AppShell, attachment: Attachment, workers: WorkerSupervisor) -> Route:
-    def page(request: Request) -> Response:
-        with attachment.first_page():
-            shown = shell.page(read_form(request.query_params.multi_items()))
-            whole = document(shown, shell.language)
-        if shown.tab == _BEFORE_START:
-            workers.warm()
-        status = status_of(shown.problem) if shown.problem else 200
-        return HTMLResponse(whole, status)
+def _page(language: Language, documents: WatchedDocuments) -> Route:
+    async def page(request: Request) -> Response:
+        return await documents.answer(language, request)
 
     return page
+
+
+def _make(shells: Sequence[AppShell], attachment: Attachment, workers: WorkerSupervisor) -> Make:
+    speaking = {shell.language: shell for shell in shells}
+
+    def make(language: Language, query: str, moment: int | None) -> Document:
+        """The document of an address; if the store cannot be read, the reason alone."""
+        shell = speaking[language]
+        try:
+            with attachment.first_page(), shell.service.runs.at(moment):
+                shown = shell.page(read_form(parse_qsl(query, keep_blank_values=True)))
+                whole = document(shown, language)
+        except StoreError as error:
+            sentence = error.sentence
+            page = plain_page("store.title", lambda t: t.translate(sentence))
+            return Document(page.encode(), 503)
+        if shown.tab == _BEFORE_START:
+            workers.warm()
+        return Document(whole.encode(), status_of(shown.problem) if shown.problem else 200)
+
+    return make
 
 
 def add_routes(app: FastAPI, service: AppService) -> None:

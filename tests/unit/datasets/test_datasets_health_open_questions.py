@@ -1,6 +1,6 @@
 from evalui.datasets import load
 from evalui.datasets.health import LengthStatistics, OpenHealth, check_open_questions
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import Message, Sample
 
 

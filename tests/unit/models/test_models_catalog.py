@@ -10,7 +10,7 @@ from evalui.errors import ModelError, UnknownName
 from evalui.models import BACKENDS, ModelEntry, ModelState, describe, open_model, read_catalog
 from evalui.models.catalog import ModelStatus, base_of, probe_again, statuses
 from evalui.models.local import TransformersBackend, weights
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 
 
 def catalog(folder: Path, text: str) -> Path:

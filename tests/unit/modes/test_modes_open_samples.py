@@ -10,7 +10,7 @@ import pytest
 from evalui.datasets.bundle import load
 from evalui.models import NeedsAnswerKey, open_model, read_catalog
 from evalui.modes import MODES, ModeSettings
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import OUTCOMES, Contestant, Dataset, Sample, Trial, Variant
 
 OPEN = ASSETS / "samples" / "open"

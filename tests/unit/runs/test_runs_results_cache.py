@@ -1,10 +1,12 @@
 import threading
 import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import pytest
 
+from evalui.runs import results_cache
 from evalui.runs.results_cache import ResultCache, size_of
 from evalui.types import Sample
 
@@ -93,6 +95,77 @@ def test_no_caller_waits_for_what_another_computes():
     assert remembered(2) == b"xx"
     go_on.set()
     thread.join(30)
+
+
+@pytest.fixture
+def waiting(monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
+    """Released by each thread that waits for what another works out."""
+    arrived = threading.Semaphore(0)
+
+    class Watched(Future[object]):
+        def result(self, timeout: float | None = None) -> object:
+            arrived.release()
+            return super().result(timeout or 30)
+
+    monkeypatch.setattr(results_cache, "Future", Watched)
+    return arrived
+
+
+def all_at_once(n: int, call: Callable[[], object]) -> list[object]:
+    """What `n` threads get: a result, or the error that it ended with."""
+
+    def one(_: int) -> object:
+        try:
+            return call()
+        except ValueError as error:
+            return error
+
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(one, range(n)))
+
+
+def test_of_many_that_want_the_same_one_works(waiting: threading.Semaphore):
+    def when_all_wait(size: int) -> object:
+        assert all(waiting.acquire(timeout=30) for _ in range(49))
+        return block(size)
+
+    work = Worker(when_all_wait)
+    remembered = ResultCache(1000).memoize(work)
+    found = all_at_once(50, lambda: remembered(7))
+    assert work.calls == [7]
+    assert all(each is found[0] for each in found)
+
+
+def test_all_who_wait_get_the_error_and_the_next_works_anew(waiting: threading.Semaphore):
+    def fails(size: int) -> object:
+        assert all(waiting.acquire(timeout=30) for _ in range(4))
+        raise ValueError(size)
+
+    work = Worker(fails)
+    remembered = ResultCache(1000).memoize(work)
+    found = all_at_once(5, lambda: remembered(7))
+    assert [str(each) for each in found] == ["7"] * 5
+    assert work.calls == [7]
+    work.work = block
+    assert remembered(7) == block(7)
+
+
+def test_only_the_newest_version_is_kept():
+    calls: list[tuple[str, int]] = []
+
+    def page(name: str, version: int) -> bytes:
+        calls.append((name, version))
+        return block(300)
+
+    memory = ResultCache(10_000)
+    remembered = memory.memoize_newest(page)
+    for version in range(20):
+        remembered("one", version)
+        remembered("other", 0)
+    assert memory.size < 1000
+    remembered("one", 19)
+    assert calls.count(("other", 0)) == 1
+    assert len(calls) == 21
 
 
 def samples(n: int) -> list[Sample]:

@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -92,6 +93,13 @@ def test_the_reading_that_counts_is_that_of_each_trials_headline() -> None:
     assert columns.reading.credit.tolist() == [1.0, 0.25]
     assert columns.reading.tied.tolist() == [False, True]
     assert columns.reading_named("a").choice.tolist() == [0, 0]
+
+
+def test_a_reading_that_some_trial_lacks_is_no_reading_of_all() -> None:
+    known = [{"a": Reading(0, 1.0, "x")}, {"a": Reading(0, 1.0, "x"), "b": Reading(1, 0.0, "x")}]
+    columns = columns_of([Trial("1", Variant(()), 0, "a", each) for each in known])
+    with pytest.raises(KeyError, match="b"):
+        columns.reading_named("b")
 
 
 def test_deferred_trials_are_read_when_they_are_needed() -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from evalui.text_tokenizers import tokenize_zh
 from evalui.text_tokenizers.chinese import ChineseTokenizer
 
-COUNTS = {"北": 5, "北京": 40, "京": 5, "北京大": 0, "北京大学": 30, "大": 20, "大学": 20, "学": 9}
-SEEN = sum(COUNTS.values())
+# 北京大 only begins a word. The words of one character need not stand together.
+DICTIONARY = "北 5 n\n北京 40 ns\n京 5 n\n北京大学 30 nt\n大 20 a\n大学 20 n\n学 9 v\n"
 
 
 @cache
@@ -25,7 +25,7 @@ def _jieba() -> Any:
 
 
 def _cut(text: str) -> list[str]:
-    return ChineseTokenizer(COUNTS, SEEN, guess=lambda run: [f"<{run}>"]).tokenize(text)
+    return ChineseTokenizer(DICTIONARY, guess=lambda run: [f"<{run}>"]).tokenize(text)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_the_most_probable_words_are_found(text: str, expected: list[str]):
 
 def test_of_two_ways_that_are_equally_probable_the_longer_word_is_first():
     # Each way is one word of the pair and one single character, all seen equally often.
-    counts = {"甲": 2, "甲乙": 2, "乙": 2, "乙丙": 2, "丙": 2}
-    assert ChineseTokenizer(counts, 10, guess=list).tokenize("甲乙丙") == ["甲乙", "丙"]
+    dictionary = "甲 2 n\n甲乙 2 n\n乙 2 n\n乙丙 2 n\n丙 2 n\n"
+    assert ChineseTokenizer(dictionary, guess=list).tokenize("甲乙丙") == ["甲乙", "丙"]
 
 
 @pytest.mark.parametrize(("length", "times"), [(10, 1), (200, 2)])
@@ -59,7 +59,7 @@ def test_only_short_texts_are_remembered(length: int, times: int):
         asked.append(run)
         return [run]
 
-    chinese, text = ChineseTokenizer(COUNTS, SEEN, guess=guess), "生" * length
+    chinese, text = ChineseTokenizer(DICTIONARY, guess=guess), "生" * length
     assert chinese.tokenize(text) == chinese.tokenize(text) == [text]
     assert asked == [text] * times
 
@@ -78,6 +78,14 @@ def test_only_short_texts_are_remembered(length: int, times: int):
     ],
 )
 def test_the_words_are_jiebas(text: str):
+    assert tokenize_zh(text) == _jieba().lcut(text)
+
+
+def test_the_whole_dictionary_is_jiebas():
+    with _jieba().get_dict_file() as file:
+        words = [line.split(" ")[0] for line in file.read().decode().splitlines()]
+    # 5,000 of its words, a few of each beginning, in one text.
+    text = "".join(words[::70])
     assert tokenize_zh(text) == _jieba().lcut(text)
 
 

@@ -115,7 +115,7 @@ def _plain_nltk():
 
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
-    from evalui.settings import ASSETS
+    from evalui.shipped_files import ASSETS
 
     def lines(name: str) -> list[str]:
         file = ASSETS / "nltk" / "punkt_tab_english" / name

@@ -1,14 +1,21 @@
 """What an address shows, and what stands around a tab."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from ui_tab_examples import ExampleTab
 
-from evalui.errors import SpecError, UnknownRun
+from evalui.errors import EvaluiError, SpecError, UnknownRun
+from evalui.messages import LANGUAGES
+from evalui.report.compile import Report
+from evalui.report.html import Html
 from evalui.runs.database import queue
+from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
+from evalui.ui.services import service
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import TABS, AppShell, sections
 from evalui.ui.web.documents import document
@@ -90,6 +97,122 @@ def test_runs_that_go_on_are_counted_beside_their_tab(
     desk.start(read_run_form(form_for()))  # type: ignore[arg-type]
     assert "data-live-count>1</i>" in shell.page({}).bar
     assert 'data-live="1"' in shell.answer("models", Action("press", {}, {}))
+
+
+class CountedTab(ExampleTab):
+    """Notes what it rendered; raises `error` if there is one."""
+
+    def __init__(self) -> None:
+        self.rendered: list[Form] = []
+        self.error: EvaluiError | None = None
+
+    def render(self, form: Form) -> Html:
+        self.rendered.append(form)
+        if self.error:
+            raise self.error
+        return super().render(form)
+
+
+def counted(desk: AppService, language: Language = "en") -> tuple[AppShell, CountedTab]:
+    shell, tab = AppShell(desk, language), CountedTab()
+    shell._tabs |= dict.fromkeys(TABS, tab)
+    return shell, tab
+
+
+@pytest.mark.parametrize("tab", ["results", "arena", "runs", "compare"])
+def test_fifty_who_open_one_revision_have_it_rendered_once(
+    desk: AppService, finished: Callable[..., str], tab: str
+):
+    form: Form = {"run": finished(), "tab": tab, "cells": ["1", "2"]}
+    shell, shown = counted(desk)
+    with ThreadPoolExecutor(50) as pool:
+        pages = list(pool.map(shell.page, [form] * 50))
+    assert {page.content for page in pages} == {ExampleTab().render(form)}
+    assert shown.rendered == [form]
+    shell.page(form | {"sub": "bias"})
+    assert len(shown.rendered) == 2
+    with desk.database.writing() as connection:
+        queue.bump_revision(connection, str(form["run"]))
+    for _ in range(3):
+        shell.page(form)
+    assert len(shown.rendered) == 3
+
+
+def test_each_language_renders_its_own(desk: AppService, finished: Callable[..., str]):
+    form: Form = {"run": finished(), "tab": "results"}
+    shells = [counted(desk, language) for language in LANGUAGES]
+    for shell, _ in shells * 3:
+        shell.page(form)
+    assert [len(tab.rendered) for _, tab in shells] == [1, 1]
+
+
+def test_another_user_gets_nothing_that_was_rendered_for_this_one(
+    desk: AppService, finished: Callable[..., str]
+):
+    form: Form = {"run": finished(), "tab": "results"}
+    mine, _ = counted(desk)
+    mine.page(form)
+    other = AppShell(AppService(desk.settings, desk.database, owner="someone else"), "en")
+    assert "There is no run" in other.page(form).content
+    assert "cell" in mine.page(form).content
+
+
+def test_what_failed_is_rendered_again(desk: AppService, finished: Callable[..., str]):
+    form: Form = {"run": finished(), "tab": "results"}
+    shell, tab = counted(desk)
+    tab.error = SpecError("no-model")
+    assert [shell.page(form).problem for _ in range(2)] == [tab.error] * 2
+    tab.error = None
+    assert "cell" in shell.page(form).content
+    assert len(tab.rendered) == 3
+
+
+@pytest.mark.parametrize("tab", ["evaluate", "annotate", "models"])
+def test_what_is_personal_or_changes_unseen_is_never_shared(desk: AppService, tab: str):
+    shell, shown = counted(desk)
+    for voter in ("ann", "ann", "bob"):
+        shell.page({"tab": tab, "voter": voter})
+    assert [form["voter"] for form in shown.rendered] == ["ann", "ann", "bob"]
+
+
+def test_other_prices_are_another_page(desk: AppService, finished: Callable[..., str]):
+    form: Form = {"run": finished(), "tab": "results"}
+    shell, tab = counted(desk)
+    shell.page(form)
+    models = desk.settings.models
+    models.write_text(models.read_text("utf-8") + "\n# dearer\n", encoding="utf-8")
+    shell.page(form)
+    assert len(tab.rendered) == 2
+
+
+def test_pages_of_one_moment_share_the_figures_of_a_run_that_goes_on(
+    desk: AppService, finished: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+):
+    compiled: list[str] = []
+    real = service.compile_report
+
+    def counting(name: str, *given: Any, **named: Any) -> Report:
+        compiled.append(name)
+        return real(name, *given, **named)
+
+    monkeypatch.setattr(service, "compile_report", counting)
+    run_id = finished()
+
+    def look(moment: int | None) -> None:
+        for language in LANGUAGES:
+            for sub in ("overview", "bias", "statistics"):
+                with desk.runs.at(moment):
+                    AppShell(desk, language).page({"run": run_id, "tab": "results", "sub": sub})
+                with desk.database.writing() as connection:
+                    connection.execute("UPDATE cell SET started = started + 1")
+                    queue.bump_revision(connection, run_id)
+
+    look(1)
+    assert len(compiled) == 1
+    look(2)
+    assert len(compiled) == 2
+    look(None)
+    assert len(compiled) == 8
 
 
 def test_what_a_user_can_change_is_told_in_place_of_the_tab(shell: AppShell):

@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import Literal
 
 from evalui.messages import localized
-from evalui.report.blocks import NONE
 from evalui.report.numbers import count, decimal_places, fixed, p_value, signed_points
 from evalui.scoring.cell_summary import Measure, Summary
 from evalui.scoring.statistics.paired_tests import (
@@ -334,6 +333,8 @@ def rank_text(comparison: ComparisonSet, cell: Cell, language: Language) -> tupl
 
     Models of one band share their rank: the questions do not tell them from its best.
     """
+    from evalui.report.blocks import NONE  # with charts, which figures alone do not need
+
     why: Unranked | None = comparison.unranked.get(cell)
     if why:
         return NONE, localized(f"rank-none-{why}", language)

@@ -27,7 +27,7 @@ from evalui.ui.tabs.arena.arena_view import OpenRunView, has_duels, open_overvie
 from evalui.ui.tabs.arena.duels import changed_form, duels_page
 
 SUBS = ("overview", "duels")
-_POLL_MS = 2000
+_WATCH_MS = 2000
 _RECENT = 20  # runs with duels
 _MAX_RUNS_CHECKED = 60  # runs that are searched for some
 
@@ -53,28 +53,22 @@ class ArenaTab:
         # Votes on what the run does not have are no duels.
         return self._page(view, form) if view.offered else no_arena_page(self.service, t, run=run)
 
-    def act(self, action: Action) -> Html | None:
-        """The tab after a filter or a poll; None if a poll finds what it left."""
-        if action.do != "poll":
-            return self.render(changed_form(action))
-        try:
-            revision = self.service.run(field_value(action.form, "run")).revision
-        except EvaluiError:  # it was deleted in another window, which the page states
-            return self.render(action.form)
-        return None if action.value("seen") == str(revision) else self.render(action.form)
+    def act(self, action: Action) -> Html:
+        """The tab after a filter."""
+        return self.render(changed_form(action))
 
     def _page(self, view: OpenRunView, form: Form) -> Html:
         t, requested = self.t, field_value(form, "sub")
         sub = requested if requested in SUBS else SUBS[0]
         # A list that is being read must not move.
-        polls = view.live and sub != "duels"
+        watched = view.live and sub != "duels"
         shown = duels_page(view, form) if sub == "duels" else open_overview(view)
         return div(
             page_head(
                 t("arena.title", dataset=view.arena.dataset), view.facts(), *_ways(view, sub)
             ),
             shown,
-            el("span", data_poll=_POLL_MS, data_seen=view.run.revision) if polls else None,
+            el("span", data_watch=_WATCH_MS) if watched else None,
             cls="stack",
             data_address=view.address(sub).removeprefix("?") if sub != "duels" else None,
         )

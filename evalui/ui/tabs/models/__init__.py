@@ -53,7 +53,7 @@ class ModelsTab:
         return self._catalog(ModelsNotice())
 
     def act(self, action: Action) -> Html | None:
-        """The page after a click or a poll; None if a poll finds what it left."""
+        """The page after a click or a poll of a notice; None if a poll finds what it left."""
         if action.do == "save":
             return self._saved(action.form)
         if action.do == "set":
@@ -219,7 +219,11 @@ def _current_test(test: ModelTestRow | None, entry: ModelEntry) -> ModelTestRow 
 
 
 def _poll(page: Html, notice: ModelsNotice) -> Html:
-    """Has the script request the page again; what it carries is what a poll must not undo."""
+    """Has the script look at the page again; a notice, which stands in no address, is sent along
+    in an action, so that it stays.
+    """
+    if notice == ModelsNotice():
+        return div(data_watch=_POLL_MS)
     seen = hashlib.sha256(page.encode()).hexdigest()[:16]
     parts = {f"data_{name}": text for name, text in notice._asdict().items()}
     return div(data_poll=_POLL_MS, data_seen=seen, **parts)

@@ -40,8 +40,8 @@ JUDGED_VIEWS = ("overview", "duels", "samples", "annotate", "report")  # of writ
 _WITHIN = {"calibration": "statistics", "health": "overview"}
 _ELSEWHERE = {"annotate": "annotate"}  # tabs of their own
 _RECENT = 10
-_POLL = 2000  # milliseconds between looks at a run that is not finished
-_FIRST_POLL = 500  # the same while it has no answer, and somebody waits for its first figure
+_WATCH_MS = 2000  # milliseconds between looks at a run that is not finished
+_FIRST_WATCH_MS = 500  # the same while it has no answer, and somebody waits for its first figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,8 @@ class ResultsTab:
         return self._framed(view, name, self.views[name].render(view, form))
 
     def act(self, action: Action) -> Html | None:
-        """The tab after an action; a poll that finds nothing new leaves it as it is."""
-        run_id = field_value(action.form, "run")
-        if action.do == "poll" and not action.value("sizes"):
-            same = str(self.service.run(run_id).revision) == action.value("revision")
-            return None if same else self.render(action.form)
-        view = RunView(self.service, self.t, run_id)
+        """The tab after an action, None if it leaves it as it is."""
+        view = RunView(self.service, self.t, field_value(action.form, "run"))
         name = self._name(view, action.form)
         shown = self.views[name]
         content = shown.act(view, action) if shown.act else shown.render(view, action.form)
@@ -115,8 +111,7 @@ class ResultsTab:
     # ------------------------------------------------------------ the frame
 
     def _framed(self, view: RunView, name: str, content: Html) -> Html:
-        poll = _POLL if view.run.done else _FIRST_POLL
-        live = {"data_poll": poll, "data_revision": str(view.run.revision)}
+        pause = _WATCH_MS if view.run.done else _FIRST_WATCH_MS
         return div(
             div(
                 el("b", view.run.name),
@@ -127,7 +122,7 @@ class ResultsTab:
             self._unfinished(view.run, name),
             content,
             cls="results",
-            **(live if view.is_live else {}),
+            data_watch=pause if view.is_live else None,
         )
 
     def _facts(self, view: RunView) -> list[str]:

@@ -79,7 +79,7 @@ class RunsTab:
         return self._page(chosen, self._missing(chosen))
 
     def act(self, action: Action) -> Html | None:
-        """The page after a click or a poll; None if a poll finds what it left."""
+        """The page after a click or a poll of a notice; None if a poll finds what it left."""
         chosen = field_value(action.form, "run")
         if action.do == "poll":
             return self._polled(chosen, action)
@@ -325,7 +325,11 @@ def _show_link(word: str, row: RunRow) -> Html:
 
 
 def _poll(revision: int, notice: RunsNotice) -> Html:
-    """Has the script request the page again; what it carries is what a poll must not undo."""
+    """Has the script look at the page again; a notice, which stands in no address, is sent along
+    in an action, so that it stays.
+    """
+    if notice == RunsNotice():
+        return div(data_watch=_POLL_MS)
     return div(
         data_poll=_POLL_MS,
         data_seen=revision,

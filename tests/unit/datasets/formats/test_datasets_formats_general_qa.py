@@ -8,7 +8,7 @@ import pytest
 
 from evalui.datasets import DATASET_FORMATS, Layout, LoadResult, load
 from evalui.datasets.base import Source
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import DatasetKind, Message, Sample
 
 

@@ -8,7 +8,7 @@ import pytest
 from openpyxl import Workbook
 
 from evalui.datasets import LoadResult, load
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import Sample
 
 ZBENCH = ASSETS / "samples" / "zbench" / "subjective_zbench.xlsx"

@@ -16,7 +16,7 @@ from evalui.errors import Unreachable
 from evalui.models import Model, ModelEntry
 from evalui.models.endpoint.backend import OpenAIBackend
 from evalui.models.local import TransformersBackend
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import Generate, GeneratedText, Message
 
 FOLDER = ASSETS / "models" / "demo-late"

@@ -13,6 +13,7 @@ import pytest
 
 from evalui.errors import ModelError
 from evalui.models import Model, ModelEntry, describe, open_model
+from evalui.models.local import import_libraries
 from evalui.types import Generate, GeneratedText, LabelProbs, Loglik, Logprob, Message, NextToken
 
 QUESTION = "Question: Which one?\nA. ice\nB. fire\nC. sand\nD. wood\nAnswer:"
@@ -228,6 +229,45 @@ def test_importing_the_backends_imports_no_torch():
     code = "import sys, evalui.models; print({'torch', 'transformers'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_opening_imports_libraries_without_collecting_garbage(
+    collecting: bool, small_entry: ModelEntry, monkeypatch: pytest.MonkeyPatch
+):
+    seen: list[bool] = []
+
+    def fail(name: str) -> None:
+        seen.append(gc.isenabled())
+        raise ImportError(name)
+
+    monkeypatch.setattr("evalui.models.local.import_module", fail)
+    if not collecting:
+        gc.disable()
+    try:
+        with pytest.raises(ImportError, match="local"):
+            open_model(small_entry)
+        assert (seen, gc.isenabled()) == ([False], collecting)
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_is_imported_once_is_not_looked_at_for_garbage(
+    known: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "imported_before", sys)
+
+    def do_import(name: str) -> None:
+        monkeypatch.setitem(sys.modules, "imported_before" if known else f"new.{name}", sys)
+
+    monkeypatch.setattr("evalui.models.local.import_module", do_import)
+    gc.unfreeze()
+    try:
+        import_libraries()
+        assert (gc.get_freeze_count() == 0) is known
+    finally:
+        gc.unfreeze()
 
 
 @pytest.mark.slow  # it loads a model of its own

@@ -1,8 +1,9 @@
 from runs_examples import CATALOG, add_run, spec, trial
 
+from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_cells, read_cells_of, read_run
+from evalui.runs.database.runs import count_runs, read_cells, read_cells_of, read_run
 from evalui.runs.database.throughput import Throughput, remaining_seconds, store_throughput
 from evalui.runs.database.trials import read_results, write_trials
 from evalui.runs.worker.main import Worker
@@ -26,6 +27,14 @@ def test_a_run_counts_the_trials_of_its_cells(database: Database, lease: Lease) 
     write_trials(database, lease, 1, [trial(1), trial(2)])
     run = read_run(database, lease.run_id)
     assert (run.done, run.total) == (2, 24)
+
+
+def test_runs_are_counted_by_owner_and_state(database: Database) -> None:
+    add_run(database)
+    queue.cancel(database, add_run(database))
+    assert count_runs(database, "local", ["queued"]) == 1
+    assert count_runs(database, "local", ["queued", "cancelled", "done"]) == 2
+    assert count_runs(database, "someone else", ["queued", "cancelled"]) == 0
 
 
 def test_the_cells_of_several_runs_are_read_at_once(database: Database) -> None:

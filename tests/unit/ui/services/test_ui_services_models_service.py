@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from ui_examples import poll_of
 
 from evalui.errors import ModelError
 from evalui.messages import Sentence, messages
@@ -16,7 +15,6 @@ from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.probing import status
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.probing.status import EndpointStatus
-from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models import ModelsTab
 
@@ -178,18 +176,14 @@ def test_an_unforeseen_error_does_not_stay(slow: Slow, monkeypatch: pytest.Monke
     assert look.state.abilities == {"generate"}
 
 
-def test_the_page_shows_a_model_as_being_requested_and_refreshes(
-    slow: Slow, desk: AppService, act: Callable[..., Action]
-):
+def test_the_page_shows_a_model_as_being_requested_and_refreshes(slow: Slow, desk: AppService):
     desk.settings.models.write_text(FAR, encoding="utf-8")
     tab = ModelsTab(desk, messages("en"))
     shown = tab.render({})
     assert "Being asked" in shown
     slow.open.set()
     wait_for(lambda: not desk.models.current_statuses()["far"].pending)
-    news = tab.act(act("poll", **poll_of(shown)))
-    assert news
-    assert "Test this model" in news
+    assert "Test this model" in tab.render({})
 
 
 def test_a_choice_of_models_shows_that_one_is_being_requested(
@@ -203,7 +197,7 @@ def test_a_choice_of_models_shows_that_one_is_being_requested(
 
 
 def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one(
-    slow: Slow, desk: AppService, act: Callable[..., Action], monkeypatch: pytest.MonkeyPatch
+    slow: Slow, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     desk.settings.workers = 0
     desk.settings.models.write_text(FAR, encoding="utf-8")
@@ -219,7 +213,7 @@ def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one
     monkeypatch.setattr(status, "FAILURE_TTL_S", 30.0)
     slow.open.set()
     wait_for(lambda: not desk.models.current_statuses()["far"].pending)
-    news = tab.act(act("poll", **poll_of(shown)))
-    assert news
+    assert "data-watch" in shown
+    news = tab.render({})
     assert "Test this model" in news
-    assert "data-poll" not in news
+    assert "data-watch" not in news

@@ -24,6 +24,13 @@ def test_a_connection_waits_until_the_server_answers():
             assert accepted.recv(5) == b"early"
 
 
+def test_no_answer_waits_for_the_receipt_of_its_head():
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 @pytest.mark.parametrize(("host", "shown"), [("0.0.0.0", "127.0.0.1"), ("::1", "[::1]")])
 def test_the_address_is_one_that_a_browser_here_can_open(host: str, shown: str):
     with listen(host, 0) as listener:

@@ -38,6 +38,14 @@ def test_each_language_has_its_page(client: TestClient, path: str, language: str
     assert "../static/js/wire.js?" in page
 
 
+@pytest.mark.parametrize("tab", ["runs", "results", "evaluate"])
+def test_a_page_that_is_the_same_is_not_sent_again(client: TestClient, tab: str):
+    opened = client.get(f"/en/?tab={tab}")
+    again = client.get(f"/en/?tab={tab}", headers={"If-None-Match": opened.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["cache-control"] == "no-store"
+
+
 def test_the_browser_keeps_no_history(client: TestClient):
     config = client.get("/en/config").json()
     assert config["run_history"] is False

@@ -1,10 +1,10 @@
 """What the view reads from the store: the list around a question, and the question itself."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from evalui.runs.database.connection import Database
 from evalui.runs.database.question_pages import (
+    Facets,
     JudgedQuestion,
     orders_of,
     read_facets,
@@ -29,9 +29,13 @@ class QuestionReader:
 
     def __init__(self, database: Database, cache: ResultCache) -> None:
         self._database = database
-        # A cell's row counts its answers: another answer makes it another row.
-        self._matching = cache.memoize(partial(read_matching, database))
-        self.facets = cache.memoize(partial(read_facets, database))
+        # A cell's row counts its answers: another answer makes it another row, a version of it.
+        self._places = cache.memoize_newest(self._read_matching)
+        self._facets = cache.memoize_newest(self._read_facets)
+
+    def facets(self, row: CellRow) -> Facets:
+        """What the questions of a cell can be filtered by."""
+        return self._facets(row.id, row)
 
     def question_list(
         self,
@@ -104,6 +108,17 @@ class QuestionReader:
             for cell in cells
             if cell.cell.mode == JUDGE and cell.dataset_key == row.dataset_key
         )
+
+    def _matching(self, row: CellRow, wanted: QuestionFilter) -> tuple[int, ...]:
+        return self._places(row.id, wanted, row)
+
+    def _read_matching(self, cell_id: int, wanted: QuestionFilter, row: CellRow) -> tuple[int, ...]:
+        del cell_id  # names what is kept
+        return read_matching(self._database, row, wanted)
+
+    def _read_facets(self, cell_id: int, row: CellRow) -> Facets:
+        del cell_id
+        return read_facets(self._database, row)
 
     def _place(self, row: CellRow, address: SamplesAddress, matching: Sequence[int]) -> int | None:
         if address.question:

@@ -84,7 +84,7 @@ def test_an_unknown_run_is_reported(tab: ArenaTab):
 def test_an_arena_without_verdicts_waits(tab: ArenaTab, arena_desk: AppService):
     said = page(tab, add_run(arena_desk))
     assert "0 of 72 verdicts are in. The verdict comes with the last one." in said
-    assert "data-poll=" in said
+    assert 'data-watch="2000"' in said
 
 
 def test_unreadable_verdicts_lead_to_the_duels(tab: ArenaTab, arena_desk: AppService):
@@ -266,46 +266,36 @@ def test_each_judge_is_held_against_people(arena_desk: AppService):
 # ---------------------------------------------------------------- while it goes on
 
 
-def poll(said: str) -> str:
-    """The revision that the page sends with a poll; "" if it does not poll."""
-    return said.partition('data-seen="')[2].partition('"')[0]
-
-
-def test_verdicts_come_in_without_a_click(tab: ArenaTab, arena_desk: AppService, act: MakeAct):
+def test_verdicts_come_in_without_a_click(tab: ArenaTab, arena_desk: AppService):
     run_id = add_run(arena_desk)
     lease = begin(arena_desk, run_id)
     judge_some(arena_desk, run_id, lease, of=slice(0, 36))
     first = page(tab, run_id)
     assert "36 of 72 verdicts" in first
-    here = {"run": run_id, "tab": "arena"}
-    assert tab.act(act("poll", here, seen=poll(first))) is None
+    assert page(tab, run_id) == first
     judge_some(arena_desk, run_id, lease, of=slice(36, 60))
-    later = tab.act(act("poll", here, seen=poll(first)))
-    assert later is not None
+    later = page(tab, run_id)
     assert "60 of 72 verdicts" in later
+    assert "data-watch" in later
     end(arena_desk, run_id, lease)
-    last = tab.act(act("poll", here, seen=poll(later)))
-    assert last is not None
-    assert not poll(last)
+    assert "data-watch" not in page(tab, run_id)
 
 
 def test_a_list_that_is_read_does_not_move(tab: ArenaTab, arena_desk: AppService):
     run_id = add_run(arena_desk)
     lease = begin(arena_desk, run_id)
     judge_some(arena_desk, run_id, lease, of=slice(0, 36))
-    assert "data-poll" not in page(tab, run_id, sub="duels")
+    assert "data-watch" not in page(tab, run_id, sub="duels")
 
 
 def test_a_finished_run_is_not_read_again(tab: ArenaTab, run_id: str):
-    assert "data-poll" not in page(tab, run_id)
+    assert "data-watch" not in page(tab, run_id)
 
 
-def test_a_run_deleted_elsewhere_is_reported(tab: ArenaTab, arena_desk: AppService, act: MakeAct):
+def test_a_run_deleted_elsewhere_is_reported(tab: ArenaTab, arena_desk: AppService):
     run_id = judged(arena_desk)
     queue.delete(arena_desk.database, run_id)
-    said = tab.act(act("poll", {"run": run_id}, seen="3"))
-    assert said is not None
-    assert "There is no run" in said
+    assert "There is no run" in page(tab, run_id)
 
 
 # ---------------------------------------------------------------- foreign text

@@ -13,7 +13,7 @@ from evalui.messages import messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, ModelStatus, without_answer
 from evalui.models.memory_estimate import Footprint
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.ui.components.form import Form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab

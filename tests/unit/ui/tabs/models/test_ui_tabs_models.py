@@ -28,7 +28,7 @@ from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
-from evalui.settings import ASSETS
+from evalui.shipped_files import ASSETS
 from evalui.types import Ability
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
@@ -494,7 +494,7 @@ def test_a_test_is_queued_and_shows_its_outcome(tab: ModelsTab, desk: AppService
     shown = acted(tab, act("test", model="biased"))
     assert "Test is queued" in shown
     Worker(desk.database, desk.catalog).run_test_once()
-    shown = acted(tab, act("poll", **poll_of(shown)))
+    shown = page(tab)
     assert "<b>Paris</b>" in shown
     assert "requests per s" in shown
     assert "Asked: Which city is the capital of France?" in shown
@@ -563,7 +563,8 @@ def test_an_unknown_model_cannot_be_tested(tab: ModelsTab, act: MakeAct):
 def test_a_poll_without_news_changes_nothing(tab: ModelsTab, desk: AppService, act: MakeAct):
     desk.models.queue_test("biased", "local")
     WorkerStatus(desk.database, "host:1").update(model="x", device="cpu")
-    assert tab.act(act("poll", **poll_of(page(tab)))) is None
+    shown = acted(tab, act("test", model="nobody"))
+    assert tab.act(act("poll", **poll_of(shown))) is None
 
 
 def test_a_poll_keeps_a_question_and_a_problem(tab: ModelsTab, desk: AppService, act: MakeAct):
@@ -575,11 +576,11 @@ def test_a_poll_keeps_a_question_and_a_problem(tab: ModelsTab, desk: AppService,
     assert "Unknown model" in acted(tab, act("poll", **missed))
 
 
-def test_the_page_polls_only_while_something_can_change(tab: ModelsTab, desk: AppService):
+def test_the_page_is_watched_only_while_something_can_change(tab: ModelsTab, desk: AppService):
     desk.settings.workers = 0
-    assert "data-poll" not in page(tab)
+    assert "data-watch" not in page(tab)
     desk.settings.workers = 1
-    assert "data-poll" in page(tab), "the server's own worker is on its way"
+    assert "data-watch" in page(tab), "the server's own worker is on its way"
 
 
 # Adding and removing

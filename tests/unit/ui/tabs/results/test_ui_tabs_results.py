@@ -116,22 +116,20 @@ def test_a_waiting_run_says_that_it_has_not_begun(
 
 
 def test_a_live_run_fills_in_place(
-    tab: ResultsTab, desk: AppService, act: MakeAct, form_for: Callable[..., Form]
+    tab: ResultsTab, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for(models=["biased"], modes=["multiple_choice"])))
     assert queue.claim(desk.database, "worker-1")
     page = tab.render({"run": run_id})
     assert "0 of 16 answers are in. The verdict comes with the last one." in page
-    assert 'data-poll="500"' in page  # its first figure is waited for
-    seen = str(desk.run(run_id).revision)
-    assert tab.act(act("poll", {"run": run_id}, revision=seen)) is None
-    assert "0 of 16 answers" in (tab.act(act("poll", {"run": run_id}, revision="-1")) or "")
+    assert 'data-watch="500"' in page  # its first figure is waited for
+    assert tab.render({"run": run_id}) == page
     samples = ResultsTab(desk, messages("zh")).render({"run": run_id, "sub": "samples"})
     assert "仍在运行：已完成 0 / 16。" in samples
 
 
-def test_a_finished_run_does_not_poll(tab: ResultsTab, finished: Finished):
-    assert "data-poll" not in tab.render({"run": finished()})
+def test_a_finished_run_is_not_watched(tab: ResultsTab, finished: Finished):
+    assert "data-watch" not in tab.render({"run": finished()})
 
 
 def test_runs_of_one_file_differ_in_head_and_list(tab: ResultsTab, finished: Finished):

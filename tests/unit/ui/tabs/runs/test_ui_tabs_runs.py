@@ -74,30 +74,35 @@ def test_running_accuracy_has_its_range_and_its_n(tab: RunsTab, finished: Callab
     assert '<b>25 %</b> <span class="meta">5–70 · n 4</span>' in page
 
 
-def test_a_poll_without_news_changes_nothing(
-    tab: RunsTab, act: MakeAct, queued: Callable[..., str]
-):
+def test_a_page_without_news_is_the_same_page(tab: RunsTab, queued: Callable[..., str]):
     run_id = queued()
-    seen = poll_of(tab.render({"run": run_id}))
-    assert tab.act(act("poll", {"run": run_id}, **seen)) is None
+    assert tab.render({"run": run_id}) == tab.render({"run": run_id})
 
 
-def test_a_poll_with_news_shows_them_and_is_the_last(
-    tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
+def test_news_are_shown_and_an_ended_run_is_not_watched(
+    tab: RunsTab, desk: AppService, queued: Callable[..., str]
 ):
     run_id = queued()
-    seen = poll_of(tab.render({"run": run_id}))
     queue.cancel(desk.database, run_id)
-    page = tab.act(act("poll", {"run": run_id}, **seen))
-    assert page
+    page = tab.render({"run": run_id})
     assert "Stopped by you" in page
-    assert "data-poll" not in page
+    assert "data-watch" not in page
 
 
-def test_the_page_polls_while_a_run_can_change(tab: RunsTab, queued: Callable[..., str]):
-    assert "data-poll" not in tab.render({})
+def test_the_page_is_watched_while_a_run_can_change(tab: RunsTab, queued: Callable[..., str]):
+    assert "data-watch" not in tab.render({})
     queued()
-    assert 'data-poll="1000"' in tab.render({})
+    assert 'data-watch="1000"' in tab.render({})
+
+
+def test_a_notice_is_no_part_of_an_address(
+    tab: RunsTab, act: MakeAct, queued: Callable[..., str], finished: Callable[..., str]
+):
+    done, live = finished(), queued()
+    asked = tab.act(act("ask", {"run": live}, target=done))
+    assert asked
+    assert "data-watch" not in asked  # the page of its address would undo the question
+    assert poll_of(asked)["confirming"] == done
 
 
 def test_a_run_without_answers_states_just_that(
@@ -200,13 +205,13 @@ def test_the_tab_opens_again_without_its_problem(
     assert "There is no run" not in tab.render({"run": run_id})
 
 
-def test_a_resumed_run_is_polled_again(
+def test_a_resumed_run_is_watched_again(
     tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
 ):
     run_id = queued()
     queue.cancel(desk.database, run_id)
-    assert "data-poll" not in tab.render({})
-    assert "data-poll" in (tab.act(act("resume", target=run_id)) or "")
+    assert "data-watch" not in tab.render({})
+    assert "data-watch" in (tab.act(act("resume", target=run_id)) or "")
 
 
 def test_the_run_in_full_is_that_of_the_address(tab: RunsTab, queued: Callable[..., str]):

@@ -1,0 +1,231 @@
+"""Many browsers that watch a growing run: how long a look waits (`python -m benchmarks.watchers`).
+
+Each client does what the script of a page does: it requests the document of its address, and again
+as often as the document states, with the tag of what it has. The run is written by this process,
+ten times a second; the server has no worker. A look lasts from the first byte sent to the last byte
+received.
+"""
+
+import argparse
+import asyncio
+import re
+import statistics
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import cycle, islice
+from pathlib import Path
+
+from benchmarks.clock import Timing
+from benchmarks.contest import Session
+from benchmarks.pages import ROOT, Checkout, Server, serving
+from benchmarks.questions import questions
+from benchmarks.rows import Goal, Row
+from benchmarks.storing import answered
+from evalui.datasets.base import LoadResult
+from evalui.models import read_catalog
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import write_trials
+from evalui.runs.spec import RunSpec
+from evalui.runs.submit import submit
+from evalui.scoring.choice.permutations import variants
+from evalui.settings import ASSETS
+from evalui.types import Dataset
+
+GROUP = "watching"
+_WATCHERS = 200
+_SECONDS = 30.0
+_QUESTIONS = 1000  # each in four orders, for each of two models
+_MODELS = ("demo-late", "demo-early")
+_BATCH = 10  # trials
+_INTERVAL_S = 0.1  # between batches
+_GOAL_S = 1.0
+_NAME = "bench"
+_VIEWS = ("tab=runs", "tab=results", "tab=results&sub=samples")
+_LANGUAGES = ("en", "zh")
+
+
+@dataclass(slots=True)
+class Watched:
+    """What the clients met: seconds of each look, what each was answered, the different pages by
+    address and tag, and what went wrong.
+    """
+
+    seconds: list[float] = field(default_factory=list[float])
+    answers: Counter[str] = field(default_factory=Counter[str])
+    pages: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    errors: Counter[str] = field(default_factory=Counter[str])
+
+    def percentile(self, share: float) -> float:
+        """The seconds that this share of the looks took at most."""
+        return sorted(self.seconds)[min(len(self.seconds) - 1, int(share * len(self.seconds)))]
+
+
+class Client:
+    """One browser: a connection that stays open, and the page that it shows."""
+
+    def __init__(self, port: int, place: str, found: Watched) -> None:
+        self._port = port
+        self._place = place
+        self._found = found
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._tag = ""
+
+    async def watch(self, until: float) -> None:
+        """Open the page, and look again as it states until the moment `until`."""
+        page = await self._look()
+        while (stated := re.search(r'data-watch="(\d+)"', page)) and time.monotonic() < until:
+            await asyncio.sleep(int(stated[1]) / 1000)
+            began = time.perf_counter()
+            try:
+                page = await self._look() or page
+            except (OSError, asyncio.IncompleteReadError, RuntimeError) as error:
+                self._found.errors[str(error) or type(error).__name__] += 1
+                self._streams = None
+            self._found.seconds.append(time.perf_counter() - began)
+        if self._streams:
+            self._streams[1].close()
+
+    async def _look(self) -> str:
+        """The page if it is another one than before, else ""."""
+        if self._streams is None:
+            self._streams = await asyncio.open_connection("127.0.0.1", self._port, limit=2**22)
+        reader, writer = self._streams
+        seen = f"If-None-Match: {self._tag}\r\n" if self._tag else ""
+        writer.write(
+            f"GET {self._place} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n{seen}\r\n".encode()
+        )
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = re.search(r"content-length: (\d+)", head)
+        content = await reader.readexactly(int(length[1])) if length else b""
+        status = int(head.split(maxsplit=2)[1])
+        if status >= 400:
+            raise RuntimeError(f"{status} to {self._place}")
+        tag = re.search(r"etag: (\S+)", head)
+        self._tag = tag[1] if tag else ""
+        self._found.answers["new" if content else "the same"] += 1
+        self._found.pages.add((self._place, self._tag))
+        return content.decode()
+
+
+def main() -> None:
+    """Print what the clients met."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--watchers", type=int, default=_WATCHERS)
+    parser.add_argument("--seconds", type=float, default=_SECONDS)
+    parser.add_argument("--questions", type=int, default=_QUESTIONS)
+    given = parser.parse_args()
+    row = measure(given.watchers, given.seconds, given.questions)
+    print(f"{row.count} watchers: {row.found}; server CPU {row.ours.cpu:.1f} s")
+
+
+def rows(session: Session) -> Iterator[Row]:
+    """Watchers of a run that changes ten times a second."""
+    for watchers in session.scaled(_WATCHERS):
+        yield measure(watchers, _SECONDS if session.rounds > 1 else _SECONDS / 6, _QUESTIONS)
+
+
+def measure(watchers: int, seconds: float, size: int) -> Row:
+    """One round; seconds on the wall are the 95th percentile of a look, CPU is the server's."""
+    with tempfile.TemporaryDirectory() as name:
+        data = Path(name) / "data"
+        with closing(Database(data / "evalui.sqlite")) as database:
+            run_id, grow = _run(database, size)
+            with serving(Checkout(ROOT), data, EVALUI_WORKERS="0") as server:
+                server.get("/en/config")  # Gradio is imported
+                before = server.spent()
+                with _growing(grow):
+                    found = asyncio.run(_watch(server, run_id, watchers, seconds))
+                spent = server.spent()
+    share = (spent.cpu - before.cpu) / (spent.wall - before.wall)
+    told = ", ".join(f"{n:,} {kind}" for kind, n in sorted(found.answers.items()))
+    return Row(
+        GROUP,
+        "looks at a growing run, 95th percentile",
+        watchers,
+        "watchers",
+        Timing(spent.cpu - before.cpu, found.percentile(0.95)),
+        goal=Goal("wall", _GOAL_S) if watchers == _WATCHERS else None,
+        found=f"50th {statistics.median(found.seconds):.3f} s, 95th {found.percentile(0.95):.3f} s,"
+        f" longest {max(found.seconds):.3f} s; {len(found.seconds):,} looks in {seconds:g} s:"
+        f" {told}, {len(found.pages)} different;"
+        f" {found.errors.total()} errors {dict(found.errors) or ''};"
+        f" server {100 * share:.0f} % of a core",
+        faulty=bool(found.errors),
+    )
+
+
+async def _watch(server: Server, run_id: str, watchers: int, seconds: float) -> Watched:
+    found, port = Watched(), int(server.address.rpartition(":")[2])
+    until = time.monotonic() + seconds
+    places = [f"/{language}/?run={run_id}&{view}" for view in _VIEWS for language in _LANGUAGES]
+    async with asyncio.TaskGroup() as group:
+        for place in islice(cycle(places), watchers):
+            group.create_task(Client(port, place, found).watch(until))
+            await asyncio.sleep(1 / watchers)  # people do not come at the same moment
+    return found
+
+
+def _run(database: Database, size: int) -> tuple[str, Iterator[None]]:
+    """A run of two models, the first of which is done; each step of the second writes a batch."""
+    samples = questions(size)
+    spec = RunSpec.model_validate(
+        {
+            "datasets": [_NAME],
+            "models": list(_MODELS),
+            "mode": "multiple_choice",
+            "pattern": "circular",
+        }
+    )
+    dataset = Dataset(_NAME, "multiple_choice", tuple(samples), sha256="0" * 64)
+    run_id = submit(
+        database,
+        spec,
+        {_NAME: LoadResult(dataset, (), len(samples), ())},
+        read_catalog(ASSETS / "models.toml"),
+    )
+    run = queue.claim(database, "bench")
+    assert run, "it was queued just now"
+    pairs = [(sample, order) for sample in samples for order in variants(4, "circular")]
+    kept = answered([pairs[at : at + _BATCH] for at in range(0, len(pairs), _BATCH)])
+    first, second = read_cells(database, run_id)
+
+    def write(cell_id: int) -> Generator[None]:
+        queue.start_cell(database, run.lease, cell_id, "bench")
+        for trials, responses in kept:
+            write_trials(database, run.lease, cell_id, trials, responses)
+            yield
+
+    for _ in write(first.id):
+        pass
+    queue.finish_cell(database, run.lease, first.id)
+    return run_id, write(second.id)
+
+
+@contextmanager
+def _growing(steps: Iterator[None]) -> Generator[None]:
+    """A thread that takes a step ten times a second."""
+    ended = threading.Event()
+
+    def grow() -> None:
+        for _ in steps:
+            if ended.wait(_INTERVAL_S):
+                return
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""What each command imports when it really runs: a start pays for every package."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# For a page, a model, a table: what computes figures needs none of them.
+NEVER = "torch transformers peft gradio fastapi pandas openpyxl scipy.stats httpcore sklearn"
+# What the light ways need as little.
+LIGHT = f"{NEVER} evalui.report.blocks scipy nltk jieba pydantic sqlite3 sacrebleu unittest"
+PROGRAM = """
+import sys
+from evalui.cli import main
+try:
+    code = main(sys.argv[2:])
+except SystemExit as end:
+    code = end.code
+print(code, *sorted(set(sys.argv[1].split()) & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def _rotations() -> list[dict[str, Any]]:
+    """Questions in all rotations, unequally right, so that every range and test is computed."""
+    rows: list[dict[str, Any]] = []
+    for number in range(12):
+        for turn in range(4):
+            order = [(slot + turn) % 4 for slot in range(4)]
+            reply = "ABCD"[(number * turn) % 4] if number % 3 else "A"
+            rows.append({"id": number, "options": [*"wxyz"], "answer": "ABCD"[number % 4]})
+            rows[-1] |= {"permutation": order, "reply": reply}
+    return rows
+
+
+def _battles() -> list[dict[str, Any]]:
+    winners = ["model_a", "model_b", "tie", "model_b", "model_a"]
+    return [
+        {"model_a": "xy"[n % 2], "model_b": "yz"[n % 2], "winner": winners[n % 5], "question": n}
+        for n in range(20)
+    ]
+
+
+def _pair(prediction: str, reference: str) -> list[dict[str, Any]]:
+    return [{"prediction": prediction, "reference": reference}]
+
+
+ENGLISH = _pair("Mr. Smith's cat can't sit. (It's \"late\".)", "Dr. Smith said it's late.")
+CHINESE = _pair("今天天气很好，我们去公园玩。", "今天天气不错，我们去公园。")
+
+
+def _run(arguments: list[str], unwanted: str, *, folder: Path) -> tuple[str, str]:
+    """What the command prints, then its exit code and the unwanted modules it has imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, unwanted, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+    )
+    return done.stdout, done.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows", "unwanted", "expected"),
+    [
+        (["choices"], _rotations(), LIGHT, '"perf_circular"'),
+        (["choices", "--all"], _rotations(), NEVER, '"gold_p"'),
+        (["replies"], [{"reply": "A", "options": ["x", "y"]}], f"{LIGHT} numpy", '"choice": "A"'),
+        (["texts"], CHINESE, LIGHT.replace("jieba ", "") + " numpy", '"rouge-l-f"'),
+        (["texts"], ENGLISH, LIGHT.replace("nltk ", "") + " numpy", '"rouge-l-f"'),
+        (["battles"], _battles(), NEVER, '"bradley_terry"'),
+        (["verdicts"], [{"format": "mtbench", "reply": "[[B]]"}], LIGHT, '"verdict": "B"'),
+    ],
+    ids=["choices", "choices-all", "replies", "chinese", "english", "battles", "verdicts"],
+)
+def test_scoring_imports_no_more_than_it_needs(
+    arguments: list[str], rows: list[dict[str, Any]], unwanted: str, expected: str, tmp_path: Path
+):
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    printed, imported = _run(["score", *arguments, str(file)], unwanted, folder=tmp_path)
+    assert expected in printed
+    assert imported == "0"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["score", "texts", "--help"], ["models", "--help"]]
+)
+def test_help_imports_nothing_that_computes(arguments: list[str], tmp_path: Path):
+    printed, imported = _run(arguments, f"{LIGHT} numpy", folder=tmp_path)
+    assert "evalui" in printed
+    assert imported == "0"
+
+
+def test_a_run_of_a_scripted_model_imports_no_library_of_models(tmp_path: Path):
+    questions = "".join(f"{n},What is {n} plus {n}?,{2 * n},x,y,z,A\n" for n in range(8))
+    (tmp_path / "sums_val.csv").write_text("id,question,A,B,C,D,answer\n" + questions)
+    (tmp_path / "models.toml").write_text(
+        '[biased]\nbackend = "scripted"\n[biased.options]\nrule = "position-biased"\n'
+    )
+    spec = {"datasets": ["sums_val.csv"], "models": ["biased"], "mode": "generation"}
+    (tmp_path / "spec.json").write_text(json.dumps(spec | {"pattern": "circular"}))
+    given = ["run", "spec.json", "--out", "out", "--models-file", "models.toml"]
+    printed, imported = _run(given, NEVER.replace("pandas ", ""), folder=tmp_path)
+    assert "Too few questions" in printed
+    assert imported == "0"
