@@ -32,7 +32,7 @@ from evalui.types import Cell, CellResult, Language
 
 if TYPE_CHECKING:
     from evalui.models.base import ModelEntry
-    from evalui.report.compile import Report
+    from evalui.report.analyses.base import Report
     from evalui.runs.database.connection import Database
     from evalui.settings import Settings
 

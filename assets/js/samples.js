@@ -20,7 +20,7 @@
     else element.select();
   });
 
-  const reader = () => document.querySelector(".samples .col-r");
+  const reader = () => document.querySelector(".col-r");
   const isBeside = (pane) => getComputedStyle(pane).position === "sticky";
 
   // A reader that fits into the window stays in it. A taller one begins where the list is looked at,

@@ -5,7 +5,7 @@ links are those of the page, "?run=..."; files have no links.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -56,6 +56,23 @@ class ModelCell:
     place: int = 0
     baseline: bool = False
     below: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """The models of a run in its order, which decides their markers; baselines take no place."""
+
+    models: Sequence[str]
+    baselines: Collection[str] = ()
+
+    def place(self, name: str) -> int:
+        """The place of a model among those that are no baselines, from 0."""
+        own = [model for model in self.models if model not in self.baselines]
+        return own.index(name) if name in own else 0
+
+    def cell(self, name: str, below: str = "") -> ModelCell:
+        """A model as it stands in a table."""
+        return ModelCell(name, self.place(name), name in self.baselines, below)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def tab(chromium: Any, plugin: Path, tmp_path: Path) -> Iterator[Any]:
         context.close()
 
 
-def test_format_backend_mode_and_metric_of_a_package_are_on_the_pages(tab: Any, tmp_path: Path):
+def test_all_that_a_package_brings_is_on_the_pages(tab: Any, tmp_path: Path):
     (tmp_path / "quiz.txt").write_text(files_of_page()["quiz.txt"], encoding="utf-8")
     tab.goto("/en/")
     tab.set_input_files("#files", tmp_path / "quiz.txt")
@@ -35,13 +35,15 @@ def test_format_backend_mode_and_metric_of_a_package_are_on_the_pages(tab: Any, 
     tab.get_by_role("button", name="Start evaluation").click()
     tab.wait_for_selector("text=6 done", timeout=60_000)
     run_id = tab.url.partition("run=")[2].partition("&")[0]
-    for language, mode, metric in (
-        ("en", "One letter", "Reply length"),
-        ("zh", "单个字母", "回答长度"),
+    for language, mode, metric, section in (
+        ("en", "One letter", "Reply length", "Never answered correctly"),
+        ("zh", "单个字母", "回答长度", "无人答对"),
     ):
         tab.goto(f"/{language}/?run={run_id}&sub=overview")
         tab.evaluate("document.querySelectorAll('details').forEach(each => (each.open = true))")
         expect(tab.get_by_role("columnheader", name=metric)).to_be_visible()
         expect(tab.get_by_role("cell", name=mode, exact=True)).to_be_visible()
+        expect(tab.locator("#hardest")).to_contain_text(section)
+        expect(tab.locator("#hardest")).to_contain_text("And which of them is not?")
     tab.goto("/en/?tab=models")
     expect(tab.locator("#tab-models")).to_contain_text("No letters: it gives no probabilities")

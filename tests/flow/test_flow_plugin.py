@@ -1,4 +1,4 @@
-"""A package of others adds a format, a backend, a mode and a metric, each in one file."""
+"""A package of others adds a format, a backend, a mode, a metric and an analysis, a file each."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_shows_the_files_of_the_package():
     shown = files_of_page()
     package = [path for path in PLUGIN.rglob("*") if path.suffix in (".py", ".toml")]
-    assert len(package) == 6
+    assert len(package) == 7
     for path in package:
         name = path.relative_to(PLUGIN).as_posix()
         if path.name != "__init__.py":
@@ -44,11 +44,14 @@ def test_the_page_shows_the_files_of_the_package():
 
 
 @pytest.mark.parametrize(
-    ("language", "mode", "metric"),
-    [("en", "One letter", "Reply length"), ("zh", "单个字母", "回答长度")],
+    ("language", "mode", "metric", "section", "finding"),
+    [
+        ("en", "One letter", "Reply length", "Never answered correctly", "1 of 3 questions."),
+        ("zh", "单个字母", "回答长度", "无人答对", "3 题中的 1 题。"),
+    ],
 )
-def test_a_run_uses_all_four_and_its_report_names_them(
-    folder: Path, plugin: Path, language: str, mode: str, metric: str
+def test_a_run_uses_all_five_and_its_report_names_them(
+    folder: Path, plugin: Path, language: str, mode: str, metric: str, section: str, finding: str
 ):
     out = folder / language
     options = ("--out", out.name, "--models-file", "models.toml", "--language", language)
@@ -64,7 +67,13 @@ def test_a_run_uses_all_four_and_its_report_names_them(
     page = (out / "report.html").read_text(encoding="utf-8")
     assert f">{mode}<" in page
     assert f">{metric}<" in page
-    (cell,) = json.loads((out / "report.json").read_text(encoding="utf-8"))["cells"]
+    assert f"# {section}\n\n{finding}\n" in report
+    assert f"<b>{section}</b>" in page
+    assert "And which of them is not?" in report[report.index(f"# {section}") :]
+    whole = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    ((made,),) = whole["analyses"].values()
+    assert (made["type"], made["name"], made["finding"]) == ("details", section, finding)
+    (cell,) = whole["cells"]
     assert (cell["figures"]["n"], cell["figures"]["reply_length"]) == (3, 1.0)
     trials = [json.loads(line) for line in (out / "trials.jsonl").read_text().splitlines()]
     assert [trial["reply"] for trial in trials] == ["B", "A", "A", "B", "A", "B"]

@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import names
+from evalui.report.analyses.base import Analysis, Report
+from evalui.report.analyses.overview.narrative import names, with_question
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -191,3 +192,11 @@ def _without(
     cells = localized("list.comma", language).join(missing)
     text = localized("calibration.reason", language, cells=cells)
     return [Notes((NoteLine("na", text),))]
+
+
+def _in_report(report: Report, language: Language) -> list[Block]:
+    shown = [summary for summary in with_question(report.summaries) if summary.accuracy]
+    return calibration_blocks(shown, language, baselines=report.baselines)
+
+
+CALIBRATION = Analysis(lambda report: bool(report.summaries), _in_report)

@@ -10,7 +10,8 @@ from typing import Any
 
 from evalui.messages import localized
 from evalui.models.base import ModelUsage
-from evalui.report.blocks import NONE, Block, Bullets, Card, Paragraph, Table, text_table
+from evalui.report.analyses.base import Analysis, Report
+from evalui.report.blocks import NONE, Block, Bullets, Card, Heading, Paragraph, Table, text_table
 from evalui.report.numbers import count, dollars
 from evalui.types import Language
 
@@ -101,3 +102,12 @@ def _dollars(amount: float | None) -> str:
 def _wait_text(expense: ModelUsage, language: Language) -> str:
     since = f"{datetime.fromtimestamp(expense.since).astimezone():%Y-%m-%d %H:%M}"
     return localized("expense-wait", language, model=expense.model, since=since, why=expense.why)
+
+
+def _in_report(report: Report, language: Language) -> Iterator[Block]:
+    for card in cost_blocks(report.expenses, language):
+        yield Heading(2, card.title)
+        yield from card.blocks
+
+
+COST = Analysis(lambda report: bool(report.expenses), _in_report)

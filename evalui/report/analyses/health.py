@@ -1,6 +1,6 @@
 """Dataset health as blocks: what the questions give away, with and without a model."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
 from evalui.messages import localized, messages
@@ -17,7 +17,7 @@ from evalui.report.blocks import (
     Details,
     Headline,
     Kind,
-    ModelCell,
+    Markers,
     NoteLine,
     Notes,
     Paragraph,
@@ -28,6 +28,7 @@ from evalui.report.blocks import (
     ValueCell,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.report.words import join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.statistics.paired_tests import PairedTTest, paired_t_test
@@ -47,10 +48,9 @@ def health_blocks(
     health = check_choices(samples)
     kind, findings = health_findings(health, language)
     counted = messages(language).count("dataset.asked", health.n)
-    support = [*findings[1:], localized("sentence", language, said=counted)]
-    separator = "" if language == "zh" else " "
+    support = join_sentences(*findings[1:], localized("sentence", language, said=counted))
     return [
-        Headline(findings[0], separator.join(support), kind=kind),
+        Headline(findings[0], support, kind=kind),
         Card((_figures(health, language),), localized("health.title", language)),
         _letters(health, language),
         *blind,
@@ -163,8 +163,7 @@ def choices_only_blocks(
     dataset: str,
     language: Language,
     *,
-    places: dict[str, int],
-    baselines: Collection[str] = (),
+    markers: Markers,
 ) -> list[Block]:
     """Each model with and without the question; how to find out if no model ran without."""
     blind = [s for s in summaries if s.cell.mode == CHOICES_ONLY and s.cell.dataset == dataset]
@@ -179,7 +178,7 @@ def choices_only_blocks(
     ]
     rows = tuple(
         (
-            ModelCell(s.cell.model, places[s.cell.model], s.cell.model in baselines),
+            markers.cell(s.cell.model),
             *_result(s, _with_question(s, summaries), language),
         )
         for s in blind

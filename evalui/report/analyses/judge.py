@@ -6,10 +6,11 @@ from typing import Literal
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
-from evalui.report.analyses.arena.narrative import join_names, join_sentences, judge_name
-from evalui.report.analyses.overview.warnings import ReportNote
+from evalui.report.analyses.arena.narrative import judge_name
+from evalui.report.analyses.overview.warnings import ReportNote, state_notes
 from evalui.report.blocks import Headline, Kind
 from evalui.report.numbers import count, format_range, format_value
+from evalui.report.words import join_names, join_sentences
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
@@ -46,7 +47,7 @@ def order_consistency(arena: Arena, language: Language) -> OrderConsistency | No
     changed = localized("changed" if flips.value else "changed-none", language, **fields)
     so = "" if level == "steady" else localized(f"{level}-so", language)
     lead = localized(level, language)
-    return OrderConsistency(level, lead, changed, join_sentences([changed, so], language))
+    return OrderConsistency(level, lead, changed, join_sentences(changed, so))
 
 
 def judged_headline(
@@ -129,23 +130,13 @@ def judge_notes(
     arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
 ) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the verdicts, most serious first."""
-    made = [*_cell_notes(arena, language), *_judge_notes(arena, language, rule_based)]
+    done = arena.planned if arena.by == PEOPLE else arena.done
+    made = state_notes(
+        arena.state, arena.error, done, arena.planned, language, partial="arena-partial"
+    )
+    made += _judge_notes(arena, language, rule_based)
     made += [*_reading_notes(arena, language, rule_based), *_verdict_notes(arena, language)]
     return tuple(sorted(made, key=lambda note: ("bad", "warn", "info").index(note.level)))
-
-
-def _cell_notes(arena: Arena, language: Language) -> list[ReportNote]:
-    made: list[ReportNote] = []
-    if arena.state == "failed":
-        made.append(ReportNote("bad", "failed", localized("failed", language, reason=arena.error)))
-    if arena.state == "impossible":
-        made.append(
-            ReportNote("info", "not-run", localized("not-run", language, reason=arena.error))
-        )
-    if arena.done < arena.planned and arena.by != PEOPLE:
-        fields = {"done": count(arena.done), "total": count(arena.planned)}
-        made.append(ReportNote("warn", "partial", localized("arena-partial", language, **fields)))
-    return made
 
 
 def _judge_notes(arena: Arena, language: Language, rule_based: frozenset[str]) -> list[ReportNote]:
@@ -176,7 +167,7 @@ def _reading_notes(
     made: list[ReportNote] = []
     steady = order_consistency(arena, language)
     if steady and steady.level != "steady":
-        text = join_sentences([steady.headline, steady.explanation], language)
+        text = join_sentences(steady.headline, steady.explanation)
         made.append(ReportNote("warn", steady.level, text))
     if arena.orders != "double" and arena.by != PEOPLE and arena.verdicts:
         made.append(ReportNote("info", "one-order", localized("one-order", language)))
@@ -192,7 +183,7 @@ def _reading_notes(
         # Only a rule is known to need a reference.
         k = unreferenced_verdicts(arena) if rule_based.intersection(_judges(arena)) else 0
         why = localized("judge-bare", language, k=count(k)) if k else ""
-        made.append(ReportNote("warn", rule, join_sentences([note.text, why], language)))
+        made.append(ReportNote("warn", rule, join_sentences(note.text, why)))
     swayed = {
         judge: flips for judge, flips in arena.judge_flip_rates.items() if flips.value >= _FAIR
     }

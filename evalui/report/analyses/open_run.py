@@ -11,6 +11,7 @@ from evalui.messages import localized
 from evalui.report.analyses.arena.document import judged_blocks
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judge_name, judged_by
+from evalui.report.analyses.base import Analysis, Report
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.document import (
     figures_finding,
@@ -28,28 +29,10 @@ from evalui.report.analyses.open_answers.figures import (
 )
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ratings import rated_blocks
-from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.blocks import Block, Details, Heading, NoteLine, Notes
 from evalui.report.charts.arena import picture_problem
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import CellResult, Language
-
-
-@dataclass(frozen=True, slots=True)
-class OpenRun:
-    """What a run of written answers comes to: all of `Report` that its parts are made of."""
-
-    answers: tuple[AnswerSummary, ...]
-    arenas: tuple[Arena, ...]
-    people: tuple[PeopleFigures, ...]
-    results: tuple[CellResult, ...]
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """Who answered, in the order of the run, which decides markers and colours."""
-        answering = (one.cell.model for one in self.results if one.cell.mode != JUDGE)
-        shown = (one.name for arena in self.arenas for one in arena.contestants)
-        return tuple(dict.fromkeys((*answering, *shown)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +57,12 @@ class OpenPart:
         return judge_name(self.judge, language, rule_based=rules)
 
 
-def open_parts(run: OpenRun, arenas: Sequence[Arena] | None = None) -> tuple[OpenPart, ...]:
+def open_parts(report: Report, arenas: Sequence[Arena] | None = None) -> tuple[OpenPart, ...]:
     """The parts in the order of the run, a panel before its judges; `arenas` if not the run's."""
-    shown = run.arenas if arenas is None else arenas
-    written = (one.cell.dataset for one in run.results if one.cell.mode in (ANSWERS, JUDGE))
+    shown = report.arenas if arenas is None else arenas
+    written = (one.cell.dataset for one in report.results if one.cell.mode in (ANSWERS, JUDGE))
     datasets = dict.fromkeys((*written, *(one.dataset for one in shown)))
-    rated = rating_cells(run.results)
+    rated = rating_cells(report.results)
     parts: list[OpenPart] = []
     for dataset in datasets:
         judged = [OpenPart(dataset, arena=one) for one in shown if one.dataset == dataset]
@@ -89,14 +72,14 @@ def open_parts(run: OpenRun, arenas: Sequence[Arena] | None = None) -> tuple[Ope
 
 
 def part_blocks(
-    run: OpenRun, part: OpenPart, context: OpenContext, *, suffix: str = ""
+    report: Report, part: OpenPart, context: OpenContext, *, suffix: str = ""
 ) -> Iterator[Block]:
     """The blocks of one part; `suffix` tells the names of its pictures from those of others."""
-    answers = [one for one in run.answers if one.cell.dataset == part.dataset]
-    results = [one for one in run.results if one.cell.dataset == part.dataset]
+    answers = [one for one in report.answers if one.cell.dataset == part.dataset]
+    results = [one for one in report.results if one.cell.dataset == part.dataset]
     if part.arena:
         people = next(
-            (p.agreement for p in run.people if p.judged.signature == part.arena.signature), None
+            (p.agreement for p in report.people if p.judged.signature == part.arena.signature), None
         )
         yield from judged_blocks(
             part.arena, context, answers=answers, results=results, people=people, suffix=suffix
@@ -131,19 +114,25 @@ def _rated(
     yield from know_details((), answers, context)
 
 
-def open_blocks(run: OpenRun, context: OpenContext) -> Iterator[Block]:
+def open_blocks(report: Report, context: OpenContext) -> Iterator[Block]:
     """All parts for a file, each under a heading that names dataset and judge."""
     language = context.language
-    problem = picture_problem(run.arenas, language)
+    problem = picture_problem(report.arenas, language)
     if problem:
         context = context.without_pictures()
-    for place, part in enumerate(open_parts(run), start=1):
+    for place, part in enumerate(open_parts(report), start=1):
         key = "judged-part" if part.judge else "answers-part"
         if part.arena:
             judge = judged_by(part.arena, language, rule_based=context.rules)
         else:
             judge = part.label(language, context.rules)
         yield Heading(2, localized(key, language, dataset=part.dataset, judge=judge))
-        yield from part_blocks(run, part, context, suffix="" if place == 1 else f"-{place}")
-    if problem and (run.answers or run.arenas):
+        yield from part_blocks(report, part, context, suffix="" if place == 1 else f"-{place}")
+    if problem:
         yield Notes((NoteLine("na", localized(problem, language)),))
+
+
+OPEN_ANSWERS = Analysis(
+    lambda report: bool(report.answers or report.arenas),
+    lambda report, language: open_blocks(report, report.open_context(language)),
+)

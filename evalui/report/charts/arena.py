@@ -14,10 +14,11 @@ from evalui.report.analyses.arena.categories import (
     largest_groups,
 )
 from evalui.report.analyses.arena.figures import Arena
-from evalui.report.analyses.arena.narrative import battles_by, dimension_name, join_sentences
+from evalui.report.analyses.arena.narrative import battles_by, dimension_name
 from evalui.report.charts.kinds import Cells, Grid, HeatMap, Label, Panel, SmallMultiples
 from evalui.report.charts.theme import drawing_problem, shorten_name
 from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value
+from evalui.report.words import join_sentences
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.arena.battles import win_matrix as count_wins
 from evalui.types import Interval, Language
@@ -67,7 +68,7 @@ def rates_note(
     parts = [localized("rates-about", language), judged]
     if left:
         parts.append(localized("groups-left-out", language, shown=count(MAX_GROUPS), k=count(left)))
-    return join_sentences(parts, language)
+    return join_sentences(*parts)
 
 
 def _drawn_groups(arena: Arena, grouping: Grouping) -> dict[str, Sequence[Battle]]:

@@ -10,6 +10,7 @@ from evalui import __version__
 from evalui.errors import StoreError
 from evalui.registry import Registry
 from evalui.report.analyses.arena.figures import Arena
+from evalui.report.analyses.base import Report
 from evalui.report.analyses.cost import usage_objects, usage_rows
 from evalui.report.analyses.open_answers.figures import (
     ANSWERS,
@@ -20,7 +21,7 @@ from evalui.report.analyses.open_answers.figures import (
 )
 from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
-from evalui.report.compile import Report, blocks, markdown
+from evalui.report.compile import added_blocks, blocks, markdown
 from evalui.report.export.json import (
     battle_objects,
     cell_object,
@@ -42,6 +43,7 @@ from evalui.report.export.trial_tables import (
     trials,
 )
 from evalui.report.export.workbook import write_private, xlsx_parts, zip_parts
+from evalui.report.render.json import as_json
 from evalui.report.render.latex import as_latex
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
@@ -83,8 +85,10 @@ def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
 
 
 def write_json(report: Report, language: Language) -> bytes:
-    """Everything but the trials, and the specification: beside its files it runs again."""
-    del language
+    """Everything but the trials, and the specification: beside its files it runs again.
+
+    The names are technical in every language; what other packages say is in `language`.
+    """
     whole = {
         "evalui": __version__,
         "name": report.name,
@@ -101,6 +105,8 @@ def write_json(report: Report, language: Language) -> bytes:
         whole["left_out"] = encode(report.left_out)
     if report.expenses:
         whole["expenses"] = usage_objects(report.expenses)
+    if added := added_blocks(report, language):
+        whole["analyses"] = {name: as_json(own) for name, own in added.items()}
     return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
 
 

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from evalui.report.compile import Report
+from evalui.report.analyses.base import Report
 from evalui.report.export.files import tables_of, write
 from evalui.report.export.spreadsheets import csv_parts
 from evalui.report.export.trial_tables import TRIAL_FILES, every_trial

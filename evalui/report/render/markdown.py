@@ -17,6 +17,7 @@ from evalui.report.blocks import (
     Table,
 )
 from evalui.report.render.text import cell_text
+from evalui.report.words import join_sentences
 
 _LOWEST = 6  # levels of headings
 
@@ -42,7 +43,8 @@ def _parts(blocks: Iterable[Block], level: int, title: str = "") -> Iterator[str
                 yield _heading(level, block.text)
             case Card():
                 yield _heading(level + 1, block.title) if block.title else ""
-                yield escaped(" ".join(filter(None, (block.caption, block.aside))))
+                yield escaped(block.caption)
+                yield escaped(block.aside)
                 yield from _parts(block.blocks, level + bool(block.title), block.title)
             case Details():
                 yield _heading(level + 1, block.name)
@@ -61,7 +63,7 @@ def _text(
 ) -> str:
     match block:
         case Headline():
-            support = escaped(" ".join(filter(None, (block.lead, block.support))))
+            support = escaped(join_sentences(block.lead, block.support))
             return f"**{escaped(block.text)}**" + (f"\n\n{support}" if support else "")
         case Paragraph():
             return f"**{escaped(block.text)}**" if block.strong else escaped(block.text)

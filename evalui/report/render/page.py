@@ -31,6 +31,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status_icon
 from evalui.report.render.tables import render_table
 from evalui.report.render.text import merged_signature
+from evalui.report.words import gap_after
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 
@@ -45,14 +46,17 @@ def render_blocks(
     *,
     chart: ChartDrawing | None = None,
     filed: bool = False,
+    titled: bool = False,
     suffix: str = "",
 ) -> Html:
     """The blocks below each other, sections that fold in one frame.
 
     `chart` draws a chart, as an SVG if it is not given. In a `filed` page nothing is folded, and
-    no link leads to the screen. `suffix` ends the ids of sections where a page renders twice.
+    no link leads to the screen. A page that is `titled` has its title elsewhere, and no headline
+    is one. `suffix` ends the ids of sections where a page renders twice.
     """
-    drawn = _Renderer(chart or (_filed_svg if filed else _svg), filed, suffix)
+    draw = chart or (_filed_svg if filed else _svg)
+    drawn = _Renderer(draw, filed, suffix, headline="h2" if filed or titled else "h1")
     return drawn.blocks(blocks)
 
 
@@ -95,10 +99,11 @@ def _filed_svg(block: ChartBlock) -> Html:
 
 
 class _Renderer:
-    def __init__(self, chart: ChartDrawing, filed: bool, suffix: str) -> None:
+    def __init__(self, chart: ChartDrawing, filed: bool, suffix: str, headline: str) -> None:
         self.chart = chart
         self.filed = filed
         self.suffix = suffix
+        self.headline = headline
         self._drawn: Counter[str] = Counter()
 
     def blocks(self, blocks: Iterable[Block]) -> Html:
@@ -129,21 +134,19 @@ class _Renderer:
                 return self._card(block)
             case Details():
                 return self._details(block)
-            case Bullets() if block.signatures and len(block.texts) > 1 and not self.filed:
+            case Bullets() if block.signatures and block.texts and not self.filed:
                 return _signatures(block)
             case _:
                 return _plain(block)
 
     def _headline(self, block: Headline) -> Html:
-        # The title of a file stands above its verdict.
-        name = "h2" if self.filed else "h1"
-        lead = join(el("b", block.lead), " ") if block.lead else None
+        lead = join(el("b", block.lead), gap_after(block.lead)) if block.lead else None
         sign = span(status_icon(block.kind), cls=block.kind) if block.kind else None
         support = el("p", sign, span(lead, block.support), cls="support")
         supported = block.lead or block.support
         # In large letters a line often ends between a number and its sign.
         text = block.text.replace(" %", "\u00a0%")
-        return div(el(name, text), support if supported else None, cls="headline")
+        return div(el(self.headline, text), support if supported else None, cls="headline")
 
     def _notes(self, block: Notes) -> Html:
         lines = (
@@ -153,7 +156,9 @@ class _Renderer:
                 span(
                     join(el("b", line.subject), " · ") if line.subject else None,
                     line.text,
-                    join(" ", _link(line.link)) if line.link and not self.filed else None,
+                    join(gap_after(line.text), _link(line.link))
+                    if line.link and not self.filed
+                    else None,
                     cls="said",
                 ),
                 cls=line.kind,
@@ -224,7 +229,7 @@ def _bullets(block: Bullets) -> Html:
 
 
 def _signatures(block: Bullets) -> Html:
-    """All signatures in one line, which opens to each of them."""
+    """All signatures in one line, which opens to each of them in full."""
     line = el("summary", merged_signature(block.texts))
     return el("details", line, _bullets(block), cls="signed")
 

@@ -43,7 +43,7 @@ def render_table(table: Table, *, linked: bool = True) -> Html:
     element = el(
         "table",
         el("colgroup", *(_width(column) for column in columns)) if table.lead else None,
-        el("thead", _groups(columns), el("tr", *(_head(each, linked=linked) for each in columns))),
+        _heads(columns, linked=linked),
         el("tbody", *body),
         _axis_row(columns),
         cls="lead" if table.lead else None,
@@ -56,6 +56,14 @@ def render_table(table: Table, *, linked: bool = True) -> Html:
 
 def _width(column: Column) -> Html:
     return el("col", style=f"--wide:{column.width}" if column.width else None)
+
+
+def _heads(columns: Sequence[Column], *, linked: bool) -> Html | None:
+    """The heads below their groups; a table without any has no empty row of them."""
+    if not any(column.head or column.axis for column in columns):
+        return None
+    heads = el("tr", *(_head(each, linked=linked) for each in columns))
+    return el("thead", _groups(columns), heads)
 
 
 def _groups(columns: Sequence[Column]) -> Html | None:

@@ -16,6 +16,8 @@ from evalui.runs.database import ballots
 from evalui.runs.database.ballots import Ballot, VotingPairs
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import bump_revision
+from evalui.runs.database.runs import read_cells
+from evalui.runs.spec import OPEN
 from evalui.types import Duel, Outcome, Verdict
 
 VoteChoice = Outcome | Literal["skip"]
@@ -191,6 +193,14 @@ def read_verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdic
     """The verdicts of annotators on one dataset (by its key) of a run, without skipped pairs."""
     cast = (vote.verdict for vote in read_votes(database, run_id) if vote.dataset == dataset)
     return tuple(verdict for verdict in cast if verdict)
+
+
+def read_run_verdicts(database: Database, run_id: str) -> dict[str, tuple[Verdict, ...]]:
+    """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
+    rows = read_cells(database, run_id)
+    keys = {row.cell.dataset: row.dataset_key for row in rows if row.cell.mode == OPEN}
+    verdicts = {name: read_verdicts(database, run_id, key) for name, key in keys.items()}
+    return {name: cast for name, cast in verdicts.items() if cast}
 
 
 def read_voting_progress(

@@ -82,11 +82,6 @@ class WorkerSupervisor:
                     with suppress(BrokenPipeError):  # it is ending just now
                         process.stdin.write(b"\n")
 
-    def pids(self) -> list[int]:
-        """The process ids of the workers that live."""
-        with self._lock:
-            return [process.pid for process in self._processes.values() if process.poll() is None]
-
     def _supervise(self, slot: int) -> None:
         pause = _RESTART_DELAY_S
         while (process := self._start(slot)) is not None:

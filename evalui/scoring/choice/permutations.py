@@ -38,13 +38,5 @@ def variant_label(variant: Variant) -> str:
     return "".join(LETTERS[slot] for slot in _inverse_permutation(variant.permutation))
 
 
-def variant_from_label(text: str) -> Variant:
-    """The variant with this label; `ValueError` unless it orders the first letters."""
-    slots = tuple(LETTERS.find(letter) for letter in text)
-    if not slots or sorted(slots) != list(range(len(slots))):
-        raise ValueError(f"{text!r} is not an order of the first {len(text)} letters")
-    return Variant(_inverse_permutation(slots))
-
-
 def _inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from anyio import CancelScope
 
-from evalui.report.compile import Report
+from evalui.report.analyses.base import Report
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_some_trials

@@ -13,7 +13,8 @@ from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
-from evalui.report.compile import Report, compile_report, with_votes
+from evalui.report.analyses.base import Report
+from evalui.report.compile import compile_report, with_votes
 from evalui.report.export.formats import require_installed
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
@@ -36,12 +37,12 @@ from evalui.runs.database.throughput import (
     throughputs,
 )
 from evalui.runs.database.trials import read_result, read_results
-from evalui.runs.database.votes import read_verdicts
+from evalui.runs.database.votes import read_run_verdicts
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.results_cache import ResultCache
-from evalui.runs.spec import OPEN, DatasetSpec, RunSpec, read_spec
+from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
 from evalui.runs.submit import collect_answers, submit
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Verdict
@@ -126,8 +127,6 @@ class AppService:
         self._check_open = self.cache.memoize(self._examine_open)
         self._result = self.cache.memoize_newest(self._read_result)
 
-    # Files
-
     def load(self, upload: str, layout: Layout) -> LoadResult:
         """An upload as a dataset; raises `DataError` if it is none."""
         return self._load(upload, layout)
@@ -174,8 +173,6 @@ class AppService:
     def open_sample_size(self) -> int:
         """The shipped open questions, 0 if there are none."""
         return len(bundle.load([OPEN_SAMPLE]).dataset.samples) if OPEN_SAMPLE.exists() else 0
-
-    # Models and runs
 
     def catalog(self) -> dict[str, ModelEntry]:
         """The models of the server, those added on the page last."""
@@ -397,10 +394,4 @@ class AppService:
 
     def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
         """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
-        keys = {
-            row.cell.dataset: row.dataset_key
-            for row in read_cells(self.database, run_id)
-            if row.cell.mode == OPEN
-        }
-        votes = {name: read_verdicts(self.database, run_id, key) for name, key in keys.items()}
-        return {name: verdicts for name, verdicts in votes.items() if verdicts}
+        return read_run_verdicts(self.database, run_id)

@@ -173,6 +173,12 @@ def test_a_noun_follows_its_own_number_where_a_sentence_has_several():
     assert t("said", votes="1,001", people="1") == "1,001 votes of 1 person"
 
 
+def test_a_verb_goes_with_the_count_that_it_names():
+    assert localized("answers-some", "en", done="1", total="40").startswith(
+        "1 of 40 questions was answered;"
+    )
+
+
 @pytest.mark.parametrize(
     ("wish", "default", "expected"),
     [("zh", "en", "zh"), (None, "zh", "zh"), ("fr", "zh", "zh"), ("fr", "fr", "en")],

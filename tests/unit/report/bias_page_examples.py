@@ -16,7 +16,7 @@ from evalui.report.analyses.position_bias.blocks import (
 )
 from evalui.report.analyses.position_bias.figures import GridCell
 from evalui.report.analyses.position_bias.maps import model_maps
-from evalui.report.blocks import Block
+from evalui.report.blocks import Block, Markers
 from evalui.scoring.cell_summary import summarise
 from evalui.types import CellResult, Language
 
@@ -53,7 +53,7 @@ def _calibration(language: Language) -> Sequence[Block]:
 
 def _health(language: Language) -> Sequence[Block]:
     result = cell_result(right, subjects=3)
-    blind = choices_only_blocks([summarise(result)], "d", language, places={"m": 0})
+    blind = choices_only_blocks([summarise(result)], "d", language, markers=Markers(("m",)))
     return health_blocks(list(result.samples.values()), language, blind=blind)
 
 

@@ -13,8 +13,9 @@ from open_examples import (
 )
 
 from evalui.report.analyses.arena.figures import Arena
+from evalui.report.analyses.base import Figures, Report
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_run import OpenRun, open_parts, part_blocks
+from evalui.report.analyses.open_run import open_parts, part_blocks
 from evalui.report.blocks import Block
 from evalui.report.compile import compile_report
 from evalui.types import CellResult, Language, Outcome, Verdict
@@ -43,22 +44,27 @@ def _results(decide: Callable[..., Outcome | None], **made: object) -> list[Cell
     return judged_run(n=24, decide=decide, **made)  # type: ignore[arg-type]
 
 
-def _run(results: list[CellResult], people: tuple[Verdict, ...] = ()) -> OpenRun:
-    return compile_report("Run", results, votes={"open-qa": people} if people else {}).open_run
+def _run(results: list[CellResult], people: tuple[Verdict, ...] = ()) -> Report:
+    return compile_report("Run", results, votes={"open-qa": people} if people else {})
 
 
-def _alone(found: Arena) -> OpenRun:
-    return OpenRun((), (found,), (), ())
+def report_of(found: Arena) -> Report:
+    """The report of a run of which only the judge's figures are known."""
+    figures = Figures(())
+    figures.arenas = (found,)
+    return Report("Run", (), figures)
 
 
-RUNS: Mapping[str, Callable[[], OpenRun]] = {
+RUNS: Mapping[str, Callable[[], Report]] = {
     "one winner": lambda: _run(judged_run(n=24)),
     "a tie at the top": lambda: _run(_results(_even)),
     "a judge that sways": lambda: _run(_results(_sways)),
     "a panel": lambda: _run(judged_run(n=24, judges=("one", "two"))),
     "people who vote": lambda: _run(judged_run(), (*votes("ann"), *votes("bob"))),
-    "five models": lambda: _alone(judged({f"model-{i}": 1200.0 - 80 * i for i in range(5)}, n=40)),
-    "no finite rating": lambda: _alone(swept()),
+    "five models": lambda: report_of(
+        judged({f"model-{i}": 1200.0 - 80 * i for i in range(5)}, n=40)
+    ),
+    "no finite rating": lambda: report_of(swept()),
     "few questions": lambda: _run(judged_run(n=6)),
     "one order": lambda: _run(judged_run(n=24, orders="single")),
     "verdicts to come": lambda: _run([judge_result(n=24, done=40)]),
@@ -76,7 +82,7 @@ RUNS: Mapping[str, Callable[[], OpenRun]] = {
 
 
 @cache
-def run_of(name: str) -> OpenRun:
+def run_of(name: str) -> Report:
     """A run of `RUNS`, worked out once."""
     return RUNS[name]()
 
@@ -84,5 +90,5 @@ def run_of(name: str) -> OpenRun:
 def page(name: str, language: Language, *, place: int = 0) -> tuple[Block, ...]:
     """What the page of a run of `RUNS` shows, in its first part if no other."""
     run = run_of(name)
-    context = OpenContext(language, run.models)
+    context = OpenContext(language, run.answerers)
     return tuple(part_blocks(run, open_parts(run)[place], context))

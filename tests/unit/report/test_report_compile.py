@@ -1,7 +1,14 @@
-import pytest
+import json
 
-from evalui.report.compile import compile_report, markdown
+import pytest
+from open_examples import answers_result
+
+from evalui.report.analyses.base import Analysis, Report
+from evalui.report.blocks import Details, Paragraph
+from evalui.report.compile import ANALYSES, compile_report, markdown
+from evalui.report.export.files import write
 from evalui.report.render.markdown import escaped
+from evalui.types import Language
 
 
 @pytest.fixture
@@ -65,3 +72,60 @@ def test_the_chinese_report_has_no_english_sentence(report):
 )
 def test_foreign_text_stays_text(text: str, printed: str):
     assert escaped(text) == printed
+
+
+def test_every_part_of_a_report_is_a_registered_analysis():
+    assert list(ANALYSES) == [
+        "overview",
+        "open_answers",
+        "people",
+        "left_out",
+        "statistics",
+        "position_bias",
+        "calibration",
+        "cost",
+    ]
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An analysis of another package, which speaks of multiple choice alone."""
+
+    def blocks(report: Report, language: Language) -> list[Details]:
+        said = {"en": f"{len(report.results)} cells.", "zh": f"{len(report.results)} 格。"}
+        return [Details("cells", "Cells", said[language], (Paragraph("Mark <b>."),))]
+
+    monkeypatch.setattr(ANALYSES, "_entries", dict(ANALYSES._entries))
+    ANALYSES.register("counted")(Analysis(lambda report: report.has_choices, blocks))
+
+
+@pytest.mark.usefixtures("counted")
+def test_an_analysis_of_others_stands_in_every_file_after_ours(report):
+    text = markdown(report, "en")
+    assert text.index("## Position bias") < text.index("3 cells.") < text.index("How the figures")
+    assert "Mark &lt;b&gt;." in text
+    page = write(report, "html", "zh").decode()
+    assert "3 格。" in page
+    assert "Mark &lt;b&gt;." in page
+    assert json.loads(write(report, "json", "en"))["analyses"] == {
+        "counted": [
+            {
+                "type": "details",
+                "key": "cells",
+                "name": "Cells",
+                "finding": "3 cells.",
+                "blocks": [
+                    {"type": "paragraph", "text": "Mark <b>.", "strong": False, "small": False}
+                ],
+                "kind": None,
+                "open": False,
+            }
+        ]
+    }
+
+
+@pytest.mark.usefixtures("counted")
+def test_an_analysis_that_does_not_speak_of_a_run_is_not_in_its_files():
+    report = compile_report("Run", [answers_result("late")])
+    assert "cells." not in markdown(report, "en")
+    assert "analyses" not in json.loads(write(report, "json", "en"))

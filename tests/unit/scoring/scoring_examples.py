@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from evalui.scoring.choice.option_scores import reading_of_scores
-from evalui.scoring.choice.permutations import variant_from_label
 from evalui.types import LETTERS, FixedOrderReason, Reading, Trial, Variant
 
 GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+def variant_from_label(text: str) -> Variant:
+    """The variant with this label, as OpenCompass writes it."""
+    slots = [LETTERS.index(letter) for letter in text]
+    return Variant(tuple(sorted(range(len(slots)), key=slots.__getitem__)))
 
 
 def golden(name: str) -> Any:

@@ -9,7 +9,7 @@ from ui_tab_examples import ExampleTab
 
 from evalui.errors import EvaluiError, SpecError, UnknownRun
 from evalui.messages import LANGUAGES
-from evalui.report.compile import Report
+from evalui.report.analyses.base import Report
 from evalui.report.html import Html
 from evalui.runs.database import queue
 from evalui.types import Language

@@ -9,12 +9,11 @@ from evalui.report.analyses.arena.figures import PEOPLE, Arena, Standing
 from evalui.report.analyses.arena.narrative import (
     groups_title,
     is_ranked,
-    join_names_shortened,
-    join_sentences,
     matrix_title,
     standings_title,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value
+from evalui.report.words import band_text, join_names_shortened, join_sentences
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 
@@ -71,9 +70,7 @@ def standings_finding(arena: Arena, language: Language) -> str:
 def rank_band(standing: Standing) -> str:
     """The places that the resamples allow: "1", "2–3"; "–" without a finite rating."""
     low, high = standing.rank_low, standing.rank_high
-    if low is None or high is None:
-        return "–"
-    return str(low) if low == high else f"{low}–{high}"
+    return "–" if low is None or high is None else band_text(low, high)
 
 
 def duels_finding(arena: Arena, language: Language) -> str:
@@ -95,7 +92,7 @@ def groups_finding(arena: Arena, language: Language) -> str:
         languages = question_groups(arena, "language")
         title = groups_title(languages, "language", language)
         parts.append(localized("sentence", language, said=title) if title else "")
-    return join_sentences(parts, language)
+    return join_sentences(*parts)
 
 
 def _rater(arena: Arena) -> str:

@@ -11,15 +11,15 @@ from evalui.report.analyses.open_answers.figures import (
     AnswerSummary,
     ranking_metric,
 )
-from evalui.report.analyses.overview.warnings import ReportNote
+from evalui.report.analyses.overview.warnings import ReportNote, state_notes
 from evalui.report.numbers import count, fixed, signed
+from evalui.report.words import join_names, join_names_shortened, join_sentences
 from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 
 _LEVEL = 0.05  # of the test of a pair of written answers, corrected for the number of pairs
 _FEW_QUESTIONS = 10  # below, resampling them gives ranges that are too short
-_MAX_NAMES = 3  # models in a title, before they are counted
 _HALF = 0.5
 _NO_RULES: frozenset[str] = frozenset()
 
@@ -81,7 +81,7 @@ def order_note(arena: Arena, language: Language) -> str:
         sentences.append(localized("otherwise-first", language, what=what, model=first))
     elif firsts:
         sentences.append(localized("otherwise", language, what=what))
-    return join_sentences(sentences, language)
+    return join_sentences(*sentences)
 
 
 def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
@@ -129,29 +129,7 @@ def matrix_subtitle(
 ) -> str:
     """How to read the win matrix, and who judged."""
     about = localized("matrix-about", language, n=count(arena.questions))
-    return join_sentences([about, battles_by(arena, language, rule_based=rule_based)], language)
-
-
-def join_names_shortened(models: Sequence[str], language: Language) -> str:
-    """ "a", "a and b", "a, b and c", and from four on "a and 3 others"."""
-    if len(models) > _MAX_NAMES:
-        return localized(
-            "and-others", language, first=models[0], k=_other_models(len(models), language)
-        )
-    if len(models) < 2:
-        return "".join(models)
-    first = join_names(models[:-1], language)
-    return localized("and", language, first=first, last=models[-1])
-
-
-def join_sentences(sentences: Sequence[str], language: Language) -> str:
-    """Sentences one after the other, as the language sets them."""
-    return ("" if language == "zh" else " ").join(filter(None, sentences))
-
-
-def join_names(names: Sequence[str], language: Language) -> str:
-    """Names one after the other: "a, b, c"."""
-    return ("、" if language == "zh" else ", ").join(names)
+    return join_sentences(about, battles_by(arena, language, rule_based=rule_based))
 
 
 # ---------------------------------------------------------------- groups of questions
@@ -277,19 +255,11 @@ def answer_notes(
     summary: AnswerSummary, language: Language, *, rule_based: frozenset[str] = _NO_RULES
 ) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the text figures, most serious first."""
-    if summary.state == "impossible":
-        return (
-            ReportNote("info", "not-run", localized("not-run", language, reason=summary.error)),
-        )
-    made: list[ReportNote] = []
-    if summary.state == "failed":
-        made.append(
-            ReportNote("bad", "failed", localized("failed", language, reason=summary.error))
-        )
-    if summary.n < summary.questions:
-        fields = {"done": count(summary.n), "total": count(summary.questions)}
-        key = "answers-partial" if summary.state in ("waiting", "running") else "answers-some"
-        made.append(ReportNote("warn", "partial", localized(key, language, **fields)))
+    s = summary
+    key = "answers-partial" if s.state in ("waiting", "running") else "answers-some"
+    made = state_notes(s.state, s.error, s.n, s.questions, language, partial=key)
+    if s.state == "impossible":
+        return tuple(made[:1])
     missing = summary.n - summary.compared
     counts: Mapping[str, int] = {"empty": summary.empty, "cut": summary.truncated, "bare": missing}
     for rule, k in counts.items():
@@ -340,11 +310,6 @@ def _no_rating(connection: Connectivity | None, language: Language) -> str:
             "arena-winless", language, names=join_names_shortened(connection.winless, language)
         )
     return localized("arena-apart", language)
-
-
-def _other_models(models: int, language: Language) -> int:
-    """How many are meant beside the one named; Chinese counts it among them."""
-    return models if language == "zh" else models - 1
 
 
 def _significant_leader(shares: Mapping[str, Interval]) -> str | None:

@@ -125,6 +125,11 @@ def _axis(arena: Arena) -> Axis:
     ends = [
         end for one in arena.standings for end in _headline_value(one, arena) if end is not None
     ]
+    return rating_axis(ends)
+
+
+def rating_axis(ends: Sequence[float]) -> Axis:
+    """The axis of ratings that holds all `ends` and the start."""
     ticks = rating_ticks(ends)
     return Axis(ticks[0], ticks[-1], ticks, [count(tick) for tick in ticks])
 

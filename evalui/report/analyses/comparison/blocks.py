@@ -177,7 +177,7 @@ def _pair_row(
 def _mark(pair: PairComparison) -> PlotCell:
     first, result = pair.first, pair.result
     if isinstance(result, CellComparison):
-        return pair_plot(result, None if first.baseline else first.place)
+        return pair_plot(result, _model(first))
     mark = PlotMark(100 * pair.difference, 100 * result.low, 100 * result.high)
     text = f"{difference_text(pair)} ({range_text(pair)})"
     return PlotCell((mark,), first.place, first.baseline, text)

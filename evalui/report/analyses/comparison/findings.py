@@ -4,7 +4,6 @@ from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import (
     format_fraction,
     is_significant,
-    join_names_shortened,
 )
 from evalui.report.analyses.comparison.figures import (
     Comparison,
@@ -20,6 +19,7 @@ from evalui.report.analyses.statistics import (
     format_points_range,
 )
 from evalui.report.numbers import count, p_value
+from evalui.report.words import join_names_shortened
 
 
 def verdict(t: Messages, compared: Comparison) -> str:

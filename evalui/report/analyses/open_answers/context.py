@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from evalui.report.blocks import Link, ModelCell
+from evalui.report.blocks import Link, Markers, ModelCell
 from evalui.types import Language
 
 DuelAddress = Callable[..., str]
@@ -26,13 +26,12 @@ class OpenContext:
     pictures: bool = True
 
     def place(self, name: str) -> int:
-        """The place of a model among those of the run that are no baselines, from 0."""
-        own = [model for model in self.models if model not in self.baselines]
-        return own.index(name) if name in own else 0
+        """The place of a model, see `Markers`."""
+        return Markers(self.models, self.baselines).place(name)
 
-    def model(self, name: str, below: str = "") -> ModelCell:
+    def model(self, name: str) -> ModelCell:
         """A model as it stands in a table."""
-        return ModelCell(name, self.place(name), name in self.baselines, below)
+        return Markers(self.models, self.baselines).cell(name)
 
     def duel_link(self, text: str, **filters: str) -> Link | None:
         """A link to the duels that pass the filters; None in a file."""

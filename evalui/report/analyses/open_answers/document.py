@@ -8,7 +8,6 @@ from evalui.report.analyses.arena.narrative import (
     format_fraction,
     format_interval,
     is_significant,
-    join_sentences,
     judge_name,
     metric_name,
     text_title,
@@ -48,6 +47,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
+from evalui.report.words import join_sentences
 from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.types import CellResult, Interval, Language
 
@@ -171,7 +171,7 @@ def text_figures(
 def _caption(summaries: Sequence[AnswerSummary], language: Language) -> str:
     counts = _referenced(summaries, language)
     whole = localized("sentence", language, said=counts) if counts else ""
-    return join_sentences([localized("text-caption", language), whole], language)
+    return join_sentences(localized("text-caption", language), whole)
 
 
 def _referenced(summaries: Sequence[AnswerSummary], language: Language) -> str:

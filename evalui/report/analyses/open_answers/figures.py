@@ -328,11 +328,8 @@ def recall_reason(metric: RankingMetric, language: Language) -> str:
     """Why recall leads; "" where it does not."""
     if metric.figure != RECALL:
         return ""
-    reference = round(metric.reference_length)
-    key = "brief-one" if reference == 1 else "brief"
-    return localized(
-        key, language, reference=count(reference), answer=count(round(metric.answer_length))
-    )
+    reference, answer = (round(each) for each in (metric.reference_length, metric.answer_length))
+    return localized("brief", language, reference=count(reference), answer=count(answer))
 
 
 # ---------------------------------------------------------------- figures of the whole corpus

@@ -4,15 +4,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.narrative import answer_notes, join_names_shortened
+from evalui.report.analyses.arena.narrative import answer_notes
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import AnswerSummary
-from evalui.report.analyses.overview.warnings import LEVELS, Level, ReportNote
+from evalui.report.analyses.overview.know import first_sentence
+from evalui.report.analyses.overview.warnings import LEVELS, NOTE_KINDS, ReportNote
 from evalui.report.blocks import Details, Kind, NoteLine, Notes
 from evalui.report.numbers import count
+from evalui.report.words import join_names_shortened
 from evalui.types import Language
 
-_KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}
 # The filter of the list of duels that shows what a note is about.
 _DUEL_FILTERS: Mapping[str, str] = {
     "fair": "changed",
@@ -25,8 +26,7 @@ _DUEL_FILTERS: Mapping[str, str] = {
 }
 # What the headline says already is not stated again on the folded section.
 _STATED_ABOVE = frozenset({"fair", "unsteady", "rule-judge"})
-_ORDER: Sequence[Kind] = [_KINDS[level] for level in LEVELS]
-_SENTENCE = re.compile(r".+?(?:\.(?=\s)|。|$)", re.DOTALL)
+_ORDER: Sequence[Kind] = [NOTE_KINDS[level] for level in LEVELS]
 _BEFORE_COLON = re.compile(r"[^:：]+")
 _MAX_WORDS = 13  # of a sentence beside a folded section, beyond which its figures are left out
 
@@ -60,7 +60,7 @@ def _judge_line(note: ReportNote, context: OpenContext) -> NoteLine:
     if note.rule in _DUEL_FILTERS:
         text = localized("see-duels", context.language)
         link = context.duel_link(text, duel_outcome=_DUEL_FILTERS[note.rule])
-    return NoteLine(_KINDS[note.level], note.text, link=link)
+    return NoteLine(NOTE_KINDS[note.level], note.text, link=link)
 
 
 def _answer_lines(answers: Sequence[AnswerSummary], context: OpenContext) -> list[NoteLine]:
@@ -71,7 +71,7 @@ def _answer_lines(answers: Sequence[AnswerSummary], context: OpenContext) -> lis
             models.setdefault(note, []).append(summary.cell.model)
     return [
         NoteLine(
-            _KINDS[note.level],
+            NOTE_KINDS[note.level],
             note.text,
             ""
             if len(named) == len(answers) > 1
@@ -82,8 +82,7 @@ def _answer_lines(answers: Sequence[AnswerSummary], context: OpenContext) -> lis
 
 
 def _first_sentence(line: NoteLine, language: Language) -> str:
-    sentence = _SENTENCE.match(line.text)
-    first = sentence[0] if sentence else line.text
+    first = first_sentence(line.text)
     if len(first.split()) > _MAX_WORDS and (name := _BEFORE_COLON.match(first)):
         first = name[0]
     if not line.subject:

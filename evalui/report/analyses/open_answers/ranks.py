@@ -2,13 +2,11 @@
 
 from collections.abc import Collection, Sequence
 
+from evalui.report.words import band_text
+
 
 def rank_bands(models: Sequence[str], decided: Collection[tuple[str, str]]) -> dict[str, str]:
     """The places that `decided` pairs (better, worse) leave each model: "1", "2–3"."""
     better = {model: sum(worse == model for _, worse in decided) for model in models}
     worse = {model: sum(first == model for first, _ in decided) for model in models}
-    return {model: _band(1 + better[model], len(models) - worse[model]) for model in models}
-
-
-def _band(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}–{high}"
+    return {model: band_text(1 + better[model], len(models) - worse[model]) for model in models}

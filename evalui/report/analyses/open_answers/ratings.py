@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.narrative import join_names_shortened, judge_name
+from evalui.report.analyses.arena.narrative import judge_name
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import (
     AnswerSummary,
@@ -26,6 +26,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value
+from evalui.report.words import join_names_shortened
 from evalui.scoring.cell_trials import score_values
 from evalui.scoring.statistics.paired_tests import holm, paired_bootstrap
 from evalui.scoring.trial_columns import columns_of

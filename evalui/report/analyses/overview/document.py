@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from evalui.messages import localized, messages
+from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.overview.every import every_figure, signatures
 from evalui.report.analyses.overview.guessing import why_guessing
 from evalui.report.analyses.overview.know import GUESSING, what_to_know
@@ -121,7 +122,7 @@ def _sections(
     ):
         if made := section(name, part, datasets, language, kind=kind):
             yield made
-    yield what_to_know(
+    known = what_to_know(
         summaries,
         language,
         baselines=baselines,
@@ -129,6 +130,8 @@ def _sections(
         unless=GUESSING if guessing else (),
         places=places,
     )
+    if known:
+        yield known
     if any(summary.done for summary in summaries):
         yield every_figure(summaries, datasets, language, places=places, sort=sort)
 
@@ -165,3 +168,15 @@ def left_out_blocks(left_out: Sequence[LeftOut], language: Language) -> Iterator
     if sentences := left_out_sentences(left_out, language):
         yield Heading(2, localized("left-title", language))
         yield Bullets(sentences)
+
+
+OVERVIEW = Analysis(
+    lambda report: report.has_choices,
+    lambda report, language: overview_blocks(
+        report.summaries, language, baselines=report.baselines, left_out=report.left_out
+    ),
+)
+LEFT_OUT = Analysis(
+    lambda report: not report.has_choices,  # else the overview states it
+    lambda report, language: left_out_blocks(report.left_out, language),
+)

@@ -25,6 +25,7 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.numbers import count, format_figure, format_range, format_value
+from evalui.report.words import band_text
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.metrics import Metric, is_added, metrics_in
 from evalui.types import Interval, Language
@@ -174,7 +175,7 @@ def _rank(summary: Summary, standings: Sequence[DatasetStanding], language: Lang
         if why := compared.unranked.get(summary.cell):
             return TextCell(NONE, localized(f"rank-none-{why}", language))
         if place := compared.rank_of(summary.cell.model):
-            return str(place.low) if place.low == place.high else f"{place.low}–{place.high}"
+            return band_text(place.low, place.high)
     return NONE
 
 

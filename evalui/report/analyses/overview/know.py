@@ -3,15 +3,21 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.messages import localized
+from evalui.messages import localized, messages
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.verdict import join_names, mode_word
-from evalui.report.analyses.overview.warnings import LEVELS, Level, ReportNote, notes, severity
-from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
+from evalui.report.analyses.overview.verdict import mode_word
+from evalui.report.analyses.overview.warnings import (
+    LEVELS,
+    NOTE_KINDS,
+    ReportNote,
+    notes,
+    severity,
+)
+from evalui.report.blocks import Block, Details, Link, Links, NoteLine, Notes
+from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cell_summary import Summary, is_unfinished
 from evalui.types import Cell, Language
 
-_KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}
 GUESSING = ("chance", "below-chance")  # notes on models no better than guessing
 _FILTERS: Mapping[str, str] = {"unreadable-many": "unreadable", "by-number": "", "ties": "tied"}
 
@@ -33,9 +39,11 @@ def what_to_know(
     left_out: Sequence[str] = (),
     unless: Collection[str] = (),
     places: Places | None = None,
-) -> Details:
-    """The section; `left_out` are sentences on what was not evaluated, `unless` rules that stand
-    elsewhere on the page.
+) -> Details | None:
+    """The section; None before there is a figure, if nothing stands against the run.
+
+    `left_out` are sentences on what was not evaluated, `unless` rules that stand elsewhere on the
+    page.
     """
     known = _known(summaries, language, baselines, unless)
     lines = [_line(one, summaries, language, places) for one in known]
@@ -45,6 +53,8 @@ def what_to_know(
     if places:
         health = Link(localized("know.health", language), places.view("health"))
         blocks.append(Links((health,)))
+    if not lines and not any(summary.done for summary in summaries):
+        return None
     if not lines:
         well = localized("know.well", language)
         name = localized("know.name-none", language)
@@ -68,9 +78,10 @@ def first_sentence(text: str) -> str:
 
 
 def _finding(line: NoteLine, language: Language) -> str:
-    gap = "：" if language == "zh" else ": "
     finding = first_sentence(line.text)
-    return f"{line.subject}{gap}{finding}" if line.subject else finding
+    if not line.subject:
+        return finding
+    return localized("of-model", language, model=line.subject, said=finding)
 
 
 def _known(
@@ -119,15 +130,17 @@ def _line(
     names = list(dict.fromkeys(_name(cell, summaries, language) for cell in one.cells))
     text = one.note.text
     if one.note.rule in _OF_FILE:
-        datasets = dict.fromkeys(cell.dataset for cell in one.cells)
-        subject = join_names(list(datasets), language)
+        subject, *others = dict.fromkeys(cell.dataset for cell in one.cells)
+        if others:
+            also = messages(language).count("know.also-datasets", len(others))
+            text = join_sentences(text, also)
     elif len(names) > 1:
         subject = names[0]
-        gap = "" if language == "zh" else " "
-        text += gap + localized("know.also", language, names=join_names(names[1:], language))
+        also = join_names_shortened(names[1:], language)
+        text = join_sentences(text, localized("know.also", language, names=also))
     else:
         subject = names[0]
-    return NoteLine(_KINDS[one.note.level], text, subject, _link(one, language, places))
+    return NoteLine(NOTE_KINDS[one.note.level], text, subject, _link(one, language, places))
 
 
 def _link(one: _Known, language: Language, places: Places | None) -> Link | None:
@@ -146,4 +159,4 @@ def _name(cell: Cell, summaries: Sequence[Summary], language: Language) -> str:
         parts.append(cell.dataset)
     if len({each.label for each in own}) > 1:
         parts.append(mode_word(cell.label, cell.mode, language, capital=False))
-    return ", ".join(parts)
+    return " · ".join(parts)

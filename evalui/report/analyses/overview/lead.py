@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import mode_name, overview_title
+from evalui.report.analyses.overview.narrative import answers_at, mode_name, overview_title
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
 from evalui.report.analyses.overview.verdict import verdict
 from evalui.report.blocks import (
@@ -24,6 +24,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.report.words import band_text
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
 from evalui.scoring.cell_summary import Summary, is_unfinished
 from evalui.scoring.position_bias.counts import PositionTable
@@ -201,7 +202,7 @@ def _row(standing: DatasetStanding, model: str, language: Language) -> list[Tabl
     rank = standing.rank(model)
     first, second = _measures(standing)
     row: list[TableCell] = [
-        _places(rank.low, rank.high) if rank else NONE,
+        band_text(rank.low, rank.high) if rank else NONE,
         ModelCell(model, place, baseline, _below(standing, summary, language)),
         _plot(standing, summary, language, place=place, baseline=baseline),
         _figure(summary, first, language, lead=True, several=standing),
@@ -212,12 +213,11 @@ def _row(standing: DatasetStanding, model: str, language: Language) -> list[Tabl
         row.append(_bias(summary, language))
     for label in other_modes(standing):
         measure = "robust" if _shows_robust(standing, label) else "accuracy"
-        row.append(_figure(standing.cells.get((label, model)), measure, language))
+        other = standing.cells.get((label, model))
+        # Why the mode that ranks has none stands below the name.
+        missing = _missing(other, language)
+        row.append(_figure(other, measure, language, missing=missing))
     return row
-
-
-def _places(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}–{high}"
 
 
 def _below(standing: DatasetStanding, summary: Summary | None, language: Language) -> str:
@@ -274,13 +274,17 @@ def _figure(
     *,
     lead: bool = False,
     several: DatasetStanding | None = None,
+    missing: str = "",
 ) -> TableCell:
-    """A share with its range; of few questions the count, which claims no more than there is."""
+    """A share with its range; of few questions the count, which claims no more than there is.
+
+    `missing` is why there is none.
+    """
     share = None
     if summary is not None:
         share = summary.robust if measure == "robust" else summary.accuracy
     if share is None:
-        return TextCell(NONE, _missing(summary, language))
+        return TextCell(NONE, missing)
     size = "lead" if lead else "large"
     if share.n < HIDDEN_BELOW:
         of = localized("lead.of", language, n=count(share.n))
@@ -340,13 +344,8 @@ def picks(bias: StratumBias, language: Language) -> str:
     if bias.n < HIDDEN_BELOW:
         return localized("lead.picks-count", language, letter=letter, k=count(best), n=count(total))
     fields = {"letter": letter, "value": fixed(100 * best / total, 0)}
-    golds = [_stood(table, gold) for gold in range(table.n_options)]
+    golds = [answers_at(table, gold) for gold in range(table.n_options)]
     if len(set(golds)) == 1:
         return localized("lead.picks", language, **fields, fair=percent(table.chance))
     gold = fixed(100 * golds[slot] / sum(golds), 0)
     return localized("lead.picks-uneven", language, **fields, gold=gold)
-
-
-def _stood(table: PositionTable, gold: int) -> int:
-    """How many answers had their right option in a position."""
-    return sum(table.counts[gold]) + table.unreadable[gold] + table.tied[gold]

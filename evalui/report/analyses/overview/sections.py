@@ -38,6 +38,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
+from evalui.report.words import join_sentences
 from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
@@ -117,8 +118,7 @@ def _pairs_caption(standing: DatasetStanding, language: Language) -> Paragraph:
     )
     if not comparison_method(comparison, language):
         return Paragraph("", small=True)
-    gap = "" if language == "zh" else " "
-    return Paragraph(text + gap + localized("sure.all-tests", language), small=True)
+    return Paragraph(join_sentences(text, localized("sure.all-tests", language)), small=True)
 
 
 def sureness(standing: DatasetStanding, language: Language) -> str:
@@ -240,6 +240,8 @@ def _subject_finding(
         return _ahead(won[0], [_subjects(s, measure) for s in (*first, *others)], language)
     known = sorted(_subjects(own[0], measure).values(), key=lambda one: one[1].value)
     (worst, low), (best, high) = known[0], known[-1]
+    if low.value == high.value:
+        return localized("subjects.equal", language, value=format_value(low), of=count(len(known)))
     return localized(
         "subjects.between",
         language,

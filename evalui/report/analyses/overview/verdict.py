@@ -17,11 +17,11 @@ from evalui.report.analyses.statistics import (
 )
 from evalui.report.blocks import Headline
 from evalui.report.numbers import count, format_range, format_value, percent
+from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Interval, Language
 
-_MOST_NAMES = 3
 _PLENTY = 0.001  # the corrected p-value below which nobody asks for more questions
 _MOST_UNREADABLE = 0.5
 
@@ -55,7 +55,7 @@ def _of_several(standings: Sequence[DatasetStanding], language: Language) -> str
         return known.count("verdict.same-winner", k, first=first)
     if len(wins) == 1:
         return known("verdict.wins-some", first=first, won=count(most), k=count(k))
-    names = join_names([name for _, name in wins], language)
+    names = join_names_shortened([name for _, name in wins], language)
     return known("verdict.wins-differ", k=count(k), names=names)
 
 
@@ -107,15 +107,6 @@ def shares(summary: Summary, measure: str) -> Interval | None:
     return summary.robust if measure == "robust" else summary.accuracy
 
 
-def join_names(names: Sequence[str], language: Language) -> str:
-    """The first names and how many more there are."""
-    if len(names) > _MOST_NAMES + 1:
-        more = localized("know.more", language, n=count(len(names) - _MOST_NAMES))
-        names = [*names[:_MOST_NAMES], more]
-    head, last = localized("list.comma", language).join(names[:-1]), names[-1]
-    return localized("list.and", language, names=head, last=last) if head else last
-
-
 def mode_word(label: str, mode: str, language: Language, *, capital: bool = True) -> str:
     """A mode in a word, with what tells it from others of its kind: "Cloze", "Letters 5-shot"."""
     known, key = messages(language), f"mode.{mode}_short"
@@ -140,7 +131,7 @@ def _all_guessing(answered: Sequence[Summary], language: Language) -> Headline:
     key = "best" if len(answered) > 1 else "alone"
     support = localized(f"verdict.{key}", language, **_right(best))
     if key == "best":
-        support = _sentences([support, localized("support.no-rank", language)], language)
+        support = join_sentences(support, localized("support.no-rank", language))
     return Headline(localized("verdict.nobody", language), support)
 
 
@@ -207,11 +198,11 @@ def is_plenty(pair: CellComparison) -> bool:
 def _tied(standing: DatasetStanding, level: Sequence[str], language: Language) -> Headline:
     figures = [shares(standing.cells[standing.lead, name], standing.measure) for name in level]
     values = [format_value(share) for share in figures if share]
-    both = localized("list.and", language, names=f"{values[0]} %", last=f"{values[1]} %")
+    both = join_names_shortened([f"{value} %" for value in values[:2]], language)
     text = localized(
         f"verdict.tie-{_key(standing.measure)}",
         language,
-        names=join_names(level, language),
+        names=join_names_shortened(level, language),
         values=both if len(set(values)) == len(values) == 2 else _span(values),
     )
     pair = standing.pair(level[0], level[1])
@@ -278,7 +269,7 @@ def _with_modes(support: str, standing: DatasetStanding, language: Language) -> 
         mode = next(s.cell.mode for (label, _), s in standing.cells.items() if label == able[0])
         key = "same" if agreeing else "unsure"
         more = localized(f"support.{key}", language, mode=mode_word(able[0], mode, language))
-    return _sentences([support, more], language)
+    return join_sentences(support, more)
 
 
 def _other_order(
@@ -323,7 +314,3 @@ def _reversed(standing: DatasetStanding, label: str) -> CellComparison | None:
         if here and here.has_winner and pair.has_winner and not scripted:
             reversed_pairs += [pair] if _ahead(here) != _ahead(pair) else []
     return max(reversed_pairs, key=lambda pair: abs(pair.paired.difference), default=None)
-
-
-def _sentences(texts: Sequence[str], language: Language) -> str:
-    return ("" if language == "zh" else " ").join(filter(None, texts))

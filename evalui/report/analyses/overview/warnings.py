@@ -13,6 +13,7 @@ from evalui.report.analyses.overview.narrative import (
     above_chance,
     best_case_accuracy,
 )
+from evalui.report.blocks import Kind
 from evalui.report.numbers import (
     count,
     fixed,
@@ -29,6 +30,7 @@ from evalui.types import LETTERS, Interval, Language
 Level = Literal["bad", "warn", "info"]
 
 LEVELS: tuple[Level, ...] = ("bad", "warn", "info")
+NOTE_KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}
 _NEAR_TIES = 0.02  # of all trials
 CHOICES_ONLY_RULE = "choices-only"  # the note on answers that need no question
 _RULES: Mapping[str, tuple[Level, str]] = {
@@ -61,22 +63,27 @@ class ReportNote:
     text: str
 
 
+def state_notes(
+    state: str, error: str, done: int, total: int, language: Language, *, partial: str
+) -> list[ReportNote]:
+    """That a cell cannot run, failed, or lacks some of its results: `partial` is that sentence."""
+    made: list[ReportNote] = []
+    if state == "impossible":
+        made.append(ReportNote("info", "not-run", localized("not-run", language, reason=error)))
+    if state == "failed":
+        made.append(ReportNote("bad", "failed", localized("failed", language, reason=error)))
+    if done < total:
+        text = localized(partial, language, done=count(done), total=count(total))
+        made.append(ReportNote("warn", "partial", text))
+    return made
+
+
 def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the figures, most serious first."""
-    if summary.state == "impossible":
-        return (
-            ReportNote("info", "not-run", localized("not-run", language, reason=summary.error)),
-        )
-    made: list[ReportNote] = []
-    if summary.state == "failed":
-        made.append(
-            ReportNote("bad", "failed", localized("failed", language, reason=summary.error))
-        )
-    if summary.done < summary.total:
-        done, total = count(summary.done), count(summary.total)
-        made.append(
-            ReportNote("warn", "partial", localized("partial", language, done=done, total=total))
-        )
+    s = summary
+    made = state_notes(s.state, s.error, s.done, s.total, language, partial="partial")
+    if s.state == "impossible":
+        return tuple(made[:1])
     if summary.accuracy and summary.chance and summary.format:
         fired = cautions(evidence(summary, summary.accuracy))
         made += [_note(summary, summary.accuracy, each, language) for each in fired]

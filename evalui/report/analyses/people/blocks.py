@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from evalui.messages import localized
 from evalui.report.analyses.arena.document import kappa
 from evalui.report.analyses.arena.narrative import (
-    join_names,
     judge_name,
     standings_title,
 )
+from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.analyses.people.standings import Judges, judges_table, standings_table
 from evalui.report.blocks import (
@@ -23,6 +23,7 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.numbers import count, format_range, format_value
+from evalui.report.words import join_names
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import PANEL_NAME
@@ -308,3 +309,9 @@ def _outcome_text(duel: Duel, outcome: Outcome | None, language: Language) -> st
             return duel.model_b
         case _:
             return localized(f"people-{outcome}", language)
+
+
+PEOPLE = Analysis(
+    lambda report: bool(report.people),
+    lambda report, language: people_blocks(report.people, language, rule_based=report.baselines),
+)

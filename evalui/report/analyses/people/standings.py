@@ -1,15 +1,16 @@
 """The ratings of people beside those of judges, as tables: one drawn, one with every judge."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, floor
 from typing import Literal
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.figures import Standing
+from evalui.report.analyses.arena.standings import rating_axis, rating_range, rating_text
 from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.blocks import (
     NONE,
     Column,
+    Markers,
     ModelCell,
     PlotCell,
     PlotMark,
@@ -18,13 +19,8 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis
-from evalui.report.numbers import count, fixed
+from evalui.report.numbers import count
 from evalui.types import Language
-
-_START = 1000.0  # the rating of a model that has met nobody
-_TICK = 100  # points between two ticks
-_MOST_TICKS = 4
 
 Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its name
 
@@ -32,11 +28,8 @@ Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its na
 def contestant_cells(figures: PeopleFigures, rule_based: frozenset[str]) -> Mapping[str, ModelCell]:
     """The contestants with their markers, by name; scripts are grey and take no colour."""
     names = [one.name for one in figures.judged.contestants]
-    models = [name for name in names if name not in rule_based]
-    return {
-        name: ModelCell(name, models.index(name) if name in models else 0, name in rule_based)
-        for name in names
-    }
+    markers = Markers(names, rule_based)
+    return {name: markers.cell(name) for name in names}
 
 
 def standings_table(
@@ -50,7 +43,7 @@ def standings_table(
     head = {key: localized(f"head-{key}", language) for key in ("model", "people-elo", "counts")}
     columns = (
         Column(head["model"], width=200),
-        Column("", axis=_axis([*standings, *beside.values()])),
+        Column("", axis=rating_axis(_ends([*standings, *beside.values()]))),
         Column(head["people-elo"], right=True, lead=True, width=128),
         *(
             Column(localized("head-judge-elo", language, judge=name), right=True, width=144)
@@ -92,7 +85,7 @@ def _standing_row(
     marks = [_elo_mark(one), *(_elo_mark(other, hollow=True) for other in judged if other)]
     return (
         model,
-        PlotCell(tuple(marks), model.place, model.baseline, f"{one.elo:.0f}"),
+        PlotCell(tuple(marks), model.place, model.baseline, rating_text(one.elo)),
         _elo(one, size="lead"),
         *(_elo(other) for other in judged),
         _tally_text(one),
@@ -104,16 +97,9 @@ def _elo_mark(one: Standing, *, hollow: bool = False) -> PlotMark:
     return PlotMark(one.elo, one.elo_low, one.elo_high, hollow=hollow)
 
 
-def _axis(standings: Iterable[Standing]) -> Axis:
-    """Ratings in hundreds, as far as any range goes."""
-    ends = [
-        end for one in standings for end in (one.elo, one.elo_low, one.elo_high) if end is not None
-    ]
-    low = _TICK * floor(min(ends, default=_START) / _TICK)
-    high = _TICK * max(ceil(max(ends, default=_START) / _TICK), low // _TICK + 1)
-    step = _TICK * ceil((high - low) / _TICK / _MOST_TICKS)
-    ticks = range(low, high + 1, step)
-    return Axis(low, high, ticks, [count(tick) for tick in ticks])
+def _ends(standings: Iterable[Standing]) -> list[float]:
+    ends = (end for one in standings for end in (one.elo, one.elo_low, one.elo_high))
+    return [end for end in ends if end is not None]
 
 
 def _by_model(standings: Sequence[Standing]) -> dict[str, Standing]:
@@ -128,7 +114,5 @@ def _tally_text(standing: Standing) -> str:
 def _elo(standing: Standing | None, size: Literal["lead", "large", "row"] = "large") -> TableCell:
     if standing is None:
         return NONE
-    ends = ""
-    if standing.elo_low is not None and standing.elo_high is not None:
-        ends = f"{fixed(standing.elo_low, 0)}–{fixed(standing.elo_high, 0)}"
-    return ValueCell(fixed(standing.elo, 0), range=ends, size=size)
+    ends = rating_range(standing.elo_low, standing.elo_high)
+    return ValueCell(rating_text(standing.elo), range=ends, size=size)

@@ -51,6 +51,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
+from evalui.report.words import join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.significance import StatisticalTest
@@ -244,9 +245,7 @@ def _wrong_picks(bias: StratumBias, language: Language) -> str:
 
 
 def _caption(text: str, language: Language, leads: Mapping[str, str]) -> str:
-    if not leads:
-        return text
-    return text + ("" if language == "zh" else " ") + localized("cells-lead", language)
+    return join_sentences(text, localized("cells-lead", language)) if leads else text
 
 
 # ---------------------------------------------------------------- content or position

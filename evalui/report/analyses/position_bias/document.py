@@ -3,11 +3,13 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from evalui.messages import localized
+from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.overview.narrative import names, with_question
 from evalui.report.analyses.position_bias.blocks import BiasSubject, bias_blocks
 from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.analyses.position_bias.verdict import verdict
-from evalui.report.blocks import Block, Heading, Paragraph
+from evalui.report.blocks import Block, Heading, Markers, Paragraph
+from evalui.report.words import join_sentences
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Language
 
@@ -27,20 +29,19 @@ def bias_document(
         yield Heading(3, " · ".join(filter(None, (*called[cell], options))))
         headline = verdict(cell.model, subject.bias, language)
         yield Paragraph(headline.text, strong=True)
-        yield Paragraph(" ".join(filter(None, (headline.lead, headline.support))))
+        yield Paragraph(join_sentences(headline.lead, headline.support))
         yield from bias_blocks(subject, language)
     yield from _maps(subjects, summaries, language, baselines)
 
 
 def _subjects(summaries: Sequence[Summary], baselines: Collection[str]) -> Iterator[BiasSubject]:
-    models = dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines)
-    places = {model: place for place, model in enumerate(models)}
+    markers = Markers(tuple(dict.fromkeys(s.cell.model for s in summaries)), baselines)
     for number, summary in enumerate(with_question(summaries), start=1):
         model = summary.cell.model
         for bias in summary.bias.strata if summary.bias else ():
             options = f"-{bias.n_options}" if _has_several_sizes(summary) else ""
             is_baseline = model in baselines
-            place = places.get(model, 0)
+            place = markers.place(model)
             yield BiasSubject(summary, bias, place, is_baseline, f"-{number}{options}")
 
 
@@ -62,3 +63,9 @@ def _maps(
         if kind not in done:
             done.add(kind)
             yield from model_maps(subject, with_question(summaries), language, baselines=baselines)
+
+
+POSITION_BIAS = Analysis(
+    lambda report: bool(report.summaries),
+    lambda report, language: bias_document(report.summaries, language, baselines=report.baselines),
+)

@@ -184,6 +184,6 @@ def questions_in(result: CellResult, bias: StratumBias, grid_cell: GridCell) -> 
     made = strata(result.trials, result.cell.pattern)
     stratum = next(one for one in made if one.n_options == bias.n_options)
     slots, options = most_frequent(stratum)
-    counted = stratum.ids[(slots == grid_cell.slots) & (options == grid_cell.options)]
-    names = frozenset[str](counted.tolist())
+    ids = stratum.ids[(slots == grid_cell.slots) & (options == grid_cell.options)]
+    names = frozenset[str](ids.tolist())
     return tuple(sample for sample in result.samples.values() if sample.id in names)

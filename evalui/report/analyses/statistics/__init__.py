@@ -278,23 +278,6 @@ def _p_value(paired: PairedTTest) -> float:
 # ---------------------------------------------------------------- sentences
 
 
-def pair_sentence(pair: CellComparison, language: Language) -> str:
-    """The sentence on two models: who is ahead and by how much, or that nothing is certain.
-
-    Without a final stop, so that it serves as a title too.
-    """
-    who = {"first": pair.first.model, "second": pair.second.model}
-    paired = pair.paired
-    fields = who | {
-        "n": count(pair.n),
-        "gap": format_points(paired),
-        "span": format_points_range(paired),
-    }
-    if pair.detectable is not None:
-        fields["least"] = format_least_difference(pair.detectable)
-    return localized(f"pair-{_sentence_key(pair)}", language, **fields)
-
-
 def refusal_sentence(refusal: IncomparablePair, language: Language) -> str:
     """Why two cells are not compared."""
     who = {"first": refusal.first.model, "second": refusal.second.model}
@@ -328,23 +311,6 @@ def mcnemar_sentence(pair: CellComparison, language: Language) -> str:
     return localized("pair-mcnemar", language, **who, **fields)
 
 
-def rank_text(comparison: ComparisonSet, cell: Cell, language: Language) -> tuple[str, str]:
-    """The rank of a cell, and why it has none; "–" and "" if nothing can be ranked.
-
-    Models of one band share their rank: the questions do not tell them from its best.
-    """
-    from evalui.report.blocks import NONE  # with charts, which figures alone do not need
-
-    why: Unranked | None = comparison.unranked.get(cell)
-    if why:
-        return NONE, localized(f"rank-none-{why}", language)
-    place = comparison.rank_of(cell.model)
-    if place is None:
-        return NONE, ""
-    shared = sum(other.band == place.band for other in comparison.ranks) > 1
-    return localized("rank-shared" if shared else "rank", language, band=place.band), ""
-
-
 def format_points(paired: PairedTTest) -> str:
     """A difference in points: one decimal if its half-width is under 5 points, else none."""
     return signed_points(paired.difference, decimal_places(paired))
@@ -359,18 +325,6 @@ def format_points_range(paired: PairedTTest) -> str:
 def format_least_difference(difference: float) -> str:
     """The least visible difference in whole points, rounded up, so that it is never too small."""
     return fixed(max(1, -(-(100 * difference - 0.05) // 1)), 0)
-
-
-def _sentence_key(pair: CellComparison) -> str:
-    """The key of the sentence: its finding, and who of the two is no better than guessing."""
-    match pair.finding:
-        case "guessing":
-            both = pair.first_at_chance and pair.second_at_chance
-            return "guessing" if both else "guessing-first"
-        case "apart":
-            return "beats-guessing" if pair.second_at_chance else "beats"
-        case finding:
-            return finding
 
 
 def _p_values(values: Sequence[float], language: Language) -> str:

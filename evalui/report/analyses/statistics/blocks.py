@@ -1,6 +1,6 @@
 """How sure each figure is, every two models tested, and what could have been seen, as blocks."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import sqrt
 
@@ -14,7 +14,6 @@ from evalui.report.analyses.statistics import (
     format_least_difference,
     format_points,
     format_points_range,
-    rank_text,
     refusal_sentence,
 )
 from evalui.report.analyses.statistics.headline import comparison_sentence
@@ -26,6 +25,7 @@ from evalui.report.blocks import (
     Column,
     Details,
     Headline,
+    Markers,
     ModelCell,
     NoteLine,
     Notes,
@@ -48,6 +48,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
+from evalui.report.words import band_text
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
@@ -120,7 +121,7 @@ def _pairs_card(
     pairs = comparison.pairs[:_MOST_PAIRS]
     blocks: list[Block] = []
     if pairs:
-        blocks.append(_pair_table(pairs, _marker_places(summaries, baselines), language, suffix))
+        blocks.append(_pair_table(pairs, _markers(summaries, baselines), language, suffix))
     if len(pairs) < len(comparison.pairs):
         total = count(len(comparison.pairs))
         more = localized("statistics.first_pairs", language, n=count(len(pairs)), total=total)
@@ -139,17 +140,13 @@ def pairs_caption(pairs: Sequence[CellComparison], language: Language) -> str:
     return localized("compare.caption_grey" if grey else "compare.caption", language)
 
 
-def _marker_places(
-    summaries: Sequence[Summary], baselines: Collection[str]
-) -> dict[str, int | None]:
-    """The place of each model's marker, None for a scripted one."""
-    own = list(dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines))
-    return {model: place for place, model in enumerate(own)} | dict.fromkeys(baselines)
+def _markers(summaries: Sequence[Summary], baselines: Collection[str]) -> Markers:
+    return Markers(tuple(dict.fromkeys(s.cell.model for s in summaries)), baselines)
 
 
 def _pair_table(
     pairs: Sequence[CellComparison],
-    places: Mapping[str, int | None],
+    markers: Markers,
     language: Language,
     suffix: str,
 ) -> Table:
@@ -163,19 +160,23 @@ def _pair_table(
         Column(known("statistics.finding"), width=_FINDING_WIDTH),
     )
     rows = tuple(
-        (_names(pair, language), pair_plot(pair, places[pair.first.model]), *_pair(pair, language))
+        (
+            _names(pair, language),
+            pair_plot(pair, markers.cell(pair.first.model)),
+            *_pair(pair, language),
+        )
         for pair in pairs
     )
     return Table(columns, rows, lead=True, file=f"differences{suffix}.png")
 
 
-def pair_plot(pair: CellComparison, place: int | None) -> PlotCell:
-    """The difference of a pair on an axis of points; `place` None is that of a scripted model."""
+def pair_plot(pair: CellComparison, first: ModelCell) -> PlotCell:
+    """The difference of a pair on an axis of points, with the marker of its first model."""
     paired, missed = pair.paired, pair.undetected_difference
     return PlotCell(
         (PlotMark(100 * paired.difference, 100 * paired.low, 100 * paired.high),),
-        place or 0,
-        place is None,
+        first.place,
+        first.baseline,
         f"{format_points(paired)} ({format_points_range(paired)})",
         grey=None if missed is None else (-100 * missed, 100 * missed),
     )
@@ -224,21 +225,24 @@ def _ranks(
 ) -> list[Block]:
     if not (comparison.ranks or set(comparison.unranked.values()) - {"baseline"}):
         return []
-    places = _marker_places(summaries, baselines)
-
-    def model(name: str) -> ModelCell:
-        return ModelCell(name, places[name] or 0, places[name] is None)
-
+    markers = _markers(summaries, baselines)
     rows: list[tuple[TableCell, ...]] = [
-        (str(each.band), model(each.name), f"{percent(each.value)} %", _range(each.low, each.high))
+        (
+            str(each.band),
+            markers.cell(each.name),
+            f"{percent(each.value)} %",
+            band_text(each.low, each.high),
+        )
         for each in comparison.ranks
     ]
     rows += [
-        (NONE, model(cell.model), NONE, rank_text(comparison, cell, language)[1])
-        for cell in comparison.unranked
+        (NONE, markers.cell(cell.model), NONE, localized(f"rank-none-{why}", language))
+        for cell, why in comparison.unranked.items()
     ]
     keys = ("statistics.band", "column.model", "statistics.figure", "statistics.ranks")
-    finding = " · ".join(f"{_range(one.low, one.high)} {one.name}" for one in comparison.ranks[:3])
+    finding = " · ".join(
+        f"{band_text(one.low, one.high)} {one.name}" for one in comparison.ranks[:3]
+    )
     return [
         Details(
             "ranks",
@@ -253,10 +257,6 @@ def _ranks(
     ]
 
 
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}–{high}"
-
-
 # ---------------------------------------------------------------- errors
 
 
@@ -264,22 +264,11 @@ def errors_section(
     summaries: Sequence[Summary], language: Language, *, baselines: Collection[str] = ()
 ) -> Details:
     """Each cell over its orders with its clustered error and its design effect."""
-    places = _marker_places(summaries, baselines)
+    markers = _markers(summaries, baselines)
     called = names(summaries, language)
     keys = ("cell", "kind", "figure", "se", "t", "deff", "n", "trials", "effective")
     answered = [summary for summary in summaries if summary.accuracy]
-    rows = [
-        (
-            ModelCell(
-                s.cell.model,
-                places[s.cell.model] or 0,
-                places[s.cell.model] is None,
-                called[s.cell][1],
-            ),
-            *_error(s, language),
-        )
-        for s in answered
-    ]
+    rows = [(markers.cell(s.cell.model, called[s.cell][1]), *_error(s, language)) for s in answered]
     most = max(answered, key=_inflation)
     finding = localized("statistics.errors_finding", language)
     if _inflation(most) >= _INFLATED:

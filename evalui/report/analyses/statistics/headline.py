@@ -3,13 +3,14 @@
 from evalui.messages import localized
 from evalui.report.analyses.overview.sections import needed_share, sureness
 from evalui.report.analyses.overview.standing import DatasetStanding
-from evalui.report.analyses.overview.verdict import join_names, tied, winner
+from evalui.report.analyses.overview.verdict import tied, winner
 from evalui.report.analyses.statistics import (
     format_least_difference,
     format_points,
     format_points_range,
 )
 from evalui.report.numbers import count
+from evalui.report.words import join_names_shortened
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.types import Language
 
@@ -42,5 +43,5 @@ def comparison_sentence(standing: DatasetStanding, language: Language) -> str:
     if pair is None or pair.detectable is None:
         return sentence
     least = format_least_difference(pair.detectable)
-    named = join_names(level, language)
+    named = join_names_shortened(level, language)
     return localized("statistics.level_top", language, names=named, n=count(pair.n), least=least)

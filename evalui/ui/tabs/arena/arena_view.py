@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 from evalui.messages import Messages
 from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judged_by
+from evalui.report.analyses.base import Report
 from evalui.report.analyses.cost import cost_blocks
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_run import OpenPart, OpenRun, open_parts, part_blocks
+from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
 from evalui.report.analyses.people.figures import human_arenas
 from evalui.report.blocks import Block, Bullets
-from evalui.report.compile import Report
 from evalui.report.html import Html, div
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import CellRow, RunRow
@@ -73,14 +73,9 @@ class OpenRunView:
         return self._service.report(self.run.id, self.t.language)
 
     @cached_property
-    def open_run(self) -> OpenRun:
-        """The figures of its written answers."""
-        return self.report.open_run
-
-    @cached_property
     def parts(self) -> Sequence[OpenPart]:
         """One for each dataset and judge, and for people who voted on it."""
-        return open_parts(self.open_run, (*self.report.arenas, *human_arenas(self.report.people)))
+        return open_parts(self.report, (*self.report.arenas, *human_arenas(self.report.people)))
 
     @cached_property
     def offered(self) -> Sequence[int]:
@@ -114,7 +109,7 @@ class OpenRunView:
         """How tables and charts name the models, with links to the duels."""
         return OpenContext(
             self.t.language,
-            self.open_run.models,
+            self.report.answerers,
             self._service.baselines(),
             rules=self._service.scripted(),
             duels=partial(self.address, "duels"),
@@ -149,15 +144,16 @@ def _verdicts(t: Messages, arena: Arena) -> str:
 
 
 def open_overview(view: OpenRunView) -> Html:
-    """The part that is shown, below the switch of parts."""
-    shown = div(render_blocks(shown_blocks(view), suffix="-written"), cls="blocks")
+    """The part that is shown, below the switch of parts, on a page with a title of its own."""
+    blocks = render_blocks(shown_blocks(view), suffix="-written", titled=True)
+    shown = div(blocks, cls="blocks")
     return div(part_switch(view, "overview"), shown)
 
 
 def shown_blocks(view: OpenRunView) -> tuple[Block, ...]:
     """The part that is shown: its verdict, its tables and what folds below, cost, signatures."""
     return (
-        *part_blocks(view.open_run, view.part, view.context),
+        *part_blocks(view.report, view.part, view.context),
         *cost_blocks(view.report.expenses, view.t.language),
         Bullets(_signatures(view), signatures=True),
     )
@@ -184,6 +180,6 @@ def _signatures(view: OpenRunView) -> tuple[str, ...]:
     part = view.part
     if part.arena:
         return (part.arena.signature.replace("|", " · "),)
-    cells = [one.cell for one in view.open_run.answers if one.cell.dataset == part.dataset]
+    cells = [one.cell for one in view.report.answers if one.cell.dataset == part.dataset]
     cells += [part.rated.cell] if part.rated else []
     return tuple(cell.signature.replace("|", " · ") for cell in cells)

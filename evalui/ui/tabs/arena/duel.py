@@ -315,7 +315,7 @@ def _members(view: OpenRunView, verdict: Verdict) -> Html:
     t, panel = view.t, view.arena
     return definitions(
         (one.by, outcome_status(t, member))
-        for one in view.open_run.arenas
+        for one in view.report.arenas
         if one.by in panel.judges and one.dataset == panel.dataset
         for member in one.verdicts
         if member.duel == verdict.duel

@@ -53,7 +53,7 @@ def duels_page(view: OpenRunView, form: Form) -> Html:
         div(
             _listing(address, rows, opened, total=len(listed)),
             _opened_duel(address, listed, opened),
-            cls="two-pane",
+            cls="two-pane opened" if requested and opened else "two-pane",
         ),
         cls="stack",
         data_address=address.to(duel=requested and opened.key if opened else "").removeprefix("?"),
@@ -87,7 +87,7 @@ def _opened_duel(
 ) -> Html:
     view = address.view
     if opened is None:
-        return card(div(view.t("arena.duel.nothing"), cls="empty"))
+        return card(div(view.t("arena.duel.nothing"), cls="empty"), cls="col-r")
     at = listed.index(opened) if opened in listed else -1
     steps = {"k": at - 1, "j": at + 1}
     links = (
@@ -95,7 +95,9 @@ def _opened_duel(
         for key, place in steps.items()
         if at >= 0 and 0 <= place < len(listed)
     )
-    return div(div(*links, cls="links steps"), duel_card(view, opened, address.to(duel=opened.key)))
+    back = el("a", view.t("arena.duel.back", n=f"{len(listed):,}"), href=address.to(), cls="back")
+    steps = div(back, *links, cls="links steps")
+    return div(steps, duel_card(view, opened, address.to(duel=opened.key)), cls="col-r")
 
 
 def _step(address: _Address, meeting: JudgedPair, place: int, key: str) -> Html:

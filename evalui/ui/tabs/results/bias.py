@@ -53,7 +53,7 @@ def render(view: RunView, form: Form) -> Html:
         return _none(view)
     model = chosen.summary.cell.model
     is_baseline = model in view.baselines
-    subject = BiasSubject(chosen.summary, chosen.bias, view.marker_places[model], is_baseline)
+    subject = BiasSubject(chosen.summary, chosen.bias, view.markers.place(model), is_baseline)
     links, choice = BiasLinks(view.places, chosen.address), _choice(view, chosen, form)
     maps = model_maps(
         subject,

@@ -8,7 +8,7 @@ from evalui.report.render.page import render_blocks
 from evalui.types import Sample
 from evalui.ui.components.form import Form
 from evalui.ui.components.widgets import card
-from evalui.ui.tabs.results.run_view import RunView, model_places
+from evalui.ui.tabs.results.run_view import RunView
 
 
 def render(view: RunView, form: Form) -> Html:
@@ -18,12 +18,9 @@ def render(view: RunView, form: Form) -> Html:
     if not by_name:
         return card(div(el("h1", view.t("dataset.none")), cls="empty"))
     summaries = list(view.summaries.values())
-    places = model_places(summaries, view.baselines)
     parts: list[Html] = []
     for name, samples in by_name.items():
-        blind = choices_only_blocks(
-            summaries, name, view.language, places=places, baselines=view.baselines
-        )
+        blind = choices_only_blocks(summaries, name, view.language, markers=view.markers)
         heading = el("p", name, cls="meta gap") if len(by_name) > 1 else None
         blocks = health_blocks(samples, view.language, blind=blind)
         parts.append(div(heading, render_blocks(blocks)))

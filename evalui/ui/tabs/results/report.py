@@ -1,4 +1,4 @@
-"""Results, Report: the run as files to keep, and what report.html shows."""
+"""Results, Report: the run as files to keep, and on demand what report.html shows."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from evalui.report.export.formats import FORMATS, is_installed
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
-from evalui.ui.components.form import Form
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import size
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, note, titled
@@ -24,10 +24,12 @@ _WATCH = 1000  # milliseconds between looks at a file that is being sent
 
 
 def render(view: RunView, form: Form) -> Html:
-    """A link per format, then the report; the sizes of the files come after the page."""
-    del form
+    """A link per format; about the sizes of the files come after the page.
+
+    `preview` of the form opens the report below, which works out every analysis of the run.
+    """
     # The files of a run that is not finished change with each answer.
-    return _page(view, {}, poll=None if view.is_live else _AT_ONCE)
+    return _page(view, form, {}, poll=None if view.is_live else _AT_ONCE)
 
 
 def act(view: RunView, action: Action) -> Html | None:
@@ -36,7 +38,7 @@ def act(view: RunView, action: Action) -> Html | None:
     sizes = service.export_sizes(view.run.id, view.language)
     # A link that was just followed is known here a moment later.
     watched = action.do == "watch" or service.exports.progress(view.run.id)
-    return _page(view, sizes, poll=_WATCH if watched else None)
+    return _page(view, action.form, sizes, poll=_WATCH if watched else None)
 
 
 def downloads(
@@ -92,12 +94,20 @@ def _sent(t: Messages, size_of_file: int | None, progress: ExportProgress | None
     return t("report.sent", sent=size(progress.sent), whole=about)
 
 
-def _page(view: RunView, sizes: Mapping[str, int], poll: int | None) -> Html:
+def _page(view: RunView, form: Form, sizes: Mapping[str, int], poll: int | None) -> Html:
     weigh = {"data_poll": poll, "data_sizes": "1"} if poll else {}
+    opened = bool(field_value(form, "preview"))
     progress = view.service.exports.progress(view.run.id)
-    shown = render_blocks(tuple(blocks(view.report, view.language)), filed=True)
-    return div(
-        downloads(view.t, view.run, sizes, progress),
-        el("section", el("p", "report.html", cls="meta"), shown, cls="card filed gap"),
-        **weigh,
-    )
+    return div(downloads(view.t, view.run, sizes, progress), _preview(view, opened=opened), **weigh)
+
+
+def _preview(view: RunView, *, opened: bool) -> Html:
+    """The report on the page, or the way to it."""
+    t = view.t
+    href = view.address("report") if opened else view.address("report", preview="1")
+    way = el("a", t("report.preview_close" if opened else "report.preview"), href=href, cls="btn")
+    head = div(el("h2", "report.html"), way, cls="card-h")
+    if not opened:
+        return el("section", head, cls="card gap")
+    shown = render_blocks(blocks(view.report, view.language), filed=True)
+    return el("section", head, shown, cls="card filed gap")

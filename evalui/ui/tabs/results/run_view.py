@@ -1,16 +1,15 @@
 """What the views of one run share."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 from evalui.messages import Messages
+from evalui.report.analyses.base import Report
 from evalui.report.analyses.open_answers.figures import AnswerSummary
 from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.statistics import ComparisonSet, comparisons
-from evalui.report.compile import Report
-from evalui.report.html import Html
-from evalui.report.icons import model_name
+from evalui.report.blocks import Markers
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import JUDGE, OPEN
@@ -87,12 +86,6 @@ class RunView:
         """The address of a view of this run, with what decides what it shows."""
         return self.places.view(sub, **more)
 
-    def label(self, cell: CellRow) -> str:
-        """What the pickers call a cell: model, dataset if there are several, mode."""
-        several = len({other.cell.dataset for other in self.cells}) > 1
-        parts = [cell.cell.model, cell.cell.dataset if several else "", mode_label(self.t, cell)]
-        return " · ".join(part for part in parts if part)
-
     def heading(self, comparison: ComparisonSet) -> str:
         """What distinguishes a comparison from the others of the run; "" if it is the only one."""
         kinds = dict.fromkeys((s.cell.dataset, s.cell.label) for s in self.with_question.values())
@@ -105,17 +98,10 @@ class RunView:
         return " · ".join(part for part in parts if part)
 
     @cached_property
-    def marker_places(self) -> Mapping[str, int]:
-        """The place of each multiple-choice model, see `model_places`."""
-        return model_places(list(self.with_question.values()), self.baselines)
-
-    def model(self, name: str, label: str = "") -> Html:
-        """A multiple-choice model with its marker; `label` stands in place of its name."""
-        return model_name(label or name, self.marker_places[name], name in self.baselines)
-
-    def choices(self, cells: Sequence[int]) -> Mapping[str, str]:
-        """The cells of these ids as a picker offers them."""
-        return {str(cell.id): self.label(cell) for cell in self.cells if cell.id in cells}
+    def markers(self) -> Markers:
+        """The markers of its multiple-choice models."""
+        models = dict.fromkeys(summary.cell.model for summary in self.summaries.values())
+        return Markers(tuple(models), self.baselines)
 
     def cell(self, cell_id: str) -> CellRow:
         """The cell of an id from a form, else the first that has answers."""
@@ -123,9 +109,3 @@ class RunView:
             if str(cell.id) == cell_id:
                 return cell
         return next((cell for cell in self.answering_cells if cell.done), self.answering_cells[0])
-
-
-def model_places(summaries: Sequence[Summary], baselines: Collection[str]) -> dict[str, int]:
-    """The place of each model in the run, which decides its marker; baselines take none."""
-    models = dict.fromkeys(s.cell.model for s in summaries if s.cell.model not in baselines)
-    return {model: place for place, model in enumerate(models)} | dict.fromkeys(baselines, 0)

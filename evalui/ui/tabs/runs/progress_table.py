@@ -76,7 +76,11 @@ def progress_table(
         cls="matrix",
         style=f"min-width:{160 + 220 * len(columns)}px",
     )
-    still = any(cell.state in ("waiting", "running") for cell in cells)
+    # Written answers and verdicts have no accuracy.
+    still = any(
+        cell.state in ("waiting", "running") and cell.cell.mode not in (OPEN, JUDGE)
+        for cell in cells
+    )
     moving = still and any(cell.done for cell in cells)
     return join(
         div(table, cls="scroll"),

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from scoring_examples import variant_from_label
 
 from evalui.errors import SpecError
 from evalui.modes.prompts import templates
@@ -17,7 +18,7 @@ from evalui.modes.prompts.templates import (
     render_cloze,
     text_before_letter,
 )
-from evalui.scoring.choice.permutations import variant_from_label, variants
+from evalui.scoring.choice.permutations import variants
 from evalui.types import Message, Sample, Variant
 
 GOLDEN = json.loads(

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import openpyxl
 import pytest
 
-from evalui.report.compile import Report, compile_report, markdown
+from evalui.report.analyses.base import Report
+from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import write
 from evalui.types import Language
 

@@ -10,6 +10,7 @@ from evalui.report.blocks import (
     Card,
     Details,
     Headline,
+    Markers,
     Notes,
     StateCell,
     Table,
@@ -19,7 +20,7 @@ from evalui.report.render.text import cell_text
 from evalui.scoring.cell_summary import Summary, summarise
 from evalui.types import Cell, CellResult, Reading, Sample, Trial, Variant
 
-PLACES = {"small": 0}
+MARKERS = Markers(("small",))
 
 
 def samples(n: int, *, subjects: int = 1, right: str = "wxyz", gold: int | None = None):
@@ -58,7 +59,7 @@ def reading(place: int, *, is_right: bool) -> Reading:
 
 def blind(right: int, whole: int, n: int = 200) -> Details:
     cells = [summary("multiple_choice", whole, n), summary("choices_only", right, n)]
-    (section,) = choices_only_blocks(cells, "colours", "en", places=PLACES)
+    (section,) = choices_only_blocks(cells, "colours", "en", markers=MARKERS)
     assert isinstance(section, Details)
     return section
 
@@ -157,7 +158,7 @@ def test_of_few_questions_no_balance_is_stated(n: int):
 
 def test_a_run_with_the_question_only_shows_what_is_missing():
     (section,) = choices_only_blocks(
-        [summary("multiple_choice", 9, 20)], "colours", "en", places={}
+        [summary("multiple_choice", 9, 20)], "colours", "en", markers=Markers(())
     )
     assert isinstance(section, Details)
     assert section.finding == "Not tested: no model ran with the options alone."

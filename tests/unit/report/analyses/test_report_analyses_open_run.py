@@ -85,8 +85,7 @@ def test_a_dataset_has_a_part_for_each_judge_its_panel_first_and_people_last():
     report = compile_report(
         "Run", judged_run(judges=("one", "two")), votes={"open-qa": votes("ann")}
     )
-    run = report.open_run
-    shown = open_parts(run, (*run.arenas, *human_arenas(report.people)))
+    shown = open_parts(report, (*report.arenas, *human_arenas(report.people)))
     assert [part.judge for part in shown] == ["panel", "one", "two", "people"]
     assert [part.label("en", frozenset({"two"})) for part in shown] == [
         "all judges together",
@@ -94,7 +93,7 @@ def test_a_dataset_has_a_part_for_each_judge_its_panel_first_and_people_last():
         "two (rule-based)",
         "people",
     ]
-    assert [part.judge for part in open_parts(run)] == ["panel", "one", "two"]
+    assert [part.judge for part in open_parts(report)] == ["panel", "one", "two"]
 
 
 def test_datasets_without_a_judge_have_a_part_of_their_own():
@@ -159,7 +158,7 @@ def test_a_file_names_dataset_and_judge_above_each_part():
 
 def test_models_have_one_place_in_every_part():
     run = _run([*judged_run(), rating_result({"late": [9.0] * 12}, dataset="marks")])
-    context = OpenContext("en", run.models)
+    context = OpenContext("en", run.answerers)
     places = {
         (cell["name"], cell["place"])
         for part in open_parts(run)
@@ -173,7 +172,7 @@ def test_every_example_has_a_part():
 
 
 def _run(results):
-    return compile_report("Run", results).open_run
+    return compile_report("Run", results)
 
 
 def _models(value: object) -> Iterator[JsonBlock]:

@@ -17,11 +17,11 @@ from evalui.report.analyses.statistics import (
     comparison_method,
     comparisons,
     format_least_difference,
-    pair_sentence,
-    rank_text,
+    format_points,
+    format_points_range,
 )
 from evalui.report.analyses.statistics.blocks import pair_plot, pairs_caption, statistics_blocks
-from evalui.report.blocks import Card, Details, Headline
+from evalui.report.blocks import Card, Details, Headline, ModelCell, Table
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Language
 
@@ -41,20 +41,15 @@ def test_a_small_difference_that_passes_its_test_is_a_win_and_never_invisible():
     assert pair.detectable is not None
     assert pair.detectable > pair.paired.difference
     for language in LANGUAGES:
-        text = " ".join(
-            (
-                *(pair_sentence(each, language) for each in found.pairs),
-                comparison_method(found, language),
-            )
-        )
-        assert not MISSED.search(text + pairs_caption(found.pairs, language))
-    assert pair_sentence(pair, "en") == "a beats b by 4.9 points (0.4–9.4)"
-    assert pair_plot(pair, 0).grey is None
+        text = comparison_method(found, language) + pairs_caption(found.pairs, language)
+        assert not MISSED.search(text)
+    assert (format_points(pair.paired), format_points_range(pair.paired)) == ("4.9", "0.4–9.4")
+    assert pair_plot(pair, ModelCell("a")).grey is None
 
 
 def test_the_mark_of_a_pair_has_its_range_and_grey_is_what_may_be_missed():
     found, pair = only_pair(LEVEL)
-    cell = pair_plot(pair, None)
+    cell = pair_plot(pair, ModelCell("a", baseline=True))
     (mark,) = cell.marks
     ends = (pair.paired.difference, pair.paired.low, pair.paired.high)
     assert (mark.value, mark.low, mark.high) == pytest.approx([100 * end for end in ends])
@@ -73,32 +68,31 @@ def test_the_mark_of_a_pair_has_its_range_and_grey_is_what_may_be_missed():
 def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one():
     found, pair = only_pair(LEVEL)
     assert pair.finding == "level"
-    assert pair_sentence(pair, "en") == (
-        "a and b cannot be told apart with 245 questions; "
-        "between these two, a true difference under 7 points would usually be missed"
-    )
-    assert pair_sentence(pair, "zh") == (
-        "245 题分不出 a 与 b 的高下；两者的真实差别若低于 7 分，通常看不出来"
-    )
+    assert pair.undetected_difference is not None
+    assert format_least_difference(pair.undetected_difference) == "7"
     assert "would usually miss" in pairs_caption(found.pairs, "en")
     assert "通常看不出" in pairs_caption(found.pairs, "zh")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_of_two_guessers_nobody_wins(language: Language):
-    found, pair = only_pair(GUESSING)
+@pytest.mark.parametrize(
+    ("language", "why"), [("en", "no better than guessing"), ("zh", "不比乱猜好")]
+)
+def test_of_two_guessers_nobody_wins(language: Language, why: str):
+    cells = two(*GUESSING)
+    (found,) = comparisons(cells)
+    (pair,) = found.pairs
     assert (pair.significant, pair.finding) == (True, "guessing")
     assert found.ranks == ()
-    assert (
-        pair_sentence(pair, language)
-        == {
-            "en": "a and b are not ranked: neither is better than guessing",
-            "zh": "a 与 b 不分高下：都不比乱猜好",
-        }[language]
-    )
+    assert [row[-1] for row in pairs_table(found.pairs, language).rows] == [why]
     assert comparison_method(found, language) == ""
-    why = {"en": "no better than guessing", "zh": "不比乱猜好"}[language]
-    assert rank_text(found, pair.first, language) == ("–", why)
+    ranks = next(
+        block
+        for block in statistics_blocks(cells, found, language)
+        if isinstance(block, Details) and block.key == "ranks"
+    )
+    table = ranks.blocks[0]
+    assert isinstance(table, Table)
+    assert [(row[0], row[-1]) for row in table.rows] == [("–", why)] * 2
 
 
 def test_of_two_guessers_no_section_claims_a_decision():
@@ -112,10 +106,8 @@ def test_of_two_guessers_no_section_claims_a_decision():
 
 def test_who_beats_a_guesser_beats_no_more_than_that():
     found, pair = only_pair((48, 60, 5, 132))
-    assert pair_sentence(pair, "en") == (
-        "a beats b by 22 points (17–28); b is no better than guessing"
-    )
-    assert pair_sentence(pair, "zh").endswith("；b 不比乱猜好")
+    assert (pair.finding, pair.second_at_chance) == ("apart", True)
+    assert (format_points(pair.paired), format_points_range(pair.paired)) == ("22", "17–28")
     assert [place.name for place in found.ranks] == ["a"]
 
 
@@ -124,11 +116,9 @@ def test_a_guesser_that_is_ahead_wins_nothing():
     one, other = two(70, 60, 30, 85)
     guesser = Summary(**{f: getattr(one, f) for f in one.__slots__} | {"chance": 0.52})
     (found,) = comparisons([guesser, other])
-    assert found.pairs[0].finding == "guessing"
-    assert pair_sentence(found.pairs[0], "en") == (
-        "a and b are not ranked: a is no better than guessing"
-    )
-    assert pair_sentence(found.pairs[0], "zh") == "a 与 b 不分高下：a 不比乱猜好"
+    (pair,) = found.pairs
+    assert (pair.finding, pair.leader_at_chance, pair.second_at_chance) == ("guessing", True, False)
+    assert not pair.has_winner
 
 
 def test_the_pairs_show_no_p_of_guessers():
@@ -173,19 +163,15 @@ def test_no_page_tells_a_difference_as_a_win_and_as_invisible(summaries: list[Su
     (found,) = comparisons(summaries)
     guessers = {s.cell.model for s in summaries if not s.above_chance}
     assert not guessers & {place.name for place in found.ranks}
-    for language, won in (
-        ("en", r"^(\w+) (?:beats|is ahead of) "),
-        ("zh", r"(\w+) (?:比|每一题都比) "),
-    ):
-        said = [(pair, pair_sentence(pair, language)) for pair in found.pairs]
-        for pair, sentence in said:
-            winner = re.search(won, sentence)
-            assert bool(winner) == (pair.finding in ("apart", "steady"))
-            assert not (winner and MISSED.search(sentence))
-            if winner:
-                assert winner[1] not in guessers
+    for language, won in (("en", "a real difference"), ("zh", "确有差别")):
+        for pair in found.pairs:
+            (row,) = pairs_table([pair], language).rows
+            assert (row[-1] == won) == (pair.finding in ("apart", "steady"))
+            if pair.has_winner:
+                ahead = pair.first if pair.paired.difference > 0 else pair.second
+                assert ahead.model not in guessers
                 assert pair.undetected_difference is None
-        wins = [pair for pair, _ in said if pair.has_winner]
+        wins = [pair for pair in found.pairs if pair.has_winner]
         whole = comparison_method(found, language)
         # What is said of all pairs together may not doubt any of those that were told apart.
         assert not (wins and MISSED.search(whole))
@@ -196,9 +182,6 @@ def test_no_page_tells_a_difference_as_a_win_and_as_invisible(summaries: list[Su
             better, worse = (found.rank_of(cell.model) for cell in (pair.first, pair.second))
             if better and worse:
                 assert better.high < worse.low or better.band <= worse.band
-        for pair, sentence in said:
-            if pair.undetected_difference is not None and pair.finding == "level":
-                assert format_least_difference(pair.undetected_difference) in sentence
 
 
 @given(runs())

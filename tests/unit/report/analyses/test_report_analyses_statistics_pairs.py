@@ -12,9 +12,9 @@ from evalui.report.analyses.statistics import (
     comparison_method,
     comparisons,
     format_least_difference,
+    format_points,
+    format_points_range,
     mcnemar_sentence,
-    pair_sentence,
-    rank_text,
     refusal_sentence,
     unranked_reason,
 )
@@ -56,58 +56,30 @@ def three():
 
 
 @pytest.mark.parametrize(
-    ("given", "english", "chinese"),
+    ("given", "finding", "gap", "span"),
     [
-        (
-            _pair(),
-            "late beats early by 30 points (24–36)",
-            "late 比 early 高 30 分（合理范围 24–36）",
-        ),
-        (
-            # A half-width under 5 points deserves a decimal.
-            _pair(0.041, 0.012, 0.070, 0.006),
-            "late beats early by 4.1 points (1.2–7.0)",
-            "late 比 early 高 4.1 分（合理范围 1.2–7.0）",
-        ),
-        (
-            _pair(0.02, -0.04, 0.08, 0.5),
-            "late and early cannot be told apart with 240 questions; "
-            "between these two, a true difference under 8 points would usually be missed",
-            "240 题分不出 late 与 early 的高下；两者的真实差别若低于 8 分，通常看不出来",
-        ),
-        (
-            # Significant alone, but not among several: the corrected p decides.
-            _pair(0.05, 0.001, 0.099, 0.06),
-            "late and early cannot be told apart with 240 questions; "
-            "between these two, a true difference under 8 points would usually be missed",
-            "240 题分不出 late 与 early 的高下；两者的真实差别若低于 8 分，通常看不出来",
-        ),
-        (
-            _pair(n=29),
-            "late and early: too few questions to tell (29)",
-            "late 与 early：题目太少，无法判断（29 题）",
-        ),
-        (
-            _same(0.0),
-            "By this figure x and y are equal on each of 240 questions",
-            "就这一指标而言，x 与 y 在 240 题上逐题相同",
-        ),
-        (
-            _same(1.0),
-            "x is ahead of y by 100.0 points on each of 240 questions",
-            "240 题中，x 每一题都比 y 高 100.0 分",
-        ),
+        (_pair(), "apart", "30", "24–36"),
+        # A half-width under 5 points deserves a decimal.
+        (_pair(0.041, 0.012, 0.070, 0.006), "apart", "4.1", "1.2–7.0"),
+        (_pair(0.02, -0.04, 0.08, 0.5), "level", "2", "−4–8"),
+        # Significant alone, but not among several: the corrected p decides.
+        (_pair(0.05, 0.001, 0.099, 0.06), "level", "5.0", "0.1–9.9"),
+        (_pair(n=29), "few", "30", "24–36"),
+        (_same(0.0), "same", "0.0", "0.0–0.0"),
+        (_same(1.0), "steady", "100.0", "100.0–100.0"),
     ],
 )
-def test_a_pair_in_one_sentence(given: CellComparison, english: str, chinese: str):
-    assert pair_sentence(given, "en") == english
-    assert pair_sentence(given, "zh") == chinese
+def test_a_pair_has_one_finding_and_its_difference_in_points(
+    given: CellComparison, finding: str, gap: str, span: str
+):
+    assert given.finding == finding
+    assert (format_points(given.paired), format_points_range(given.paired)) == (gap, span)
 
 
 @pytest.mark.parametrize("n", [29, 10, 2])
 def test_few_questions_are_never_called_equal_or_unequal(n: int):
     for given in (_pair(n=n), _pair(0.0, -0.1, 0.1, 1.0, n), _same(0.0, n), _same(1.0, n)):
-        assert "too few questions" in pair_sentence(given, "en")
+        assert given.finding == "few"
 
 
 def test_the_first_is_the_better_one(three):
@@ -171,7 +143,7 @@ def test_of_few_questions_no_p_is_told():
     ]
     (found,) = comparisons(summaries)
     assert comparison_method(found, "en") == ""
-    assert pair_sentence(found.pairs[0], "en") == "a and b: too few questions to tell (24)"
+    assert [row[-1] for row in pairs_table(found.pairs, "en").rows] == ["too few questions"]
 
 
 def test_identical_models_are_not_a_test():
@@ -179,9 +151,7 @@ def test_identical_models_are_not_a_test():
     (found,) = comparisons(summaries)
     assert found.pairs[0].adjusted == 1
     assert not found.pairs[0].significant
-    assert pair_sentence(found.pairs[0], "en") == (
-        "By this figure a and b are equal on each of 120 questions"
-    )
+    assert [row[-1] for row in pairs_table(found.pairs, "en").rows] == ["equal on each question"]
     assert mcnemar_sentence(found.pairs[0], "en") == "No question separates a and b."
 
 
@@ -222,7 +192,6 @@ def test_one_that_cannot_be_compared_leaves_all_without_a_rank(three):
     other = summarise(cell_result(right, model="other", signature="e@1|mode:generation"))
     (found,) = comparisons([*three, other])
     assert (len(found.pairs), len(found.incomparable), found.ranks) == (3, 3, ())
-    assert rank_text(found, three[0].cell, "en") == ("–", "")
 
 
 def test_a_tie_counts_in_part_but_is_not_right(make_result):
@@ -250,12 +219,11 @@ def test_cells_without_a_common_question_are_refused():
 
 def test_models_of_one_band_share_their_rank(three):
     (found,) = comparisons(three)
-    words = [rank_text(found, summary.cell, "en") for summary in three]
-    assert words == [("Rank 1", ""), ("Rank 2", ""), ("Rank 3", "")]
+    assert [place.band for place in found.ranks] == [1, 2, 3]
     again = summarise(cell_result(halting(5), model="same"))
     (found,) = comparisons([*three, again])
-    assert rank_text(found, again.cell, "en")[0] == "Rank 2, shared"
-    assert rank_text(found, again.cell, "zh")[0] == "第 2 档（并列）"
+    assert {place.name: place.band for place in found.ranks}["same"] == 2
+    assert sorted(place.band for place in found.ranks) == [1, 2, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +243,7 @@ def test_who_is_not_ranked_and_why(change: dict[str, float], why: str | None):
 def test_guessers_are_compared_but_have_no_rank(three):
     blind = summarise(cell_result(lambda *_: 0, model="always-A"))
     (found,) = comparisons([*three, blind])
-    assert rank_text(found, blind.cell, "en") == ("–", "no better than guessing")
+    assert found.unranked == {blind.cell: "guessing"}
     assert len(found.pairs) == 6
     assert [place.name for place in found.ranks] == ["sure", "less", "fond"]
 

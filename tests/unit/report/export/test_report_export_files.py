@@ -14,7 +14,8 @@ from open_examples import DATASET, judged_run, rating_result, votes
 
 from evalui.datasets.external_answers import read_answers
 from evalui.errors import UnknownName
-from evalui.report.compile import Report, compile_report
+from evalui.report.analyses.base import Report
+from evalui.report.compile import compile_report
 from evalui.report.export.files import (
     battle_lines,
     parts,

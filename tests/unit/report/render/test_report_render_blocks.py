@@ -74,7 +74,7 @@ def text():
 
 def test_sections_that_fold_share_one_frame(screen):
     assert screen.count('class="disc"') == 1
-    assert screen.count("<details") == 2
+    assert screen.count("<details") == 3
     assert "<details open" not in screen
 
 

@@ -3,11 +3,12 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from judged_examples import report_of
 from open_examples import judge_result, judged_run
 
 from evalui.report.analyses.arena.figures import arena
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_run import OpenRun, open_blocks
+from evalui.report.analyses.open_run import open_blocks
 from evalui.report.blocks import Bullets, Heading
 from evalui.report.charts import theme
 from evalui.report.compile import compile_report
@@ -100,8 +101,7 @@ def test_hostile_judges_models_and_capabilities_stay_text():
     judged = arena(judge_result(models=(_HOSTILE, "early", "late"), n=12))
     dimensions = tuple(replace(one, name=_HOSTILE) for one in judged.dimensions)
     changed = replace(judged, by=_HOSTILE, dimensions=dimensions)
-    run = OpenRun((), (changed,), (), ())
-    blocks = (Heading(1, _HOSTILE), *open_blocks(run, OpenContext("en")))
+    blocks = (Heading(1, _HOSTILE), *open_blocks(report_of(changed), OpenContext("en")))
     page = _Page(as_page(blocks, "en"))
     assert "script" not in page.tags
     assert all(link.startswith("data:") for link in page.links)

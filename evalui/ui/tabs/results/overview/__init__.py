@@ -4,6 +4,7 @@ from evalui.messages import Messages
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.standing import standings
 from evalui.report.blocks import Block, Headline
+from evalui.report.compile import added_blocks
 from evalui.report.html import Child, Html, div, el
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import Form, field_value
@@ -18,7 +19,8 @@ def render(view: RunView, form: Form) -> Html:
     """
     if not view.has_choices:
         written = OpenRunView(view.service, view.t, view.run.id, form)
-        return div(part_switch(written, "overview"), answer_page(view, shown_blocks(written)))
+        blocks = _with_added(view, shown_blocks(written))
+        return div(part_switch(written, "overview"), answer_page(view, blocks))
     blocks = overview_blocks(
         list(view.summaries.values()),
         view.language,
@@ -32,11 +34,17 @@ def render(view: RunView, form: Form) -> Html:
     guessing = all(
         each.guessing for each in standings(list(view.summaries.values()), baselines=view.baselines)
     )
-    page = answer_page(view, blocks, guessing=guessing)
+    page = answer_page(view, _with_added(view, blocks), guessing=guessing)
     if not view.answers:
         return page
     written = OpenRunView(view.service, view.t, view.run.id, form)
     return div(page, el("h2", written.part.dataset, cls="gap"), open_overview(written))
+
+
+def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks with what analyses of other packages say before the signature, their last."""
+    added = added_blocks(view.report, view.language).values()
+    return (*blocks[:-1], *(block for each in added for block in each), blocks[-1])
 
 
 def answer_page(view: RunView, blocks: tuple[Block, ...], *, guessing: bool = False) -> Html:

@@ -45,10 +45,17 @@ class SamplesView:
         self._reader = QuestionReader(service.database, service.cache)
 
     def act(self, run: RunView, action: Action) -> Html | None:
-        """The view after a field was changed; None for anything else."""
+        """The view after a field was changed; None for anything else.
+
+        The question that is opened stays open if it is among those that are listed then.
+        """
         if action.do != "set":
             return None
-        return self.render(run, changed_form(action.form, action.value("name")))
+        form = changed_form(action.form, action.value("name"))
+        address = read_address(run.run.id, form)
+        if not self._reader.has_matching(_shown_cell(run, address.cell), address):
+            form = {**form, "q": "", "sample": ""}
+        return self.render(run, form)
 
     def render(self, run: RunView, form: Form) -> Html:
         """Filters, list and question as the address in `form` names them."""

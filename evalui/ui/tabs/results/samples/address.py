@@ -102,14 +102,14 @@ def read_address(run_id: str, form: Form) -> SamplesAddress:
 def changed_form(form: Form, changed: str) -> Form:
     """The form after a user has changed the field of that name.
 
-    Another filter shows another list, from its beginning; another dataset or mode has none of the
-    filters that were chosen; anything else keeps the question that is `opened`.
+    Another filter shows another list; another dataset or mode has none of the filters that were
+    chosen; anything else keeps the question that is `opened`.
     """
     if changed == "group":
-        dropped = ("q", "sample", "rows", "order", *_OF_A_CELL)
+        dropped = ("rows", "order", *_OF_A_CELL)
         return {**form, "cell": field_value(form, "group"), **dict.fromkeys(dropped, "")}
     if changed in FILTERS:
-        return {**form, **dict.fromkeys(("q", "sample", "rows"), "")}
+        return {**form, "rows": ""}
     return {**form, "q": field_value(form, "opened") or field_value(form, "q")}
 
 

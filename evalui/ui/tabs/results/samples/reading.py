@@ -74,6 +74,11 @@ class QuestionReader:
             **{name: ids[places[0]] if places else "" for name, places in beside.items()},
         )
 
+    def has_matching(self, row: CellRow, address: SamplesAddress) -> bool:
+        """Whether the filters of an address let the question pass that it names."""
+        place = self._place(row, address, ())
+        return place is not None and place in self._matching(row, address.wanted)
+
     def opened_question(
         self,
         row: CellRow,

@@ -1,11 +1,12 @@
 from dataclasses import replace
 
 import pytest
+from judged_examples import report_of
 from open_examples import judge_result, judged_run, rating_result
 
 from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_run import OpenRun, open_blocks
+from evalui.report.analyses.open_run import open_blocks
 from evalui.report.charts import theme
 from evalui.report.compile import compile_report, markdown
 from evalui.report.numbers import signed
@@ -43,8 +44,7 @@ def _rows(text: str, head: str, *, after: str = "") -> dict[str, list[str]]:
 
 def _alone(found: Arena) -> str:
     """The part of a report on one arena without its answers."""
-    run = OpenRun((), (found,), (), ())
-    return as_markdown(tuple(open_blocks(run, OpenContext("en"))))
+    return as_markdown(tuple(open_blocks(report_of(found), OpenContext("en"))))
 
 
 def test_the_verdict_leads_and_every_section_stands_under_its_finding(text):

@@ -10,7 +10,6 @@ from evalui.report.analyses.arena.narrative import (
     answer_notes,
     battles_by,
     groups_title,
-    join_names_shortened,
     matrix_title,
     order_note,
     standings_title,
@@ -122,22 +121,6 @@ def test_elo_that_gives_another_order_is_named_beside_the_score(three):
 
 def test_without_a_finite_rating_the_order_is_that_of_elo():
     assert order_note(swept(), "en").startswith("Ordered by ELO, since no Bradley-Terry rating")
-
-
-@pytest.mark.parametrize(
-    ("models", "english", "chinese"),
-    [
-        (["a"], "a", "a"),
-        (["a", "b"], "a and b", "a 和 b"),
-        (["a", "b", "c"], "a, b and c", "a、b 和 c"),
-        (["a", "b", "c", "d"], "a and 3 others", "a 等 4 个模型"),
-    ],
-)
-def test_lists_of_models_read_well(models, english, chinese):
-    assert (join_names_shortened(models, "en"), join_names_shortened(models, "zh")) == (
-        english,
-        chinese,
-    )
 
 
 def test_the_matrix_title_names_who_beats_all_only_if_the_ranges_say_so(three):

@@ -68,7 +68,7 @@ def test_modes_are_named_where_there_are_several():
     cells = [summary(mute(3), LATE), summary(fond, LATE, mode="cloze"), summary(right, EARLY)]
     details = what_to_know(cells, "en", baselines=())
     assert details.kind == "bad"
-    assert details.finding.startswith(f"{LATE}, reply: 320 of 960 replies unreadable")
+    assert details.finding.startswith(f"{LATE} · reply: 320 of 960 replies unreadable")
 
 
 def test_the_first_sentence_of_a_text():
@@ -81,3 +81,26 @@ def test_a_file_is_small_once_whoever_answered():
     few = RUNS["few"]
     details = what_to_know(few, "en", baselines={few[0].cell.model})
     assert [line.subject for line in lines(details)] == ["ceval"]
+
+
+def test_before_there_is_a_figure_nothing_is_said_of_it():
+    waiting = summary(right, LATE, left=960, state="waiting")
+    assert what_to_know([waiting], "en", baselines=(), places=PLACES) is None
+    left_out = what_to_know([waiting], "en", baselines=(), left_out=["Rows: 3."])
+    assert left_out is not None
+    assert left_out.finding == "The run: Rows: 3."
+
+
+def test_of_several_datasets_the_worst_is_named_and_the_others_are_counted():
+    few = [summary(right, LATE, n=n, dataset=f"d{n}") for n in (20, 10, 25)]
+    details = what_to_know(few, "en", baselines=())
+    assert details is not None
+    (line,) = lines(details)
+    assert (line.subject, line.text) == (
+        "d10",
+        "Only 10 questions: read the counts, not the percentages. "
+        "The same holds for 2 other datasets.",
+    )
+    one = what_to_know(few[:2], "en", baselines=())
+    assert one is not None
+    assert lines(one)[0].text.endswith("The same holds for 1 other dataset.")

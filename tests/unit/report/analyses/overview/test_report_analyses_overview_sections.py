@@ -88,11 +88,11 @@ def test_subjects_are_counted_by_the_figure_that_ranks():
     assert caption.text == "Right in every order, with its plausible range."
 
 
-def test_one_model_has_its_best_and_its_worst_subject():
+def test_one_model_that_is_alike_in_all_subjects_has_one_figure():
     cells = [summary(halting(5), LATE, subjects=3, pattern="origin")]
     made = by_subject(standings(cells)[0], "en")
     assert made is not None
-    assert made[0].startswith("From ")
+    assert made[0] == "80 % in each of 3 subjects."
     assert by_subject(standing("tie"), "en") is None
 
 
@@ -120,3 +120,10 @@ def test_of_several_datasets_each_has_its_tables_under_its_name():
 
 def test_what_has_nothing_to_say_is_no_section():
     assert section("by-subject", by_subject, [standing("tie")], "en", kind="subjects") is None
+
+
+def test_one_model_has_its_best_and_its_worst_subject():
+    cells = [summary(halting(7), LATE, subjects=3, pattern="origin")]
+    made = by_subject(standings(cells)[0], "en")
+    assert made is not None
+    assert made[0].startswith("From ")

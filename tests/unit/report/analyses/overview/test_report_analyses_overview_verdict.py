@@ -16,7 +16,7 @@ from overview_examples import (
 
 from evalui.messages import messages
 from evalui.report.analyses.overview.standing import standings
-from evalui.report.analyses.overview.verdict import headline, join_names, mode_word, tied, winner
+from evalui.report.analyses.overview.verdict import headline, mode_word, tied, winner
 from evalui.report.blocks import Headline
 from evalui.types import Language
 
@@ -36,7 +36,7 @@ def said(name: str, language: Language = "en") -> Headline:
         (
             "tie",
             f"{EARLY} and {LATE} cannot be told apart: 83.3 % and 80 % right in every order.",
-            f"{EARLY}、{LATE} 分不出高下：每种顺序都答对的为 83.3 %、80 %。",
+            f"{EARLY} 和 {LATE} 分不出高下：每种顺序都答对的为 83.3 % 和 80 %。",
         ),
         (
             "one model in one order",
@@ -178,13 +178,6 @@ def test_several_datasets_of_few_questions_rank_nobody():
         "Too few questions to rank models on any of 2 datasets."
     )
     assert headline(standings(few), "zh").text == "2 个数据集的题目都太少，不排名。"
-
-
-def test_many_names_are_counted():
-    assert join_names(["a"], "en") == "a"
-    assert join_names(["a", "b", "c", "d"], "en") == "a, b, c and d"
-    assert join_names(["a", "b", "c", "d", "e"], "en") == "a, b, c and 2 more"
-    assert join_names(["a", "b", "c", "d", "e"], "zh") == "a、b、c、另外 2 个"
 
 
 def test_a_mode_is_called_by_its_word_and_what_tells_it_from_others():

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
+from evalui.report.analyses.base import Report
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.blocks import Card, Details, ModelCell, PlotCell, Table
-from evalui.report.compile import Report, compile_report, markdown
+from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import write
 from evalui.report.render.markdown import as_markdown
 from evalui.types import Duel, Outcome, Verdict
@@ -94,8 +95,8 @@ def test_people_and_judge_have_their_ratings_side_by_side(report: Report, text: 
     tally = best.tally
     judged = {standing.model: standing for standing in figures.judged.standings}
     cells = _rows(text, "Model | ELO by people")[best.model]
-    assert cells[0].startswith(f"{best.elo:.0f} (")
-    assert cells[1].startswith(f"{judged[best.model].elo:.0f} (")
+    assert cells[0].startswith(f"{best.elo:,.0f} (")
+    assert cells[1].startswith(f"{judged[best.model].elo:,.0f} (")
     assert cells[2] == f"{tally.win} / {tally.tie} / {tally.lose} / {tally.not_bad}"
     assert cells[3] == str(tally.score)
 

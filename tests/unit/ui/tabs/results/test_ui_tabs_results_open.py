@@ -51,7 +51,9 @@ def test_beside_multiple_choice_the_written_answers_name_their_dataset(
     alone, dataset = finish(desk, form), ">talk</h2>"
     assert dataset not in shown(tab, alone)
     form["uploads"] = [*form["uploads"], desk.store_upload([("towns.csv", GOOD.encode())])]
-    assert dataset in shown(tab, finish(desk, form))
+    page = shown(tab, finish(desk, form))
+    assert dataset in page
+    assert page.count("<h1") == 1
 
 
 def test_the_overview_has_the_figures_of_each_model(tab: ResultsTab, desk: AppService):

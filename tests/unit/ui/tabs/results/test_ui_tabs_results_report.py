@@ -19,16 +19,21 @@ def _acted(desk: AppService, action: Action) -> str:
     return page
 
 
-def test_each_format_has_its_link_and_the_report_stands_below(
+def test_each_format_has_its_link_and_the_report_is_a_preview_at_its_own_address(
     desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished(name="Midterm")
     page = ResultsTab(desk, messages("en")).render({"run": run_id, "sub": "report"})
     for extension in FORMATS:
         assert f'href="../export/{run_id}.{extension}?lang=en"' in page
-    assert page.index("report.html") < page.index("<h1>Midterm</h1>") < page.index("Every figure")
+    assert "Every figure" not in page
+    assert f'href="?run={run_id}&amp;tab=results&amp;sub=report&amp;preview=1"' in page
     assert "data-sizes" in page
-    assert "about" not in page[: page.index("<h1>Midterm</h1>")]
+    opened = {"run": run_id, "sub": "report", "preview": "1"}
+    page = ResultsTab(desk, messages("en")).render(opened)
+    assert page.index("report.html") < page.index("<h1>Midterm</h1>") < page.index("Every figure")
+    assert "Close the preview" in page
+    assert " kB<" not in page
 
 
 def test_the_sizes_come_after_the_page(

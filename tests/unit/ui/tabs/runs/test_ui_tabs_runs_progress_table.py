@@ -209,3 +209,12 @@ def test_the_report_tells_what_the_page_tells_at_the_prices_of_today(
 def test_a_chinese_report_tells_in_chinese_who_is_waited_for(desk: AppService, lease: Lease):
     usage.set_wait(desk.database, lease, 1, ModelWait(WHY, 1_700_000_000.0, 1_700_000_060.0))
     assert "等了 30 分钟仍没有应答" in markdown(desk.report(lease.run_id, "zh"), "zh")
+
+
+def test_verdicts_that_still_come_have_no_running_accuracy(desk: AppService, lease: Lease):
+    t = messages("en")
+    cells = [replace(cell, done=1) for cell in read_cells(desk.database, lease.run_id)]
+    note = "Running accuracy still moves."
+    assert note in progress_table(t, cells, ())
+    judged = [replace(cell, cell=replace(cell.cell, mode="judge", label="judge")) for cell in cells]
+    assert note not in progress_table(t, judged, ())

@@ -14,7 +14,7 @@ from ui_examples import GOOD
 from ui_open_examples import finish, open_desk, open_form
 
 from evalui.messages import LANGUAGES, messages
-from evalui.report.compile import Report
+from evalui.report.analyses.base import Report
 from evalui.report.export.files import write
 from evalui.scoring.metrics import METRICS, Metric
 from evalui.scoring.statistics.intervals import share_interval

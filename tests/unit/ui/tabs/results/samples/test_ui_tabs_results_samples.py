@@ -294,7 +294,7 @@ def test_addresses_of_earlier_versions_still_open_their_question(
     assert "Capital of Norway?</p>" in page
 
 
-def test_another_filter_shows_its_list_from_the_beginning(
+def test_another_filter_leaves_a_question_that_it_does_not_list(
     samples: ShownSamples, finished: Finished, act: MakeAct
 ):
     run_id = finished(**LETTERS_ONLY)
@@ -302,6 +302,16 @@ def test_another_filter_shows_its_list_from_the_beginning(
     page = samples.answer(run_id, act("set", form, name="outcome"))
     assert "Capital of Italy?</p>" in page
     assert "rows=" not in re.findall(r'data-address="([^"]+)"', page)[0]
+
+
+def test_another_filter_keeps_a_question_that_it_lists(
+    samples: ShownSamples, finished: Finished, act: MakeAct
+):
+    run_id = finished(**LETTERS_ONLY)
+    form = {"q": "capitals/3", "outcome": "wrong"}
+    page = samples.answer(run_id, act("set", form, name="outcome"))
+    assert "Capital of Norway?</p>" in page
+    assert "q=capitals%2F3" in re.findall(r'data-address="([^"]+)"', page)[0]
 
 
 def test_another_model_keeps_the_question(samples: ShownSamples, finished: Finished, act: MakeAct):
@@ -329,6 +339,8 @@ def test_another_mode_shows_the_same_model_without_the_filters_of_the_first(
     page = samples.answer(run_id, act("set", form, name="group"))
     assert "4 of 4" in page
     assert "This model gives no probabilities" in page
+    page = samples.answer(run_id, act("set", {**form, "q": "capitals/3"}, name="group"))
+    assert "Capital of Norway?</p>" in page
 
 
 def test_what_a_real_model_answered_is_shown_first(samples: ShownSamples, finished: Finished):

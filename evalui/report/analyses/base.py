@@ -1,0 +1,168 @@
+"""What an analysis is, and the run that it speaks of."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import RLock
+from types import MappingProxyType
+
+from evalui.messages import messages
+from evalui.models.base import ModelUsage
+from evalui.report.analyses.arena.figures import Arena, arenas
+from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
+from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
+from evalui.report.blocks import Block
+from evalui.scoring.cell_summary import Summary, summarise
+from evalui.types import CellResult, Language, LeftOut, Verdict
+
+NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
+
+
+class Figures:
+    """What the analyses of a run come to, each worked out once, when it is first wanted.
+
+    `votes` are those of people by dataset; `base` has the figures that do not depend on them.
+    Safe to share between threads.
+    """
+
+    def __init__(
+        self,
+        results: Sequence[CellResult],
+        votes: Votes = NO_VOTES,
+        base: "Figures | None" = None,
+        summary_of: Callable[[CellResult], Summary] = summarise,
+    ) -> None:
+        self._results = tuple(results)
+        self._summary_of = summary_of
+        self._votes = votes
+        self._base = base
+        self._lock = RLock()  # an analysis takes seconds, and is worked out by one thread only
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """Of the multiple-choice cells, in the order of the run."""
+        if self._base:
+            return self._base.summaries
+        with self._lock:
+            cached = self.__dict__.get("summaries")
+            return cached or tuple(
+                self._summary_of(result)
+                for result in self._results
+                if result.cell.mode not in (ANSWERS, JUDGE)
+            )
+
+    @cached_property
+    def answers(self) -> tuple[AnswerSummary, ...]:
+        """Of the written answers."""
+        if self._base:
+            return self._base.answers
+        with self._lock:
+            return self.__dict__.get("answers") or answers(self._results)
+
+    @cached_property
+    def arenas(self) -> tuple[Arena, ...]:
+        """Of the judges who compared them."""
+        if self._base:
+            return self._base.arenas
+        with self._lock:
+            return self.__dict__.get("arenas") or arenas(self._results)
+
+    @cached_property
+    def people(self) -> tuple[PeopleFigures, ...]:
+        """Of people beside each judge."""
+        with self._lock:
+            return self.__dict__.get("people") or compare_people(
+                self.arenas, self._results, self._votes
+            )
+
+    def with_votes(self, votes: Votes) -> "Figures":
+        """The same beside the votes of people."""
+        return Figures(self._results, votes, self._base or self)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run with its figures, each worked out when it is first read.
+
+    `spec` is its specification as JSON, to run it again. `votes` are those of people by dataset.
+    `expenses` are what the models took, at the prices of the day. `left_out` is what the run was
+    given and does not evaluate. Reasons are in the `language` of the report, else in English.
+    """
+
+    name: str
+    results: tuple[CellResult, ...]
+    figures: Figures
+    baselines: frozenset[str] = frozenset()
+    spec: str = ""
+    votes: Votes = field(default_factory=lambda: NO_VOTES)
+    expenses: tuple[ModelUsage, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    language: Language = "en"
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """The figures of the multiple-choice cells."""
+        return tuple(replace(each, error=self._say(each.error)) for each in self.figures.summaries)
+
+    @cached_property
+    def answers(self) -> tuple[AnswerSummary, ...]:
+        """The figures of the written answers."""
+        return tuple(replace(each, error=self._say(each.error)) for each in self.figures.answers)
+
+    @cached_property
+    def arenas(self) -> tuple[Arena, ...]:
+        """The judges who compared them."""
+        return tuple(replace(each, error=self._say(each.error)) for each in self.figures.arenas)
+
+    @cached_property
+    def people(self) -> tuple[PeopleFigures, ...]:
+        """People beside each judge."""
+        return self.figures.people
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether it has multiple-choice cells; a run without any cell counts as one."""
+        return bool(self.summaries) or not (self.answers or self.arenas)
+
+    @property
+    def answerers(self) -> tuple[str, ...]:
+        """Who wrote answers, in the order of the run, which decides markers and colours."""
+        answering = (one.cell.model for one in self.results if one.cell.mode != JUDGE)
+        shown = (one.name for arena in self.arenas for one in arena.contestants)
+        return tuple(dict.fromkeys((*answering, *shown)))
+
+    def open_context(self, language: Language) -> OpenContext:
+        """How tables and charts of its written answers name the models."""
+        # A scripted judge is a rule, as a scripted model is a baseline.
+        return OpenContext(language, self.answerers, self.baselines, rules=self.baselines)
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """How the figures of each cell were made, then those of people's votes."""
+        cells = (result.cell.signature for result in self.results)
+        return (*cells, *(human.signature for human in human_arenas(self.people)))
+
+    def in_language(self, language: Language) -> "Report":
+        """The same with its reasons in a language."""
+        t = messages(language)
+        return replace(
+            self,
+            language=language,
+            expenses=tuple(replace(each, why=t.translate(each.why)) for each in self.expenses),
+            left_out=tuple(replace(each, why=t.translate(each.why)) for each in self.left_out),
+        )
+
+    def _say(self, text: str) -> str:
+        return messages(self.language).translate(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A part of a report: `speaks` says of which runs, `blocks` gives what it says in a language.
+
+    The blocks name their own headings. `Details` fold on a page and stand open in files.
+    """
+
+    speaks: Callable[[Report], bool]
+    blocks: Callable[[Report, Language], Iterable[Block]]

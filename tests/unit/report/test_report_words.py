@@ -1,0 +1,31 @@
+import pytest
+
+from evalui.report.words import band_text, join_names, join_names_shortened, join_sentences
+
+
+@pytest.mark.parametrize(
+    ("models", "english", "chinese"),
+    [
+        (["a"], "a", "a"),
+        (["a", "b"], "a and b", "a 和 b"),
+        (["a", "b", "c"], "a, b and c", "a、b 和 c"),
+        (["a", "b", "c", "d"], "a and 3 others", "a 等 4 个模型"),
+    ],
+)
+def test_lists_of_models_read_well(models, english, chinese):
+    assert (join_names_shortened(models, "en"), join_names_shortened(models, "zh")) == (
+        english,
+        chinese,
+    )
+
+
+def test_sentences_stand_apart_as_their_language_sets_them():
+    assert join_sentences("One (1).", "", "Two.") == "One (1). Two."
+    assert join_sentences("共 3 题（人工）。", "其余见下。") == "共 3 题（人工）。其余见下。"
+    assert join_sentences("裁判（规则）", "p < .001") == "裁判（规则）p < .001"
+    assert join_sentences("", "") == ""
+
+
+def test_names_and_bands_are_written_in_one_way():
+    assert (join_names("ab", "en"), join_names("ab", "zh")) == ("a, b", "a、b")
+    assert (band_text(1, 1), band_text(2, 3)) == ("1", "2–3")
