@@ -19,7 +19,7 @@ from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.text_metrics import ALL_TEXT_METRICS
 from evalui.types import Interval, Language, Pattern, Trial
 
-Figure = Interval | float | None
+Figure = Interval | int | float | None  # a count is kept and published as a whole number
 Answers = Literal["choices", "texts"]
 Unit = Literal["share", "probability", "count", "number"]
 Direction = Literal["higher", "lower", "none"]

@@ -139,13 +139,13 @@ def _cells(column: ExportColumn, shared: _Shared) -> Sequence[str]:
 
 
 def _cell(value: Any, text: Callable[[str], str]) -> str:
+    if is_missing(value) or value == "":
+        return "<c/>"
     if isinstance(value, str):
         return text(_clean(value))
-    if is_missing(value):
-        return "<c/>"
     if type(value) in _BOOLEANS:
         return f'<c t="b"><v>{1 if value else 0}</v></c>'
-    return f"<c><v>{value}</v></c>" if isfinite(value) else text(f"{value}")
+    return f"<c><v>{value:.16g}</v></c>" if isfinite(value) else text(f"{value}")
 
 
 def _inline(text: str, style: int = 0) -> str:
