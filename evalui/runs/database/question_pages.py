@@ -65,6 +65,7 @@ _ORDERS: Mapping[QuestionSort, str] = {
     "best": f"json_extract(s.body, '$[3]') = '[]', (SELECT max(t.credit) {_TRIALS}) DESC, s.place",
 }
 SORTS: tuple[QuestionSort, ...] = get_args(QuestionSort)
+CellMarks = Mapping[int, tuple[TrialMark, ...]]  # of a question: every order, by cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +115,35 @@ def read_listed(
         {"cell": cell_ids[0], "places": json.dumps(list(places))},
     )
     samples = {row["place"]: decode_sample(row["body"]) for row in bodies}
-    marks = _read_marks(database, cell_ids, [sample.id for sample in samples.values()])
+    marks = read_marks(database, cell_ids, [sample.id for sample in samples.values()])
     return tuple(
         ListedQuestion(place, samples[place], marks[samples[place].id])
         for place in places
         if place in samples
     )
+
+
+def read_marks(
+    database: Database, cell_ids: Sequence[int], sample_ids: Sequence[str]
+) -> dict[str, CellMarks]:
+    """The marks of these questions in these cells, by question and cell."""
+    rows = database.rows(
+        "SELECT t.cell, t.sample, t.variant, t.choice, t.credit, t.tied, t.rule, c.pattern"
+        " FROM trial t JOIN cell c ON c.id = t.cell"
+        " WHERE t.cell IN (SELECT value FROM json_each(?))"
+        " AND t.sample IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(cell_ids)), json.dumps(list(sample_ids))),
+    )
+    orders = {row["cell"]: VariantOrder(row["pattern"]) for row in rows}
+    placed: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in rows:
+        placed[row["sample"], row["cell"]].append(row)
+    marks: dict[str, dict[int, tuple[TrialMark, ...]]] = {id_: {} for id_ in sample_ids}
+    for (sample_id, cell_id), trials in placed.items():
+        order = orders[cell_id]
+        trials.sort(key=lambda row: order.sort_key(decode_variant(row["variant"])))
+        marks[sample_id][cell_id] = tuple(map(_mark, trials))
+    return {**marks}
 
 
 def read_place(database: Database, cell_id: int, sample_id: str) -> int | None:
@@ -251,28 +275,6 @@ def _distinct(database: Database, row: CellRow, value: str) -> tuple[str, ...]:
         {"cell": row.id, "questions": row.questions},
     )
     return tuple(each[0] for each in rows if each[0])
-
-
-def _read_marks(
-    database: Database, cell_ids: Sequence[int], sample_ids: Sequence[str]
-) -> dict[str, dict[int, tuple[TrialMark, ...]]]:
-    rows = database.rows(
-        "SELECT t.cell, t.sample, t.variant, t.choice, t.credit, t.tied, t.rule, c.pattern"
-        " FROM trial t JOIN cell c ON c.id = t.cell"
-        " WHERE t.cell IN (SELECT value FROM json_each(?))"
-        " AND t.sample IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(cell_ids)), json.dumps(list(sample_ids))),
-    )
-    orders = {row["cell"]: VariantOrder(row["pattern"]) for row in rows}
-    placed: dict[tuple[str, int], list[Row]] = defaultdict(list)
-    for row in rows:
-        placed[row["sample"], row["cell"]].append(row)
-    marks: dict[str, dict[int, tuple[TrialMark, ...]]] = {id_: {} for id_ in sample_ids}
-    for (sample_id, cell_id), trials in placed.items():
-        order = orders[cell_id]
-        trials.sort(key=lambda row: order.sort_key(decode_variant(row["variant"])))
-        marks[sample_id][cell_id] = tuple(map(_mark, trials))
-    return marks
 
 
 def _mark(row: Row) -> TrialMark:

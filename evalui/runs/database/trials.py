@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from sqlite3 import Connection
@@ -43,6 +43,8 @@ _INSERT = (
     "INSERT INTO trial (id, cell, sample, variant, origin, target, choice, credit, tied, rule,"
     " reply, turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+
+QuestionReader = Callable[[CellRow], Mapping[str, Sample]]
 
 
 def write_trials(
@@ -214,28 +216,36 @@ class VariantOrder:
         return self._places[count][variant], variant.permutation
 
 
-def read_results(database: Database, run_id: str) -> tuple[CellResult, ...]:
-    """All cells of a run with their trials so far, in order; raises `UnknownRun`."""
+def read_results(
+    database: Database, run_id: str, read_questions: QuestionReader | None = None
+) -> tuple[CellResult, ...]:
+    """All cells of a run with their trials so far, in order; raises `UnknownRun`.
+
+    `read_questions` gives the questions of a cell by id in file order where they are kept.
+    """
+    read_questions = read_questions or partial(_read_questions, database)
     samples: dict[tuple[str, int], Mapping[str, Sample]] = {}  # cells of one dataset share them
     results: list[CellResult] = []
     for row in read_cells(database, run_id):
         key = row.dataset_key, row.questions
         if key not in samples:
-            samples[key] = _read_samples(database, row)
+            samples[key] = read_questions(row)
         results.append(_read_result(database, row, samples[key]))
     return tuple(results)
 
 
-def read_result(database: Database, run_id: str, cell_id: int) -> CellResult:
-    """One cell of a run with its trials so far; raises `UnknownRun` if it has no such cell."""
+def read_result(
+    database: Database, run_id: str, cell_id: int, read_questions: QuestionReader | None = None
+) -> CellResult:
+    """One such cell of a run; raises `UnknownRun` if it has no cell of that id."""
+    read_questions = read_questions or partial(_read_questions, database)
     for row in read_cells(database, run_id):
         if row.id == cell_id:
-            return _read_result(database, row, _read_samples(database, row))
+            return _read_result(database, row, read_questions(row))
     raise UnknownRun("run-cell", run=run_id, cell=cell_id)
 
 
-def _read_samples(database: Database, row: CellRow) -> dict[str, Sample]:
-    """The questions of a cell in file order."""
+def _read_questions(database: Database, row: CellRow) -> Mapping[str, Sample]:
     samples = read_cell_dataset(database, row.id).samples[: row.questions]
     return {sample.id: sample for sample in samples}
 

@@ -12,12 +12,12 @@ from evalui.report.analyses.comparison.figures import (
     split_questions,
 )
 from evalui.report.html import Html, div, el, join, span
+from evalui.runs.database.question_pages import CellMarks, read_marks
 from evalui.types import Sample
 from evalui.ui.components.format import short_id
 from evalui.ui.components.widgets import card, field, note, pager, segments, select
 from evalui.ui.tabs.compare.query import CompareQuery
 from evalui.ui.tabs.compare.question import PairView, contender_name, question_detail
-from evalui.ui.tabs.results.samples.answering import outcome_of
 
 PAGE_SIZE = 20
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
@@ -132,17 +132,20 @@ def _listing(view: PairView, rows: Sequence[_QuestionLine]) -> Html:
         t(f"compare.list.{view.compared.measure}"),
     ]
     head = div(*(span(each) for each in heads), cls="compare-heads", aria_hidden="true")
-    items = [_item(view, line, subject=several) for line in rows]
+    cells = [view.models[each.id].row.id for each in view.both]
+    marks = read_marks(view.database, cells, [line.sample.id for line in rows])
+    items = [_item(view, line, marks[line.sample.id], subject=several) for line in rows]
     whole = (head, el("ul", *items, cls="list compare-list"))
     return div(*whole, cls="compare-rows" if several else "compare-rows one-subject")
 
 
-def _item(view: PairView, line: _QuestionLine, *, subject: bool) -> Html:
+def _item(view: PairView, line: _QuestionLine, marks: CellMarks, *, subject: bool) -> Html:
     sample = line.sample
     opened = sample.id == view.query.question
     # Both names are read out with their marks, because the heads above are for the eye.
     outcomes = [
-        span(_outcome_marks(view, each, sample), cls="dots", title=each.name) for each in view.both
+        span(_outcome_marks(view, each, sample, marks), cls="dots", title=each.name)
+        for each in view.both
     ]
     link = el(
         "a",
@@ -157,10 +160,10 @@ def _item(view: PairView, line: _QuestionLine, *, subject: bool) -> Html:
     return el("li", link, question_detail(view, sample) if opened else None)
 
 
-def _outcome_marks(view: PairView, contender: Contender, sample: Sample) -> Html:
+def _outcome_marks(view: PairView, contender: Contender, sample: Sample, every: CellMarks) -> Html:
     if view.compared.written:
         return join(format_fraction(view.compared.values[contender.id][sample.id]))
-    outcomes = [outcome_of(trial) for trial in view.trials(contender, sample)]
+    outcomes = [mark.outcome for mark in every.get(view.models[contender.id].row.id, ())]
     words = view.t("list.comma").join(view.t(f"outcome.{each}") for each in outcomes)
     marks = "".join(_DOTS[each] for each in outcomes)
     return join(span(marks, aria_hidden="true"), span(f"{contender.name}: {words}", cls="hidden"))
