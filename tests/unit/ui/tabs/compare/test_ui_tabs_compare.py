@@ -515,5 +515,6 @@ def test_pairs_are_compared_by_what_is_kept_and_trials_read_of_the_opened_questi
 def test_cells_of_one_file_share_its_questions(desk: AppService, both: tuple[str, str]) -> None:
     rows = [row for run_id in both for row in read_cells(desk.database, run_id)]
     first, *others = [desk.result(row).samples for row in rows]
-    assert others and all(each is first for each in others)
+    assert others
+    assert all(each is first for each in others)
     assert desk.report(both[0], "en").results[0].samples is first
