@@ -117,7 +117,9 @@ def read_trials(database: Database, cell_id: int, n: int | None = None) -> Trial
     if not bodies:
         return columns_of(())
     texts = text_reader(database, cell_id)
-    columns = join_columns([decode_columns(row["body"], texts) for row in bodies])[:n]
+    columns = join_columns([decode_columns(row["body"], texts) for row in bodies])
+    if n is not None and n < len(columns):
+        columns = columns[:n]
     places = database.rows(
         "SELECT s.id, s.place FROM sample s JOIN cell c ON s.dataset = c.dataset"
         " WHERE s.role = 'sample' AND c.id = ?",
@@ -125,7 +127,9 @@ def read_trials(database: Database, cell_id: int, n: int | None = None) -> Trial
     )
     place_of = {row["id"]: row["place"] for row in places}
     sample = np.array([place_of[id_] for id_ in columns.ids])[columns.sample]
-    return columns.take(np.lexsort((_order_ranks(database, cell_id, columns), sample)))
+    rows = np.lexsort((_order_ranks(database, cell_id, columns), sample))
+    # A worker writes them in this order, unless some have failed at first.
+    return columns if bool((rows[1:] > rows[:-1]).all()) else columns.take(rows)
 
 
 def read_some_trials(database: Database, cell_id: int, count: int) -> TrialColumns:

@@ -71,7 +71,9 @@ NamedParts = tuple[str, Iterable[bytes]]
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
 
-_CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
+# Of uploads, reports and comparisons that stay in memory: with the program itself (some 150 MB),
+# its pages and what is computed just now, a server stays below 700 MB.
+_CACHE_BYTES = 3 * 2**27
 _PAGE_BYTES = 2**26  # bytes of pages that do
 
 
