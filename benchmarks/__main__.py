@@ -68,7 +68,10 @@ def main() -> None:
     lines = _told(list(measured), session, time.monotonic() - began)
     print("\n".join(lines))
     if not (given.quick or given.only or given.gpu):
-        RESULTS.write_text("# Results\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        # What was measured apart has sections of its own, which stay.
+        _, section, apart = RESULTS.read_text(encoding="utf-8").partition("\n## ")
+        text = "# Results\n\n" + "\n".join(lines) + "\n" + section + apart
+        RESULTS.write_text(text, encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:

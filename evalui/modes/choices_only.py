@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from evalui.modes.base import MODES, Mode, ModeSettings
 from evalui.modes.multiple_choice import MultipleChoice
-from evalui.modes.prompts.identity_cache import cached_by_identity
-from evalui.modes.prompts.templates import Template, choose_template
+from evalui.modes.prompts.templates import Template, cached_by_identity, choose_template
 from evalui.types import Ability, DatasetKind, Request, Response, Sample, Trial, Variant
 
 

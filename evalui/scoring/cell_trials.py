@@ -24,9 +24,8 @@ from evalui.scoring.choice.trial_grid import (
     strata_of_grids,
     trial_grids,
 )
-from evalui.scoring.ragged import Ragged
 from evalui.scoring.statistics.intervals import mean_intervals
-from evalui.scoring.trial_columns import TrialColumns, columns_of
+from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
 from evalui.types import Interval, Pattern, Trial
 
 

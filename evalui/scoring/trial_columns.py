@@ -4,7 +4,6 @@ A run has millions of trials. As objects they take a kilobyte each and every loo
 somewhere else in the memory; as columns a figure is a few operations on whole arrays.
 """
 
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,16 +12,81 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.ragged import Ragged, Rows, join_ragged
 from evalui.types import FixedOrderReason, Reading, Trial, Variant
 
 NO_CHOICE, ABSENT = -1, -3  # nothing was chosen (or options tie); the trial lacks this reading
 _CHUNK = 2048  # trials whose texts are read at once
 FIXED_REASONS: tuple[FixedOrderReason, ...] = ("", "naming", "duplicates")
 
+_NO_VALUE = -1  # the length of a row of `Ragged` that is not there
 T = TypeVar("T")
 TrialText = tuple[str | None, tuple[str, ...]]  # the reply, and the answers of a conversation
+Rows = NDArray[np.bool_] | NDArray[np.intp] | slice
 TextReader = Callable[[NDArray[np.int64]], Sequence[TrialText]]  # from the numbers of trials
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged:
+    """Rows of numbers of different lengths: all `values` in one array, `lengths` of shape (n,).
+
+    A length of -1 marks a row that is not there at all.
+    """
+
+    values: NDArray[np.float64]
+    lengths: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[float] | None]) -> "Ragged":
+        """The same numbers; None is a row that is not there."""
+        lengths = [_NO_VALUE if row is None else len(row) for row in rows]
+        values = [value for row in rows if row for value in row]
+        return cls(np.array(values, dtype=np.float64), np.array(lengths, dtype=np.int32))
+
+    @classmethod
+    def absent(cls, n: int) -> "Ragged":
+        """`n` rows that are not there."""
+        return cls(np.zeros(0), np.full(n, _NO_VALUE, dtype=np.int32))
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """Where each row begins in `values`."""
+        ends = np.cumsum(np.maximum(self.lengths, 0), dtype=np.intp)
+        return ends - np.maximum(self.lengths, 0)
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows hold any number."""
+        return self.lengths > 0
+
+    def by_length(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """For each length above 0: the rows that have it, and their numbers as a matrix."""
+        for length in np.unique(self.lengths[self.present]).tolist():
+            rows = np.flatnonzero(self.lengths == length)
+            yield rows, self.values[self.starts[rows][:, None] + np.arange(length)]
+
+    def take(self, rows: Rows) -> "Ragged":
+        """Some of the rows, in this order."""
+        lengths, starts = self.lengths[rows], self.starts[rows]
+        sizes = np.maximum(lengths, 0)
+        before = np.cumsum(sizes, dtype=np.intp) - sizes
+        within = np.arange(int(sizes.sum())) - np.repeat(before, sizes)
+        return Ragged(self.values[np.repeat(starts, sizes) + within], lengths)
+
+    def tuples(self) -> list[tuple[float, ...] | None]:
+        """Every row; None for one that is not there."""
+        values, ends = self.values.tolist(), self.starts + self.lengths
+        return [
+            None if length < 0 else tuple(values[end - length : end])
+            for end, length in zip(ends.tolist(), self.lengths.tolist(), strict=True)
+        ]
+
+    @classmethod
+    def joined(cls, parts: Sequence["Ragged"]) -> "Ragged":
+        """The rows of all parts, one after the other."""
+        return cls(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.lengths for part in parts]),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,46 +259,6 @@ class TrialColumns(Sequence[Trial]):
         return [known[row] for row in rows]
 
 
-class DeferredTrials(Sequence[Trial]):
-    """`n` trials that are read from the store as columns when a figure needs them.
-
-    They are kept as long as somebody computes with them, and read again after that: what a run
-    comes to is kept elsewhere, and its trials would fill the memory.
-    """
-
-    def __init__(self, n: int, read: Callable[[], TrialColumns]) -> None:
-        self._n = n
-        self._read = read
-        self._last: Callable[[], TrialColumns | None] = lambda: None  # a weak reference
-
-    @property
-    def columns(self) -> TrialColumns:
-        """The trials; hold on to them while you compute."""
-        columns = self._last()
-        if columns is None:
-            columns = self._read()
-            self._last = weakref.ref(columns)
-        return columns
-
-    @overload
-    def __getitem__(self, index: int) -> Trial: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> TrialColumns: ...
-
-    def __getitem__(self, index: int | slice) -> Trial | TrialColumns:
-        """A trial, or several."""
-        return self.columns[index]
-
-    def __iter__(self) -> Iterator[Trial]:
-        """The trials in their order, with their texts."""
-        return iter(self.columns)
-
-    def __len__(self) -> int:
-        """The number of trials, without reading them."""
-        return self._n
-
-
 # The columns of `TrialColumns` that are plain arrays of shape (n,).
 PLAIN_COLUMNS = (
     "sample",
@@ -254,8 +278,9 @@ def columns_of(trials: Sequence[Trial]) -> TrialColumns:
     """The trials as columns; columns are given as they are. Others are numbered from 0."""
     if isinstance(trials, TrialColumns):
         return trials
-    if isinstance(trials, DeferredTrials):
-        return trials.columns
+    columns = getattr(trials, "columns", None)  # read where they are deferred
+    if isinstance(columns, TrialColumns):
+        return columns
     ids, orders, headlines, rules = _Table[str](), _Table[Variant](), _Table[str](), _Table[str]()
     names = dict.fromkeys(name for trial in trials for name in trial.readings)
     scores = dict.fromkeys(name for trial in trials for name in trial.scores)
@@ -319,9 +344,11 @@ def join_columns(parts: Sequence[TrialColumns]) -> TrialColumns:
             )
             for name in names
         },
-        probabilities=join_ragged([part.probabilities for part in parts]),
+        probabilities=Ragged.joined([part.probabilities for part in parts]),
         scores={
-            name: join_ragged([part.scores.get(name) or Ragged.absent(len(part)) for part in parts])
+            name: Ragged.joined(
+                [part.scores.get(name) or Ragged.absent(len(part)) for part in parts]
+            )
             for name in scores
         },
         ids=tuple(ids),

@@ -120,7 +120,7 @@ def test_the_language_changes_and_the_view_stays(page: Any, run_id: str):
 def test_a_phone_never_scrolls_sideways_in_a_judged_run(page: Any, run_id: str):
     ready = {
         "tab=results": "table.lead",
-        "tab=results&sub=duels": ".detail.duel",
+        "tab=results&sub=duels": ".two-pane .list",
         "tab=arena": "table.lead",
     }
     for address, part in ready.items():
@@ -128,6 +128,11 @@ def test_a_phone_never_scrolls_sideways_in_a_judged_run(page: Any, run_id: str):
         expect(page.locator(f"{part}:visible").first).to_be_visible()
         page.wait_for_timeout(300)
         assert overflow(page) == 0, address
+    page.goto(f"/zh/?run={run_id}&tab=results&sub=duels")
+    page.locator(".two-pane .list a:visible").first.click()  # a phone shows the duel alone
+    expect(page.locator(".detail.duel:visible")).to_be_visible()
+    expect(page.locator(".two-pane .list:visible")).to_have_count(0)
+    assert overflow(page) == 0
 
 
 def test_texts_stand_out_in_both_themes(page: Any, run_id: str):

@@ -30,7 +30,7 @@ def test_more_questions_would_show_smaller_differences(page: Any, run_id: str):
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True)
-@pytest.mark.parametrize("view", ["overview", "statistics", "report"])
+@pytest.mark.parametrize("view", ["overview", "statistics", "report&preview=1"])
 def test_no_view_is_wider_than_a_phone(page: Any, run_id: str, view: str):
     page.goto(f"/en/?run={run_id}&sub={view}")
     expect(page.locator("#tab-results details").first).to_be_attached()

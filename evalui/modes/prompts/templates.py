@@ -2,17 +2,20 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, lru_cache
+from functools import cache, lru_cache, update_wrapper
+from operator import is_
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from evalui.errors import SpecError
-from evalui.modes.prompts.identity_cache import cached_by_identity
 from evalui.registry import Registry
 from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Language, Message, Prompt, Sample, Variant
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _FOLDER = Path(__file__).parent
 _NO_OPTIONS = Variant(())
@@ -26,6 +29,54 @@ _BLOCK_FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "answer": (("answer",), ()),
     "cloze_answer": (("answer",), ()),
 }
+
+
+class CachedByIdentity(Generic[P, T]):
+    """A function that is computed once for the same objects; `size` results are kept.
+
+    The arguments must never be changed. They are kept beside the result, so that no other object
+    gets their place in memory while the result is known.
+    """
+
+    def __init__(self, function: Callable[P, T], size: int) -> None:
+        compute: Callable[..., T] = function
+
+        @lru_cache(size)
+        def cached(key: _Identities) -> T:
+            return compute(*key.values)
+
+        update_wrapper(self, function)
+        self._cached = cached
+
+    def __call__(self, *values: P.args, **named: P.kwargs) -> T:
+        """The result for these very objects, which are given by position."""
+        assert not named, "arguments are given by position"
+        return self._cached(_Identities(values))
+
+    @property
+    def computed(self) -> int:
+        """How many results were computed so far."""
+        return self._cached.cache_info().misses
+
+
+def cached_by_identity(size: int) -> Callable[[Callable[P, T]], CachedByIdentity[P, T]]:
+    """A decorator, see `CachedByIdentity`."""
+    return lambda function: CachedByIdentity(function, size)
+
+
+class _Identities:
+    """Objects as a key that equals the keys of these very objects only."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self.values)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identities) and all(map(is_, self.values, other.values))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.report.export.encoder import Encoder, Fields, Property, value_at
-from evalui.scoring.ragged import Ragged
 from evalui.scoring.trial_columns import (
     ABSENT,
+    Ragged,
     ReadingColumns,
     TrialColumns,
     TrialText,

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.runs.database.codec import decode_variant, encode_variant
-from evalui.scoring.ragged import Ragged
 from evalui.scoring.trial_columns import (
     PLAIN_COLUMNS,
+    Ragged,
     ReadingColumns,
     TextReader,
     TrialColumns,

@@ -237,18 +237,18 @@ def read_judged(database: Database, row: CellRow, sample_id: str) -> JudgedQuest
 def _matching_query(wanted: QuestionFilter, *, written: bool) -> str:
     """The query for the places that pass; the values of the filter are its parameters.
 
-    A question is looked up by its trials, not the reverse: the first trial that meets a condition
-    decides, and an index says which questions have any.
+    Of each question the trials are read until one meets the condition, so that a cell of a million
+    is not read whole.
     """
     same_trial = " AND ".join(_set_conditions(wanted, _OF_ONE_TRIAL))
     of_trials = [each for each in (same_trial, *_OUTCOMES[wanted.outcome]) if each]
-    found = [_IN_QUESTION, _any_trial(_IN_REPLY), *([_any_trial(_IN_TURNS)] if written else [])]
+    in_text = [_IN_QUESTION, _any_trial(_IN_REPLY), *([_any_trial(_IN_TURNS)] if written else [])]
     conditions = (
         f"s.dataset = {_DATASET} AND s.role = 'sample'",
         *_set_conditions(wanted, _OF_THE_FILE),
         _any_trial("true"),
         *map(_any_trial, of_trials),
-        *([f"({' OR '.join(found)})"] if wanted.find else []),
+        *([f"({' OR '.join(in_text)})"] if wanted.find else []),
     )
     where = " AND ".join(conditions)
     return f"SELECT s.place FROM sample s WHERE {where} ORDER BY {_ORDERS[wanted.sort]}"  # noqa: S608

@@ -3,10 +3,12 @@
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from sqlite3 import Connection
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +31,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import OPEN, ModeSpec
 from evalui.scoring.choice.permutations import variants
 from evalui.scoring.trial_columns import (
-    DeferredTrials,
     TextReader,
     TrialColumns,
     TrialText,
@@ -197,6 +198,46 @@ def _order_ranks(database: Database, cell_id: int, columns: TrialColumns) -> NDA
     ranks = np.zeros(len(columns.orders), dtype=np.intp)
     ranks[used] = np.arange(len(used))
     return ranks[columns.order]
+
+
+class DeferredTrials(Sequence[Trial]):
+    """`n` trials that are read from the store as columns when a figure needs them.
+
+    They are kept as long as somebody computes with them, and read again after that: what a run
+    comes to is kept elsewhere, and its trials would fill the memory.
+    """
+
+    def __init__(self, n: int, read: Callable[[], TrialColumns]) -> None:
+        self._n = n
+        self._read = read
+        self._last: Callable[[], TrialColumns | None] = lambda: None  # a weak reference
+
+    @property
+    def columns(self) -> TrialColumns:
+        """The trials; hold on to them while you compute."""
+        columns = self._last()
+        if columns is None:
+            columns = self._read()
+            self._last = weakref.ref(columns)
+        return columns
+
+    @overload
+    def __getitem__(self, index: int) -> Trial: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> TrialColumns: ...
+
+    def __getitem__(self, index: int | slice) -> Trial | TrialColumns:
+        """A trial, or several."""
+        return self.columns[index]
+
+    def __iter__(self) -> Iterator[Trial]:
+        """The trials in their order, with their texts."""
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        """The number of trials, without reading them."""
+        return self._n
 
 
 class VariantOrder:

@@ -378,8 +378,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _follow_server(settings: Settings) -> Warming:
     """Warming that the server requests over standard input; on a cluster models load elsewhere."""
     warming = Warming(import_libraries if settings.engine == "local" else lambda: None)
-    # Not the buffered reader, whose lock the thread would hold when the worker ends.
-    warming.follow(FileIO(sys.stdin.fileno(), closefd=False))
+    # Not the buffered reader, whose lock the thread would hold when the worker ends; nor its file,
+    # which is closed then.
+    warming.follow(FileIO(os.dup(sys.stdin.fileno())))
     return warming
 
 

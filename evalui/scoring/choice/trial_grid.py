@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.permutations import variants
-from evalui.scoring.ragged import Ragged, Rows
 from evalui.scoring.trial_columns import (
     ABSENT,
     FIXED_REASONS,
     NO_CHOICE,
+    Ragged,
     ReadingColumns,
+    Rows,
     TrialColumns,
     columns_of,
 )

@@ -12,7 +12,7 @@ from evalui.scoring.calibration import (
 )
 from evalui.scoring.cautions import BiasLevel, bias_level
 from evalui.scoring.cell_trials import cell_trials
-from evalui.scoring.choice.trial_grid import OptionCountStratum, TrialGrid
+from evalui.scoring.choice.trial_grid import OptionCountStratum, TrialGrid, excluded_ids
 from evalui.scoring.position_bias.consistency import Consistency, consistency
 from evalui.scoring.position_bias.counts import (
     PositionTable,
@@ -105,9 +105,9 @@ def measure_bias(
             _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
             for stratum, position in zip(cell.strata, position_tables_of_grids(tables), strict=True)
         ),
-        incomplete=cell.circular.incomplete,
-        naming=cell.circular.naming,
-        duplicates=cell.circular.duplicates,
+        incomplete=excluded_ids(tables, ""),
+        naming=excluded_ids(tables, "naming"),
+        duplicates=excluded_ids(tables, "duplicates"),
         mass=held,
         chance=_chance_accuracy(tables),
         n=sum(table.n for table in tables),

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from evalui.scoring.trial_columns import (
     FIXED_REASONS,
-    DeferredTrials,
-    TrialColumns,
+    Ragged,
     TrialText,
     columns_of,
     join_columns,
@@ -102,19 +101,8 @@ def test_a_reading_that_some_trial_lacks_is_no_reading_of_all() -> None:
         columns.reading_named("b")
 
 
-def test_deferred_trials_are_read_when_they_are_needed() -> None:
-    made = columns_of([Trial("a", Variant((0, 1)), 0, "r", {"r": Reading(0, 1.0, "x")})] * 3)
-    reads: list[TrialColumns] = []
-
-    def read() -> TrialColumns:
-        reads.append(made.take(slice(None)))
-        return reads[-1]
-
-    trials = DeferredTrials(3, read)
-    assert (len(trials), len(reads)) == (3, 0)
-    assert columns_of(trials) is trials.columns
-    assert list(trials) == list(made)
-    assert len(reads) == 1
-    reads[:] = [made] * len(reads)  # nobody holds on to what was read
-    assert trials[0] == made[0]
-    assert len(reads) == 2
+def test_rows_are_matrices_by_their_lengths() -> None:
+    ragged = Ragged.of([(1.0,), None, (2.0, 3.0), (), (4.0,)])
+    assert ragged.present.tolist() == [True, False, True, False, True]
+    matrices = [(rows.tolist(), values.tolist()) for rows, values in ragged.by_length()]
+    assert matrices == [([0, 4], [[1.0], [4.0]]), ([2], [[2.0, 3.0]])]

@@ -52,19 +52,6 @@ _TABLES = (
     ) STRICT
     """,
 )
-_COUNT_TRIALS = """
-    CREATE TRIGGER trial_counted AFTER INSERT ON trial BEGIN
-        UPDATE cell SET
-            done = done + 1,
-            origin_n = origin_n + NEW.origin,
-            origin_credit = origin_credit + NEW.origin * NEW.credit,
-            unreadable = unreadable
-                + (NEW.choice IS NULL AND NOT NEW.tied AND NEW.rule != 'no-reference'),
-            unreferenced = unreferenced + (NEW.rule = 'no-reference'),
-            tied = tied + NEW.tied
-        WHERE id = NEW.cell;
-    END
-"""
 
 
 def move_trials_to_columns(connection: Connection) -> None:
@@ -72,14 +59,17 @@ def move_trials_to_columns(connection: Connection) -> None:
     (n,) = connection.execute("SELECT count(*) FROM trial").fetchone()
     if n >= _MANY:
         _log.warning("%s trials of an earlier version are moved to columns first", f"{n:,}")
-    connection.execute("DROP TRIGGER trial_counted")
+    (counting,) = connection.execute(
+        "SELECT sql FROM sqlite_master WHERE name = 'trial_counted'"
+    ).fetchone()
+    connection.execute("DROP TRIGGER trial_counted")  # they are counted already
     connection.execute("ALTER TABLE trial RENAME TO trial_of_schema_8")
     for statement in _TABLES:
         connection.execute(statement)
     for (cell,) in connection.execute("SELECT id FROM cell").fetchall():
         _move_cell(connection, cell)
     connection.execute("DROP TABLE trial_of_schema_8")
-    connection.execute(_COUNT_TRIALS)
+    connection.execute(counting)
 
 
 def _move_cell(connection: Connection, cell: int) -> None:

@@ -6,12 +6,14 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import (
+    DeferredTrials,
     done_keys,
     read_result,
     read_trials,
     read_trials_of,
     write_trials,
 )
+from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import Variant
 
 
@@ -121,3 +123,21 @@ def test_texts_that_were_deleted_meanwhile_are_an_error(database: Database, leas
     with pytest.raises(StoreError, match="trials of cell 1 have been deleted"):
         _ = trials[1]
     assert trials.reading.credit.tolist() == [1.0, 1.0]
+
+
+def test_deferred_trials_are_read_when_they_are_needed() -> None:
+    made = columns_of([trial(0), trial(1), trial(2)])
+    reads: list[TrialColumns] = []
+
+    def read() -> TrialColumns:
+        reads.append(made.take(slice(None)))
+        return reads[-1]
+
+    trials = DeferredTrials(3, read)
+    assert (len(trials), len(reads)) == (3, 0)
+    assert columns_of(trials) is trials.columns
+    assert list(trials) == list(made)
+    assert len(reads) == 1
+    reads[:] = [made] * len(reads)  # nobody holds on to what was read
+    assert trials[0] == made[0]
+    assert len(reads) == 2

@@ -39,6 +39,9 @@ def test_each_byte_of_the_server_is_a_request():
         warming.prepare()
         assert prepared.is_set()
         os.close(writing)  # the server is gone
+        (follower,) = (one for one in threading.enumerate() if one.name == "warming")
+        follower.join(30)
+        assert not follower.is_alive()
 
 
 def test_a_worker_that_holds_libraries_ends_when_it_was_idle_for_long():

@@ -518,3 +518,11 @@ def test_cells_of_one_file_share_its_questions(desk: AppService, both: tuple[str
     assert others
     assert all(each is first for each in others)
     assert desk.report(both[0], "en").results[0].samples is first
+
+
+def test_more_orders_than_can_be_drawn_are_counted(desk: AppService) -> None:
+    run_id = run(desk, csv(4), ["perfect", "biased"], pattern="all_possible", name="Every order")
+    listed = page(CompareTab(desk, messages("en")), *cells(desk, run_id).values())
+    assert "24/24" in listed
+    assert "of all" in listed
+    assert "○" not in listed

@@ -1,7 +1,7 @@
 import gc
 import weakref
 
-from evalui.modes.prompts.identity_cache import cached_by_identity
+from evalui.modes.prompts.templates import cached_by_identity
 
 
 class Thing:
