@@ -116,15 +116,8 @@ def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularM
     )
 
 
-def circular_intervals(
-    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
-) -> CircularIntervals:
-    """The main figures with their ranges; for the pattern origin only `origin` has a value."""
-    return intervals_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
-
-
 def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularIntervals:
-    """`circular_intervals` of grids of the same pattern."""
+    """The main figures with their ranges; for the pattern origin only `origin` has a value."""
     origin = accuracy_as_written(tables)
     matrices = [table.subset(table.reorderable).credit for table in tables]
     n = sum(map(len, matrices))
@@ -149,20 +142,13 @@ def accuracy_as_written(tables: Sequence[TrialGrid]) -> Interval | None:
     return share_interval(float(credit.sum()), len(credit))
 
 
-def question_outcomes(
-    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
-) -> Outcomes:
+def outcomes_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Outcomes:
     """The value of each question under each measure that has any, by question id.
 
     "accuracy" is the credit in the order as written. "robust" (right in every order, 1 or 0) and
     "mean_over_orders" (mean credit) have the questions that were presented in every order and
     name no options.
     """
-    return outcomes_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
-
-
-def outcomes_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Outcomes:
-    """`question_outcomes` of grids of the same pattern."""
     outcomes: dict[Measure, dict[str, float]] = {"accuracy": {}}
     for table in tables:
         written = table.subset(table.present[:, 0])

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, TrialGrid, trial_grids
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, TrialGrid
 from evalui.scoring.statistics.intervals import (
     INTERVAL_PERCENTILES,
     clustered_mean,
     clustered_ratio,
     resample_counts,
 )
-from evalui.types import Interval, Pattern, Trial
+from evalui.types import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +85,11 @@ class RecallSpreadRange:
     ckld_smoothed: tuple[float, float]
 
 
-def position_tables(trials: Sequence[Trial], pattern: Pattern) -> tuple[PositionTable, ...]:
+def position_tables_of_grids(made: Sequence[TrialGrid]) -> tuple[PositionTable, ...]:
     """A table per number of options, fewest first, over the questions presented in every order.
 
     Questions whose options name other options, or have the same text, are left out.
     """
-    return position_tables_of_grids(trial_grids(trials, pattern))
-
-
-def position_tables_of_grids(made: Sequence[TrialGrid]) -> tuple[PositionTable, ...]:
-    """`position_tables` of grids."""
     tables = [grid.subset(grid.reorderable) for grid in made]
     return tuple(_position_table(table) for table in tables if len(table.ids))
 

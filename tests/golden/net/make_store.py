@@ -12,10 +12,12 @@ from pathlib import Path
 
 from evalui.cli import main
 from evalui.models import read_catalog
-from evalui.runs.inputs import collect, read_datasets, submit
+from evalui.runs.database.ballots import voting_pairs
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_runs
+from evalui.runs.database.votes import VoteInput, cast_vote, finish_voting, next_ballots
 from evalui.runs.spec import read_spec
-from evalui.runs.store import Store
-from evalui.runs.votes import Mark
+from evalui.runs.submit import collect_answers, read_datasets, submit
 
 INPUTS = Path(__file__).parent / "inputs"
 SUMS = {"path": "choice/sums_val.csv", "name": "sums", "skip_faulty": True}
@@ -41,14 +43,16 @@ QUEUED = CHOICE | {"name": "Store: queued", "models": ["leans"], "mode": "cloze"
 SAID = ("a", "tie", "b", "a", "neither", "skip", "a")
 
 
-def vote(store: Store, run_id: str) -> None:
+def vote(database: Database, run_id: str) -> None:
     """Two people say something of some pairs, and one of them has seen the names."""
     for person, most in (("ann", 24), ("bob", 15)):
         for number, choice in zip(range(most), cycle(SAID), strict=False):
-            now, *_ = store.ballots(run_id, person)
+            pairs = voting_pairs(database, run_id)
+            now, *_ = next_ballots(database, run_id, person, pairs=pairs)
             comment = "clearer" if number % 5 == 0 else ""
-            store.cast(run_id, person, Mark(now.token, choice, comment, 2.5 + number))
-    store.finish_votes(run_id, "bob")
+            cast = VoteInput(now.pair_key, choice, comment, 2.5 + number)
+            cast_vote(database, run_id, person, cast, pairs=pairs)
+    finish_voting(database, run_id, "bob")
 
 
 def make(folder: Path) -> bytes:
@@ -61,14 +65,14 @@ def make(folder: Path) -> bytes:
         path = folder / "spec.json"
         path.write_text(json.dumps(spec))
         assert main(["run", str(path), "--out", str(out), "--models-file", str(models)]) == 0
-    with closing(Store(out / "evalui.sqlite")) as store:
+    with closing(Database(out / "evalui.sqlite")) as database:
         spec = read_spec(json.dumps(QUEUED))
         loaded = read_datasets(spec, base=folder)
         datasets = {key: upload.dataset for key, upload in loaded.items()}
-        collected = collect(store, spec, datasets, base=folder)
-        submit(store, spec, loaded, read_catalog(models), collected=collected)
-        (judged,) = (run.id for run in store.runs() if run.name == OPEN["name"])
-        vote(store, judged)
+        collected = collect_answers(database, spec, datasets, base=folder)
+        submit(database, spec, loaded, read_catalog(models), collected=collected)
+        (judged,) = (run.id for run in read_runs(database) if run.name == OPEN["name"])
+        vote(database, judged)
     with closing(sqlite3.connect(out / "evalui.sqlite", isolation_level=None)) as opened:
         opened.execute("PRAGMA journal_mode = DELETE")
         opened.execute("VACUUM")

@@ -5,8 +5,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from evalui.scoring.choice.circular import (
+    CircularIntervals,
+    Outcomes,
+    intervals_of_grids,
+    outcomes_of_grids,
+)
 from evalui.scoring.choice.option_scores import reading_of_scores
-from evalui.types import LETTERS, FixedOrderReason, Reading, Trial, Variant
+from evalui.scoring.choice.trial_grid import trial_grids
+from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
+from evalui.types import LETTERS, FixedOrderReason, Pattern, Reading, Trial, Variant
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -107,3 +115,19 @@ def letters(choices: Iterable[int | None]) -> str:
 
 def _slot_reading(slot: int, target: int) -> Reading:
     return Reading(None if slot < 0 else slot, float(slot == target), "letter")
+
+
+def circular_intervals(
+    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
+) -> CircularIntervals:
+    return intervals_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
+
+
+def question_outcomes(
+    trials: Sequence[Trial], pattern: Pattern, *, reading: str | None = None
+) -> Outcomes:
+    return outcomes_of_grids(trial_grids(trials, pattern, reading=reading), pattern)
+
+
+def position_tables(trials: Sequence[Trial], pattern: Pattern) -> tuple[PositionTable, ...]:
+    return position_tables_of_grids(trial_grids(trials, pattern))

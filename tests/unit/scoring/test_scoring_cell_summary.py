@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
+from scoring_examples import question_outcomes
 
 from evalui.report.export.json import metrics_object
 from evalui.scoring.cell_summary import summarise
-from evalui.scoring.choice.circular import question_outcomes
 from evalui.types import Trial
 
 # Worked by hand: q0 right in every order; q1 always A; q2 right as written, then unreadable;

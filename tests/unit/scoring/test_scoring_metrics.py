@@ -4,11 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scoring_examples import circular_intervals
 from strata_examples import answered, as_trials, simulated
 
 from evalui.messages import LANGUAGES, messages
 from evalui.scoring.cell_trials import CellTrials
-from evalui.scoring.choice.circular import circular_intervals, circular_metrics
+from evalui.scoring.choice.circular import circular_metrics
 from evalui.scoring.metrics import (
     METRICS,
     Metric,

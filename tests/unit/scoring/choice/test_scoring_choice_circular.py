@@ -8,13 +8,14 @@ from scoring_examples import (
     asked,
     bias_case_trials,
     circular_case_trials,
+    circular_intervals,
     golden,
     pattern_of,
     tied,
     trial,
 )
 
-from evalui.scoring.choice.circular import circular_intervals, circular_metrics
+from evalui.scoring.choice.circular import circular_metrics
 from evalui.scoring.choice.permutations import variant_label, variants
 from evalui.types import Pattern, Trial
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from scoring_examples import question_outcomes
 from strata_examples import answered, as_trials, simulated
 
-from evalui.scoring.choice.circular import question_outcomes
 from evalui.scoring.choice.permutations import variants
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, strata
 

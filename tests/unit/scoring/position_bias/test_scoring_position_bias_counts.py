@@ -4,11 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scoring_examples import asked, bias_case_trials, golden, pattern_of, tied, trial
+from scoring_examples import (
+    asked,
+    bias_case_trials,
+    golden,
+    pattern_of,
+    position_tables,
+    tied,
+    trial,
+)
 
 from evalui.proportions import wilson_interval
 from evalui.scoring.choice.permutations import variant_label, variants
-from evalui.scoring.position_bias.counts import PositionTable, position_tables
+from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.statistics.intervals import clustered_mean
 from evalui.types import Trial
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scoring_examples import position_tables
 from strata_examples import as_trials, stratum_of
 
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
 from evalui.scoring.position_bias.counts import (
     RecallSpread,
     kl_divergence,
-    position_tables,
     recall_spread,
     recall_spread_range,
 )

@@ -9,17 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scoring_examples import golden, pattern_of
+from scoring_examples import circular_intervals, golden, pattern_of, question_outcomes
 from strata_examples import case_trials
 
 from evalui.proportions import wilson_interval
 from evalui.scoring.calibration import calibration, expected_calibration_error, pooled_calibration
-from evalui.scoring.choice.circular import (
-    Measure,
-    circular_intervals,
-    circular_metrics,
-    question_outcomes,
-)
+from evalui.scoring.choice.circular import Measure, circular_metrics
 from evalui.scoring.choice.trial_grid import OptionCountStratum, strata
 from evalui.scoring.position_bias.counts import recall_spread
 from evalui.scoring.position_bias.pride import debias, mean_over_orders, slot_prior
