@@ -173,7 +173,7 @@ def _outcome_marks(view: PairView, contender: Contender, sample: Sample, every: 
     outcomes = [mark.outcome for mark in every.get(view.models[contender.id].row.id, ())]
     if len(outcomes) > MAX_MARKS:
         right = f"{outcomes.count('right')}/{len(outcomes)}"
-        return join(span(f"{contender.name}: ", cls="hidden"), span(right, cls="meta"))
+        return join(span(f"{contender.name}: ", cls="hidden"), span(right, cls="count"))
     words = view.t("list.comma").join(view.t(f"outcome.{each}") for each in outcomes)
     marks = "".join(_DOTS[each] for each in outcomes)
     return join(span(marks, aria_hidden="true"), span(f"{contender.name}: {words}", cls="hidden"))
