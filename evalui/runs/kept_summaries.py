@@ -34,15 +34,22 @@ def read_summary(database: Database, cell_id: int, result: CellResult) -> Summar
     """
     if is_unfinished(result):
         return summarise(result)
+    if kept := find_summary(database, cell_id, result):
+        return kept
+    summary = summarise(result)
+    keep_summary(database, cell_id, summary)
+    return summary
+
+
+def find_summary(database: Database, cell_id: int, result: CellResult) -> Summary | None:
+    """The summary that is kept of a cell, None if there is none of these trials and figures."""
     row = database.row(
         "SELECT body FROM kept_figures WHERE cell = ? AND version = ? AND done = ?",
         (cell_id, _version(), len(result.trials)),
     )
-    if row:
-        return replace(_decode(row["body"]), state=result.state, error=result.error)
-    summary = summarise(result)
-    keep_summary(database, cell_id, summary)
-    return summary
+    if row is None:
+        return None
+    return replace(_decode(row["body"]), state=result.state, error=result.error)
 
 
 def summarise_ending(database: Database, row: CellRow) -> None:

@@ -21,7 +21,6 @@ from evalui.scoring.choice.permutations import count_variants
 from evalui.scoring.choice.trial_grid import (
     OptionCountStratum,
     TrialGrid,
-    first_come,
     strata_of_grids,
     trial_grids,
 )
@@ -153,48 +152,6 @@ class CellTrials(Sequence[Trial]):
 def cell_trials(trials: Sequence[Trial], pattern: Pattern) -> CellTrials:
     """The trials, at least one, with what several metrics need of them; made once."""
     return trials if isinstance(trials, CellTrials) else CellTrials(trials, pattern)
-
-
-class QuestionTrials(Mapping[str, TrialColumns]):
-    """The trials of each question by its id, in their order; questions as they first came."""
-
-    def __init__(self, trials: Sequence[Trial]) -> None:
-        self._trials = trials
-
-    def __getitem__(self, name: str) -> TrialColumns:
-        """The trials of a question; KeyError without any."""
-        code = self._codes[name]
-        start = self._ends[code - 1] if code else 0
-        return self._columns.take(self._rows[start : self._ends[code]])
-
-    @cached_property
-    def _columns(self) -> TrialColumns:
-        """All trials; they are not read before the first question is looked at."""
-        return columns_of(self._trials)
-
-    @cached_property
-    def _codes(self) -> dict[str, int]:
-        come, _ = first_come(self._columns.sample, len(self._columns.ids))
-        codes: list[int] = come.tolist()
-        return {self._columns.ids[code]: code for code in codes}
-
-    @cached_property
-    def _rows(self) -> NDArray[np.intp]:
-        """All trials, those of a question together, by its code."""
-        return np.argsort(self._columns.sample, kind="stable")
-
-    @cached_property
-    def _ends(self) -> NDArray[np.intp]:
-        """Where the trials of each question end in `_rows`."""
-        return np.cumsum(np.bincount(self._columns.sample, minlength=len(self._columns.ids)))
-
-    def __iter__(self) -> Iterator[str]:
-        """The ids of the questions."""
-        return iter(self._codes)
-
-    def __len__(self) -> int:
-        """The number of questions."""
-        return len(self._codes)
 
 
 def score_values(columns: TrialColumns, name: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

@@ -25,7 +25,7 @@ from evalui.scoring.trial_columns import (
     join_columns,
 )
 
-MAX_BLOCK = 1 << 15  # trials of a block that grows no more: a question is read with its block
+MAX_BLOCK = 1 << 13  # trials of a block that grows no more: a question is read with its block
 _DEFLATE_LEVEL = 1
 _TABLES = "tables"
 

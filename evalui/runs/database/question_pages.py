@@ -30,7 +30,6 @@ from evalui.scoring.choice.permutations import variants
 from evalui.types import Request, Sample, Trial, Variant
 
 _DATASET = "(SELECT dataset FROM cell WHERE id = :cell)"
-# Each condition is read for every trial of a cell: only those that are set stand in a query.
 _OF_THE_FILE = {
     "subject": "s.subject = :subject",
     "capability": "json_extract(s.body, '$[4].capability') = :capability",
@@ -41,31 +40,32 @@ _OF_ONE_TRIAL = {
     "gold": "t.target = :gold",
     "picked": "t.choice = :picked",
 }
-_FIND = """(
-    s.id = :find OR s.question LIKE :like ESCAPE '\\'
-    OR max(coalesce(t.reply, '') LIKE :like ESCAPE '\\')
-)"""
+_TRIALS = "FROM trial t WHERE t.cell = :cell AND t.sample = s.id"
+_IN_QUESTION = "s.id = :find OR s.question LIKE :like ESCAPE '\\'"
+_IN_REPLY = "t.reply LIKE :like ESCAPE '\\'"
 # In a conversation the text may stand in any turn.
-_FIND_IN_TURNS = """max(t.turns IS NOT NULL AND EXISTS (
-    SELECT 1 FROM json_each(t.turns) WHERE value LIKE :like ESCAPE '\\'))
-"""
-_OUTCOMES: Mapping[OutcomeFilter, str] = {
-    "wrong": "max(t.origin AND t.credit = 0)",
-    "right": "max(t.origin AND t.credit = 1)",
-    "order_sensitive": "max(t.credit = 1) AND min(t.credit) < 1",
-    "unreadable": "max(t.choice IS NULL AND NOT t.tied)",
-    "tied": "max(t.tied)",
-    "answered": "max(t.rule NOT IN ('empty', 'cut'))",
-    "empty": "max(t.rule = 'empty')",
-    "cut": "max(t.rule = 'cut')",
+_IN_TURNS = """t.turns IS NOT NULL AND EXISTS (
+    SELECT 1 FROM json_each(t.turns) WHERE value LIKE :like ESCAPE '\\')"""
+# Each condition must hold for a trial of the question, of several conditions each for one.
+_OUTCOMES: Mapping[OutcomeFilter, tuple[str, ...]] = {
+    "": (),
+    "wrong": ("t.origin AND t.credit = 0",),
+    "right": ("t.origin AND t.credit = 1",),
+    "order_sensitive": ("t.credit = 1", "t.credit < 1"),
+    "unreadable": ("t.choice IS NULL AND NOT t.tied",),
+    "tied": ("t.tied",),
+    "answered": ("t.rule NOT IN ('empty', 'cut')",),
+    "empty": ("t.rule = 'empty'",),
+    "cut": ("t.rule = 'cut'",),
 }
 # Without a reference there is nothing to sort by: such questions come last either way.
 _ORDERS: Mapping[QuestionSort, str] = {
     "file": "s.place",
-    "worst": "json_extract(s.body, '$[3]') = '[]', max(t.credit), s.place",
-    "best": "json_extract(s.body, '$[3]') = '[]', max(t.credit) DESC, s.place",
+    "worst": f"json_extract(s.body, '$[3]') = '[]', (SELECT max(t.credit) {_TRIALS}), s.place",
+    "best": f"json_extract(s.body, '$[3]') = '[]', (SELECT max(t.credit) {_TRIALS}) DESC, s.place",
 }
 SORTS: tuple[QuestionSort, ...] = get_args(QuestionSort)
+CellMarks = Mapping[int, tuple[TrialMark, ...]]  # of a question: every order, by cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +115,35 @@ def read_listed(
         {"cell": cell_ids[0], "places": json.dumps(list(places))},
     )
     samples = {row["place"]: decode_sample(row["body"]) for row in bodies}
-    marks = _read_marks(database, cell_ids, [sample.id for sample in samples.values()])
+    marks = read_marks(database, cell_ids, [sample.id for sample in samples.values()])
     return tuple(
         ListedQuestion(place, samples[place], marks[samples[place].id])
         for place in places
         if place in samples
     )
+
+
+def read_marks(
+    database: Database, cell_ids: Sequence[int], sample_ids: Sequence[str]
+) -> dict[str, CellMarks]:
+    """The marks of these questions in these cells, by question and cell."""
+    rows = database.rows(
+        "SELECT t.cell, t.sample, t.variant, t.choice, t.credit, t.tied, t.rule, c.pattern"
+        " FROM trial t JOIN cell c ON c.id = t.cell"
+        " WHERE t.cell IN (SELECT value FROM json_each(?))"
+        " AND t.sample IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(cell_ids)), json.dumps(list(sample_ids))),
+    )
+    orders = {row["cell"]: VariantOrder(row["pattern"]) for row in rows}
+    placed: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in rows:
+        placed[row["sample"], row["cell"]].append(row)
+    marks: dict[str, dict[int, tuple[TrialMark, ...]]] = {id_: {} for id_ in sample_ids}
+    for (sample_id, cell_id), trials in placed.items():
+        order = orders[cell_id]
+        trials.sort(key=lambda row: order.sort_key(decode_variant(row["variant"])))
+        marks[sample_id][cell_id] = tuple(map(_mark, trials))
+    return {**marks}
 
 
 def read_place(database: Database, cell_id: int, sample_id: str) -> int | None:
@@ -163,11 +186,15 @@ def read_facets(database: Database, row: CellRow) -> Facets:
         capabilities = _distinct(database, row, "json_extract(body, '$[4].capability')")
         return Facets(subjects, (), 0, capabilities)
     rules = database.rows(
-        "SELECT rule, max(length(variant) - length(replace(variant, ',', '')) + 1) AS options"
-        " FROM trial WHERE cell = ? GROUP BY rule ORDER BY count(*) DESC, rule",
+        "SELECT rule FROM trial WHERE cell = ? GROUP BY rule ORDER BY count(*) DESC, rule",
         (row.id,),
     )
-    options = max((rule["options"] for rule in rules), default=0)
+    # The longest has the most options; the index of the trials has it without their rows.
+    longest = database.row(
+        "SELECT variant, max(length(variant)) FROM trial WHERE cell = ?", (row.id,)
+    )
+    variant = longest["variant"] if longest else None
+    options = len(decode_variant(variant).permutation) if variant is not None else 0
     return Facets(subjects, tuple(rule["rule"] for rule in rules), options)
 
 
@@ -208,22 +235,27 @@ def read_judged(database: Database, row: CellRow, sample_id: str) -> JudgedQuest
 
 
 def _matching_query(wanted: QuestionFilter, *, written: bool) -> str:
-    """The query for the places that pass; the values of the filter are its parameters."""
-    where = _set_conditions(wanted, _OF_THE_FILE)
-    same_trial = _set_conditions(wanted, _OF_ONE_TRIAL)
-    having = [f"max({' AND '.join(same_trial)})"] if same_trial else []
-    having += [f"({_FIND} OR {_FIND_IN_TURNS})" if written else _FIND] if wanted.find else []
-    having += [_OUTCOMES[wanted.outcome]] if wanted.outcome else []
-    of_the_file = " AND ".join((f"s.dataset = {_DATASET} AND s.role = 'sample'", *where))
-    if not having and wanted.sort == "file":
-        # An index says which questions have any answers.
-        exists = "EXISTS (SELECT 1 FROM trial t WHERE t.cell = :cell AND t.sample = s.id)"
-        return f"SELECT s.place FROM sample s WHERE {of_the_file} AND {exists} ORDER BY s.place"  # noqa: S608
-    return (
-        "SELECT s.place FROM sample s JOIN trial t ON t.sample = s.id AND t.cell = :cell"  # noqa: S608
-        f" WHERE {of_the_file} GROUP BY s.place HAVING {' AND '.join(having) or 'true'}"
-        f" ORDER BY {_ORDERS[wanted.sort]}"
+    """The query for the places that pass; the values of the filter are its parameters.
+
+    Of each question the trials are read until one meets the condition, so that a cell of a million
+    is not read whole.
+    """
+    same_trial = " AND ".join(_set_conditions(wanted, _OF_ONE_TRIAL))
+    of_trials = [each for each in (same_trial, *_OUTCOMES[wanted.outcome]) if each]
+    in_text = [_IN_QUESTION, _any_trial(_IN_REPLY), *([_any_trial(_IN_TURNS)] if written else [])]
+    conditions = (
+        f"s.dataset = {_DATASET} AND s.role = 'sample'",
+        *_set_conditions(wanted, _OF_THE_FILE),
+        _any_trial("true"),
+        *map(_any_trial, of_trials),
+        *([f"({' OR '.join(in_text)})"] if wanted.find else []),
     )
+    where = " AND ".join(conditions)
+    return f"SELECT s.place FROM sample s WHERE {where} ORDER BY {_ORDERS[wanted.sort]}"  # noqa: S608
+
+
+def _any_trial(condition: str) -> str:
+    return f"EXISTS (SELECT 1 {_TRIALS} AND {condition})"
 
 
 def _set_conditions(wanted: QuestionFilter, conditions: Mapping[str, str]) -> list[str]:
@@ -243,28 +275,6 @@ def _distinct(database: Database, row: CellRow, value: str) -> tuple[str, ...]:
         {"cell": row.id, "questions": row.questions},
     )
     return tuple(each[0] for each in rows if each[0])
-
-
-def _read_marks(
-    database: Database, cell_ids: Sequence[int], sample_ids: Sequence[str]
-) -> dict[str, dict[int, tuple[TrialMark, ...]]]:
-    rows = database.rows(
-        "SELECT t.cell, t.sample, t.variant, t.choice, t.credit, t.tied, t.rule, c.pattern"
-        " FROM trial t JOIN cell c ON c.id = t.cell"
-        " WHERE t.cell IN (SELECT value FROM json_each(?))"
-        " AND t.sample IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(cell_ids)), json.dumps(list(sample_ids))),
-    )
-    orders = {row["cell"]: VariantOrder(row["pattern"]) for row in rows}
-    placed: dict[tuple[str, int], list[Row]] = defaultdict(list)
-    for row in rows:
-        placed[row["sample"], row["cell"]].append(row)
-    marks: dict[str, dict[int, tuple[TrialMark, ...]]] = {id_: {} for id_ in sample_ids}
-    for (sample_id, cell_id), trials in placed.items():
-        order = orders[cell_id]
-        trials.sort(key=lambda row: order.sort_key(decode_variant(row["variant"])))
-        marks[sample_id][cell_id] = tuple(map(_mark, trials))
-    return marks
 
 
 def _mark(row: Row) -> TrialMark:

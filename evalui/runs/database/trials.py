@@ -45,6 +45,8 @@ _INSERT = (
     " reply, turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
+QuestionReader = Callable[[CellRow], Mapping[str, Sample]]
+
 
 def write_trials(
     database: Database,
@@ -116,7 +118,9 @@ def read_trials(database: Database, cell_id: int, n: int | None = None) -> Trial
     if not bodies:
         return columns_of(())
     texts = text_reader(database, cell_id)
-    columns = join_columns([decode_columns(row["body"], texts) for row in bodies])[:n]
+    columns = join_columns([decode_columns(row["body"], texts) for row in bodies])
+    if n is not None and n < len(columns):
+        columns = columns[:n]
     places = database.rows(
         "SELECT s.id, s.place FROM sample s JOIN cell c ON s.dataset = c.dataset"
         " WHERE s.role = 'sample' AND c.id = ?",
@@ -124,7 +128,9 @@ def read_trials(database: Database, cell_id: int, n: int | None = None) -> Trial
     )
     place_of = {row["id"]: row["place"] for row in places}
     sample = np.array([place_of[id_] for id_ in columns.ids])[columns.sample]
-    return columns.take(np.lexsort((_order_ranks(database, cell_id, columns), sample)))
+    rows = np.lexsort((_order_ranks(database, cell_id, columns), sample))
+    # A worker writes them in this order, unless some have failed at first.
+    return columns if bool((rows[1:] > rows[:-1]).all()) else columns.take(rows)
 
 
 def read_some_trials(database: Database, cell_id: int, count: int) -> TrialColumns:
@@ -255,28 +261,36 @@ class VariantOrder:
         return self._places[count][variant], variant.permutation
 
 
-def read_results(database: Database, run_id: str) -> tuple[CellResult, ...]:
-    """All cells of a run with their trials so far, in order; raises `UnknownRun`."""
+def read_results(
+    database: Database, run_id: str, read_questions: QuestionReader | None = None
+) -> tuple[CellResult, ...]:
+    """All cells of a run with their trials so far, in order; raises `UnknownRun`.
+
+    `read_questions` gives the questions of a cell by id in file order where they are kept.
+    """
+    read_questions = read_questions or partial(_read_questions, database)
     samples: dict[tuple[str, int], Mapping[str, Sample]] = {}  # cells of one dataset share them
     results: list[CellResult] = []
     for row in read_cells(database, run_id):
         key = row.dataset_key, row.questions
         if key not in samples:
-            samples[key] = _read_samples(database, row)
+            samples[key] = read_questions(row)
         results.append(_read_result(database, row, samples[key]))
     return tuple(results)
 
 
-def read_result(database: Database, run_id: str, cell_id: int) -> CellResult:
-    """One cell of a run with its trials so far; raises `UnknownRun` if it has no such cell."""
+def read_result(
+    database: Database, run_id: str, cell_id: int, read_questions: QuestionReader | None = None
+) -> CellResult:
+    """One such cell of a run; raises `UnknownRun` if it has no cell of that id."""
+    read_questions = read_questions or partial(_read_questions, database)
     for row in read_cells(database, run_id):
         if row.id == cell_id:
-            return _read_result(database, row, _read_samples(database, row))
+            return _read_result(database, row, read_questions(row))
     raise UnknownRun("run-cell", run=run_id, cell=cell_id)
 
 
-def _read_samples(database: Database, row: CellRow) -> dict[str, Sample]:
-    """The questions of a cell in file order."""
+def _read_questions(database: Database, row: CellRow) -> Mapping[str, Sample]:
     samples = read_cell_dataset(database, row.id).samples[: row.questions]
     return {sample.id: sample for sample in samples}
 

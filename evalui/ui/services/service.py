@@ -21,6 +21,7 @@ from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.records import LOCAL, CellRow, RunRow, may_see
 from evalui.runs.database.runs import (
     count_runs,
@@ -43,7 +44,7 @@ from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
 from evalui.runs.submit import collect_answers, submit
 from evalui.settings import Settings
-from evalui.types import CellResult, CellState, Dataset, Language, Verdict
+from evalui.types import CellResult, CellState, Dataset, Language, Sample, Verdict
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
 from evalui.ui.services.exports import ExportProcesses, estimate_sizes, export_command
@@ -70,7 +71,9 @@ NamedParts = tuple[str, Iterable[bytes]]
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
 
-_CACHE_BYTES = 2**30  # bytes of uploads, reports and comparisons that stay in memory
+# Of uploads, reports and comparisons that stay in memory: with the program itself (some 150 MB),
+# its pages and what is computed just now, a server stays below 700 MB.
+_CACHE_BYTES = 3 * 2**27
 _PAGE_BYTES = 2**26  # bytes of pages that do
 
 
@@ -116,6 +119,8 @@ class AppService:
         self._check = self.cache.memoize(self._examine)
         self._check_open = self.cache.memoize(self._examine_open)
         self._result = self.cache.memoize_newest(self._read_result)
+        # Reports, comparisons and results of one dataset hold the same questions.
+        self._questions = self.cache.memoize(self._read_questions)
 
     def load(self, upload: str, layout: Layout) -> LoadResult:
         """An upload as a dataset; raises `DataError` if it is none."""
@@ -349,7 +354,14 @@ class AppService:
 
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports
-        return read_result(self.database, run_id, cell_id)
+        return read_result(self.database, run_id, cell_id, self._questions_of)
+
+    def _questions_of(self, row: CellRow) -> Mapping[str, Sample]:
+        return self._questions(row.dataset_key, self.run(row.run_id).owner, row.questions)
+
+    def _read_questions(self, dataset_key: str, owner: str, n: int) -> Mapping[str, Sample]:
+        samples = read_dataset(self.database, dataset_key, owner).samples[:n]
+        return {sample.id: sample for sample in samples}
 
     def _measure(self, run_id: str, language: Language, revision: int) -> Mapping[str, int]:
         del revision  # part of the key: another revision, another size
@@ -365,7 +377,8 @@ class AppService:
 
     def _compile_without_votes(self, run_id: str, progress: _Progress) -> Report:
         del progress  # part of the key, as the revision is of the whole report
-        row, results = read_run(self.database, run_id), read_results(self.database, run_id)
+        row = read_run(self.database, run_id)
+        results = read_results(self.database, run_id, self._questions_of)
         return compile_report(
             row.name,
             results,

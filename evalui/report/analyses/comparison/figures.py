@@ -23,7 +23,7 @@ from evalui.report.analyses.statistics import (
     shared_measures,
 )
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
-from evalui.scoring.cell_trials import QuestionTrials, scores_by_question
+from evalui.scoring.cell_trials import scores_by_question
 from evalui.types import Cell, CellResult, Sample
 
 # What written answers are compared by, and the text figure that it is.
@@ -75,8 +75,7 @@ class Comparison:
     """Contenders on the same questions under one measure, the widest difference first.
 
     `rows` are what is drawn: all pairs, or the only one under each measure, seen from one side.
-    `values` are per cell and question, `trials` by cell in the order of the variants. `answers` are
-    the figures of written answers.
+    `values` are per cell and question. `answers` are the figures of written answers.
     """
 
     contenders: tuple[Contender, ...]
@@ -86,7 +85,6 @@ class Comparison:
     rows: tuple[PairComparison, ...]
     results: tuple[CellResult, ...]
     values: Mapping[str, Mapping[str, float]]
-    trials: Mapping[str, QuestionTrials]
     answers: tuple[AnswerSummary, ...] = ()
 
     @property
@@ -116,11 +114,14 @@ class QuestionSplit:
 
 
 def compare(
-    contenders: Sequence[Contender], results: Sequence[CellResult], preferred_measure: str = ""
+    contenders: Sequence[Contender],
+    results: Sequence[CellResult],
+    preferred_measure: str = "",
+    summaries: Sequence[Summary] = (),
 ) -> Comparison:
     """All pairs of contenders that nothing hinders; a measure not all have gives way to another.
 
-    `results` are theirs, in the same order.
+    `results` are theirs, in the same order, and so are their `summaries` where those are known.
     """
     label = results[0].cell.label  # labels differ from run to run for one mode
     named = [
@@ -129,7 +130,11 @@ def compare(
     ]
     if results[0].cell.mode == ANSWERS:
         return _of_answers(contenders, named, preferred_measure)
-    return _of_choices(contenders, named, preferred_measure)
+    summaries = [
+        replace(summary, cell=each.cell)
+        for each, summary in zip(named, summaries or map(pair_summary, named), strict=True)
+    ]
+    return _of_choices(contenders, named, summaries, preferred_measure)
 
 
 def split_questions(compared: Comparison, pair: PairComparison) -> QuestionSplit:
@@ -146,9 +151,11 @@ def split_questions(compared: Comparison, pair: PairComparison) -> QuestionSplit
 
 
 def _of_choices(
-    contenders: Sequence[Contender], results: Sequence[CellResult], preferred: str
+    contenders: Sequence[Contender],
+    results: Sequence[CellResult],
+    summaries: Sequence[Summary],
+    preferred: str,
 ) -> Comparison:
-    summaries = [pair_summary(result) for result in results]
     measures: tuple[Measure, ...] = shared_measures(summaries) or ("accuracy",)
     known: Mapping[str, Measure] = {name: name for name in measures}
     measure = known.get(preferred, measures[0])
@@ -225,10 +232,6 @@ def _compared(
         rows=widest_first,
         results=tuple(results),
         values={each.id: value for each, value in zip(contenders, values, strict=True)},
-        trials={
-            each.id: QuestionTrials(result.trials)
-            for each, result in zip(contenders, results, strict=True)
-        },
     )
 
 

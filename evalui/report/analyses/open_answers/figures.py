@@ -13,7 +13,6 @@ from evalui.proportions import wilson_interval
 from evalui.report.numbers import count
 from evalui.scoring.cell_trials import (
     CellTrials,
-    QuestionTrials,
     score_values,
     scores_by_question,
 )
@@ -171,11 +170,16 @@ def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> 
         figures=compute_figures(made or (), result.cell.pattern, answers="texts"),
         corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
         ratings=tuple(one for one in marks if one),
-        question_ids=frozenset(QuestionTrials(made.compared)) if made else frozenset(),
+        question_ids=frozenset(_question_ids(made.compared)) if made else frozenset(),
         compared_length=_median([len(reply) for reply, own in segments if own]),
         reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
         containment=_containment(trials, result.samples),
     )
+
+
+def _question_ids(columns: TrialColumns) -> Iterator[str]:
+    codes: list[int] = np.unique(columns.sample).tolist()
+    return (columns.ids[code] for code in codes)
 
 
 def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:

@@ -1,6 +1,7 @@
 """Schema 9: what trials held as JSON in their rows becomes blocks of columns beside them."""
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -12,6 +13,9 @@ from evalui.runs.database.codec import decode_variant, encode_turns
 from evalui.runs.database.column_blocks import MAX_BLOCK, append_block
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import Reading, Trial
+
+_log = logging.getLogger(__name__)
+_MANY = 100_000  # trials whose move takes seconds
 
 # The id is stated, since an implicit one may change when the file is compacted.
 _TABLES = (
@@ -52,6 +56,9 @@ _TABLES = (
 
 def move_trials_to_columns(connection: Connection) -> None:
     """Write every trial's columns; rows keep their texts and what lists filter by."""
+    (n,) = connection.execute("SELECT count(*) FROM trial").fetchone()
+    if n >= _MANY:
+        _log.warning("%s trials of an earlier version are moved to columns first", f"{n:,}")
     (counting,) = connection.execute(
         "SELECT sql FROM sqlite_master WHERE name = 'trial_counted'"
     ).fetchone()

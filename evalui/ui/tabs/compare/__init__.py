@@ -13,6 +13,9 @@ from evalui.report.analyses.comparison.figures import Comparison, Contender, com
 from evalui.report.blocks import Bullets
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.page import render_blocks
+from evalui.runs.kept_summaries import find_summary
+from evalui.runs.spec import OPEN
+from evalui.scoring.cell_summary import pair_summary
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, copy_button, note, page_head, select
@@ -107,7 +110,14 @@ class CompareTab:
 
     def _compute(self, chosen: tuple[ComparedCell, ...], measure: str) -> Comparison:
         results = [self.service.result(each.row) for each in chosen]
-        return compare([each.contender for each in chosen], results, measure)
+        if results[0].cell.mode == OPEN:
+            return compare([each.contender for each in chosen], results, measure)
+        # What is not kept is not all computed here: pairs need a part that takes no time.
+        summaries = [
+            find_summary(self.service.database, each.row.id, result) or pair_summary(result)
+            for each, result in zip(chosen, results, strict=True)
+        ]
+        return compare([each.contender for each in chosen], results, measure, summaries)
 
     def _comparison_page(
         self,
@@ -136,7 +146,11 @@ class CompareTab:
         return div(
             self._run_line(query, able, compared),
             render_blocks(blocks),
-            question_list_card(PairView(t, compared, pair, query, _models(able))) if pair else None,
+            question_list_card(
+                PairView(t, self.service.database, compared, pair, query, _models(able))
+            )
+            if pair
+            else None,
             el("section", others, cls="disc"),
             render_blocks([_signatures(able)]),
             cls="compare",

@@ -1,7 +1,8 @@
 """Compare, one question: every order or answer of two contenders."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
@@ -14,7 +15,9 @@ from evalui.report.analyses.comparison.figures import (
 )
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import model_name
-from evalui.types import Sample, Trial, Variant
+from evalui.runs.database.connection import Database
+from evalui.runs.database.trials import read_trials_of
+from evalui.types import Sample, Variant
 from evalui.ui.components.format import source
 from evalui.ui.components.texts import closest_reference, diff_texts
 from evalui.ui.components.widgets import copy_button
@@ -39,9 +42,13 @@ from evalui.ui.tabs.results.samples.question import (
 
 @dataclass(frozen=True, slots=True)
 class PairView:
-    """Two of a comparison whose questions are looked at; `models` are theirs by contender id."""
+    """Two of a comparison whose questions are looked at; `models` are theirs by contender id.
+
+    What they answered to a question is read from the store when it is looked at.
+    """
 
     t: Messages
+    database: Database
     compared: Comparison
     pair: PairComparison
     query: CompareQuery
@@ -52,14 +59,22 @@ class PairView:
         """The two, the one that is ahead first."""
         return (self.pair.first, self.pair.second)
 
-    def trials(self, contender: Contender, sample: Sample) -> Sequence[Trial]:
-        """What a contender answered to a question."""
-        return self.compared.trials[contender.id].get(sample.id, ())
+    def on_question(self, sample: Sample) -> Self:
+        """The same with what the two answered to a question."""
+        models = {each.id: self.models[each.id] for each in self.both}
+        return replace(
+            self,
+            models={
+                id_: model.with_trials(read_trials_of(self.database, model.row.id, sample.id))
+                for id_, model in models.items()
+            },
+        )
 
 
 def question_detail(view: PairView, sample: Sample) -> Html:
     """One question with everything both answered."""
     address = f"?{view.query.with_question(sample.id).address}"
+    view = view.on_question(sample)
     return div(
         div(
             span(source(view.t, sample, sample.subject), cls="meta"),
@@ -81,10 +96,10 @@ def contender_name(contender: Contender) -> Html:
 def _options(view: PairView, sample: Sample) -> Html:
     """One table of both if there is one order, else a table of its orders for each."""
     orders = list(
-        dict.fromkeys(trial.variant for each in view.both for trial in view.trials(each, sample))
+        dict.fromkeys(trial.variant for each in view.both for trial in view.models[each.id].trials)
     )
     if len(orders) == 1:
-        columns = [_column(view, each, sample, orders[0], each.name) for each in view.both]
+        columns = [_column(view, each, orders[0], each.name) for each in view.both]
         tables = [_table(view.t, sample, columns)]
     else:
         tables = [_orders_table(view, each, sample, orders) for each in view.both]
@@ -96,18 +111,16 @@ def _orders_table(
 ) -> Html:
     pattern = view.compared.results[0].cell.pattern
     columns = [
-        _column(view, contender, sample, variant, order_label(view.t, pattern, variant, place))
+        _column(view, contender, variant, order_label(view.t, pattern, variant, place))
         for place, variant in enumerate(orders)
     ]
     return div(el("h3", contender_name(contender)), _table(view.t, sample, columns), cls="sec")
 
 
-def _column(
-    view: PairView, contender: Contender, sample: Sample, variant: Variant, label: str
-) -> OptionColumn:
-    trials = (trial for trial in view.trials(contender, sample) if trial.variant == variant)
+def _column(view: PairView, contender: Contender, variant: Variant, label: str) -> OptionColumn:
+    model = view.models[contender.id]
     head = contender_name(contender) if label == contender.name else label
-    return column(head, label, view.models[contender.id], next(trials, None))
+    return column(head, label, model, model.trial(variant))
 
 
 def _table(t: Messages, sample: Sample, columns: Sequence[OptionColumn]) -> Html:
@@ -133,7 +146,7 @@ def _written(view: PairView, sample: Sample) -> Html:
                 span(_closeness(view, each, sample), cls="meta"),
                 cls="who",
             ),
-            _marked_answer(t, sample.references, _answer(view, each, sample)),
+            _marked_answer(t, sample.references, _answer(view.models[each.id])),
             cls="side",
         )
         for each in view.both
@@ -145,8 +158,8 @@ def _written(view: PairView, sample: Sample) -> Html:
     )
 
 
-def _answer(view: PairView, contender: Contender, sample: Sample) -> str:
-    trials = view.trials(contender, sample)
+def _answer(model: AnsweringModel) -> str:
+    trials = model.trials
     return "\n\n".join(trials[0].turns or (trials[0].reply or "",)) if trials else ""
 
 

@@ -1,6 +1,6 @@
 """Compare, the questions on which two part: a list to filter, and one of them side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalui.messages import Messages
@@ -12,12 +12,13 @@ from evalui.report.analyses.comparison.figures import (
     split_questions,
 )
 from evalui.report.html import Html, div, el, join, span
+from evalui.runs.database.question_pages import CellMarks, read_marks
 from evalui.types import Sample
 from evalui.ui.components.format import short_id
 from evalui.ui.components.widgets import card, field, note, pager, segments, select
 from evalui.ui.tabs.compare.query import CompareQuery
 from evalui.ui.tabs.compare.question import PairView, contender_name, question_detail
-from evalui.ui.tabs.results.samples.answering import outcome_of
+from evalui.ui.tabs.results.samples.listing import MAX_MARKS
 
 PAGE_SIZE = 20
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}
@@ -41,17 +42,18 @@ def question_list_card(view: PairView) -> Html:
     rows = filtered[page * PAGE_SIZE : (page + 1) * PAGE_SIZE]
     paged = replace(view, query=query.with_page(page).with_question(query.question))
     listed = any(line.sample.id == query.question for line in rows)
-    legend = "legend_rouge" if view.compared.written else "legend"
+    cells = [view.models[each.id].row.id for each in view.both]
+    marks = read_marks(view.database, cells, [line.sample.id for line in rows])
     return card(
         div(
             el("h2", t.count("compare.list.title", len(every))),
-            span(t(f"compare.list.{legend}"), cls="meta"),
+            span(t(f"compare.list.{_legend(view, marks)}"), cls="meta"),
             _filters(view, every),
             cls="card-h",
         ),
         _pair_picker(view),
         None if listed else _question_outside_list(view),
-        _listing(paged, rows) if rows else _nothing(t, every),
+        _listing(paged, rows, marks) if rows else _nothing(t, every),
         pager(t, page, PAGE_SIZE, len(filtered), lambda at: f"?{query.with_page(at).address}"),
         cls="compare-card",
     )
@@ -121,7 +123,14 @@ def _question_outside_list(view: PairView) -> Html | None:
     )
 
 
-def _listing(view: PairView, rows: Sequence[_QuestionLine]) -> Html:
+def _legend(view: PairView, marks: Mapping[str, CellMarks]) -> str:
+    if view.compared.written:
+        return "legend_rouge"
+    orders = max((len(each) for own in marks.values() for each in own.values()), default=0)
+    return "legend_counts" if orders > MAX_MARKS else "legend"
+
+
+def _listing(view: PairView, rows: Sequence[_QuestionLine], marks: Mapping[str, CellMarks]) -> Html:
     t = view.t
     several = len({sample.subject for sample in view.compared.samples.values()}) > 1
     heads = [
@@ -132,17 +141,18 @@ def _listing(view: PairView, rows: Sequence[_QuestionLine]) -> Html:
         t(f"compare.list.{view.compared.measure}"),
     ]
     head = div(*(span(each) for each in heads), cls="compare-heads", aria_hidden="true")
-    items = [_item(view, line, subject=several) for line in rows]
+    items = [_item(view, line, marks[line.sample.id], subject=several) for line in rows]
     whole = (head, el("ul", *items, cls="list compare-list"))
     return div(*whole, cls="compare-rows" if several else "compare-rows one-subject")
 
 
-def _item(view: PairView, line: _QuestionLine, *, subject: bool) -> Html:
+def _item(view: PairView, line: _QuestionLine, marks: CellMarks, *, subject: bool) -> Html:
     sample = line.sample
     opened = sample.id == view.query.question
     # Both names are read out with their marks, because the heads above are for the eye.
     outcomes = [
-        span(_outcome_marks(view, each, sample), cls="dots", title=each.name) for each in view.both
+        span(_outcome_marks(view, each, sample, marks), cls="dots", title=each.name)
+        for each in view.both
     ]
     link = el(
         "a",
@@ -157,10 +167,13 @@ def _item(view: PairView, line: _QuestionLine, *, subject: bool) -> Html:
     return el("li", link, question_detail(view, sample) if opened else None)
 
 
-def _outcome_marks(view: PairView, contender: Contender, sample: Sample) -> Html:
+def _outcome_marks(view: PairView, contender: Contender, sample: Sample, every: CellMarks) -> Html:
     if view.compared.written:
         return join(format_fraction(view.compared.values[contender.id][sample.id]))
-    outcomes = [outcome_of(trial) for trial in view.trials(contender, sample)]
+    outcomes = [mark.outcome for mark in every.get(view.models[contender.id].row.id, ())]
+    if len(outcomes) > MAX_MARKS:
+        right = f"{outcomes.count('right')}/{len(outcomes)}"
+        return join(span(f"{contender.name}: ", cls="hidden"), span(right, cls="count"))
     words = view.t("list.comma").join(view.t(f"outcome.{each}") for each in outcomes)
     marks = "".join(_DOTS[each] for each in outcomes)
     return join(span(marks, aria_hidden="true"), span(f"{contender.name}: {words}", cls="hidden"))

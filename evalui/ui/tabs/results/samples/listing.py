@@ -13,7 +13,7 @@ from evalui.ui.tabs.results.samples.address import MAX_ROWS, PAGE_ROWS, SamplesA
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
 
 _MAX_MODELS = 4  # that have marks in the list
-_MAX_MARKS = 8  # orders that are drawn; of more, the right ones are counted
+MAX_MARKS = 8  # orders that are drawn; of more, the right ones are counted
 _SHAPES: dict[TrialOutcome, str] = {
     "right": '<circle cx="{x}" cy="5" r="3.5" fill="var(--ink)" stroke="var(--ink)"/>',
     "wrong": '<circle cx="{x}" cy="5" r="3.5" fill="none" stroke="var(--line-strong)"/>',
@@ -84,7 +84,7 @@ def question_list(
 
 def marks_svg(t: Messages, outcomes: Sequence[TrialOutcome]) -> Html:
     """A mark for each order, or how many are right where there are too many to draw."""
-    if len(outcomes) > _MAX_MARKS:
+    if len(outcomes) > MAX_MARKS:
         return span(f"{outcomes.count('right')}/{len(outcomes)}", cls="meta")
     shapes = (
         _SHAPES[outcome].format(x=5 + 11 * place, left=1.5 + 11 * place)

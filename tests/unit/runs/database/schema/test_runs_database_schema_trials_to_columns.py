@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from evalui.runs.database.column_blocks import decode_columns
+from evalui.runs.database.schema import trials_to_columns
 from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 from evalui.types import Reading, Trial, Variant
 
@@ -82,3 +83,16 @@ def test_rows_keep_their_texts_and_are_not_counted_again(connection: sqlite3.Con
     assert connection.execute("SELECT done, origin_n FROM cell").fetchone() == before
     rows = connection.execute("SELECT id, reply, turns FROM trial ORDER BY id").fetchall()
     assert rows == [(1, "C", None), (2, "C", None), (3, "C", '["first","last"]')]
+
+
+@pytest.mark.parametrize(("many", "logged"), [(3, 1), (4, 0)])
+def test_a_long_move_is_logged_at_its_beginning(
+    connection: sqlite3.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    many: int,
+    logged: int,
+) -> None:
+    monkeypatch.setattr(trials_to_columns, "_MANY", many)
+    migrate(connection, MIGRATIONS)
+    assert [record.message[:8] for record in caplog.records] == ["3 trials"] * logged

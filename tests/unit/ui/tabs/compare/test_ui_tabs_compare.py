@@ -9,10 +9,12 @@ import pytest
 from ui_examples import HOSTILE
 
 from evalui.messages import messages
-from evalui.runs.database import queue
+from evalui.runs.database import queue, trials
+from evalui.runs.database.column_blocks import decode_columns
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.worker.main import Worker
+from evalui.scoring.trial_columns import TextReader, TrialColumns
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
@@ -483,3 +485,44 @@ def test_the_sentences_before_the_first_figure_are_short(tab: CompareTab, ids: d
         assert head
         assert all(len(re.sub(r"<[^>]*>", "", part).split()) <= 16 for part in head.groups())
         assert all(len(finding.split()) <= 14 for finding in sections(said).values())
+
+
+def test_pairs_are_compared_by_what_is_kept_and_trials_read_of_the_opened_question_only(
+    desk: AppService, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[bytes] = []
+
+    def counted(body: bytes, texts: TextReader) -> TrialColumns:
+        decoded.append(body)
+        return decode_columns(body, texts)
+
+    monkeypatch.setattr(trials, "decode_columns", counted)
+    fresh = CompareTab(AppService(desk.settings, desk.database), messages("en"))
+    pair = (ids["perfect"], ids["always-A"])
+    assert "○" in page(fresh, *pair)
+    assert not decoded
+    opened = page(fresh, *pair, q="quiz/1")
+    assert len(decoded) == len(pair)
+    with desk.database.writing() as connection:
+        kept = connection.execute("SELECT * FROM kept_figures").fetchall()
+        connection.execute("DELETE FROM kept_figures")
+    anew = CompareTab(AppService(desk.settings, desk.database), messages("en"))
+    assert page(anew, *pair, q="quiz/1") == opened
+    with desk.database.writing() as connection:
+        connection.executemany("INSERT INTO kept_figures VALUES (?, ?, ?, ?)", map(tuple, kept))
+
+
+def test_cells_of_one_file_share_its_questions(desk: AppService, both: tuple[str, str]) -> None:
+    rows = [row for run_id in both for row in read_cells(desk.database, run_id)]
+    first, *others = [desk.result(row).samples for row in rows]
+    assert others
+    assert all(each is first for each in others)
+    assert desk.report(both[0], "en").results[0].samples is first
+
+
+def test_more_orders_than_can_be_drawn_are_counted(desk: AppService) -> None:
+    run_id = run(desk, csv(4), ["perfect", "biased"], pattern="all_possible", name="Every order")
+    listed = page(CompareTab(desk, messages("en")), *cells(desk, run_id).values())
+    assert "24/24" in listed
+    assert "of all" in listed
+    assert "○" not in listed
