@@ -1,5 +1,6 @@
 """What the trials of a cell come to, kept in the store: computed once, when the cell has ended."""
 
+import hashlib
 import json
 import logging
 from collections.abc import Callable
@@ -88,7 +89,10 @@ def keep_summary(database: Database, cell_id: int, summary: Summary) -> None:
 
 @cache
 def _version() -> str:
-    return " ".join((__version__, FIGURES_VERSION, *plugin_versions("evalui.metrics")))
+    """Of the figures: what computes them, and the form in which they are kept."""
+    form = json.dumps(_adapter().json_schema(), sort_keys=True)
+    digest = hashlib.sha256(form.encode()).hexdigest()[:12]
+    return " ".join((__version__, FIGURES_VERSION, digest, *plugin_versions("evalui.metrics")))
 
 
 @cache

@@ -3,8 +3,10 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 from runs_examples import trial
 
 from evalui.errors import StoreError
@@ -19,6 +21,13 @@ from evalui.scoring.cell_summary import Summary, summarise
 from evalui.types import CellResult
 
 ORDERS = ((0, 1, 2, 3), (3, 0, 1, 2), (2, 3, 0, 1), (1, 2, 3, 0))
+
+
+class OfAnotherForm(TypeAdapter[Summary]):
+    """What reads summaries of a version that has a field more."""
+
+    def json_schema(self, **_: Any) -> dict[str, Any]:
+        return {**super().json_schema(), "one field": "more"}
 
 
 @pytest.fixture
@@ -83,6 +92,7 @@ def test_what_an_older_store_lacks_is_kept_by_its_first_reader(
         lambda patch: patch.setattr(kept_summaries, "FIGURES_VERSION", "another"),
         lambda patch: patch.setattr(kept_summaries, "__version__", "0.0"),
         lambda patch: patch.setattr(kept_summaries, "plugin_versions", lambda _: ("other 1",)),
+        lambda patch: patch.setattr(kept_summaries, "_adapter", lambda: OfAnotherForm(Summary)),
     ],
 )
 def test_another_version_computes_anew(
