@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.errors import StoreError
 from evalui.runs.database.codec import decode_variant, encode_variant
 from evalui.scoring.trial_columns import (
     PLAIN_COLUMNS,
@@ -71,8 +72,16 @@ def encode_columns(columns: TrialColumns) -> bytes:
 
 
 def decode_columns(body: bytes, texts: TextReader) -> TrialColumns:
-    """The inverse of `encode_columns`; `texts` reads what trials hold of text."""
-    with np.load(io.BytesIO(zlib.decompress(body)), allow_pickle=False) as archive:
+    """The inverse of `encode_columns`; `texts` reads what trials hold of text.
+
+    Raises:
+        StoreError: the block is damaged, by its checksum.
+    """
+    try:
+        content = zlib.decompress(body)
+    except zlib.error as error:
+        raise StoreError("block-damaged", reason=str(error)) from error
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         arrays: dict[str, NDArray[Any]] = dict(archive)
     tables: dict[str, list[str]] = json.loads(arrays[_TABLES].tobytes())
     probabilities, *scores = (

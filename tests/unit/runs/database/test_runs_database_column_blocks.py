@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from runs_examples import trial
 
+from evalui.errors import StoreError
 from evalui.runs.database.column_blocks import (
     append_block,
     decode_columns,
@@ -75,3 +76,11 @@ def test_a_big_block_is_not_written_again(
         append_block(connection, 1, _batch(first, 5))
     sizes = [n for (n,) in connection.execute("SELECT n FROM trial_block ORDER BY first")]
     assert sizes == [10] * 10
+
+
+@pytest.mark.parametrize("place", [0, 100, -1])
+def test_a_damaged_block_is_stated(place: int) -> None:
+    body = bytearray(encode_columns(_batch(0, 20)))
+    body[place] ^= 0xFF
+    with pytest.raises(StoreError, match="A block of answers in the database is damaged"):
+        decode_columns(bytes(body), no_texts)
