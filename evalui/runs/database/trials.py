@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from sqlite3 import Connection
+from sqlite3 import Connection, Row
 from typing import overload
 
 import numpy as np
@@ -82,7 +82,9 @@ def _add_trials(connection: Connection, cell_id: int, trials: Sequence[Trial]) -
     if not unknown:
         return
     new = list(unknown.values())
-    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM trial").fetchone()
+    # Ids of deleted trials are not given again: a report that is still open reads texts by them.
+    given = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'trial'").fetchone()
+    last = given["seq"] if given else 0
     connection.executemany(
         _INSERT, (_row(last + place, cell_id, trial) for place, trial in enumerate(new, start=1))
     )
@@ -92,21 +94,23 @@ def _add_trials(connection: Connection, cell_id: int, trials: Sequence[Trial]) -
 
 def _done_keys(
     connection: Connection, cell_id: int, samples: Iterable[str]
-) -> set[tuple[str, Variant]]:
+) -> frozenset[tuple[str, Variant]]:
     """Which trials of these questions a cell has already."""
     rows = connection.execute(
         "SELECT sample, variant FROM trial"
         " WHERE cell = ? AND sample IN (SELECT value FROM json_each(?))",
         (cell_id, json.dumps(list(samples))),
     )
-    return {(sample, decode_variant(variant)) for sample, variant in rows}
+    return _keys(rows)
 
 
 def done_keys(database: Database, cell_id: int) -> frozenset[tuple[str, Variant]]:
     """The samples and variants of a cell that are done."""
-    rows = database.rows("SELECT sample, variant FROM trial WHERE cell = ?", (cell_id,))
-    orders = {text: decode_variant(text) for text in {row["variant"] for row in rows}}
-    return frozenset((row["sample"], orders[row["variant"]]) for row in rows)
+    return _keys(database.rows("SELECT sample, variant FROM trial WHERE cell = ?", (cell_id,)))
+
+
+def _keys(rows: Iterable[Row]) -> frozenset[tuple[str, Variant]]:
+    return frozenset((row["sample"], decode_variant(row["variant"])) for row in rows)
 
 
 def read_trials(database: Database, cell_id: int, n: int | None = None) -> TrialColumns:

@@ -21,7 +21,7 @@ _MANY = 100_000  # trials whose move takes seconds
 _TABLES = (
     """
     CREATE TABLE trial (
-        id INTEGER PRIMARY KEY,
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
         cell INTEGER NOT NULL REFERENCES cell ON DELETE CASCADE,
         sample TEXT NOT NULL,
         variant TEXT NOT NULL,

@@ -125,6 +125,20 @@ def test_texts_that_were_deleted_meanwhile_are_an_error(database: Database, leas
     assert trials.reading.credit.tolist() == [1.0, 1.0]
 
 
+def test_a_report_of_a_deleted_run_never_shows_the_texts_of_another(
+    database: Database, lease: Lease
+) -> None:
+    write_trials(database, lease, 1, [trial(0, reply="A")])
+    trials = read_trials(database, 1)
+    with database.writing() as connection:
+        connection.execute("DELETE FROM trial")
+        connection.execute("DELETE FROM trial_block")
+    write_trials(database, lease, 1, [trial(1, reply="of another")])
+    with pytest.raises(StoreError, match="have been deleted"):
+        _ = trials[0]
+    assert read_trials(database, 1)[0].reply == "of another"
+
+
 def test_deferred_trials_are_read_when_they_are_needed() -> None:
     made = columns_of([trial(0), trial(1), trial(2)])
     reads: list[TrialColumns] = []
