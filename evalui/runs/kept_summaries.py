@@ -10,6 +10,7 @@ from functools import cache
 from pydantic import TypeAdapter
 
 from evalui import __version__
+from evalui.errors import StoreError
 from evalui.registry import plugin_versions
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
@@ -38,7 +39,10 @@ def read_summary(database: Database, cell_id: int, result: CellResult) -> Summar
     if kept := find_summary(database, cell_id, result):
         return kept
     summary = summarise(result)
-    keep_summary(database, cell_id, summary)
+    try:
+        keep_summary(database, cell_id, summary)
+    except StoreError as error:  # a full disk, say: the reader has the figures nevertheless
+        _log.warning("The summary of a cell cannot be kept: %s", error)
     return summary
 
 

@@ -138,6 +138,18 @@ def test_a_store_that_is_read_only_keeps_nothing_and_reads(
     shown.close()
 
 
+def test_a_full_disk_keeps_nothing_and_the_reader_has_the_figures(
+    database: Database, lease: Lease, caplog: pytest.LogCaptureFixture
+) -> None:
+    result = _ended(database, lease)
+    with database.writing() as connection:
+        connection.execute("DELETE FROM kept_figures")
+    database.row("PRAGMA query_only = ON")
+    with caplog.at_level(logging.WARNING):
+        assert read_summary(database, 1, result) == summarise(result)
+    assert "The summary of a cell cannot be kept" in caplog.text
+
+
 def test_a_figure_that_fails_leaves_the_run_as_it_is(
     database: Database,
     lease: Lease,
