@@ -286,15 +286,8 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
     Permutation tests and bootstraps (a second for 13 000 questions in four orders) wait until the
     cell is no longer at work: before, every answer would have them done again.
     """
-    cell, trials, pattern = result.cell, result.trials, result.cell.pattern
-    summary = Summary(
-        cell=cell,
-        state=result.state,
-        error=result.error,
-        questions=len(result.samples),
-        done=len(trials),
-        total=result.total,
-    )
+    trials, pattern = result.trials, result.cell.pattern
+    summary = _without_figures(result)
     if not trials:
         return replace(summary, figures=compute_figures((), pattern))
     made = CellTrials(trials, pattern)
@@ -337,18 +330,23 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
 
 def pair_summary(result: CellResult) -> Summary:
     """No more of a summary than pairs need: all its figures would take seconds."""
-    trials = result.trials
-    made = CellTrials(trials, result.cell.pattern) if trials else None
+    summary = _without_figures(result)
+    if not result.trials:
+        return replace(summary, outcomes={"accuracy": {}})
+    made = CellTrials(result.trials, result.cell.pattern)
+    return replace(
+        summary, accuracy=made.intervals.origin, chance=made.chance, outcomes=made.outcomes
+    )
+
+
+def _without_figures(result: CellResult) -> Summary:
     return Summary(
         cell=result.cell,
         state=result.state,
         error=result.error,
         questions=len(result.samples),
-        done=len(trials),
+        done=len(result.trials),
         total=result.total,
-        accuracy=made.intervals.origin if made else None,
-        chance=made.chance if made else None,
-        outcomes=made.outcomes if made else {"accuracy": {}},
     )
 
 
