@@ -14,24 +14,19 @@ import psutil
 from benchmarks.clock import Timing
 from benchmarks.contest import Session
 from benchmarks.questions import questions
+from benchmarks.queueing import queue_run
 from benchmarks.rows import Goal, Row
-from evalui.datasets.base import LoadResult
-from evalui.models import read_catalog
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
-from evalui.runs.spec import RunSpec
-from evalui.runs.submit import submit
 from evalui.scoring.choice.permutations import variants
-from evalui.settings import ASSETS
-from evalui.types import Dataset, Reading, Sample, Trial
+from evalui.types import Reading, Sample, Trial
 
 GROUP = "exports"
 _FULL = 1_000_000  # trials
 _WORKBOOK = 100_000  # trials, with a goal of its own
 _BATCH = 4096
-_NAME = "bench"
 _MODELS = ("noisy", "position-biased")
 _ORDERS = 24
 _MB = 1e6
@@ -50,22 +45,8 @@ def rows(session: Session) -> Iterator[Row]:
 def write_run(store: Path, trials: int) -> tuple[str, int]:
     """Write a finished run of two models and 24 orders; its id and the number of its trials."""
     samples = questions(max(1, trials // (_ORDERS * len(_MODELS))))
-    dataset = Dataset(_NAME, "multiple_choice", tuple(samples), sha256="0" * 64)
-    spec = RunSpec.model_validate(
-        {
-            "datasets": [_NAME],
-            "models": list(_MODELS),
-            "mode": "generation",
-            "pattern": "all_possible",
-        }
-    )
     database = Database(store)
-    run_id = submit(
-        database,
-        spec,
-        {_NAME: LoadResult(dataset, (), len(samples), ())},
-        read_catalog(ASSETS / "models.toml"),
-    )
+    run_id = queue_run(database, samples, _MODELS, mode="generation", pattern="all_possible")
     run = queue.claim(database, "bench")
     assert run, "it was queued just now"
     cells = read_cells(database, run.id)

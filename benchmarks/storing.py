@@ -7,25 +7,20 @@ from pathlib import Path
 
 from benchmarks.contest import Session, alone
 from benchmarks.questions import questions
+from benchmarks.queueing import queue_run
 from benchmarks.rows import Goal, Row
-from evalui.datasets.base import LoadResult
-from evalui.models import read_catalog
 from evalui.modes import MODES, Mode, ModeSettings
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
-from evalui.runs.spec import RunSpec
-from evalui.runs.submit import submit
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.permutations import variants
-from evalui.settings import ASSETS
-from evalui.types import Dataset, LabelProbs, Pattern, Response, Sample, Trial, Variant
+from evalui.types import LabelProbs, Pattern, Response, Sample, Trial, Variant
 
 GROUP = "storing"
 _FULL = 100_000  # trials
 _BATCH = 4096
-_NAME = "bench"
 Pairs = Sequence[tuple[Sample, Variant]]
 Kept = tuple[list[Trial], list[tuple[bytes, Response]]]
 
@@ -55,20 +50,11 @@ def _in_a_store(
     samples: Sequence[Sample], pattern: Pattern, action: Callable[[Database], None]
 ) -> Callable[[], None]:
     """The action on a new store in which a run of these questions is queued; all of it timed."""
-    dataset = Dataset(_NAME, "multiple_choice", tuple(samples), sha256="0" * 64)
-    spec = RunSpec.model_validate(
-        {"datasets": [_NAME], "models": ["noisy"], "mode": "multiple_choice", "pattern": pattern}
-    )
 
     def act() -> None:
         with tempfile.TemporaryDirectory() as folder:
             database = Database(Path(folder) / "store.sqlite")
-            submit(
-                database,
-                spec,
-                {_NAME: LoadResult(dataset, (), len(samples), ())},
-                read_catalog(ASSETS / "models.toml"),
-            )
+            queue_run(database, samples, ["noisy"], mode="multiple_choice", pattern=pattern)
             action(database)
             database.close()
 

@@ -24,19 +24,14 @@ from benchmarks.clock import Timing
 from benchmarks.contest import Session
 from benchmarks.pages import ROOT, Checkout, Server, serving
 from benchmarks.questions import questions
+from benchmarks.queueing import queue_run
 from benchmarks.rows import Goal, Row
 from benchmarks.storing import answered
-from evalui.datasets.base import LoadResult
-from evalui.models import read_catalog
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
-from evalui.runs.spec import RunSpec
-from evalui.runs.submit import submit
 from evalui.scoring.choice.permutations import variants
-from evalui.settings import ASSETS
-from evalui.types import Dataset
 
 GROUP = "watching"
 _WATCHERS = 200
@@ -46,7 +41,6 @@ _MODELS = ("demo-late", "demo-early")
 _BATCH = 10  # trials
 _INTERVAL_S = 0.1  # between batches
 _GOAL_S = 1.0
-_NAME = "bench"
 _VIEWS = ("tab=runs", "tab=results", "tab=results&sub=samples")
 _LANGUAGES = ("en", "zh")
 
@@ -175,21 +169,7 @@ async def _watch(server: Server, run_id: str, watchers: int, seconds: float) -> 
 def _run(database: Database, size: int) -> tuple[str, Iterator[None]]:
     """A run of two models, the first of which is done; each step of the second writes a batch."""
     samples = questions(size)
-    spec = RunSpec.model_validate(
-        {
-            "datasets": [_NAME],
-            "models": list(_MODELS),
-            "mode": "multiple_choice",
-            "pattern": "circular",
-        }
-    )
-    dataset = Dataset(_NAME, "multiple_choice", tuple(samples), sha256="0" * 64)
-    run_id = submit(
-        database,
-        spec,
-        {_NAME: LoadResult(dataset, (), len(samples), ())},
-        read_catalog(ASSETS / "models.toml"),
-    )
+    run_id = queue_run(database, samples, _MODELS, mode="multiple_choice", pattern="circular")
     run = queue.claim(database, "bench")
     assert run, "it was queued just now"
     pairs = [(sample, order) for sample in samples for order in variants(4, "circular")]
