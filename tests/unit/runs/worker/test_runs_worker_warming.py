@@ -38,8 +38,8 @@ def test_each_byte_of_the_server_is_a_request():
         assert warming._requested.wait(30)
         warming.prepare()
         assert prepared.is_set()
-        os.close(writing)  # the server is gone
         (follower,) = (one for one in threading.enumerate() if one.name == "warming")
+        os.close(writing)  # the server is gone
         follower.join(30)
         assert not follower.is_alive()
 
