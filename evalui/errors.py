@@ -12,6 +12,7 @@ EvaluiError
 ├── StoreError         the store cannot be read or written (a full disk, say)
 │   ├── UnknownRun     no such run, or it belongs to somebody else
 │   └── RunLeaseLost   the run was given to another worker, or deleted
+├── NotAllowed         who requests it may not do it
 └── Cancelled          the run was stopped by its owner
 """
 
@@ -86,6 +87,10 @@ class UnknownRun(StoreError):
 
 class RunLeaseLost(StoreError):
     """The run was given to another worker, or deleted."""
+
+
+class NotAllowed(EvaluiError):
+    """Who requests it may not do it."""
 
 
 class Cancelled(EvaluiError):

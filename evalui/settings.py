@@ -41,6 +41,9 @@ class Settings(BaseSettings):
     fp32: Literal["measured", "onednn", "blas"] = "measured"
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
     token: bool = True  # whether the pages need the access token of the printed address
+    # Who is let in: "token" is for one person on one machine, "password" for accounts of this
+    # server, "proxy" for those that a proxy before it names.
+    auth: Literal["token", "password", "proxy"] = "token"
 
     @property
     def database(self) -> Path:

@@ -32,8 +32,9 @@ class Database:
     """The connection of one process; safe to use from several threads.
 
     Write-ahead logging lets pages read while a worker writes. `synchronous=NORMAL` may lose the
-    last commits when the machine itself loses power, never when a process is killed. With
-    `read_only` every `writing` is refused, once the tables are those of this version.
+    last commits when the machine itself loses power, never when a process is killed; what nobody
+    could give again (a vote, an account, a key) is written `durable`. With `read_only` every
+    `writing` is refused, once the tables are those of this version.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -58,15 +59,17 @@ class Database:
         self.read_only = read_only
 
     @contextmanager
-    def writing(self) -> Generator[sqlite3.Connection, None, None]:
+    def writing(self, *, durable: bool = False) -> Generator[sqlite3.Connection, None, None]:
         """A transaction that may write: everything in it happens, or nothing.
+
+        Once a `durable` one has ended, it is on the disk with all before it (`synchronous=FULL`).
 
         Raises:
             StoreError: the file cannot be written, or must not be.
         """
         if self.read_only:
             raise StoreError("read-only")
-        with self._lock, self._translated_errors():
+        with self._lock, self._translated_errors(), self._synchronous(full=durable):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -74,6 +77,18 @@ class Database:
             finally:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _synchronous(self, *, full: bool) -> Generator[None]:
+        """Within, a commit waits for the disk; SQLite takes the setting outside transactions."""
+        if not full:
+            yield
+            return
+        self._connection.execute("PRAGMA synchronous = FULL")
+        try:
+            yield
+        finally:
+            self._connection.execute("PRAGMA synchronous = NORMAL")
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection, None, None]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from evalui.errors import StoreError
+from evalui.runs.database.schema.shared_box import SHARED_BOX
 from evalui.runs.database.schema.trials_to_columns import move_trials_to_columns
 
 _FIRST = (
@@ -313,6 +314,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _SEVENTH,
     _EIGHTH,
     _NINTH,
+    SHARED_BOX,
 )
 
 

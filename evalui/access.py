@@ -1,0 +1,95 @@
+"""Who may do what: the one decision of a box that people share.
+
+Everything that belongs to somebody is an `Owned`; everybody who sends a request is a `Person`.
+Which pages and routes require which deed stands with these; `may` alone answers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evalui.errors import NotAllowed
+
+Role = Literal["reader", "annotator", "operator", "admin"]
+ROLES: tuple[Role, ...] = ("reader", "annotator", "operator", "admin")  # each may what those before
+Scope = Literal["read", "write"]
+Right = Literal["view", "run", "annotate"]
+Deed = Literal["see", "run", "annotate", "change", "start", "add_models", "administer"]
+
+LOCAL = "local"  # the owner of everything on a server that one person uses
+_LEAST_ROLE: Mapping[Deed, Role] = {
+    "see": "reader",
+    "run": "annotator",
+    "annotate": "annotator",
+    "change": "annotator",
+    "start": "annotator",
+    "add_models": "operator",
+    "administer": "admin",
+}
+# What a right of a team lets its members do with a thing of somebody else.
+_BY_RIGHT: Mapping[Deed, frozenset[Right]] = {
+    "see": frozenset({"view", "run", "annotate"}),
+    "run": frozenset({"run"}),
+    "annotate": frozenset({"annotate"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who sends a request.
+
+    A person with `scope` "read" (a token) sees and does nothing else. A guest came by the link of
+    one run, `guest_of`, and may only vote on it. Nobody at all has the name "".
+    """
+
+    name: str
+    role: Role = "reader"
+    teams: frozenset[str] = frozenset()
+    scope: Scope = "write"
+    guest_of: str = ""
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether the person has no account here."""
+        return bool(self.guest_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """What belongs to somebody: `rights` by team, and whether `everyone` may see and use it."""
+
+    owner: str
+    rights: Mapping[str, frozenset[Right]] = field(default_factory=dict[str, frozenset[Right]])
+    run: str = ""  # its id, if it is a run
+    everyone: bool = False
+
+
+LOCAL_PERSON = Person(LOCAL, "admin")  # whoever is alone on a server may everything
+ANONYMOUS = Person("", scope="read")
+
+
+def may(person: Person, deed: Deed, thing: Owned | None = None) -> bool:
+    """Whether a person may do a deed: at all, or with this thing.
+
+    An owner may do with a thing what their role may at all, an administrator with every thing; of
+    what a team was given, its members may do what its rights name. Nobody but an owner and an
+    administrator may change a thing, which includes handing it on.
+    """
+    if person.is_guest:
+        return deed == "annotate" and thing is not None and thing.run == person.guest_of
+    if not person.name or (person.scope == "read" and deed != "see"):
+        return False
+    if ROLES.index(person.role) < ROLES.index(_LEAST_ROLE[deed]):
+        return False
+    if thing is None or person.role == "admin" or thing.owner == person.name:
+        return True
+    if thing.everyone and deed in ("see", "run"):
+        return True
+    given = frozenset[Right]().union(*(thing.rights.get(team, ()) for team in person.teams))
+    return bool(given & _BY_RIGHT.get(deed, frozenset()))
+
+
+def require(person: Person, deed: Deed, thing: Owned | None = None) -> None:
+    """Raise `NotAllowed` unless the person may do the deed."""
+    if not may(person, deed, thing):
+        raise NotAllowed(f"not-allowed-{deed}".replace("_", "-"))

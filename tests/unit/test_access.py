@@ -1,0 +1,69 @@
+from itertools import product
+from typing import get_args
+
+import pytest
+
+from evalui.access import LOCAL_PERSON, ANONYMOUS, Deed, Owned, Person, may, require
+from evalui.errors import NotAllowed
+
+OWNER = Person("ann", "annotator")
+THING = Owned(
+    "ann",
+    {
+        "viewers": frozenset({"view"}),
+        "runners": frozenset({"run"}),
+        "voters": frozenset({"annotate"}),
+    },
+    run="r1",
+)
+DEEDS: tuple[Deed, ...] = get_args(Deed)
+ON_A_THING: tuple[Deed, ...] = ("see", "run", "annotate", "change")
+
+PEOPLE = {
+    "nobody": (ANONYMOUS, set()),
+    "reader of no team": (Person("eve", "reader"), set()),
+    "annotator of no team": (Person("eve", "annotator"), set()),
+    "operator of no team": (Person("eve", "operator"), set()),
+    "owner": (OWNER, set(ON_A_THING)),
+    "owner who may only look now": (Person("ann", "reader"), {"see"}),
+    "owner by a token that reads": (Person("ann", "admin", scope="read"), {"see"}),
+    "administrator": (Person("adm", "admin"), set(ON_A_THING)),
+    "administrator by a token that reads": (Person("adm", "admin", scope="read"), {"see"}),
+    "alone": (LOCAL_PERSON, set(ON_A_THING)),
+    "viewer": (Person("eve", "annotator", frozenset({"viewers"})), {"see"}),
+    "runner": (Person("eve", "annotator", frozenset({"runners"})), {"see", "run"}),
+    "voter": (Person("eve", "annotator", frozenset({"voters"})), {"see", "annotate"}),
+    "reader in the team of voters": (Person("eve", "reader", frozenset({"voters"})), {"see"}),
+    "guest of the run": (Person("bo", guest_of="r1"), {"annotate"}),
+    "guest of another run": (Person("bo", guest_of="r2"), set()),
+    "guest of the owner's name": (Person("ann", "admin", guest_of="r2"), set()),
+}
+
+
+@pytest.mark.parametrize(("who", "deed"), list(product(PEOPLE, ON_A_THING)))
+def test_who_may_do_what_with_a_thing(who: str, deed: Deed):
+    person, allowed = PEOPLE[who]
+    assert may(person, deed, THING) is (deed in allowed)
+
+
+def test_without_a_thing_the_role_decides_and_guests_may_nothing():
+    assert may(Person("eve", "annotator"), "start")
+    assert not may(Person("eve", "reader"), "start")
+    assert not may(Person("eve", "annotator"), "add_models")
+    assert not may(Person("eve", "operator"), "administer")
+    assert not any(may(Person("bo", guest_of="r1"), deed) for deed in DEEDS)
+
+
+def test_what_is_everyones_is_used_by_all_and_changed_by_its_owner():
+    model = Owned("ann", everyone=True)
+    eve = Person("eve", "annotator")
+    assert may(eve, "see", model)
+    assert may(eve, "run", model)
+    assert not may(eve, "change", model)
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_a_refusal_is_a_sentence(deed: Deed):
+    with pytest.raises(NotAllowed) as refused:
+        require(ANONYMOUS, deed)
+    assert str(refused.value).endswith(".")
