@@ -3,7 +3,7 @@ from typing import get_args
 
 import pytest
 
-from evalui.access import LOCAL_PERSON, ANONYMOUS, Deed, Owned, Person, may, require
+from evalui.access import ANONYMOUS, LOCAL_PERSON, Deed, Owned, Person, may, require
 from evalui.errors import NotAllowed
 
 OWNER = Person("ann", "annotator")
