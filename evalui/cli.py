@@ -239,7 +239,7 @@ def _run_with_progress(
     from evalui.runs.cluster.model import model_opener
     from evalui.runs.database.runs import read_run
     from evalui.runs.database.usage import model_waits
-    from evalui.runs.worker.main import Worker
+    from evalui.runs.worker.worker import Worker
 
     with tqdm(total=read_run(database, run_id).total, unit=" trials", file=sys.stderr) as bar:
 

@@ -14,7 +14,7 @@ from evalui.errors import StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.worker import model_tests
-from evalui.runs.worker.main import worker_name
+from evalui.runs.worker.worker import worker_name
 
 _GRACE_S = 10.0  # for the batch in hand, after which a worker is killed
 _RESTART_DELAY_S = 1.0  # before a worker is started again, doubled while it dies young

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from runs_examples import RESPONSE, add_run, plans_of, spec, trial
 
+from evalui.access import Person
 from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -13,8 +14,8 @@ from evalui.runs.database.records import Lease
 from evalui.runs.database.response_cache import get_responses
 from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_run, read_runs
 from evalui.runs.database.trials import read_results, read_trials, write_trials
-from evalui.runs.worker.main import worker_name
 from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.runs.worker.worker import worker_name
 
 
 def claim(database: Database, worker: str = "worker-1") -> Lease:
@@ -355,7 +356,7 @@ def test_a_deletion_is_news(database: Database) -> None:
 
 def test_the_runs_of_others_are_not_listed(database: Database) -> None:
     add_run(database)
-    assert read_runs(database, "ada") == []
+    assert read_runs(database, Person("ada", "admin")) == []
 
 
 def test_the_plan_is_kept_with_its_chat_decided(database: Database) -> None:
