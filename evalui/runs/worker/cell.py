@@ -10,7 +10,7 @@ from sqlite3 import Connection
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
-from evalui.models.base import UsageTracking, loads_weights
+from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database import queue, usage
@@ -233,7 +233,7 @@ class CellRun:
         return [index for index in unanswered if batch.requests[index] not in rejected]
 
     def _request_open(self, model: Model, batch: InFlightBatch) -> None:
-        indices = self._open_requests(batch)
+        indices = self._open_requests(batch)[: self._batch_size.limit]
         if not indices:
             self._batch_size.record_cached()
             return
@@ -250,6 +250,12 @@ class CellRun:
             self._rejected.record(
                 error, [batch.requests[index] for index in _unanswered(batch, indices)]
             )
+        except Exception as error:  # raised again, unless fewer requests may fit the memory
+            if not is_out_of_memory(error) or len(indices) == 1:
+                raise
+            _log.warning("%d requests at a time are too many for %s", len(indices), model.name)
+            self._batch_size.halve(len(indices))
+            return
         seconds = time.monotonic() - began
         self._measured.requests += len(indices)
         self._measured.seconds += seconds

@@ -14,8 +14,9 @@ from functools import partial
 from itertools import groupby
 
 from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
+from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.base import Stoppable, loads_weights
+from evalui.models.base import Stoppable, is_out_of_memory, loads_weights
 from evalui.models.catalog import find_entry
 from evalui.runs.cluster.model import is_loading
 from evalui.runs.database import queue
@@ -325,4 +326,6 @@ def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
 def _error_text(error: Exception) -> str:
     if isinstance(error, EvaluiError):
         return error.sentence
+    if is_out_of_memory(error):
+        return sentence("error.too-little-memory", reason=str(error).partition("\n")[0])
     return f"{type(error).__name__}: {error}"

@@ -75,7 +75,14 @@ def create_app(settings: Settings) -> ASGIApp:
     database = Database(settings.database, read_only=settings.read_only)
     service = AppService(settings, database)
     devices = () if settings.read_only else worker_devices(settings.workers)
-    workers = WorkerSupervisor(database, settings.models, devices=devices, threads=settings.threads)
+    workers = WorkerSupervisor(
+        database,
+        settings.models,
+        devices=devices,
+        threads=settings.threads,
+        hang_s=settings.hang_s,
+        loading_s=settings.loading_s,
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
