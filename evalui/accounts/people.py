@@ -13,7 +13,7 @@ from evalui.accounts.audit import record_in
 from evalui.accounts.belongings import (
     copy_uploads,
     delete_belongings,
-    delete_uploads,
+    delete_files,
     hand_over,
 )
 from evalui.accounts.names import checked_name
@@ -165,7 +165,7 @@ def remove_person(database: Database, name: str, *, heir: str | None, by: Person
         delete_belongings(connection, name)
         connection.execute("DELETE FROM person WHERE name = ?", (name,))
         record_in(connection, by, "remove-person", f"person {name}", heir=heir)
-    delete_uploads(database, name)
+    delete_files(database, name)
 
 
 def note_request(database: Database, name: str, also: str = "", values: Sequence[Any] = ()) -> None:
