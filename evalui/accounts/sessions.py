@@ -3,6 +3,7 @@
 import time
 
 from evalui.access import Person
+from evalui.accounts.audit import record_in
 from evalui.accounts.people import PERSON_SQL, SEEN_EVERY_S, note_request, person_of
 from evalui.accounts.secrets import digest_of, new_secret
 from evalui.runs.database.connection import Database
@@ -48,7 +49,9 @@ def end_session(database: Database, secret: str) -> None:
         connection.execute("DELETE FROM session WHERE digest = ?", (digest_of(secret),))
 
 
-def end_sessions(database: Database, name: str) -> int:
+def end_sessions(database: Database, name: str, *, by: Person) -> int:
     """Sign a person out everywhere, and return from how many browsers."""
     with database.writing(durable=True) as connection:
-        return connection.execute("DELETE FROM session WHERE person = ?", (name,)).rowcount
+        ended = connection.execute("DELETE FROM session WHERE person = ?", (name,)).rowcount
+        record_in(connection, by, "sign-out", f"person {name}", sessions=ended)
+    return ended

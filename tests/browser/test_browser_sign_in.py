@@ -79,7 +79,7 @@ def test_who_is_signed_out_meanwhile_signs_in_at_the_next_click(visitor: Any, st
     visitor.goto("/en/?tab=evaluate")
     enter(visitor)
     visitor.locator("body[data-ready]").wait_for()
-    end_sessions(store, "annotator-2")
+    end_sessions(store, "annotator-2", by=ME)
     visitor.get_by_role("button", name="Try the sample").click()
     expect(visitor.get_by_role("heading", name="Sign in")).to_be_visible()
     enter(visitor)

@@ -120,7 +120,7 @@ def test_a_session_that_is_ended_stops_at_once(box: DoorServer, ann: str, end: s
         script = {"authorization": f"Bearer {secret}"}
         assert client.get("/en/").status_code == 200
         if end == "sessions":
-            end_sessions(box.database, ann)
+            end_sessions(box.database, ann, by=ME)
         else:
             set_disabled(box.database, ann, disabled=True, by=ME)
         assert client.get("/en/").status_code == 303

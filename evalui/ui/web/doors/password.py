@@ -1,5 +1,6 @@
 """The door of a server with accounts: whoever has signed in, by a cookie that names a session."""
 
+import logging
 import re
 from urllib.parse import quote, urlencode
 
@@ -9,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.access import Person
+from evalui.accounts.people import read_accounts
 from evalui.accounts.sessions import person_of_session
 from evalui.errors import StoreError
 from evalui.settings import Settings
@@ -17,6 +19,7 @@ from evalui.ui.web.doors.door import Door, problem
 from evalui.ui.web.doors.sign_in import PREFIXES, SIGN_IN, sign_in_pages
 from evalui.ui.web.middleware import route_of
 
+_log = logging.getLogger(__name__)
 _PAGE = re.compile(r"/([a-z]{2}/|r/.+)?")
 
 
@@ -28,6 +31,8 @@ class PasswordDoor(Door):
         token = access_token(settings.data_dir)  # opens nothing here, and differs between folders
         self.cookie, _ = cookie_of(token)
         self.pages = sign_in_pages(self.database, settings, self.cookie, token)
+        if not read_accounts(self.database):
+            _log.warning("Nobody can sign in yet: evalui users add NAME --role admin")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As every door, but that its own pages are open to everybody."""

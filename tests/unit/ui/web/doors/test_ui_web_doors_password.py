@@ -362,6 +362,17 @@ def test_a_full_disk_keeps_nobody_out_who_is_in(
     assert enter(browser).status_code == 503
 
 
+def test_a_server_that_nobody_can_sign_in_to_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    client_of(settings_of(tmp_path, auth="password"))
+    assert "evalui users add" in caplog.text
+    caplog.clear()
+    people(tmp_path).close()
+    client_of(settings_of(tmp_path, auth="password"))
+    assert caplog.text == ""
+
+
 def test_signing_in_works_where_nothing_else_is_written(database: Database):
     browser = client_of(settings_of(database.path.parent, auth="password", read_only=True))
     assert enter(browser).status_code == 303
