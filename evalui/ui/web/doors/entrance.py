@@ -1,5 +1,6 @@
 """Everything a request passes before it reaches the application."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -24,16 +25,21 @@ def guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     inner = SameOriginMiddleware(
         _behind_door(app, settings), [settings.host, *settings.allowed_hosts]
     )
-    trusted = [str(network) for network in settings.proxy_addresses] or [*_HERE]
-    # uvicorn and starlette describe the same by types that differ
-    visited = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", inner), trusted))
+    return PeerMiddleware(inner, [str(network) for network in settings.proxy_addresses] or _HERE)
 
-    async def connected(scope: Scope, receive: Receive, send: Send) -> None:
+
+class PeerMiddleware:
+    """Notes who is connected, before a listed proxy states whom it is connected to."""
+
+    def __init__(self, app: ASGIApp, proxies: Sequence[str]) -> None:
+        # uvicorn and starlette describe the same by types that differ
+        self.app = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), list(proxies)))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on."""
         if scope["type"] == "http":
             scope[PEER] = (scope.get("client") or ("",))[0]
-        await visited(scope, receive, send)
-
-    return connected
+        await self.app(scope, receive, send)
 
 
 def _behind_door(app: ASGIApp, settings: Settings) -> ASGIApp:
