@@ -1,6 +1,5 @@
 """Everything a request passes before it reaches the application."""
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -25,15 +24,16 @@ def guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     inner = SameOriginMiddleware(
         _behind_door(app, settings), [settings.host, *settings.allowed_hosts]
     )
-    return PeerMiddleware(inner, [str(network) for network in settings.proxy_addresses] or _HERE)
+    trusted = [str(network) for network in settings.proxy_addresses] or [*_HERE]
+    # uvicorn and starlette describe the same by types that differ
+    return PeerMiddleware(cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", inner), trusted)))
 
 
 class PeerMiddleware:
-    """Notes who is connected, before a listed proxy states whom it is connected to."""
+    """Keeps in the scope who is connected, before headers state from where a visitor comes."""
 
-    def __init__(self, app: ASGIApp, proxies: Sequence[str]) -> None:
-        # uvicorn and starlette describe the same by types that differ
-        self.app = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), list(proxies)))
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on."""
