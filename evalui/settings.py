@@ -44,6 +44,10 @@ class Settings(BaseSettings):
     # Who is let in: "token" is for one person on one machine, "password" for accounts of this
     # server, "proxy" for those that a proxy before it names.
     auth: Literal["token", "password", "proxy"] = "token"
+    log: Literal["text", "json"] = "text"  # JSON lines hold no contents
+    # Who reads /metrics: who is let in and this machine itself ("token"), all, or none.
+    metrics: Literal["token", "open", "off"] = "token"
+    retention_days: int = Field(default=0, ge=0)  # after a run's end it is deleted; 0: never
 
     @property
     def database(self) -> Path:

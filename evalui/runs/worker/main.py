@@ -21,6 +21,7 @@ from pathlib import Path
 from types import FrameType
 
 from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
+from evalui.logs import configure_log
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.base import Stoppable, loads_weights
 from evalui.models.catalog import find_entry
@@ -28,7 +29,7 @@ from evalui.models.local import import_libraries
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import ClusterOpener, is_loading, model_opener
 from evalui.runs.database import queue
-from evalui.runs.database.connection import Database, configure_log
+from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease, RunRow
 from evalui.runs.database.runs import is_recorded, read_cells
@@ -348,7 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--models-file", type=Path, default=settings.models)
     parser.add_argument("--parent", type=int, default=0, help="end when this process is gone")
     given = parser.parse_args(arguments)
-    configure_log(logging.INFO)
+    configure_log(logging.INFO, settings.log)
     for chatty in ("httpx", "httpx2"):  # a line for every request to the hub
         logging.getLogger(chatty).setLevel(logging.WARNING)
     ending = threading.Event()

@@ -16,12 +16,13 @@ from starlette.types import ASGIApp
 
 from evalui import __version__
 from evalui.errors import DataError, EvaluiError, StoreError
+from evalui.logs import configure_log
 from evalui.messages import (
     LANGUAGES,
     language_of,
     preferred_language,
 )
-from evalui.runs.database.connection import Database, configure_log
+from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_revision
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings
@@ -50,7 +51,7 @@ _OVERHEAD = 2**20  # what a form adds to its files
 
 def serve(settings: Settings, listener: socket.socket) -> None:
     """Answer what comes to a socket that listens already, until interrupted."""
-    configure_log(logging.WARNING)
+    configure_log(logging.WARNING, settings.log)
     config = uvicorn.Config(
         create_app(settings),
         log_level="warning",
