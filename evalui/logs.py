@@ -26,6 +26,8 @@ _REPEAT_INTERVAL_S = 60.0
 _MAX_REMEMBERED = 1000  # sentences that are remembered
 _MAX_FRAMES = 8  # of the places where an error passed
 
+_log = logging.getLogger(__name__)
+
 
 @contextmanager
 def about_run(run_id: str) -> Generator[None]:
@@ -45,6 +47,13 @@ def configure_log(level: int, kind: LogKind = "text", *, user: Callable[[], str]
         handler.addFilter(limit)
         if kind == "json":
             handler.setFormatter(JsonFormatter(user))
+            logging.getLogger("evalui").setLevel(logging.INFO)
+
+
+def log_request(method: str, route: str, status: int, seconds: float) -> None:
+    """Note an answered request by the template of its route; only a log of JSON lines has it."""
+    facts = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
+    _log.info("request", extra={"facts": facts})
 
 
 class JsonFormatter(logging.Formatter):

@@ -4,6 +4,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalui.errors import StoreError
+
 _NEARLY_FULL = 0.9
 _FULL_BYTES = 64 * 2**20  # below this SQLite may soon be unable to write
 
@@ -33,6 +35,9 @@ class DiskUse:
 
 
 def disk_use(folder: Path) -> DiskUse:
-    """Of the file system that holds `folder`; raises `OSError` if it cannot be read."""
-    usage = shutil.disk_usage(folder)
+    """Of the file system that holds `folder`; raises `StoreError` if there is no such folder."""
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError as error:
+        raise StoreError("data-folder", reason=str(error)) from error
     return DiskUse(usage.total, usage.used, usage.free)

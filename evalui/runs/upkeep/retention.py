@@ -18,7 +18,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import RunRow
 
 _DAY_S = 86_400.0
-WARNING_S = 14 * _DAY_S
+_ANNOUNCED_S = 15 * _DAY_S  # 14 whole ones: a page may be a day old
 _MAX_GAP_S = 3 * _DAY_S  # between two passes of a server that runs
 _ENDED_SQL = "state IN ('done', 'failed', 'cancelled') AND finished < :limit"
 _UPLOAD = re.compile(r"([0-9a-f]{16})/([0-9a-f]{16})/")  # in a path: folder of the owner, id
@@ -39,7 +39,7 @@ class Retention:
 
     def deletion_time(self, finished: float) -> float:
         """The earliest time at which a run that ended then is deleted."""
-        return max(finished + self.days * _DAY_S, self.since + WARNING_S)
+        return max(finished + self.days * _DAY_S, self.since + _ANNOUNCED_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class Removed:
 
 
 def announced_deletion(database: Database, days: int, run: RunRow) -> float | None:
-    """When an ended run will be deleted, in seconds since 1970; None more than 14 days before."""
+    """When an ended run will be deleted, in seconds since 1970; None while it is not announced."""
     if not days or run.finished is None or run.state not in ("done", "failed", "cancelled"):
         return None
     retention = _read(database)
     if retention is None or retention.days != days:
         return None  # its first pass begins the 14 days
     at = retention.deletion_time(run.finished)
-    return at if at - time.time() <= WARNING_S else None
+    return at if at - time.time() <= _ANNOUNCED_S else None
 
 
 def delete_expired(database: Database, uploads: Path, days: int) -> Removed:
@@ -79,7 +79,7 @@ def delete_expired(database: Database, uploads: Path, days: int) -> Removed:
             "INSERT OR REPLACE INTO decision VALUES ('retention', ?)",
             (json.dumps(asdict(retention)),),
         )
-    if now < retention.since + WARNING_S:
+    if now < retention.since + _ANNOUNCED_S:
         return Removed()
     limit = now - days * _DAY_S
     removed = Removed(

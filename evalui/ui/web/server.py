@@ -24,6 +24,7 @@ from evalui.messages import (
 )
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_revision
+from evalui.runs.upkeep.periodic import Upkeep
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
@@ -37,6 +38,7 @@ from evalui.ui.web.documents import document
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
 from evalui.ui.web.middleware import SameOriginMiddleware, TokenMiddleware, plain_page, status_of
+from evalui.ui.web.monitoring import Monitoring
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
@@ -54,6 +56,7 @@ def serve(settings: Settings, listener: socket.socket) -> None:
     configure_log(logging.WARNING, settings.log)
     config = uvicorn.Config(
         create_app(settings),
+        log_config=None,  # its lines are written as ours
         log_level="warning",
         access_log=False,  # it would write down the addresses that carry the token
         timeout_graceful_shutdown=3,
@@ -81,7 +84,8 @@ def create_app(settings: Settings) -> ASGIApp:
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         workers.start()
         attachment.start(shells)
-        yield
+        with Upkeep(settings, database).running():
+            yield
         await attachment.close()
         workers.stop()
         database.close()
@@ -90,6 +94,8 @@ def create_app(settings: Settings) -> ASGIApp:
     attachment = Attachment(app, settings.data_dir / "gradio")
     shells = [AppShell(service, language) for language in LANGUAGES]
     add_routes(app, service)
+    monitoring = Monitoring(settings, database)
+    monitoring.add_routes(app)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
@@ -99,13 +105,15 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
-    return _guarded(app, settings)
+    return _guarded(app, settings, monitoring)
 
 
-def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
+def _guarded(app: ASGIApp, settings: Settings, monitoring: Monitoring) -> ASGIApp:
     # Outside of everything, so that what they add stands on errors and refusals, too.
     guarded = TokenMiddleware(app, access_token(settings.data_dir)) if settings.token else app
-    return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
+    return SameOriginMiddleware(
+        monitoring.around(guarded), [settings.host, *settings.allowed_hosts]
+    )
 
 
 def _page(language: Language, documents: WatchedDocuments) -> Route:

@@ -59,11 +59,11 @@ def test_a_run_is_announced_for_14_days_and_then_deleted(
     delete_expired(database, tmp_path, 30)
     run_id = ended_run(database)
     end = clock.now
-    days_pass(database, clock, 16, tmp_path)
+    days_pass(database, clock, 14, tmp_path)
     assert announced_deletion(database, 30, read_run(database, run_id)) is None
     days_pass(database, clock, 1, tmp_path)
     assert announced_deletion(database, 30, read_run(database, run_id)) == end + 30 * DAY
-    days_pass(database, clock, 13, tmp_path)
+    days_pass(database, clock, 15, tmp_path)
     assert ids(database) == {run_id}
     assert days_pass(database, clock, 1, tmp_path).runs == 1
     assert ids(database) == set()
@@ -76,8 +76,8 @@ def test_a_run_that_is_old_when_the_setting_comes_is_announced_first(
     clock.now += 500 * DAY
     assert delete_expired(database, tmp_path, 30) == Removed()
     announced = announced_deletion(database, 30, read_run(database, run_id))
-    assert announced == clock.now + 14 * DAY
-    days_pass(database, clock, 13, tmp_path)
+    assert announced == clock.now + 15 * DAY
+    days_pass(database, clock, 14, tmp_path)
     assert ids(database) == {run_id}
     days_pass(database, clock, 1, tmp_path)
     assert ids(database) == set()
@@ -92,7 +92,7 @@ def test_a_clock_that_jumps_deletes_nothing_at_once(
     run_id = ended_run(database)
     clock.now += jump_days * DAY
     assert delete_expired(database, tmp_path, 30) == Removed()
-    days_pass(database, clock, 13, tmp_path)
+    days_pass(database, clock, 14, tmp_path)
     assert ids(database) == {run_id}
 
 
@@ -102,7 +102,7 @@ def test_another_number_of_days_begins_anew(database: Database, clock: Clock, tm
     days_pass(database, clock, 100, tmp_path, keep=300)
     assert delete_expired(database, tmp_path, 30) == Removed()
     assert announced_deletion(database, 300, read_run(database, run_id)) is None
-    days_pass(database, clock, 13, tmp_path)
+    days_pass(database, clock, 14, tmp_path)
     assert ids(database) == {run_id}
 
 

@@ -1,0 +1,170 @@
+"""What a monitor reads of a server: whether it is ready, figures for Prometheus, ids of requests.
+
+Nothing of it names people, runs or files. Requests are counted by the template of their route.
+"""
+
+import secrets
+import time
+from collections.abc import Iterator
+from ipaddress import ip_address
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response
+from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evalui.errors import StoreError
+from evalui.logs import REQUEST_ID, log_request
+from evalui.runs.database.connection import Database
+from evalui.runs.upkeep.disk import disk_use
+from evalui.runs.upkeep.readings import not_ready, read_store
+from evalui.settings import Settings
+from evalui.ui.web.middleware import route_of
+
+_PATH = "/metrics"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)  # seconds
+
+
+class StoreCollector(Collector):
+    """The figures of the store and of its disk, read when they are requested."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+
+    def collect(self) -> Iterator[Metric]:
+        """All figures; of a store that cannot be read only that it cannot."""
+        try:
+            readings, disk = read_store(self._database), disk_use(self._settings.data_dir)
+        except StoreError:
+            yield _gauge("store_readable", "Whether the store can be read.", 0)
+            return
+        yield _gauge("store_readable", "Whether the store can be read.", 1)
+        yield _gauge("queue_length", "Runs that wait for a worker.", readings.runs.get("queued", 0))
+        runs = GaugeMetricFamily("evalui_runs", "Runs by state.", labels=["state"])
+        for state, n in readings.runs.items():
+            runs.add_metric([state], n)
+        yield runs
+        yield _gauge("trials", "Trials of all runs in the store.", readings.trials)
+        yield _gauge(
+            "cells_failed", "Failed cells of all runs in the store.", readings.failed_cells
+        )
+        workers = GaugeMetricFamily("evalui_workers", "Live workers.", labels=["state"])
+        workers.add_metric(["busy"], readings.busy_workers)
+        workers.add_metric(["idle"], readings.idle_workers)
+        yield workers
+        yield _gauge("workers_memory_bytes", "Memory of all workers.", readings.worker_bytes)
+        yield _gauge("disk_free_bytes", "Room on the disk of the data folder.", disk.free)
+        yield _gauge("disk_used_ratio", "Share of that disk in use, 0 to 1.", disk.share)
+        yield _gauge("disk_nearly_full", "Whether 90 % of it are.", disk.is_nearly_full)
+
+
+def _gauge(name: str, about: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"evalui_{name}", about, value=value)
+
+
+class Monitoring:
+    """The figures of one server; `around` its application it counts and names requests."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(StoreCollector(settings, database))
+        ProcessCollector(registry=self._registry)
+        self._durations = Histogram(
+            "evalui_request_duration_seconds",
+            "Until an answer began.",
+            ["method", "route", "status"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+
+    def add_routes(self, app: FastAPI) -> None:
+        """Add /readyz, and /metrics for those whom the door lets in."""
+        app.get("/readyz")(self._readyz)
+        if self._settings.metrics != "off":
+            app.get(_PATH)(self._metrics)
+
+    def around(self, app: ASGIApp) -> ASGIApp:
+        """The application behind its door, monitored; some may read /metrics without the door."""
+
+        async def monitored(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http":
+                await app(scope, receive, send)
+                return
+            began, status = time.monotonic(), 500
+            request_id = secrets.token_hex(8)
+            before = REQUEST_ID.set(request_id)
+
+            async def watched(message: Message) -> None:
+                nonlocal status
+                if message["type"] == "http.response.start":
+                    status = message["status"]
+                    MutableHeaders(scope=message)["X-Request-ID"] = request_id
+                    self._observe(scope, status, time.monotonic() - began)
+                await send(message)
+
+            try:
+                if route_of(scope) == _PATH and self._needs_no_door(scope):
+                    answer = await run_in_threadpool(self._metrics)
+                    await answer(scope, receive, watched)
+                else:
+                    await app(scope, receive, watched)
+            finally:
+                REQUEST_ID.reset(before)
+
+        return monitored
+
+    def _observe(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        route = _template_of(scope)
+        self._durations.labels(method, route, str(status)).observe(seconds)
+        log_request(method, route, status, seconds)
+
+    def _needs_no_door(self, scope: Scope) -> bool:
+        if self._settings.metrics != "token":
+            return self._settings.metrics == "open"
+        # What a proxy on this machine passes on is not of this machine.
+        headers = Headers(scope=scope)
+        if "x-forwarded-for" in headers or "forwarded" in headers:
+            return False
+        host = (scope.get("client") or ("",))[0]
+        return _is_loopback(host)
+
+    def _metrics(self) -> Response:
+        return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    def _readyz(self) -> Response:
+        reason = self._reason()
+        state = {"ready": not reason} | ({"reason": reason} if reason else {})
+        return JSONResponse(state, 503 if reason else 200)
+
+    def _reason(self) -> str:
+        """Why no run can be done just now, in a word: the route is public."""
+        try:
+            if disk_use(self._settings.data_dir).is_full:
+                return "disk"
+            return not_ready(self._database, needs_worker=not self._settings.read_only)
+        except StoreError:
+            return "store"
+
+
+def _template_of(scope: Scope) -> str:
+    """The route as it is declared, below the place where its application is mounted."""
+    route = getattr(scope.get("route"), "path", "")
+    mounted = scope.get("root_path", "").removeprefix(scope.get("app_root_path", ""))
+    return f"{mounted}{route}" or "other"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name, or a socket without an address
+        return False
