@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evalui.access import Person
 from evalui.datasets.base import Limits
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.errors import DataError, EvaluiError, SpecError
@@ -61,16 +62,20 @@ class AnswersService:
         self,
         database: Database,
         uploads: UploadStore,
-        owner: str,
+        person: Callable[[], Person],
         *,
         cache: ResultCache,
         run: Callable[[str], RunRow],
     ) -> None:
         self._database = database
         self._uploads = uploads
-        self._owner = owner
+        self._person = person
         self._run = run
         self._questions = cache.memoize(self._read_questions)
+
+    @property
+    def _owner(self) -> str:
+        return self._person().name
 
     def file(self, source: AnswerSource, datasets: Sequence[Dataset]) -> AnswersFile:
         """What a file of answers holds for the open questions it fits best."""
@@ -100,11 +105,11 @@ class AnswersService:
     def earlier_runs(self, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
         wanted = [_questions_of(dataset) for dataset in datasets]
-        runs = [row for row in read_runs(self._database, self._owner) if row.done][
+        runs = [row for row in read_runs(self._database, self._person()) if row.done][
             :_MAX_RUNS_SEARCHED
         ]
         earlier = (
-            EarlierRun(row.id, row.name, tuple(self._models_with_answers(row.id, wanted)))
+            EarlierRun(row.id, row.name, tuple(self._models_with_answers(row, wanted)))
             for row in runs
         )
         return tuple(run for run in earlier if run.models)
@@ -147,12 +152,12 @@ class AnswersService:
 
     def _answered_questions(self, source: AnswerSource) -> frozenset[tuple[str, str]]:
         """The questions that the model answered in the earlier run."""
-        self._run(source.run)
+        owner = self._run(source.run).owner
         cells = (
             row for row in read_cells(self._database, source.run) if row.cell.model == source.model
         )
         keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
-        return frozenset(question for key in keys for question in self._questions(key))
+        return frozenset(question for key in keys for question in self._questions(key, owner))
 
     def source_of(self, answers: AnswersSpec) -> AnswerSource:
         """Where the answers of a specification are kept."""
@@ -165,16 +170,16 @@ class AnswersService:
         )
 
     def _models_with_answers(
-        self, run_id: str, wanted: Sequence[frozenset[tuple[str, str]]]
+        self, run: RunRow, wanted: Sequence[frozenset[tuple[str, str]]]
     ) -> Iterator[tuple[str, int]]:
-        for row in read_cells(self._database, run_id):
+        for row in read_cells(self._database, run.id):
             if row.cell.mode == OPEN and row.done:
-                questions = self._questions(row.dataset_key)
+                questions = self._questions(row.dataset_key, run.owner)
                 if any(questions <= one or one <= questions for one in wanted):
                     yield row.cell.model, row.done
 
-    def _read_questions(self, dataset_key: str) -> frozenset[tuple[str, str]]:
-        return _questions_of(read_dataset(self._database, dataset_key, self._owner))
+    def _read_questions(self, dataset_key: str, owner: str) -> frozenset[tuple[str, str]]:
+        return _questions_of(read_dataset(self._database, dataset_key, owner))
 
 
 def _questions_of(dataset: Dataset) -> frozenset[tuple[str, str]]:

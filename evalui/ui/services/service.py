@@ -6,6 +6,15 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 
+from evalui.access import (
+    ANONYMOUS,
+    DEEDS_WITH_A_THING,
+    LOCAL_PERSON,
+    Deed,
+    Person,
+    may,
+    require,
+)
 from evalui.datasets import bundle, health
 from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.columns import ColumnTable
@@ -22,7 +31,7 @@ from evalui.runs.database import usage
 from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_dataset
-from evalui.runs.database.records import LOCAL, CellRow, RunRow, may_see
+from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import (
     count_runs,
     read_cells,
@@ -45,6 +54,7 @@ from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
 from evalui.runs.submit import collect_answers, submit
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Sample, Verdict
+from evalui.ui.current_person import current_person
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
 from evalui.ui.services.exports import ExportProcesses, estimate_sizes, export_command
@@ -89,12 +99,15 @@ class PlannedRun:
 
 
 class AppService:
-    """One per server; safe to share between threads."""
+    """One per server; safe to share between threads.
 
-    def __init__(self, settings: Settings, database: Database, owner: str = LOCAL) -> None:
+    What it does is done for whoever sends the request; without a request for LOCAL_PERSON, or on a
+    server with accounts for nobody.
+    """
+
+    def __init__(self, settings: Settings, database: Database) -> None:
         self.settings = settings
         self.database = database
-        self.owner = owner
         self.models = ModelsService(settings, database)
         self.voting_pairs = VotingPairsCache(database)
         self.uploads = UploadStore(
@@ -104,10 +117,12 @@ class AppService:
         self.pages = ResultCache(_PAGE_BYTES)
         self.runs = MomentaryRuns(database, self.cache)
         self.column_memory = ColumnMemory(
-            settings.data_dir / "columns", owner, read_only=settings.read_only
+            settings.data_dir / "columns", lambda: self.owner, read_only=settings.read_only
         )
         self.exports = ExportProcesses(partial(export_command, database.path, settings.models))
-        self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)
+        self.answers = AnswersService(
+            database, self.uploads, lambda: self.person, cache=self.cache, run=self.run
+        )
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = self.cache.memoize(self._read)
         self._names = self.cache.memoize(self._read_names)
@@ -122,32 +137,57 @@ class AppService:
         # Reports, comparisons and results of one dataset hold the same questions.
         self._questions = self.cache.memoize(self._read_questions)
 
+    @property
+    def person(self) -> Person:
+        """Who sends the request."""
+        alone = LOCAL_PERSON if self.settings.auth == "token" else ANONYMOUS
+        return current_person() or alone
+
+    @property
+    def owner(self) -> str:
+        """The name under which what the person makes is kept."""
+        return self.person.name
+
+    def require(self, deed: Deed, run_id: str = "") -> None:
+        """Make sure that the person may do a deed, at all or with a run.
+
+        Raises:
+            NotAllowed: they may not.
+            UnknownRun: as `run` does.
+        """
+        require(self.person, deed, self.run(run_id).owned if run_id else None)
+
+    def deeds(self, run: RunRow) -> frozenset[Deed]:
+        """What the person may do with a run."""
+        return frozenset(deed for deed in DEEDS_WITH_A_THING if may(self.person, deed, run.owned))
+
     def load(self, upload: str, layout: Layout) -> LoadResult:
         """An upload as a dataset; raises `DataError` if it is none."""
-        return self._load(upload, layout)
+        return self._load(self.owner, upload, layout)
 
     def columns(self, upload: str, sheet: str = "") -> ColumnTable | None:
         """The columns of an upload, None if it is no table; raises `DataError` as `load` does."""
-        return self._columns(upload, sheet)
+        return self._columns(self.owner, upload, sheet)
 
     def health(self, upload: str, layout: Layout) -> ChoiceHealth:
         """What can be known of multiple-choice questions without a model."""
-        return self._check(upload, layout)
+        return self._check(self.owner, upload, layout)
 
     def open_health(self, upload: str, layout: Layout) -> OpenHealth:
         """What can be known of open questions without a model."""
-        return self._check_open(upload, layout)
+        return self._check_open(self.owner, upload, layout)
 
     def parts(self, upload: str) -> tuple[str, ...]:
         """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""
-        return dataset_ids(upload, self._names(upload))
+        return dataset_ids(upload, self._names(self.owner, upload))
 
     def size(self, upload: str) -> int:
         """The bytes of an upload."""
         return sum(path.stat().st_size for path in self._paths(upload))
 
     def store_upload(self, files: Sequence[tuple[str, bytes]]) -> str:
-        """Store uploaded files and return the id of the upload."""
+        """Store uploaded files and return the id of the upload; raises `NotAllowed` to readers."""
+        self.require("start")
         return self.uploads.store(self.owner, files)
 
     def store_sample(self) -> str:
@@ -208,7 +248,7 @@ class AppService:
             sources, [self.answers.spec(one, datasets) for one in run_form.answers]
         )
         collected = collect_answers(
-            self.database, spec, datasets, limits=self._limits, owner=self.owner
+            self.database, spec, datasets, limits=self._limits, person=self.person
         )
         datasets = limit_datasets(datasets, spec)
         plans = plan_run(spec, datasets, self.catalog(), collected)
@@ -235,21 +275,25 @@ class AppService:
         )
 
     def run(self, run_id: str) -> RunRow:
-        """A run of this user; raises `UnknownRun` if there is none, or it is another user's."""
+        """A run that the person may see; raises `UnknownRun` if there is none."""
         row = self.runs.read(run_id)
-        if not may_see(row.owner, self.owner):
+        if not may(self.person, "see", row.owned):
             raise UnknownRun("no-run", run=run_id)
         return row
 
     def state(self, run_id: str = "") -> Hashable:
-        """What a page about a run, or about all runs, depends on beside its address.
+        """What a page about a run, or about all a person sees, depends on beside its address.
 
         Raises:
             UnknownRun: as `run` does.
         """
-        revision = self.run(run_id).revision if run_id else read_revision(self.database)
+        if run_id:  # the same page for all who may do the same
+            row = self.run(run_id)
+            seen: Hashable = row.revision, self.person.role, self.deeds(row)
+        else:
+            seen = read_revision(self.database), self.person
         # Pages say "today", and tokens cost what the catalog says now.
-        return revision, self.models.catalog_stamp(), datetime.now().astimezone().date()
+        return seen, self.models.catalog_stamp(), datetime.now().astimezone().date()
 
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
@@ -315,18 +359,25 @@ class AppService:
     def _paths(self, upload: str) -> tuple[Path, ...]:
         return self.uploads.paths(self.owner, upload_of(upload))
 
-    def _read_names(self, upload: str) -> tuple[str, ...]:
+    def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
+        del owner  # part of the key, as in `_read`
         return tuple(
             each.name for each in bundle.config_entries(self._paths(upload), limits=self._limits)
         )
 
     def _entry(self, upload: str) -> str:
-        return "" if is_whole(upload) else entry_of(upload, self._names(upload_of(upload)))
+        return (
+            "" if is_whole(upload) else entry_of(upload, self._names(self.owner, upload_of(upload)))
+        )
 
     def _part_of(self, source: DatasetSpec) -> str:
         upload = self._upload_of(source.paths)
         self._paths(upload)  # raises where the files are gone
-        return part_of(upload, source.entry, self._names(upload)) if source.entry else upload
+        return (
+            part_of(upload, source.entry, self._names(self.owner, upload))
+            if source.entry
+            else upload
+        )
 
     def _source(self, run_form: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
         """A dataset of the form as the specification names it."""
@@ -338,18 +389,22 @@ class AppService:
     def _upload_of(self, paths: Sequence[str]) -> str:
         return self.uploads.id_of(self.owner, [Path(path) for path in paths])
 
-    def _read(self, upload: str, layout: Layout) -> LoadResult:
+    def _read(self, owner: str, upload: str, layout: Layout) -> LoadResult:
+        del owner  # part of the key: everybody has uploads of their own
         layout = replace(layout, entry=self._entry(upload))
         return bundle.load(self._paths(upload), layout=layout, limits=self._limits)
 
-    def _read_columns(self, upload: str, sheet: str) -> ColumnTable | None:
+    def _read_columns(self, owner: str, upload: str, sheet: str) -> ColumnTable | None:
+        del owner  # part of the key, as in `_read`
         layout = Layout(sheet=sheet, entry=self._entry(upload))
         return bundle.read_columns(self._paths(upload), layout=layout, limits=self._limits)
 
-    def _examine(self, upload: str, layout: Layout) -> ChoiceHealth:
+    def _examine(self, owner: str, upload: str, layout: Layout) -> ChoiceHealth:
+        del owner  # part of the key, as in `_read`
         return health.check_choices(self.load(upload, layout).dataset.samples)
 
-    def _examine_open(self, upload: str, layout: Layout) -> OpenHealth:
+    def _examine_open(self, owner: str, upload: str, layout: Layout) -> OpenHealth:
+        del owner  # part of the key, as in `_read`
         return health.check_open_questions(self.load(upload, layout).dataset.samples)
 
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:

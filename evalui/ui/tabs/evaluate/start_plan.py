@@ -38,7 +38,7 @@ def start_plan(service: AppService, t: Messages, form: Form, datasets: Sequence[
         names,
         StartNotes(away, _warnings(t, planned), hindrance),
         rows=cost_rows(
-            t, planned.cost, queue_ahead(service.database, service.owner), _priced(planned)
+            t, planned.cost, queue_ahead(service.database, service.person), _priced(planned)
         ),
         gap=gap_remark(t, _questions(planned)),
     )
