@@ -70,7 +70,7 @@ def _gauge(name: str, about: str, value: float) -> Metric:
 
 
 class Monitoring:
-    """The figures of one server; `around` its application it counts and names requests."""
+    """The figures of one server, and the routes that show them."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
@@ -90,45 +90,17 @@ class Monitoring:
         """Add /readyz, and /metrics for those whom the door lets in."""
         app.get("/readyz")(self._readyz)
         if self._settings.metrics != "off":
-            app.get(_PATH)(self._metrics)
+            app.get(_PATH)(self.read_metrics)
 
-    def around(self, app: ASGIApp) -> ASGIApp:
-        """The application behind its door, monitored; some may read /metrics without the door."""
-
-        async def monitored(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http":
-                await app(scope, receive, send)
-                return
-            began, status = time.monotonic(), 500
-            request_id = secrets.token_hex(8)
-            before = REQUEST_ID.set(request_id)
-
-            async def watched(message: Message) -> None:
-                nonlocal status
-                if message["type"] == "http.response.start":
-                    status = message["status"]
-                    MutableHeaders(scope=message)["X-Request-ID"] = request_id
-                    self._observe(scope, status, time.monotonic() - began)
-                await send(message)
-
-            try:
-                if route_of(scope) == _PATH and self._needs_no_door(scope):
-                    answer = await run_in_threadpool(self._metrics)
-                    await answer(scope, receive, watched)
-                else:
-                    await app(scope, receive, watched)
-            finally:
-                REQUEST_ID.reset(before)
-
-        return monitored
-
-    def _observe(self, scope: Scope, status: int, seconds: float) -> None:
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count and log an answer that began `seconds` after its request."""
         method = scope["method"] if scope["method"] in _METHODS else "other"
         route = _template_of(scope)
         self._durations.labels(method, route, str(status)).observe(seconds)
         log_request(method, route, status, seconds)
 
-    def _needs_no_door(self, scope: Scope) -> bool:
+    def needs_no_door(self, scope: Scope) -> bool:
+        """Whether this request may read /metrics without a token or an account."""
         if self._settings.metrics != "token":
             return self._settings.metrics == "open"
         # What a proxy on this machine passes on is not of this machine.
@@ -138,7 +110,8 @@ class Monitoring:
         host = (scope.get("client") or ("",))[0]
         return _is_loopback(host)
 
-    def _metrics(self) -> Response:
+    def read_metrics(self) -> Response:
+        """The figures as Prometheus reads them."""
         return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     def _readyz(self) -> Response:
@@ -154,6 +127,40 @@ class Monitoring:
             return not_ready(self._database, needs_worker=not self._settings.read_only)
         except StoreError:
             return "store"
+
+
+class MonitoringMiddleware:
+    """Around the application and its door: each request is timed and gets an id.
+
+    Some may read /metrics without the door.
+    """
+
+    def __init__(self, app: ASGIApp, monitoring: Monitoring) -> None:
+        self.app = app
+        self._monitoring = monitoring
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, or answer with the figures."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, request_id = time.monotonic(), secrets.token_hex(8)
+
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["X-Request-ID"] = request_id
+                self._monitoring.observe(scope, message["status"], time.monotonic() - began)
+            await send(message)
+
+        before = REQUEST_ID.set(request_id)
+        try:
+            if route_of(scope) == _PATH and self._monitoring.needs_no_door(scope):
+                answer = await run_in_threadpool(self._monitoring.read_metrics)
+                await answer(scope, receive, watched)
+            else:
+                await self.app(scope, receive, watched)
+        finally:
+            REQUEST_ID.reset(before)
 
 
 def _template_of(scope: Scope) -> str:

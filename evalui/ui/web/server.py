@@ -30,6 +30,7 @@ from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import read_form
+from evalui.ui.current_person import current_person
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.web.address import access_token, own_folder
@@ -38,7 +39,7 @@ from evalui.ui.web.documents import document
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
 from evalui.ui.web.middleware import SameOriginMiddleware, TokenMiddleware, plain_page, status_of
-from evalui.ui.web.monitoring import Monitoring
+from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
@@ -53,7 +54,7 @@ _OVERHEAD = 2**20  # what a form adds to its files
 
 def serve(settings: Settings, listener: socket.socket) -> None:
     """Answer what comes to a socket that listens already, until interrupted."""
-    configure_log(logging.WARNING, settings.log)
+    configure_log(logging.WARNING, settings.log, user=_user)
     config = uvicorn.Config(
         create_app(settings),
         log_config=None,  # its lines are written as ours
@@ -66,6 +67,11 @@ def serve(settings: Settings, listener: socket.socket) -> None:
         server.run(sockets=[listener])
     if not server.started:
         raise SystemExit(_NOT_STARTED)
+
+
+def _user() -> str:
+    person = current_person()
+    return person.name if person else ""
 
 
 def create_app(settings: Settings) -> ASGIApp:
@@ -112,7 +118,7 @@ def _guarded(app: ASGIApp, settings: Settings, monitoring: Monitoring) -> ASGIAp
     # Outside of everything, so that what they add stands on errors and refusals, too.
     guarded = TokenMiddleware(app, access_token(settings.data_dir)) if settings.token else app
     return SameOriginMiddleware(
-        monitoring.around(guarded), [settings.host, *settings.allowed_hosts]
+        MonitoringMiddleware(guarded, monitoring), [settings.host, *settings.allowed_hosts]
     )
 
 
