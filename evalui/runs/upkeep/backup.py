@@ -29,7 +29,7 @@ from evalui.runs.database.connection import Database
 _STORE = "evalui.sqlite"
 _MANIFEST = "backup.json"  # the first member: where the folder was, which its files name
 _LEFT_OUT = frozenset(
-    {_STORE, f"{_STORE}-wal", f"{_STORE}-shm", "access-token", "gradio", "demo", _MANIFEST}
+    {_STORE, f"{_STORE}-wal", f"{_STORE}-shm", "access-token", "gradio", "demo", ".cache"}
 )
 _MAX_MANIFEST = 2**16  # bytes
 _SUFFIX = ".tar.gz"

@@ -92,10 +92,10 @@ class Monitoring:
         if self._settings.metrics != "off":
             app.get(_PATH)(self.read_metrics)
 
-    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+    def observe(self, scope: Scope, prefix: str, status: int, seconds: float) -> None:
         """Count and log an answer that began `seconds` after its request."""
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        route = _template_of(scope)
+        route = _template_of(scope, prefix)
         self._durations.labels(method, route, str(status)).observe(seconds)
         log_request(method, route, status, seconds)
 
@@ -145,11 +145,13 @@ class MonitoringMiddleware:
             await self.app(scope, receive, send)
             return
         began, request_id = time.monotonic(), secrets.token_hex(8)
+        prefix: str = scope.get("root_path", "")  # mounts add to it
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message)["X-Request-ID"] = request_id
-                self._monitoring.observe(scope, message["status"], time.monotonic() - began)
+                seconds = time.monotonic() - began
+                self._monitoring.observe(scope, prefix, message["status"], seconds)
             await send(message)
 
         before = REQUEST_ID.set(request_id)
@@ -163,10 +165,10 @@ class MonitoringMiddleware:
             REQUEST_ID.reset(before)
 
 
-def _template_of(scope: Scope) -> str:
-    """The route as it is declared, below the place where its application is mounted."""
+def _template_of(scope: Scope, prefix: str) -> str:
+    """The route as it is declared, below where its application is mounted; `prefix` is a proxy's."""
     route = getattr(scope.get("route"), "path", "")
-    mounted = scope.get("root_path", "").removeprefix(scope.get("app_root_path", ""))
+    mounted = scope.get("root_path", "").removeprefix(prefix)
     return f"{mounted}{route}" or "other"
 
 

@@ -57,6 +57,7 @@ def serve(settings: Settings, listener: socket.socket) -> None:
     configure_log(logging.WARNING, settings.log, user=_user)
     config = uvicorn.Config(
         create_app(settings),
+        root_path=settings.root_path,
         log_config=None,  # its lines are written as ours
         log_level="warning",
         access_log=False,  # it would write down the addresses that carry the token

@@ -37,7 +37,7 @@ Open = Callable[..., TestClient]
 def opened(desk: AppService) -> Open:
     """A client of a server with the token "secret"; without `client` it is on this machine."""
 
-    def make(client: tuple[str, int] = LOCAL, **settings: object) -> TestClient:
+    def make(client: tuple[str, int] = LOCAL, root: str = "", **settings: object) -> TestClient:
         changed = desk.settings.model_copy(update=settings)
         watched = Monitoring(changed, desk.database)
         app = FastAPI(openapi_url=None)
@@ -153,6 +153,15 @@ def test_requests_count_by_template_method_and_status(opened: Open):
     assert read[count, "GET", "/broken", "500"] == 1
     assert read[count, "GET", "/stream", "200"] == 1
     assert [key for key in read if key[0] == count and key[1] == "other"]
+
+
+def test_the_path_that_a_proxy_takes_off_stands_in_no_template(opened: Open):
+    client = opened(root="/evalui")
+    for path in ("/evalui/runs/x", "/evalui/en/files/x", "/evalui/none"):
+        client.get(path, headers=BEARER)
+    text = client.get("/evalui/metrics", headers=BEARER).text
+    routes = {part.partition('"')[0] for part in text.split('route="')[1:]}
+    assert routes == {"/runs/{run_id}", "/en/files/{name}", "other"}
 
 
 @pytest.mark.parametrize(
