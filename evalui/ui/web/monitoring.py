@@ -16,6 +16,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evalui.errors import StoreError
@@ -166,10 +167,11 @@ class MonitoringMiddleware:
 
 
 def _template_of(scope: Scope, prefix: str) -> str:
-    """The route as it is declared, below where its application is mounted; `prefix` is a proxy's."""
-    route = getattr(scope.get("route"), "path", "")
+    """The route as declared, below where its application is mounted; `prefix` is of a proxy."""
+    route = scope.get("route")
+    declared = "" if isinstance(route, Mount) else getattr(route, "path", "")
     mounted = scope.get("root_path", "").removeprefix(prefix)
-    return f"{mounted}{route}" or "other"
+    return f"{mounted}{declared}" or "other"
 
 
 def _is_loopback(host: str) -> bool:

@@ -61,7 +61,7 @@ def opened(desk: AppService) -> Open:
         )
         guarded: ASGIApp = TokenMiddleware(app, "secret")
         whole = SameOriginMiddleware(MonitoringMiddleware(guarded, watched))
-        return TestClient(whole, "http://127.0.0.1", client=client, raise_server_exceptions=False)
+        return TestClient(whole, "http://127.0.0.1", False, root, client=client)
 
     return make
 
