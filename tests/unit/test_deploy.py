@@ -35,7 +35,7 @@ def test_a_unit_runs_a_command_that_there_is(unit: Path):
 
 
 def test_both_units_are_closed_in_the_same_way():
-    server, worker = ([each for each in settings_of(unit)] for unit in UNITS)
+    server, worker = (list(settings_of(unit)) for unit in UNITS)
     begins = [place for place, (name, _) in enumerate(server) if name == "NoNewPrivileges"]
     assert begins
     closed = server[begins[0] : -1]
