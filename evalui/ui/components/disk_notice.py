@@ -12,5 +12,7 @@ def disk_notice(folder: Path, t: Messages) -> Html | None:
     """None while there is room; raises `StoreError` if the folder is gone."""
     use = disk_use(folder)
     return (
-        note("warn", t("upkeep.disk", percent=int(100 * use.share))) if use.is_nearly_full else None
+        note("warn", t("upkeep.disk", percent=round(100 * use.share)))
+        if use.is_nearly_full
+        else None
     )

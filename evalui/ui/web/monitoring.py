@@ -171,7 +171,9 @@ def _template_of(scope: Scope, prefix: str) -> str:
     route = scope.get("route")
     declared = "" if isinstance(route, Mount) else getattr(route, "path", "")
     mounted = scope.get("root_path", "").removeprefix(prefix)
-    return f"{mounted}{declared}" or "other"
+    if f"{mounted}{declared}":
+        return f"{mounted}{declared}"
+    return _PATH if route_of(scope) == _PATH else "other"  # answered before the door
 
 
 def _is_loopback(host: str) -> bool:

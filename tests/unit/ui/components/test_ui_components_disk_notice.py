@@ -20,7 +20,7 @@ def test_there_is_no_line_while_there_is_room(tmp_path: Path, monkeypatch: pytes
     assert disk_notice(tmp_path, messages("en")) is None
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "is 93 % full"), ("zh", "已用 93%")])
+@pytest.mark.parametrize(("language", "words"), [("en", "is 94 % full"), ("zh", "已用 94%")])
 def test_a_disk_that_is_nearly_full_is_stated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, words: str
 ):
