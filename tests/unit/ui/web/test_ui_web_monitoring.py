@@ -25,7 +25,8 @@ from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.services.service import AppService
 from evalui.ui.web import monitoring
-from evalui.ui.web.middleware import SameOriginMiddleware, TokenMiddleware
+from evalui.ui.web.doors.token import TokenMiddleware
+from evalui.ui.web.middleware import SameOriginMiddleware
 from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
 
 LOCAL = ("127.0.0.1", 50000)
