@@ -55,13 +55,15 @@ def _gpu_faults() -> Iterator[str]:
 def _file_faults(folder: Path) -> Iterator[str]:
     if not folder.exists():
         return  # made by the first start
+    # Root may examine the folder of the server's user.
+    owner = os.geteuid() or folder.stat().st_uid
     for path in (folder, *(folder / name for name in _PRIVATE)):
         try:
             state = path.lstat()
         except FileNotFoundError:
             continue
         mode = stat.S_IMODE(state.st_mode)
-        if state.st_uid != os.geteuid():
+        if state.st_uid != owner:
             yield f"files: {path} belongs to another user (number {state.st_uid})"
         if mode & 0o077 and not stat.S_ISLNK(state.st_mode):
             yield f"files: {path} is open to other users (mode {mode:04o}); chmod go= {path}"

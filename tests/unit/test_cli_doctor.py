@@ -67,6 +67,8 @@ def test_files_that_others_can_read_are_named(data: Path, capsys: pytest.Capture
 def test_files_of_another_user_are_named(data: Path, capsys: pytest.CaptureFixture[str]):
     os.chown(data / "evalui.sqlite", 12345, -1)
     assert "belongs to another user (number 12345)" in examine(capsys)[1][0]
+    os.chown(data, 12345, -1)
+    assert examine(capsys) == (0, ["ok"])  # root examines the folder of the server's user
 
 
 def test_a_damaged_store_is_stated(data: Path, capsys: pytest.CaptureFixture[str]):
