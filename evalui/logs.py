@@ -51,7 +51,7 @@ def configure_log(level: int, kind: LogKind = "text", *, user: Callable[[], str]
 
 
 def log_request(method: str, route: str, status: int, seconds: float) -> None:
-    """Note an answered request by the template of its route; only a log of JSON lines has it."""
+    """Note a request by the template of its route; only a log of JSON lines has it."""
     facts = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
     _log.info("request", extra={"facts": facts})
 

@@ -29,6 +29,8 @@ from evalui.ui.web.middleware import route_of
 
 _PATH = "/metrics"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_FAILED = 400  # the status from which on an answer is logged
+_SLOW_S = 1.0
 _BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)  # seconds
 
 
@@ -94,11 +96,12 @@ class Monitoring:
             app.get(_PATH)(self.read_metrics)
 
     def observe(self, scope: Scope, prefix: str, status: int, seconds: float) -> None:
-        """Count and log an answer that began `seconds` after its request."""
+        """Count an answer that began `seconds` after its request; log a failed or slow one."""
         method = scope["method"] if scope["method"] in _METHODS else "other"
         route = _template_of(scope, prefix)
         self._durations.labels(method, route, str(status)).observe(seconds)
-        log_request(method, route, status, seconds)
+        if status >= _FAILED or seconds >= _SLOW_S:  # pages that watch a run send many others
+            log_request(method, route, status, seconds)
 
     def needs_no_door(self, scope: Scope) -> bool:
         """Whether this request may read /metrics without a token or an account."""

@@ -192,7 +192,7 @@ def test_a_foreign_name_reads_no_figures(opened: Open):
     assert answer.status_code == 421
 
 
-def test_each_request_has_an_id_that_its_log_line_names(opened: Open):
+def test_a_request_that_fails_is_logged_with_the_id_of_its_answer(opened: Open):
     lines: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: lines.append(JsonFormatter(lambda: "ada").format(record))
@@ -201,15 +201,24 @@ def test_each_request_has_an_id_that_its_log_line_names(opened: Open):
     logger.setLevel(logging.INFO)
     try:
         client = opened()
-        ids = [client.get("/runs/secret", headers=BEARER).headers["x-request-id"] for _ in "ab"]
+        client.get("/runs/secret", headers=BEARER)  # in time and without a fault: only counted
+        answers = [client.get(f"/{path}", headers=BEARER) for path in ("secret", "broken")]
     finally:
         logger.removeHandler(handler)
         logger.setLevel(logging.NOTSET)
-    assert len(set(ids)) == 2
-    read = [json.loads(line) for line in lines]
-    assert [line["request"] for line in read] == ids
-    assert (read[0]["route"], read[0]["status"]) == ("/runs/{run_id}", 200)
+    missing, broken = (json.loads(line) for line in lines)
+    assert missing["request"] == answers[0].headers["x-request-id"] != broken["request"]
+    assert (missing["route"], missing["status"]) == ("other", 404)
+    assert (broken["route"], broken["status"]) == ("/broken", 500)
     assert "secret" not in "".join(lines)
+
+
+def test_a_slow_request_is_logged(opened: Open, monkeypatch: pytest.MonkeyPatch):
+    noted: list[tuple[object, ...]] = []
+    monkeypatch.setattr(monitoring, "log_request", lambda *line: noted.append(line))
+    monkeypatch.setattr(monitoring, "_SLOW_S", 0.0)
+    opened().get("/runs/secret", headers=BEARER)
+    assert noted[0][:3] == ("GET", "/runs/{run_id}", 200)
 
 
 def test_settings_state_who_reads_the_figures():
