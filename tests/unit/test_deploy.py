@@ -159,7 +159,8 @@ def default_of(name: str) -> str:
 
 
 def test_the_table_of_settings_names_each_and_its_default():
-    rows = dict(re.findall(r"^\| `EVALUI_([A-Z_0-9]+)` \|([^|]*)\|", HOSTING, re.MULTILINE))
+    (section,) = re.findall(r"^## Settings\n(.*?)^## ", HOSTING, re.MULTILINE | re.DOTALL)
+    rows = dict(re.findall(r"^\| `EVALUI_([A-Z_0-9]+)` \|([^|]*)\|", section, re.MULTILINE))
     expected = {name.upper(): default_of(name) for name in Settings.model_fields}
     assert {name: rows.get(name, "missing").strip(" `") for name in expected} == expected
     extra = {"SECRET_KEY"}  # read beside the settings
