@@ -102,10 +102,11 @@ def _disk_faults(folder: Path) -> Iterator[str]:
 
 
 def _port_faults(settings: "Settings") -> Iterator[str]:
-    from evalui.ui.web.address import address_of, listen
+    from evalui.ui.web.address import address_of, check_door, listen
 
     try:
-        with listen(settings.host, settings.port):
+        check_door(settings)
+        with listen(settings.host, settings.port, only_here=settings.auth == "token"):
             return
     except EvaluiError as error:
         reason = error

@@ -127,6 +127,16 @@ def test_a_port_that_another_program_has_is_stated(
     assert "in use" in line
 
 
+def test_an_address_without_a_door_is_stated(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("EVALUI_HOST", "0.0.0.0")
+    code, (line,) = examine(capsys)
+    assert code == 1
+    assert line.startswith("port: ")
+    assert "EVALUI_AUTH" in line
+
+
 def test_a_driver_that_torch_does_not_use_is_stated(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
