@@ -1,7 +1,10 @@
 """What a monitor reads of a store: counts, no names of people, runs or files."""
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_workers
@@ -42,12 +45,23 @@ def read_store(database: Database) -> StoreReadings:
 
 
 def not_ready(database: Database, *, needs_worker: bool) -> str:
-    """Why a server cannot do a run just now, in a word: "workers", or "" if it can.
+    """Why a server cannot do a run just now, in a word: "store", "workers", or "" if it can.
 
     Raises:
-        StoreError: the store cannot be read, or not be written.
+        StoreError: the store cannot be read.
     """
-    if not database.read_only:
-        with database.writing():
-            pass  # takes and gives back the lock that each write needs
+    if not database.read_only and not _is_writable(database.path):
+        return "store"
     return "workers" if needs_worker and not read_workers(database) else ""
+
+
+def _is_writable(path: Path) -> bool:
+    # Through a connection of its own that waits for no writer: pages would wait with it.
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    try:
+        with closing(sqlite3.connect(address, uri=True, timeout=0, isolation_level=None)) as probe:
+            probe.execute("BEGIN IMMEDIATE")
+            probe.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+    return True

@@ -1,11 +1,12 @@
 """What a monitor reads of a store."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from runs_examples import add_run
 
-from evalui.errors import StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
@@ -41,12 +42,24 @@ def test_a_server_whose_worker_is_there_is_ready(database: Database):
     assert not_ready(database, needs_worker=True) == ""
 
 
-def test_a_store_that_cannot_be_written_is_not_ready(database: Database):
-    database.row("PRAGMA query_only = ON")
-    with pytest.raises(StoreError):
-        not_ready(database, needs_worker=False)
-    database.read_only = True
-    assert not_ready(database, needs_worker=False) == ""
+def test_a_store_that_cannot_be_written_is_not_ready(tmp_path: Path):
+    with closing(Database(tmp_path / "evalui.sqlite")) as database:
+        database.path.rename(tmp_path / "moved")
+        assert not_ready(database, needs_worker=False) == "store"
+        database.read_only = True
+        assert not_ready(database, needs_worker=False) == ""
+
+
+def test_a_writer_at_work_is_no_fault_and_is_not_waited_for(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    def waiting(**_: object) -> None:
+        raise AssertionError("pages would wait with it")
+
+    monkeypatch.setattr(database, "writing", waiting)
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert not_ready(database, needs_worker=False) == ""
 
 
 def test_the_room_on_the_disk_is_that_of_df(tmp_path: Path):

@@ -102,7 +102,7 @@ def test_a_full_disk_and_a_store_that_cannot_be_written_are_words(
     monkeypatch.setattr(disk, "_FULL_BYTES", 2**62)
     assert client.get("/readyz").json() == {"ready": False, "reason": "disk"}
     monkeypatch.undo()
-    desk.database.row("PRAGMA query_only = ON")
+    desk.database.path.rename(desk.database.path.with_name("moved"))
     assert client.get("/readyz").json() == {"ready": False, "reason": "store"}
     assert opened(data_dir=Path("/nowhere/at/all")).get("/readyz").json()["reason"] == "store"
 
