@@ -324,14 +324,13 @@ def _port(text: str) -> int:
 
 
 def _worker(given: argparse.Namespace) -> int:
-    _load_settings()
-    from evalui.runs.worker import main as worker
+    settings = _load_settings()
+    from evalui.runs.worker.supervisor import supervise
 
-    names = ("database", "models_file", "device")
-    options = {f"--{name.replace('_', '-')}": getattr(given, name) for name in names}
-    return worker.main(
-        [part for name, value in options.items() if value for part in (name, str(value))]
+    supervise(
+        settings, database=given.database, models=given.models_file, device=given.device or ""
     )
+    return 0
 
 
 def _probe(given: argparse.Namespace) -> int:
