@@ -23,8 +23,10 @@ from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.trials import read_result
 from evalui.runs.plan import limit_datasets, plan_run
+from evalui.runs.request_key import RequestKey
 from evalui.runs.signature import labels
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
+from evalui.runs.submitted import SubmittedSpec
 from evalui.types import Dataset, Fault, LeftOut, Sample
 
 # The notes on files that say that something is not read, with their values for `what` and `why`.
@@ -85,6 +87,32 @@ def read_datasets(
     return {source.key: _read_dataset(spec, source, base, limits) for source in spec.datasets}
 
 
+def read_submitted(spec: SubmittedSpec, limits: Limits) -> tuple[RunSpec, dict[str, LoadResult]]:
+    """What a located specification runs: with names and digests as read, and its data by source.
+
+    Raises as `expand_entries` and `read_datasets` do; no sentence names a path.
+    """
+    expanded = expand_entries(spec, limits=limits)
+    read = read_datasets(expanded, limits=limits)
+    datasets: list[DatasetSpec] = []
+    for source in expanded.datasets:
+        dataset = read[source.key].dataset
+        values = source.model_dump(exclude={"upload"}) | {"path": list(source.paths)}
+        datasets.append(DatasetSpec(**values | {"name": dataset.name, "sha256": dataset.sha256}))
+    named = {key: each.dataset.name for key, each in read.items()}
+    answers = [
+        AnswersSpec(
+            **each.model_dump(exclude={"upload", "dataset"}),
+            path=each.path,
+            dataset=named.get(each.dataset, each.dataset),
+        )
+        for each in expanded.answers
+    ]
+    values = expanded.model_dump(exclude={"datasets", "answers"}, exclude_unset=True)
+    plain = RunSpec(**values, datasets=datasets, answers=answers)
+    return plain, {named[key]: each for key, each in read.items()}
+
+
 def collect_answers(
     database: Database,
     spec: RunSpec,
@@ -115,10 +143,11 @@ def submit(
     owner: str = LOCAL,
     *,
     collected: Sequence[CollectedAnswers] = (),
+    once: RequestKey | None = None,
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
 
-    `collected` is what `collect_answers` found.
+    `collected` is what `collect_answers` found, `once` the request for it.
 
     Raises:
         SpecError, UnknownName: see `plan_run`; nothing is kept then.
@@ -129,7 +158,7 @@ def submit(
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
     omitted = left_out(spec, loaded, plans, collected)
-    return queue.create_run(database, spec, plans, owner, left_out=omitted)
+    return queue.create_run(database, spec, plans, owner, left_out=omitted, once=once)
 
 
 def layout_of(source: DatasetSpec) -> Layout:

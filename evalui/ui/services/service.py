@@ -49,9 +49,11 @@ from evalui.runs.database.votes import read_run_verdicts
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.plan import limit_datasets, plan_run
+from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
-from evalui.runs.submit import collect_answers, submit
+from evalui.runs.submit import collect_answers, read_submitted, submit
+from evalui.runs.submitted import SubmittedSpec, locate
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Sample, Verdict
 from evalui.ui.current_person import current_person
@@ -272,6 +274,30 @@ class AppService:
             self.catalog(),
             self.owner,
             collected=planned.collected,
+        )
+
+    def start_spec(self, spec: SubmittedSpec, once: RequestKey | None = None) -> str:
+        """Queue the run of a specification with uploads and return its id, that of an earlier
+        one for the same request; raises as `plan`, and `SpecError` for a path.
+        """
+        self.require("start")
+        located = locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
+        plain, loaded = read_submitted(located, self._limits)
+        collected = collect_answers(
+            self.database,
+            plain,
+            {key: result.dataset for key, result in loaded.items()},
+            limits=self._limits,
+            person=self.person,
+        )
+        return submit(
+            self.database,
+            plain,
+            loaded,
+            self.catalog(),
+            self.owner,
+            collected=collected,
+            once=once,
         )
 
     def run(self, run_id: str) -> RunRow:

@@ -31,7 +31,7 @@ PARAMETER = "token"
 _PUBLIC_PATHS = frozenset({"/healthz"})  # states nothing about runs, models or people
 _TOKEN_METHODS = frozenset({"GET", "HEAD"})
 _COOKIE_MAX_AGE_S = 30 * 24 * 3600  # the cookie
-_STYLE = Html(
+STYLE = Html(
     "<style>:root{color-scheme:light dark}"
     "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}"
     "h1{font-size:1.25rem}p{overflow-wrap:anywhere}</style>"
@@ -226,7 +226,7 @@ def plain_page(title: str, about: Callable[[Messages], str]) -> Html:
         el("section", el("h1", t(title)), el("p", *_code_spans(about(t))), lang=language)
         for language, t in ((language, messages(language)) for language in LANGUAGES)
     )
-    head = el("head", _CHARSET, el("title", messages("en")(title)), _STYLE)
+    head = el("head", _CHARSET, el("title", messages("en")(title)), STYLE)
     return join(Html("<!doctype html>"), el("html", head, el("body", *sections), lang="en"))
 
 
