@@ -1,5 +1,7 @@
 """Files of questions and of answers: uploaded, listed, described, deleted."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -14,7 +16,7 @@ from evalui.ui.services.uploads import UploadedFiles
 
 _MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
-_FORM = {
+_FORM: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
@@ -56,7 +58,7 @@ async def upload(request: Request, service: Service, t: Words) -> UploadedDatase
 def list_datasets(service: Service) -> list[DatasetSummary]:
     """What the sender has uploaded, the newest first."""
     service.require("see")
-    return [DatasetSummary(**_fields(each)) for each in service.uploads.uploaded(service.owner)]
+    return list(map(DatasetSummary.model_validate, service.uploads.uploaded(service.owner)))
 
 
 @router.get("/{upload_id}")
@@ -81,10 +83,6 @@ def _about(service: AppService, upload_id: str) -> UploadedFiles:
         raise UnknownUpload("no-upload-id", upload=upload_id) from error
 
 
-def _fields(about: UploadedFiles) -> dict[str, object]:
-    return {name: getattr(about, name) for name in DatasetSummary.model_fields}
-
-
 def _described(service: AppService, t: Messages, about: UploadedFiles) -> UploadedDatasets:
     parts, problem = list[DatasetPart](), ""
     try:
@@ -92,7 +90,8 @@ def _described(service: AppService, t: Messages, about: UploadedFiles) -> Upload
             parts.append(_part(t, service.load(part, Layout())))
     except EvaluiError as error:
         problem = t.translate(error.sentence)
-    return UploadedDatasets(**_fields(about), parts=parts, problem=problem)
+    summary = DatasetSummary.model_validate(about)
+    return UploadedDatasets(**summary.model_dump(), parts=parts, problem=problem)
 
 
 def _part(t: Messages, loaded: LoadResult) -> DatasetPart:

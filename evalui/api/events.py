@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
@@ -117,8 +117,7 @@ class RunFeeds:
 
 def progress_of(row: RunRow, t: Messages) -> RunProgress:
     """How far a run is, as it is sent."""
-    values = {name: getattr(row, name) for name in RunProgress.model_fields}
-    return RunProgress(**values | {"error": t.translate(row.error)})
+    return RunProgress.model_validate(replace(row, error=t.translate(row.error)))
 
 
 def _event(row: RunRow, t: Messages, kind: str) -> str:

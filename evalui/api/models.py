@@ -61,9 +61,26 @@ def test_model(name: str, service: Service, t: Words) -> ModelShown:
 
 
 def _form(sent: ModelSent) -> NewModelForm:
-    numbers = ("input_price", "output_price", "max_length")
-    texts = {name: "" if (value := getattr(sent, name)) is None else str(value) for name in numbers}
-    return NewModelForm(**sent.model_dump(exclude=set(numbers)), **texts)
+    return NewModelForm(
+        name=sent.name,
+        path=sent.path,
+        place=sent.place,
+        backend=sent.backend,
+        dtype=sent.dtype,
+        chat=sent.chat,
+        adapter=sent.adapter,
+        address=sent.address,
+        key=sent.key,
+        drops_key=sent.drops_key,
+        key_variable=sent.key_variable,
+        input_price=_text(sent.input_price),
+        output_price=_text(sent.output_price),
+        max_length=_text(sent.max_length),
+    )
+
+
+def _text(number: float | None) -> str:
+    return "" if number is None else str(number)
 
 
 def _one(service: AppService, t: Messages, name: str) -> ModelShown:

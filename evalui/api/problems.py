@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.api.schemas import Problem
-from evalui.errors import DataError, EvaluiError, RequestKeyUsed, SpecError
+from evalui.errors import DataError, EvaluiError, RequestKeyUsed, SpecError, UnknownName
 from evalui.messages import Messages, language_of, messages, preferred_language
 from evalui.ui.services.service import AppService
 from evalui.ui.web.middleware import status_of
@@ -66,7 +66,10 @@ def add_problems(api: FastAPI) -> None:
 async def problem_of(request: Request, error: EvaluiError, status: int | None = None) -> Response:
     """An error as a problem."""
     t = await messages_of(request)
-    code = HTTPStatus(status or _STATUS.get(type(error)) or status_of(error, otherwise=422))
+    # A name that a body holds is a wrong value, one in an address leads nowhere.
+    is_place = isinstance(error, UnknownName) and request.method != "POST"
+    otherwise = _STATUS.get(type(error), 404 if is_place else 422)
+    code = HTTPStatus(status or status_of(error, otherwise))
     key = error.sentence.key.removeprefix("error.")
     problem = Problem(
         type=f"urn:evalui:error:{key}" if key else "about:blank",
@@ -86,6 +89,8 @@ async def _evalui_error(request: Request, error: Exception) -> Response:
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError), "registered for nothing else"
     first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return await problem_of(request, SpecError("no-json-body"), 400)
     places = [part for part in first["loc"] if part != "body"]
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in places)
     reason = str(first["msg"]).removeprefix("Value error, ") + "."

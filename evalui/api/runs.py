@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -34,8 +34,8 @@ from evalui.ui.web.downloads import export_of, votes_of
 
 _MAX_KEY = 200  # characters
 _LINES = "application/jsonl"
-_FILE = {200: {"content": {"application/octet-stream": {}}}}
-_STREAM = {200: {"content": {_LINES: {}}}}
+_FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
+_STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {_LINES: {}}}}
 router = APIRouter(prefix="/runs", tags=["runs"])
 
 

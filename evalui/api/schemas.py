@@ -15,7 +15,7 @@ class _Sent(BaseModel):
 
 
 class _Answered(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
 
 
 class Problem(_Answered):
@@ -113,6 +113,9 @@ class RunProgress(_Answered):
     created: float
     started: float | None
     finished: float | None
+
+    def __str__(self) -> str:
+        return self.id  # as addresses name it
 
 
 class RunDetail(RunProgress):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -94,23 +95,22 @@ def read_submitted(spec: SubmittedSpec, limits: Limits) -> tuple[RunSpec, dict[s
     """
     expanded = expand_entries(spec, limits=limits)
     read = read_datasets(expanded, limits=limits)
-    datasets: list[DatasetSpec] = []
-    for source in expanded.datasets:
-        dataset = read[source.key].dataset
-        values = source.model_dump(exclude={"upload"}) | {"path": list(source.paths)}
-        datasets.append(DatasetSpec(**values | {"name": dataset.name, "sha256": dataset.sha256}))
     named = {key: each.dataset.name for key, each in read.items()}
+    datasets = [_read_source(source, read[source.key].dataset) for source in expanded.datasets]
     answers = [
-        AnswersSpec(
-            **each.model_dump(exclude={"upload", "dataset"}),
-            path=each.path,
-            dataset=named.get(each.dataset, each.dataset),
-        )
+        each.model_dump(exclude={"upload"})
+        | {"path": each.path, "dataset": named.get(each.dataset, each.dataset)}
         for each in expanded.answers
     ]
-    values = expanded.model_dump(exclude={"datasets", "answers"}, exclude_unset=True)
-    plain = RunSpec(**values, datasets=datasets, answers=answers)
+    rest = expanded.model_dump(exclude={"datasets", "answers"})
+    plain = RunSpec.model_validate(rest | {"datasets": datasets, "answers": answers})
     return plain, {named[key]: each for key, each in read.items()}
+
+
+def _read_source(source: DatasetSpec, dataset: Dataset) -> dict[str, Any]:
+    """A dataset as it was read, with its paths."""
+    pinned = {"path": list(source.paths), "name": dataset.name, "sha256": dataset.sha256}
+    return source.model_dump(exclude={"upload"}) | pinned
 
 
 def collect_answers(
@@ -182,9 +182,7 @@ def _entries(
     """The entries of a dataset that are datasets of their own; () to take the files as they are."""
     if source.entry or source.kind or source.sha256:
         return ()
-    configured = config_entries(
-        [_absolute_path(base, path) for path in source.paths], limits=limits
-    )
+    configured = config_entries([absolute_path(base, path) for path in source.paths], limits=limits)
     mixed = len({each.pattern for each in configured}) > 1
     return configured if mixed or (spec.version > 1 and len(configured) > 1) else ()
 
@@ -194,7 +192,8 @@ def _entry_spec(source: DatasetSpec, entry: str) -> DatasetSpec:
     return source.model_copy(update={"entry": entry, "name": name})
 
 
-def _absolute_path(base: Path, path: str) -> Path:
+def absolute_path(base: Path, path: str) -> Path:
+    """A path of a specification, seen from the folder it is in; raises `SpecError`."""
     try:
         return base / Path(path).expanduser()
     except RuntimeError as error:  # "~nobody/..."
@@ -216,7 +215,7 @@ def _collect_one(
         raise SpecError("answers-source", model=wanted.model)
     if wanted.path:
         answered = read_answers(
-            _absolute_path(base, wanted.path), samples, model=wanted.model, limits=limits
+            absolute_path(base, wanted.path), samples, model=wanted.model, limits=limits
         )
         _reject_faults(spec, wanted, answered)
         answers, unknown = answered.answers, len(answered.unknown)
@@ -282,7 +281,7 @@ def _question_key(sample: Sample) -> tuple[object, ...]:
 
 def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> LoadResult:
     loaded = load(
-        [_absolute_path(base, path) for path in source.paths],
+        [absolute_path(base, path) for path in source.paths],
         layout=layout_of(source),
         name=source.name,
         limits=limits,

@@ -40,8 +40,8 @@ class SubmittedSpec(RunSpec):
 
     model_config = ConfigDict(title="Run")
 
-    datasets: list[UploadedDataset] = Field(min_length=1)  # pyright: ignore[reportIncompatibleVariableOverride]  # frozen
-    answers: list[UploadedAnswers] = Field(default=[])  # pyright: ignore[reportIncompatibleVariableOverride]  # frozen
+    datasets: list[UploadedDataset] = Field(min_length=1)  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
+    answers: list[UploadedAnswers] = Field(default=[])  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
 
 
 def locate(spec: SubmittedSpec, paths_of: PathsOf) -> SubmittedSpec:

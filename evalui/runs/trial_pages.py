@@ -31,10 +31,8 @@ class TrialCursor:
     def read(cls, text: str) -> "TrialCursor | None":
         """The cursor that was written as `text`, None if none was."""
         cell, _, trial = text.partition(".")
-        numbers = [part for part in (cell, trial) if part.isascii() and part.isdigit()]
-        if len(numbers) < len(cls.__slots__) or len(text) > _MAX_LENGTH:
-            return None
-        return cls(int(cell), int(trial))
+        is_cursor = len(text) <= _MAX_LENGTH and text.isascii() and cell.isdigit()
+        return cls(int(cell), int(trial)) if is_cursor and trial.isdigit() else None
 
     def __str__(self) -> str:
         return f"{self.cell}.{self.trial}"
