@@ -13,6 +13,7 @@ from evalui.api.schemas import Me, Problem
 from evalui.ui.services.service import AppService
 
 PREFIX = "/api/v1"
+_PROBLEM = {"application/problem+json": {"schema": Problem.model_json_schema()}}
 _AT_ALL = ("see", "start", "annotate", "add_models", "administer")
 
 
@@ -23,7 +24,7 @@ def create_api(service: AppService) -> FastAPI:
         version=__version__,
         docs_url=None,
         redoc_url=None,
-        responses={"4XX": {"model": Problem}},
+        responses={"4XX": {"description": "A problem (RFC 9457)", "content": _PROBLEM}},
     )
     api.state.service = service
     api.state.feeds = RunFeeds(service.database)

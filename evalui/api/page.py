@@ -49,7 +49,8 @@ def _route(path: str, method: str, route: Schema) -> Html:
 
 def _answers(answer: Schema) -> Iterator[str]:
     for kind, part in answer.get("content", {}).items():
-        yield _kind(part.get("schema", {})) or kind
+        shown = _kind(part.get("schema", {}))
+        yield shown if kind == "application/json" else f"{kind} {shown}"
 
 
 def _schema(name: str, schema: Schema) -> Html:

@@ -33,6 +33,8 @@ class UnknownUpload(DataError):
     """There is no such upload, or it belongs to somebody else."""
 
 
+# Errors of the store that are no fault of the store.
+_STATUS_BY_KEY = {"read-only": 403, "pair-gone": 409, "voter-finished": 409, "trials-gone": 409}
 _STATUS: dict[type[EvaluiError], int] = {
     TooLarge: 413,
     LengthRequired: 411,
@@ -69,8 +71,8 @@ async def problem_of(request: Request, error: EvaluiError, status: int | None = 
     # A name that a body holds is a wrong value, one in an address leads nowhere.
     is_place = isinstance(error, UnknownName) and request.method != "POST"
     otherwise = _STATUS.get(type(error), 404 if is_place else 422)
-    code = HTTPStatus(status or status_of(error, otherwise))
     key = error.sentence.key.removeprefix("error.")
+    code = HTTPStatus(status or _STATUS_BY_KEY.get(key) or status_of(error, otherwise))
     problem = Problem(
         type=f"urn:evalui:error:{key}" if key else "about:blank",
         title=code.phrase,

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -34,8 +34,10 @@ from evalui.ui.web.downloads import export_of, votes_of
 
 _MAX_KEY = 200  # characters
 _LINES = "application/jsonl"
-_FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
-_STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {_LINES: {}}}}
+_AS_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_AS_LINES = {_LINES: {"schema": {"type": "string"}}}
+_AS_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
+_AS_OBJECT = {"application/json": {"schema": {"type": "object"}}}
 router = APIRouter(prefix="/runs", tags=["runs"])
 
 
@@ -103,7 +105,7 @@ def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     return _detail(service, t, run_id)
 
 
-@router.get("/{run_id}/events", response_class=StreamingResponse)
+@router.get("/{run_id}/events", response_class=Response, responses={200: {"content": _AS_EVENTS}})
 async def follow_run(
     run_id: str,
     request: Request,
@@ -122,7 +124,7 @@ async def follow_run(
     return feeds.answer(row, service.person, t, last_event_id)
 
 
-@router.get("/{run_id}/trials", response_class=StreamingResponse, responses=_STREAM)
+@router.get("/{run_id}/trials", response_class=Response, responses={200: {"content": _AS_LINES}})
 def read_trials(
     run_id: str,
     service: Service,
@@ -142,19 +144,21 @@ def read_trials(
     return StreamingResponse(_lines(service, page), media_type=_LINES, headers=headers)
 
 
-@router.get("/{run_id}/report.{extension}", response_class=Response, responses=_FILE)
+@router.get(
+    "/{run_id}/report.{extension}", response_class=Response, responses={200: {"content": _AS_FILE}}
+)
 def read_report(run_id: str, extension: str, service: Service, t: Words) -> Response:
     """The report of a run: zip (all of it), html, md, xlsx, csv, tex, json, trials.jsonl, ..."""
     return export_of(service, service.run(run_id).id, extension, t.language)
 
 
-@router.get("/{run_id}/figures", response_class=Response)
+@router.get("/{run_id}/figures", response_class=Response, responses={200: {"content": _AS_OBJECT}})
 def read_figures(run_id: str, service: Service, t: Words) -> Response:
     """Every figure of a run, as in report.json."""
     return export_of(service, service.run(run_id).id, "json", t.language)
 
 
-@router.get("/{run_id}/votes", response_class=Response, responses=_STREAM)
+@router.get("/{run_id}/votes", response_class=Response, responses={200: {"content": _AS_LINES}})
 def read_votes(run_id: str, service: Service) -> Response:
     """The votes of people as JSON lines."""
     return votes_of(service, service.run(run_id).id)
