@@ -64,7 +64,6 @@ class Client:
         while not is_over:
             try:
                 with self._sent("GET", f"runs/{run}/events", Last_Event_ID=seen) as answer:
-                    is_over = answer.status == 204
                     for line in _lines(answer.iter_stream()):
                         name, _, value = line.decode().partition(": ")
                         is_over = is_over or (name, value) == ("event", "end")

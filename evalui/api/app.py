@@ -10,6 +10,7 @@ from evalui.api.events import RunFeeds
 from evalui.api.page import api_page
 from evalui.api.problems import BodyLimitMiddleware, Service, add_problems
 from evalui.api.schemas import Me, Problem
+from evalui.runs.fair_queue.limits import limits_of, usual_limits
 from evalui.ui.services.service import AppService
 
 PREFIX = "/api/v1"
@@ -52,4 +53,5 @@ def me(service: Service) -> Me:
         scope=person.scope,
         teams=sorted(person.teams),
         may=[deed for deed in _AT_ALL if may(person, deed)],
+        limits=limits_of(service.database, person.name, usual_limits(service.settings)),
     )

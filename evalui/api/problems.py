@@ -33,8 +33,12 @@ class UnknownUpload(DataError):
     """There is no such upload, or it belongs to somebody else."""
 
 
-# Errors of the store that are no fault of the store.
-_STATUS_BY_KEY = {"read-only": 403, "pair-gone": 409, "voter-finished": 409, "trials-gone": 409}
+# Errors whose class says less than their sentence.
+_STATUS_BY_KEY = {
+    **dict.fromkeys(("read-only", "models-not-yours"), 403),
+    **dict.fromkeys(("pair-gone", "voter-finished", "trials-gone"), 409),
+    "model-not-added": 404,
+}
 _STATUS: dict[type[EvaluiError], int] = {
     TooLarge: 413,
     LengthRequired: 411,

@@ -16,7 +16,7 @@ from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.runs.database import queue
 from evalui.runs.database.records import CellRow
-from evalui.runs.database.runs import queue_position, read_cells, read_left_out, read_runs
+from evalui.runs.database.runs import read_cells, read_left_out, read_runs
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.votes import (
     VoteInput,
@@ -24,6 +24,8 @@ from evalui.runs.database.votes import (
     next_ballots,
     read_voting_progress,
 )
+from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.fair_queue.place import QueuePlace, queue_places
 from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
@@ -203,11 +205,15 @@ def _request_key(key: str, spec: SubmittedSpec) -> RequestKey | None:
 def _detail(service: AppService, t: Messages, run_id: str) -> RunDetail:
     row, database = service.run(run_id), service.database
     live = row.state in LIVE_STATES
+    places = queue_places(database, usual_limits(service.settings)) if live else {}
+    queued = places.get(run_id, QueuePlace(None, None))
     return RunDetail(
         **progress_of(row, t).model_dump(),
         may=sorted(service.deeds(row)),
         rights={team: sorted(rights) for team, rights in row.rights.items()},
-        ahead=queue_position(database, run_id),
+        place=queued.place,
+        starts_in_seconds=queued.starts_in_s,
+        held=t.translate(queued.held),
         seconds_left=remaining_seconds(database, run_id) if live else 0.0,
         left_out=list(left_out_sentences(read_left_out(database, run_id), t.language)),
         cells=[_cell(each, t) for each in read_cells(database, run_id)],

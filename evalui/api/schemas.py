@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from evalui.access import Deed, Right, Role, Scope
 from evalui.models.user_catalog import ModelSource
 from evalui.runs.database.votes import VoteChoice
+from evalui.runs.fair_queue.limits import UserLimits
 from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
 
 
@@ -29,13 +30,14 @@ class Problem(_Answered):
 
 
 class Me(_Answered):
-    """Who sends the request, and what they may do at all."""
+    """Who sends the request, what they may do at all, and the `limits` of what they may take."""
 
     name: str
     role: Role
     scope: Scope
     teams: list[str]
     may: list[Deed]
+    limits: UserLimits
 
 
 class UploadFault(_Answered):
@@ -121,13 +123,16 @@ class RunProgress(_Answered):
 class RunDetail(RunProgress):
     """One run: what the sender `may` do with it, and the `rights` of teams.
 
-    `ahead` counts the queued runs before it, None unless it waits; `seconds_left` is None where
-    it is unknown.
+    A run that waits has a `place` in the queue of all people, from 1, starts in so many seconds,
+    and is `held` for a reason beside its turn; what is unknown is None. `seconds_left` are those
+    until its end.
     """
 
     may: list[Deed]
     rights: dict[str, list[Right]]
-    ahead: int | None
+    place: int | None
+    starts_in_seconds: float | None
+    held: str
     seconds_left: float | None
     left_out: list[str]
     cells: list[CellProgress]

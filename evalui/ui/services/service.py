@@ -47,6 +47,7 @@ from evalui.runs.database.throughput import (
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_run_verdicts
 from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
@@ -274,6 +275,7 @@ class AppService:
             self.catalog(),
             self.owner,
             collected=planned.collected,
+            usual=usual_limits(self.settings),
         )
 
     def start_spec(self, spec: SubmittedSpec, once: RequestKey | None = None) -> str:
@@ -281,6 +283,9 @@ class AppService:
         one for the same request; raises as `plan`, and `SpecError` for a path.
         """
         self.require("start")
+        with self.database.reading() as connection:
+            if once and (earlier := once.run_of(connection, self.owner)):
+                return earlier
         located = locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
         plain, loaded = read_submitted(located, self._limits)
         collected = collect_answers(
@@ -297,6 +302,7 @@ class AppService:
             self.catalog(),
             self.owner,
             collected=collected,
+            usual=usual_limits(self.settings),
             once=once,
         )
 

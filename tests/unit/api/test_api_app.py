@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from evalui.api.problems import MAX_BODY
+from evalui.runs.fair_queue.limits import UserLimits
 
 JSON_BODY = {"Content-Type": "application/json"}
 
@@ -21,12 +23,14 @@ def test_who_sends_the_request_is_told_what_they_may(
 ) -> None:
     assert api.get("/me").json()["may"] == ["see", "start", "annotate", "add_models", "administer"]
     become("rita", "reader", teams=frozenset({"b", "a"}))
+    limits = asdict(UserLimits())
     assert api.get("/me").json() == {
         "name": "rita",
         "role": "reader",
         "scope": "write",
         "teams": ["a", "b"],
         "may": ["see"],
+        "limits": limits,
     }
 
 
