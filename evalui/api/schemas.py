@@ -8,10 +8,11 @@ from evalui.access import Deed, Right, Role, Scope
 from evalui.models.user_catalog import ModelSource
 from evalui.runs.database.votes import VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.submitted import SentJson
 from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
 
 
-class _Sent(BaseModel):
+class _Sent(SentJson):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 

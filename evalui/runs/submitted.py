@@ -1,15 +1,31 @@
 """A specification whose files were uploaded: ids of uploads stand in it where others have paths."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any, cast
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import SpecError
 from evalui.runs.contest import AnswersSpec
 from evalui.runs.spec import DatasetSpec, RunSpec
 
+_MAX_DEPTH = 32  # of lists and objects in each other
 PathsOf = Callable[[str], Sequence[Path]]  # the files of an upload
+
+
+class SentJson(BaseModel):
+    """What is sent as JSON and can be stored: no halves of characters, and not nested for ever."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_json(cls, values: Any) -> Any:
+        if _is_deeper(values, _MAX_DEPTH):
+            raise SpecError("spec-too-deep")
+        if isinstance(values, dict) and has_lone_surrogate(values):
+            raise SpecError("half-character")
+        return cast("Any", values)
 
 
 class UploadedDataset(DatasetSpec):
@@ -35,7 +51,7 @@ class UploadedAnswers(AnswersSpec):
     upload: str = ""
 
 
-class SubmittedSpec(RunSpec):
+class SubmittedSpec(SentJson, RunSpec):
     """A run as `evalui run` reads it, with ids of uploads in place of paths."""
 
     model_config = ConfigDict(title="Run")
@@ -69,6 +85,15 @@ def _located(place: int, wanted: UploadedAnswers, paths_of: PathsOf) -> Uploaded
     if len(paths) != 1:
         raise SpecError("spec-one-file", place=f"answers[{place}]", n=len(paths))
     return wanted.model_copy(update={"path": str(paths[0])})
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    inner: Iterable[Any] = ()
+    if isinstance(value, dict):
+        inner = cast("dict[str, Any]", value).values()
+    elif isinstance(value, list):
+        inner = cast("list[Any]", value)
+    return not depth or any(_is_deeper(each, depth - 1) for each in inner)
 
 
 def _require_upload(place: str, path: str | list[str], upload: str) -> None:

@@ -12,7 +12,7 @@ from ui_examples import GOOD, MODELS
 from evalui.access import Person, Role
 from evalui.api.app import create_api
 from evalui.runs.database.connection import Database
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.services.service import AppService

@@ -80,6 +80,25 @@ def test_a_body_that_is_no_run_is_a_problem(api: TestClient, body: bytes) -> Non
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+def test_halves_of_characters_are_taken_nowhere(api: TestClient, spec: dict[str, Any]) -> None:
+    for path, sent in (
+        ("/runs", {**spec, "name": "\ud800"}),
+        ("/runs", {**spec, "\ud800": 1}),
+        ("/models", {"name": "a", "path": "\udfff"}),
+        ("/runs/x/votes", {"pair": "x", "choice": "a", "comment": "\ud800"}),
+    ):
+        answer = api.post(path, content=json.dumps(sent).encode(), headers=JSON_BODY)
+        assert (answer.status_code, answer.json()["key"]) == (422, "half-character")
+
+
+@pytest.mark.parametrize("depth", [40, 300, 700, 900, 950, 1000, 5000])
+def test_no_depth_breaks_it(api: TestClient, spec: dict[str, Any], depth: int) -> None:
+    deep = json.dumps(spec)[:-1] + ', "mode": "cloze", "template": ' + '{"a": ' * depth + "1"
+    sent = {**JSON_BODY, "Idempotency-Key": "k"}
+    answer = api.post("/runs", content=(deep + "}" * (depth + 1)).encode(), headers=sent)
+    assert answer.json()["key"] in ("spec-too-deep", "no-json-body")
+
+
 def test_a_body_is_as_long_as_it_states_and_not_too_long(api: TestClient) -> None:
     assert api.post("/runs", content=b" " * (MAX_BODY + 1)).status_code == 413
     assert api.post("/runs", content=iter([b"{}"])).json()["key"] == "length-required"
@@ -123,7 +142,7 @@ _KNOWN = st.dictionaries(
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
 @settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
 from evalui.runs.database.runs import read_runs
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.ui.services.service import AppService
 
 OPEN = '{"query": "Who wrote Faust?", "response": "Goethe"}\n{"query": "2+2?", "response": "4"}\n'
