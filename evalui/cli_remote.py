@@ -96,16 +96,21 @@ def _uploaded(client: "Client", spec: "SubmittedSpec", base: Path) -> dict[str, 
 def _upload(client: "Client", base: Path, paths: tuple[str, ...]) -> str:
     from evalui.runs.submit import absolute_path
 
-    return client.upload([absolute_path(base, path) for path in paths]).id
+    try:
+        return client.upload([absolute_path(base, path) for path in paths]).id
+    except OSError as error:
+        raise SpecError(
+            "file-unread", path=str(error.filename), reason=error.strerror or str(error)
+        ) from error
 
 
 def _token(path: Path | None) -> str:
     if path is None:
         return ""
     try:
-        token = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", "") or str(error)
+        token = path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError as error:
+        reason = error.strerror or str(error)
         raise SpecError("file-unread", path=str(path), reason=reason) from error
     if not token:
         raise SpecError("token-missing", path=str(path))

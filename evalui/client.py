@@ -37,7 +37,8 @@ class Client:
         if token and not (url.startswith("https:") or is_here or insecure):
             raise SpecError("server-plain", host=host)
         self._pool = connection_pool(self.url, total_s=7 * 24 * 3600.0)
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        bearer = {"Authorization": f"Bearer {token}"} if token else {}
+        self._headers = bearer | {"Connection": "close"}  # so that a client need not be closed
 
     def upload(self, paths: Sequence[str | Path]) -> UploadedDatasets:
         """Upload the files of one dataset, folders as archives; what was read of them."""
@@ -92,9 +93,8 @@ class Client:
 
     def report(self, run: Run, folder: str | Path) -> None:
         """Write all files of the report into a folder, each readable by its owner alone."""
-        with TemporaryFile() as file:
-            with self._sent("GET", f"runs/{run}/report.zip") as answer:
-                file.writelines(answer.iter_stream())
+        with TemporaryFile() as file, self._sent("GET", f"runs/{run}/report.zip") as answer:
+            file.writelines(answer.iter_stream())
             with zipfile.ZipFile(file) as archive:
                 for name in archive.namelist():
                     Path(archive.extract(name, folder)).chmod(0o600)
