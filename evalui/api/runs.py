@@ -3,14 +3,16 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, get_args
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
+from evalui.access import Right
+from evalui.accounts.teams import grant, revoke
 from evalui.api.events import RunFeeds, progress_of
 from evalui.api.problems import Service, Words
-from evalui.api.schemas import BallotShown, CellProgress, RunDetail, RunPage, VoteSent
+from evalui.api.schemas import BallotShown, CellProgress, RightsSent, RunDetail, RunPage, VoteSent
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
@@ -104,6 +106,16 @@ def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
     service.require("change", run_id)
     queue.resume(service.database, run_id)
+    return _detail(service, t, run_id)
+
+
+@router.put("/{run_id}/rights/{team}")
+def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Words) -> RunDetail:
+    """State what a team may do with a run; for its owner and administrators."""
+    service.require("change", run_id)
+    for right in get_args(Right):
+        change = grant if right in sent.rights else revoke
+        change(service.database, "run", run_id, team, right, by=service.person)
     return _detail(service, t, run_id)
 
 

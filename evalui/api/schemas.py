@@ -146,6 +146,12 @@ class RunPage(_Answered):
     next: str
 
 
+class RightsSent(_Sent):
+    """All that a team may do with a run; none takes back what it may."""
+
+    rights: list[Right]
+
+
 class VoteSent(_Sent):
     """A vote on the pair of a ballot: `a` is what stood left, `b` right; `seconds` were spent."""
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -28,7 +27,6 @@ from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.signature import labels
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
-from evalui.runs.submitted import SubmittedSpec
 from evalui.types import Dataset, Fault, LeftOut, Sample
 
 # The notes on files that say that something is not read, with their values for `what` and `why`.
@@ -87,31 +85,6 @@ def read_datasets(
         SpecError: a file is not the one the specification was written for.
     """
     return {source.key: _read_dataset(spec, source, base, limits) for source in spec.datasets}
-
-
-def read_submitted(spec: SubmittedSpec, limits: Limits) -> tuple[RunSpec, dict[str, LoadResult]]:
-    """What a located specification runs: with names and digests as read, and its data by source.
-
-    Raises as `expand_entries` and `read_datasets` do; no sentence names a path.
-    """
-    expanded = expand_entries(spec, limits=limits)
-    read = read_datasets(expanded, limits=limits)
-    named = {key: each.dataset.name for key, each in read.items()}
-    datasets = [_read_source(source, read[source.key].dataset) for source in expanded.datasets]
-    answers = [
-        each.model_dump(exclude={"upload"})
-        | {"path": each.path, "dataset": named.get(each.dataset, each.dataset)}
-        for each in expanded.answers
-    ]
-    rest = expanded.model_dump(exclude={"datasets", "answers"})
-    plain = RunSpec.model_validate(rest | {"datasets": datasets, "answers": answers})
-    return plain, {named[key]: each for key, each in read.items()}
-
-
-def _read_source(source: DatasetSpec, dataset: Dataset) -> dict[str, Any]:
-    """A dataset as it was read, with its paths."""
-    pinned = {"path": list(source.paths), "name": dataset.name, "sha256": dataset.sha256}
-    return source.model_dump(exclude={"upload"}) | pinned
 
 
 def collect_answers(

@@ -53,7 +53,8 @@ from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
-from evalui.runs.submit import collect_answers, read_submitted, submit
+from evalui.runs.submission import start_submitted
+from evalui.runs.submit import collect_answers, submit
 from evalui.runs.submitted import SubmittedSpec, locate
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Sample, Verdict
@@ -287,21 +288,12 @@ class AppService:
             if once and (earlier := once.run_of(connection, self.owner)):
                 return earlier
         located = locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
-        plain, loaded = read_submitted(located, self._limits)
-        collected = collect_answers(
+        return start_submitted(
             self.database,
-            plain,
-            {key: result.dataset for key, result in loaded.items()},
-            limits=self._limits,
-            person=self.person,
-        )
-        return submit(
-            self.database,
-            plain,
-            loaded,
+            located,
             self.catalog(),
-            self.owner,
-            collected=collected,
+            self.person,
+            limits=self._limits,
             usual=usual_limits(self.settings),
             once=once,
         )

@@ -9,6 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
+from evalui.access import LOCAL_PERSON
+from evalui.accounts.teams import add_team
 from evalui.runs.database.runs import read_runs
 from evalui.runs.worker.worker import Worker
 from evalui.ui.services.service import AppService
@@ -255,3 +257,19 @@ def test_votes_are_cast_on_ballots_without_names(
     gone = api.post(f"/runs/{run}/votes", json={**sent, "pair": "x"})
     assert (gone.status_code, gone.json()["key"]) == (409, "pair-gone")
     assert api.post(f"/runs/{run}/votes", json={**sent, "choice": "c"}).status_code == 422
+
+
+def test_rights_of_a_team_are_stated_by_the_owner(
+    api: TestClient, desk: AppService, finished: str, become: Callable[..., None]
+) -> None:
+    add_team(desk.database, "lab", by=LOCAL_PERSON)
+    place = f"/runs/{finished}/rights/lab"
+    shared = api.put(place, json={"rights": ["annotate", "view"]})
+    assert shared.json()["rights"] == {"lab": ["annotate", "view"]}
+    assert api.put(place, json={"rights": ["view"]}).json()["rights"] == {"lab": ["view"]}
+    none = api.put(f"/runs/{finished}/rights/nobody", json={"rights": ["view"]})
+    assert (none.status_code, none.json()["key"]) == (422, "no-team")
+    become("eve", teams=frozenset({"lab"}))
+    assert api.get(f"/runs/{finished}").json()["may"] == ["see"]
+    refused = api.put(place, json={"rights": ["run"]})
+    assert (refused.status_code, refused.json()["key"]) == (403, "not-allowed-change")

@@ -7,7 +7,8 @@ import pytest
 from evalui.datasets.base import Limits
 from evalui.errors import SpecError
 from evalui.runs.spec import read_as, read_spec, write_spec
-from evalui.runs.submit import read_datasets, read_submitted
+from evalui.runs.submission import read_submitted
+from evalui.runs.submit import read_datasets
 from evalui.runs.submitted import SubmittedSpec, locate
 
 GOOD = "id,question,A,B,C,D,answer\n1,Capital of France?,Paris,Rome,Oslo,Bern,A\n"
