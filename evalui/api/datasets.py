@@ -102,17 +102,7 @@ def _part(t: Messages, loaded: LoadResult) -> DatasetPart:
         questions=len(dataset.samples),
         worked_examples=len(dataset.shots),
         rows=loaded.n_rows,
-        faults=[
-            UploadFault(
-                file=fault.file,
-                line=fault.line,
-                column=fault.column,
-                rule=fault.rule,
-                found=fault.actual,
-                expected=fault.expected,
-            )
-            for fault in loaded.faults
-        ],
+        faults=list(map(UploadFault.model_validate, loaded.faults)),
         unlisted=loaded.unlisted,
         notes=[t.translate(note.sentence) for note in loaded.notes],
     )

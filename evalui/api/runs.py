@@ -233,19 +233,14 @@ def _detail(service: AppService, t: Messages, run_id: str) -> RunDetail:
 
 
 def _cell(row: CellRow, t: Messages) -> CellProgress:
-    cell = row.cell
+    named = {name: getattr(row.cell, name) for name in row.cell.__slots__}
     return CellProgress(
-        dataset=cell.dataset,
-        model=cell.model,
-        mode=cell.mode,
-        label=cell.label,
-        pattern=cell.pattern,
+        **named,
         state=row.state,
         done=row.done,
         total=row.total,
         accuracy=row.accuracy,
         error=t.translate(row.error),
-        signature=cell.signature,
     )
 
 

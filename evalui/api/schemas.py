@@ -48,7 +48,7 @@ class UploadFault(_Answered):
     line: int
     column: str
     rule: str
-    found: str
+    actual: str
     expected: str
 
 

@@ -21,7 +21,7 @@ from evalui.accounts.people import add_person, set_disabled
 from evalui.accounts.sessions import start_session
 from evalui.accounts.teams import add_team, grant, join_team
 from evalui.accounts.tokens import add_token
-from evalui.api.app import PREFIX
+from evalui.api.application import PREFIX
 from evalui.messages import LANGUAGES, messages
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database

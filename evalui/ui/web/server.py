@@ -15,7 +15,7 @@ from starlette.datastructures import UploadFile
 from starlette.types import ASGIApp
 
 from evalui import __version__
-from evalui.api.app import PREFIX, create_api
+from evalui.api.application import PREFIX, create_api
 from evalui.errors import DataError, EvaluiError, StoreError
 from evalui.messages import LANGUAGES
 from evalui.runs.database.connection import Database, configure_log

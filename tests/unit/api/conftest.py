@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from ui_examples import GOOD, MODELS
 
 from evalui.access import Person, Role
-from evalui.api.app import create_api
+from evalui.api.application import create_api
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
