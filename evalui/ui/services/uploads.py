@@ -71,8 +71,8 @@ class UploadStore:
     def uploaded(self, owner: str) -> tuple[UploadedFiles, ...]:
         """What an owner has uploaded, the newest first."""
         folder = self._folder(owner)
-        found = folder.iterdir() if folder.is_dir() else ()
-        ids = [path.name for path in found if _ID.fullmatch(path.name)]
+        folders = folder.iterdir() if folder.is_dir() else ()
+        ids = [path.name for path in folders if _ID.fullmatch(path.name)]
         listed = [self.about(owner, upload) for upload in ids]
         return tuple(sorted(listed, key=lambda each: (-each.created, each.id)))
 
