@@ -23,8 +23,8 @@ _SHARED = re.compile(r"/static/|/[a-z]+/(assets|static|svelte)/|/[a-z]+/theme\.c
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 STYLE = Html(
     "<style>:root{color-scheme:light dark}"
-    "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}"
-    "h1{font-size:1.25rem}p{overflow-wrap:anywhere}</style>"
+    "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem;"
+    "overflow-wrap:anywhere}h1{font-size:1.25rem}h2{font-size:1.1rem}h3{font-size:1rem}</style>"
 )
 _CHARSET = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width">')
 
