@@ -24,9 +24,7 @@ class AuditEntry:
     detail: Mapping[str, AuditValue]
 
 
-def record(
-    database: Database, person: Person, deed: str, thing: str, **detail: AuditValue
-) -> None:
+def record(database: Database, person: Person, deed: str, thing: str, **detail: AuditValue) -> None:
     """Write down what a person did; `detail` holds no secret.
 
     Raises:

@@ -182,7 +182,9 @@ def _require_other_admin(connection: Connection, name: str) -> None:
     """Raise `AccountError` if this is the only administrator who is let in."""
     admins = [
         row["name"]
-        for row in connection.execute("SELECT name FROM person WHERE role = 'admin' AND NOT disabled")
+        for row in connection.execute(
+            "SELECT name FROM person WHERE role = 'admin' AND NOT disabled"
+        )
     ]
     if admins == [name]:
         raise AccountError("last-admin", name=name)

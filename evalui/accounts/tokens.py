@@ -56,7 +56,14 @@ def add_token(
         token_id = connection.execute(
             "INSERT INTO api_token (digest, person, scope, label, created, expires)"
             " VALUES (?, ?, ?, ?, ?, ?)",
-            (digest_of(secret), name, scope, label, now, None if days is None else now + days * _DAY_S),
+            (
+                digest_of(secret),
+                name,
+                scope,
+                label,
+                now,
+                None if days is None else now + days * _DAY_S,
+            ),
         ).lastrowid
         record_in(connection, by, "add-token", f"token {token_id}", owner=name, scope=scope)
     return secret

@@ -28,7 +28,6 @@ from evalui.report.export.formats import require_installed
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
-from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.records import CellRow, RunRow
@@ -45,7 +44,8 @@ from evalui.runs.database.throughput import (
     throughputs,
 )
 from evalui.runs.database.trials import read_result, read_results
-from evalui.runs.database.votes import read_run_verdicts
+from evalui.runs.database.voting.ballots import VotingPairsCache
+from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.plan import limit_datasets, plan_run

@@ -8,7 +8,7 @@ from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.database.votes import (
+from evalui.runs.database.voting.votes import (
     VoteChoice,
     VoteInput,
     VotingProgress,

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.runs.database.ballots import Ballot
-from evalui.runs.database.votes import VotingProgress
+from evalui.runs.database.voting.ballots import Ballot
+from evalui.runs.database.voting.votes import VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.format import duration
 from evalui.ui.components.texts import math_files, render_markdown

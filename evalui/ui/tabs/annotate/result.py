@@ -19,7 +19,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.report.imports.battles import read_votes
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.votes import add_imported_votes
+from evalui.runs.database.voting.votes import add_imported_votes
 from evalui.scoring.arena.agreement import cohen_kappa
 from evalui.scoring.arena.battles import BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts, panel_verdicts

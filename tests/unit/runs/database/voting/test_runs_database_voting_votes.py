@@ -12,14 +12,21 @@ import pytest
 from runs_examples import CATALOG
 
 from evalui.errors import DataError, StoreError, UnknownRun
-from evalui.runs.database import ballots, queue
-from evalui.runs.database.ballots import VotingPair, pair_key, sides_for, voting_order, voting_pairs
+from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.runs import read_cells, read_revision
 from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 from evalui.runs.database.trials import write_trials
-from evalui.runs.database.votes import (
+from evalui.runs.database.voting import ballots
+from evalui.runs.database.voting.ballots import (
+    VotingPair,
+    pair_key,
+    sides_for,
+    voting_order,
+    voting_pairs,
+)
+from evalui.runs.database.voting.votes import (
     VoteChoice,
     VoteInput,
     add_imported_votes,

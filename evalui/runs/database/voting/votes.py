@@ -12,11 +12,11 @@ from sqlite3 import Connection, Row
 from typing import Literal
 
 from evalui.errors import DataError, StoreError, UnknownRun
-from evalui.runs.database import ballots
-from evalui.runs.database.ballots import Ballot, VotingPairs
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import bump_revision
 from evalui.runs.database.runs import read_cells
+from evalui.runs.database.voting import ballots
+from evalui.runs.database.voting.ballots import Ballot, VotingPairs
 from evalui.runs.spec import OPEN
 from evalui.types import Duel, Outcome, Verdict
 
