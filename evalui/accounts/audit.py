@@ -50,4 +50,4 @@ def read_audit(database: Database, limit: int = 200, before: int = 0) -> tuple[A
         "SELECT * FROM audit WHERE :before = 0 OR id < :before ORDER BY id DESC LIMIT :limit",
         {"before": before, "limit": limit},
     )
-    return tuple(AuditEntry(*row[:5], json.loads(row["detail"])) for row in rows)
+    return tuple(AuditEntry(**{**dict(row), "detail": json.loads(row["detail"])}) for row in rows)
