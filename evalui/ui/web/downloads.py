@@ -24,6 +24,7 @@ from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
 
 Route = Callable[..., object]
+_VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}
 _MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size
 
 
@@ -32,7 +33,7 @@ def add_downloads(app: FastAPI, service: AppService) -> None:
     app.get("/faults/{upload}.csv")(_faults(service))
     app.get("/examples/{name}")(_example(service))
     app.get("/export/{file}")(_export(service))
-    app.get("/votes/{run_id}.jsonl")(_votes(service))
+    app.get("/votes/{file}")(_votes(service))
 
 
 def messages_of(request: Request, service: AppService) -> Messages:
@@ -98,12 +99,17 @@ class ExportResponse(StreamingResponse):
 
 
 def _votes(service: AppService) -> Route:
-    def votes(run_id: str) -> Response:
-        from evalui.report.export.files import vote_lines
+    def votes(file: str) -> Response:
+        from evalui.report.export.files import vote_lines, vote_sheet
 
+        run_id, _, extension = file.partition(".")
+        if extension not in _VOTE_FILES:
+            return Response(status_code=404)
         name = service.run(run_id).id
-        content = "".join(vote_lines(service.votes(name))).encode()
-        return _download(content, "application/jsonl", f"votes-{name}.jsonl")
+        cast = service.votes(name)
+        lines = "".join(vote_lines(cast)).encode()
+        content = lines if extension == "jsonl" else b"".join(vote_sheet(cast))
+        return _download(content, _VOTE_FILES[extension], f"votes-{name}.{extension}")
 
     return votes
 

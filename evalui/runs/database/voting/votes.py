@@ -7,7 +7,7 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sqlite3 import Connection, Row
 from typing import Literal
 
@@ -17,8 +17,10 @@ from evalui.runs.database.queue import bump_revision
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.voting import ballots
 from evalui.runs.database.voting.ballots import Ballot, VotingPairs
+from evalui.runs.database.voting.plans import is_assigned
 from evalui.runs.spec import OPEN
-from evalui.types import Duel, Outcome, Verdict
+from evalui.scoring.arena.battles import MIRRORED
+from evalui.types import CastVote, Duel, Outcome, Verdict
 
 VoteChoice = Outcome | Literal["skip"]
 ImportedVotes = Mapping[
@@ -27,7 +29,7 @@ ImportedVotes = Mapping[
 
 _VALUES = (
     "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"
-    " seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " seconds, created, assigned) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 # Replaced rather than updated, so that the latest vote has the highest id.
 _REPLACE_VOTE_SQL = "INSERT OR REPLACE " + _VALUES
@@ -48,7 +50,8 @@ class VoteInput:
 class Vote:
     """One annotator's vote on one pair: `left` was shown as A, `right` as B.
 
-    `dataset` is its key. `seconds` were spent on it, None if it was not measured.
+    `dataset` is its key. `seconds` were spent on it, None if it was not measured. `assigned` and
+    `adjudicated` as in `CastVote`.
     """
 
     by: str
@@ -60,14 +63,27 @@ class Vote:
     comment: str = ""
     seconds: float | None = None
     created: float = 0.0
+    pair_key: str = ""
+    assigned: bool = False
+    adjudicated: Outcome | None = None
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> CastVote | None:
         """The vote as a verdict, its comment as the reply; None if the pair was skipped."""
         if self.choice == "skip":
             return None
         duel = Duel(self.sample_id, self.left, self.right)
-        return Verdict(duel, self.choice, self.by, rule="vote", reply=self.comment)
+        return CastVote(
+            duel,
+            self.choice,
+            self.by,
+            rule="vote",
+            reply=self.comment,
+            created=self.created,
+            seconds=self.seconds,
+            assigned=self.assigned,
+            adjudicated=self.adjudicated,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +140,8 @@ def cast_vote(
 ) -> None:
     """Keep a vote on a pair, sides as this person was shown them; a second one replaces it.
 
+    `pairs` are those that this person votes on, see `VoterPairs`.
+
     Raises:
         StoreError: the person has seen the names, or the pair is gone.
     """
@@ -142,8 +160,10 @@ def cast_vote(
         seconds=mark.seconds,
         created=time.time(),
     )
-    with database.writing() as connection:
+    with database.writing(durable=True) as connection:
         _check_blind(connection, run_id, person)
+        assigned = is_assigned(connection, run_id, person)
+        vote = replace(vote, assigned=assigned)
         connection.execute(_REPLACE_VOTE_SQL, _columns(run_id, mark.pair_key, vote))
         bump_revision(connection, run_id)
 
@@ -154,7 +174,7 @@ def undo_vote(database: Database, run_id: str, person: str) -> str:
     Raises:
         StoreError: the person has seen the names.
     """
-    with database.writing() as connection:
+    with database.writing(durable=True) as connection:
         _check_blind(connection, run_id, person)
         taken = connection.execute(
             "DELETE FROM vote WHERE id = (SELECT max(id) FROM vote WHERE run = ? AND owner = ?)"
@@ -169,7 +189,7 @@ def undo_vote(database: Database, run_id: str, person: str) -> str:
 
 def finish_voting(database: Database, run_id: str, person: str) -> None:
     """Show the person the names from now on, and take no more votes of theirs."""
-    with database.writing() as connection:
+    with database.writing(durable=True) as connection:
         connection.execute(
             "INSERT INTO voter VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             (run_id, person, time.time()),
@@ -185,8 +205,13 @@ def has_finished(database: Database, run_id: str, person: str) -> bool:
 
 def read_votes(database: Database, run_id: str) -> tuple[Vote, ...]:
     """All votes of a run, skipped pairs too, in the order in which they were cast."""
-    rows = database.rows("SELECT * FROM vote WHERE run = ? ORDER BY id", (run_id,))
-    return tuple(_vote(row) for row in rows)
+    rows = database.rows(
+        "SELECT v.*, a.outcome AS decided, a.shown_left AS decided_left FROM vote v"
+        " LEFT JOIN adjudication a ON a.run = v.run AND a.pair = v.pair"
+        " WHERE v.run = ? ORDER BY v.id",
+        (run_id,),
+    )
+    return tuple(_decided(row) for row in rows)
 
 
 def read_verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdict, ...]:
@@ -256,7 +281,7 @@ def add_imported_votes(
                 rows.append(
                     _columns(run_id, token, _imported_vote(verdict, pairs[token].dataset, now))
                 )
-    with database.writing() as connection:
+    with database.writing(durable=True) as connection:
         added = connection.executemany(_ADD_VOTE_SQL, rows).rowcount
         if added > 0:
             bump_revision(connection, run_id)
@@ -340,7 +365,16 @@ def _columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
         vote.comment,
         vote.seconds,
         vote.created,
+        vote.assigned,
     )
+
+
+def _decided(row: Row) -> Vote:
+    """A vote with what was decided on its pair, seen from its own sides."""
+    vote, decided = _vote(row), row["decided"]
+    if decided and row["decided_left"] != vote.left:
+        decided = MIRRORED[decided]
+    return replace(vote, adjudicated=decided)
 
 
 def _vote(row: Row) -> Vote:
@@ -354,4 +388,6 @@ def _vote(row: Row) -> Vote:
         comment=row["comment"],
         seconds=row["seconds"],
         created=row["created"],
+        pair_key=row["pair"],
+        assigned=bool(row["assigned"]),
     )

@@ -102,8 +102,7 @@ def _own_votes(
 
 
 def _cast_by(figures: PeopleFigures, voter: str) -> list[Verdict]:
-    cast = figures.human_arena.verdicts if figures.human_arena else ()
-    return [verdict for verdict in cast if verdict.rater == voter]
+    return [verdict for verdict in figures.cast if verdict.rater == voter]
 
 
 def _counted(verdicts: Sequence[Verdict]) -> Mapping[str, BattleTally]:
