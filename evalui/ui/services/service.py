@@ -45,6 +45,7 @@ from evalui.runs.database.throughput import (
 )
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.voting.ballots import VotingPairsCache
+from evalui.runs.database.voting.plans import VoterPairs
 from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.kept_summaries import summary_reader
@@ -110,6 +111,7 @@ class AppService:
         self.database = database
         self.models = ModelsService(settings, database)
         self.voting_pairs = VotingPairsCache(database)
+        self.voter_pairs = VoterPairs(database, self.voting_pairs)
         self.uploads = UploadStore(
             settings.uploads, settings.max_upload_mb * 2**20, read_only=settings.read_only
         )
@@ -155,7 +157,7 @@ class AppService:
             NotAllowed: they may not.
             UnknownRun: as `run` does.
         """
-        require(self.person, deed, self.run(run_id).owned if run_id else None)
+        require(self.person, deed, self.run(run_id, deed).owned if run_id else None)
 
     def deeds(self, run: RunRow) -> frozenset[Deed]:
         """What the person may do with a run."""
@@ -274,10 +276,10 @@ class AppService:
             collected=planned.collected,
         )
 
-    def run(self, run_id: str) -> RunRow:
-        """A run that the person may see; raises `UnknownRun` if there is none."""
+    def run(self, run_id: str, deed: Deed = "see") -> RunRow:
+        """A run that the person may see or do this with; raises `UnknownRun` if there is none."""
         row = self.runs.read(run_id)
-        if not may(self.person, "see", row.owned):
+        if not may(self.person, "see", row.owned) and not may(self.person, deed, row.owned):
             raise UnknownRun("no-run", run=run_id)
         return row
 

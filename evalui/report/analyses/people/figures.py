@@ -73,8 +73,8 @@ class PeopleFigures:
     was decided on one of the `adjudicated` items stands for each vote on it in `human_arena`,
     `agreement` and `prediction_powered`. `agreement` is that of the judge with the majority of the
     people, `by_person` with each person, `between_people` that of each two people on the items
-    they share. `voters` shows who is unlike the others. `prediction_powered` has the win rate of each two models that met by the
-    judge, by people, and by both.
+    they share. `voters` shows who is unlike the others. `prediction_powered` has the win rate of
+    each two models that met by the judge, by people, and by both.
     """
 
     judged: Arena

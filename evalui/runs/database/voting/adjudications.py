@@ -51,11 +51,12 @@ def contested_pairs(
     )
 
 
-def outcome_from(left: str, vote: Vote) -> Outcome | None:
-    """What a vote says where the model `left` stands on the left; None of a skipped pair."""
-    if vote.choice == "skip":
+def outcome_from(left: str, made: Vote | Adjudication) -> Outcome | None:
+    """What a vote or decision says where the model `left` stands on the left; None if skipped."""
+    outcome = made.outcome if isinstance(made, Adjudication) else made.choice
+    if outcome == "skip":
         return None
-    return vote.choice if vote.left == left else MIRRORED[vote.choice]
+    return outcome if made.left == left else MIRRORED[outcome]
 
 
 def adjudicate(

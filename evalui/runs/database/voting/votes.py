@@ -5,13 +5,11 @@ A vote names the sides as they were shown. A skipped pair is done with, but says
 
 import statistics
 import time
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection, Row
 from typing import Literal
 
-from evalui.errors import DataError, StoreError, UnknownRun
+from evalui.errors import StoreError, UnknownRun
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import bump_revision
 from evalui.runs.database.runs import read_cells
@@ -23,17 +21,13 @@ from evalui.scoring.arena.battles import MIRRORED
 from evalui.types import CastVote, Duel, Outcome, Verdict
 
 VoteChoice = Outcome | Literal["skip"]
-ImportedVotes = Mapping[
-    str, Sequence[Verdict]
-]  # votes by the name of their dataset, "" if they state none
 
-_VALUES = (
+VOTE_VALUES = (  # as `vote_columns` gives them
     "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"
     " seconds, created, assigned) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 # Replaced rather than updated, so that the latest vote has the highest id.
-_REPLACE_VOTE_SQL = "INSERT OR REPLACE " + _VALUES
-_ADD_VOTE_SQL = "INSERT OR IGNORE " + _VALUES
+_REPLACE_VOTE_SQL = "INSERT OR REPLACE " + VOTE_VALUES
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +158,7 @@ def cast_vote(
         _check_blind(connection, run_id, person)
         assigned = is_assigned(connection, run_id, person)
         vote = replace(vote, assigned=assigned)
-        connection.execute(_REPLACE_VOTE_SQL, _columns(run_id, mark.pair_key, vote))
+        connection.execute(_REPLACE_VOTE_SQL, vote_columns(run_id, mark.pair_key, vote))
         bump_revision(connection, run_id)
 
 
@@ -214,13 +208,13 @@ def read_votes(database: Database, run_id: str) -> tuple[Vote, ...]:
     return tuple(_decided(row) for row in rows)
 
 
-def read_verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdict, ...]:
+def read_verdicts(database: Database, run_id: str, dataset: str) -> tuple[CastVote, ...]:
     """The verdicts of annotators on one dataset (by its key) of a run, without skipped pairs."""
     cast = (vote.verdict for vote in read_votes(database, run_id) if vote.dataset == dataset)
     return tuple(verdict for verdict in cast if verdict)
 
 
-def read_run_verdicts(database: Database, run_id: str) -> dict[str, tuple[Verdict, ...]]:
+def read_run_verdicts(database: Database, run_id: str) -> dict[str, tuple[CastVote, ...]]:
     """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
     rows = read_cells(database, run_id)
     keys = {row.cell.dataset: row.dataset_key for row in rows if row.cell.mode == OPEN}
@@ -258,78 +252,6 @@ def read_voting_progress(
     )
 
 
-def add_imported_votes(
-    database: Database, run_id: str, imported: ImportedVotes, *, pairs: VotingPairs
-) -> int:
-    """Keep votes collected elsewhere and return how many are new; what is known stays as it is.
-
-    Raises:
-        DataError: a vote is on a pair that the run does not have, or has in several datasets and
-            names none; nothing is kept.
-    """
-    names = _names(database, run_id)
-    tokens: dict[tuple[str, frozenset[str]], dict[str, str]] = defaultdict(dict)
-    for name, pair in pairs.items():
-        tokens[pair.sample_id, pair.models][names[pair.dataset]] = name
-    now = time.time()
-    rows: list[tuple[object, ...]] = []
-    for dataset, verdicts in imported.items():
-        for verdict in verdicts:
-            models = frozenset((verdict.duel.model_a, verdict.duel.model_b))
-            token = _imported_pair_key(verdict, dataset, tokens[verdict.duel.sample_id, models])
-            if verdict.outcome is not None:
-                rows.append(
-                    _columns(run_id, token, _imported_vote(verdict, pairs[token].dataset, now))
-                )
-    with database.writing(durable=True) as connection:
-        added = connection.executemany(_ADD_VOTE_SQL, rows).rowcount
-        if added > 0:
-            bump_revision(connection, run_id)
-    return max(added, 0)
-
-
-def _names(database: Database, run_id: str) -> dict[str, str]:
-    """What the datasets of a run are called, by key."""
-    rows = database.rows(
-        "SELECT DISTINCT d.key, c.dataset_name AS name FROM cell c"
-        " JOIN dataset d ON d.id = c.dataset WHERE c.run = ?",
-        (run_id,),
-    )
-    return {row["key"]: row["name"] for row in rows}
-
-
-def _imported_pair_key(verdict: Verdict, dataset: str, candidates: Mapping[str, str]) -> str:
-    """The pair of a vote; `candidates` are those of its models and question, by dataset."""
-    if dataset in candidates:
-        return candidates[dataset]
-    if dataset or not candidates:
-        raise DataError(
-            "vote-elsewhere",
-            left=verdict.duel.model_a,
-            right=verdict.duel.model_b,
-            question=verdict.duel.sample_id,
-        )
-    if len(candidates) > 1:
-        raise DataError(
-            "vote-dataset", question=verdict.duel.sample_id, datasets=", ".join(candidates)
-        )
-    return next(iter(candidates.values()))
-
-
-def _imported_vote(verdict: Verdict, dataset: str, now: float) -> Vote:
-    assert verdict.outcome is not None, "an unreadable vote is none"
-    return Vote(
-        by=verdict.rater,
-        dataset=dataset,
-        sample_id=verdict.duel.sample_id,
-        left=verdict.duel.model_a,
-        right=verdict.duel.model_b,
-        choice=verdict.outcome,
-        comment=verdict.reply,
-        created=now,
-    )
-
-
 def _open_pairs(
     database: Database, run_id: str, person: str, known: VotingPairs
 ) -> tuple[str, ...]:
@@ -352,7 +274,8 @@ def _check_blind(connection: Connection, run_id: str, person: str) -> None:
         raise StoreError("voter-finished", person=person)
 
 
-def _columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
+def vote_columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
+    """A vote on the pair of a key as the store keeps it."""
     return (
         run_id,
         vote.by,

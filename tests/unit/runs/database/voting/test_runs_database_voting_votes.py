@@ -23,10 +23,10 @@ from evalui.runs.database.voting.ballots import (
     voting_order,
     voting_pairs,
 )
+from evalui.runs.database.voting.imported_votes import add_imported_votes
 from evalui.runs.database.voting.votes import (
     VoteChoice,
     VoteInput,
-    add_imported_votes,
     cast_vote,
     finish_voting,
     next_ballots,
