@@ -234,8 +234,9 @@ class AppShell:
         return "runs" if live and "sub" not in form else "results"
 
 
-def _in_language(form: Form, language: Language) -> str:
-    return "../?" + urlencode({"lang": language} | form | {"lang": language}, doseq=True)
+def _in_language(form: Form, language: Language, *, direct: bool = False) -> str:
+    place = f"../{language}/?" if direct else "../?"
+    return place + urlencode({"lang": language} | form | {"lang": language}, doseq=True)
 
 
 def sections(page: Page) -> Html:

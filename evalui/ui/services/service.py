@@ -54,8 +54,9 @@ from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
 from evalui.runs.submit import collect_answers, submit
+from evalui.scoring.arena.cast_votes import CastVote
 from evalui.settings import Settings
-from evalui.types import CellResult, CellState, Dataset, Language, Sample, Verdict
+from evalui.types import CellResult, CellState, Dataset, Language, Sample
 from evalui.ui.current_person import current_person
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
@@ -447,6 +448,6 @@ class AppService:
             summary_of=summary_reader(self.database, run_id),
         )
 
-    def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
+    def votes(self, run_id: str) -> dict[str, tuple[CastVote, ...]]:
         """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
         return read_run_verdicts(self.database, run_id)

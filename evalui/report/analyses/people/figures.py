@@ -17,9 +17,10 @@ from evalui.scoring.arena.agreement import (
     voter_agreements,
 )
 from evalui.scoring.arena.battles import MIRRORED, Battle
+from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import panel_verdicts
-from evalui.types import CastVote, CellResult, Contestant, Duel, Outcome, Verdict
+from evalui.types import CellResult, Contestant, Duel, Outcome, Verdict
 
 Votes = Mapping[str, Sequence[Verdict]]  # those of people, by the name of the dataset
 NO_JUDGE = ""  # who judged, where only people did

@@ -92,10 +92,10 @@ def keep_plan(database: Database, run_id: str, people: Sequence[str], overlap: i
 
 def is_assigned(connection: Connection, run_id: str, person: str) -> bool:
     """Whether a plan names the person, inside the transaction of their vote."""
-    found = connection.execute(
+    row = connection.execute(
         "SELECT 1 FROM assigned_voter WHERE run = ? AND person = ?", (run_id, person)
     ).fetchone()
-    return found is not None
+    return row is not None
 
 
 def count_pairs(assigned: Mapping[str, Sequence[str]], person: str) -> int:

@@ -18,7 +18,8 @@ from evalui.runs.database.voting.ballots import Ballot, VotingPairs
 from evalui.runs.database.voting.plans import is_assigned
 from evalui.runs.spec import OPEN
 from evalui.scoring.arena.battles import MIRRORED
-from evalui.types import CastVote, Duel, Outcome, Verdict
+from evalui.scoring.arena.cast_votes import CastVote
+from evalui.types import Duel, Outcome
 
 VoteChoice = Outcome | Literal["skip"]
 

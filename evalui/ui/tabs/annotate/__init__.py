@@ -74,8 +74,10 @@ class AnnotateTab:
             requested = action.value("pair")
             sentence = note("bad", self.t.translate(error.sentence))
         confirming = action.do == "ask"
+        decided = action.do == "decide" and requested == ""  # on to the next one
+        form = action.form | {"pair": ""} if decided else action.form
         return self._page(
-            action.form, voter, requested_pair=requested, notice=sentence, confirming=confirming
+            form, voter, requested_pair=requested, notice=sentence, confirming=confirming
         )
 
     def _voter(self, form: Form) -> Voter:

@@ -75,10 +75,10 @@ def decision_page(
 def _votes_cast(t: Messages, one: ContestedPair, left: str) -> Html:
     """What people voted, as the sides stand here, without saying who."""
     counted = Counter(outcome_from(left, vote) for vote in one.votes)
-    said = [f"{t(f'annotate.vote_{outcome}')}: {n}" for outcome, n in counted.items() if outcome]
+    lines = [f"{t(f'annotate.vote_{outcome}')}: {n}" for outcome, n in counted.items() if outcome]
     notes = [el("p", f"“{vote.comment}”", cls="dim") for vote in one.votes if vote.comment]
     about = el("p", t("annotate.notes_sides"), cls="meta") if notes else None
-    return card(el("h3", t("annotate.votes_cast")), el("p", " · ".join(said)), *notes, about)
+    return card(el("h3", t("annotate.votes_cast")), el("p", " · ".join(lines)), *notes, about)
 
 
 def decided_card(

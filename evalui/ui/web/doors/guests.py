@@ -55,8 +55,8 @@ class Guests:
             return ANONYMOUS  # files of the program, the same for everybody
         if not secrets or page is None:
             return None
-        found = [person_of_guest(self.database, secret) for secret in secrets[:_MOST_COOKIES]]
-        guests = [one for one in found if one is not None]
+        known = (person_of_guest(self.database, secret) for secret in secrets[:_MOST_COOKIES])
+        guests = [one for one in known if one is not None]
         if page["rest"] and scope["method"] != "POST":  # Gradio's files and what its page is
             return next(iter(guests), None)
         return _of_ballot(guests, _ballot(scope, headers))
