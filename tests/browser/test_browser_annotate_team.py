@@ -1,6 +1,6 @@
 """A team of accounts and a guest: assigned pairs, one disagreement decided, a link that ends."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,8 +23,9 @@ def shared_hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
     """A server with accounts: olga leads, ann and ben annotate."""
     with open_hall(tmp_path_factory.mktemp("team"), EVALUI_AUTH="password") as hall:
         by = LOCAL_PERSON
-        for name, role in (("olga", "operator"), ("ann", "annotator"), ("ben", "annotator")):
-            add_person(hall.database, name, role, by=by, password=PASSWORD)
+        add_person(hall.database, "olga", "operator", by=by, password=PASSWORD)
+        for name in ("ann", "ben"):
+            add_person(hall.database, name, "annotator", by=by, password=PASSWORD)
         add_team(hall.database, "voters", by=by)
         for name in ("ann", "ben"):
             join_team(hall.database, "voters", name, by=by)
@@ -37,26 +38,27 @@ def runs(shared_hall: Hall) -> tuple[str, str]:
     made = contest(shared_hall), contest(shared_hall)
     with shared_hall.database.writing() as connection:
         connection.execute("UPDATE run SET owner = 'olga'")
+        connection.execute("UPDATE dataset SET owner = 'olga'")
     for run_id in made:
         grant(shared_hall.database, "run", run_id, "voters", "annotate", by=LOCAL_PERSON)
     return made
 
 
 @contextmanager
-def visiting(chromium: Any, hall: Hall, **options: Any) -> Iterator[Any]:
+def visiting(chromium: Any, hall: Hall, **options: Any) -> Generator[Any]:
     """A page of a browser that was never here."""
     context = chromium.new_context(base_url=hall.address, **options)
     errors: list[str] = []
     page = context.new_page()
     page.set_default_timeout(20_000)
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("pageerror", lambda error: errors.append(str(error)))  # pyright: ignore
     yield page
     context.close()
     assert errors == []
 
 
 @contextmanager
-def signed_in(chromium: Any, hall: Hall, name: str) -> Iterator[Any]:
+def signed_in(chromium: Any, hall: Hall, name: str) -> Generator[Any]:
     with visiting(chromium, hall) as page:
         page.goto("/account/sign-in")
         page.locator("input[name=name]").fill(name)

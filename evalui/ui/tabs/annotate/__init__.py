@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from evalui.accounts.guests import GUEST
-from evalui.errors import EvaluiError
+from evalui.errors import EvaluiError, NotAllowed
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join
 from evalui.runs.database.records import RunRow
@@ -132,7 +132,9 @@ class AnnotateTab:
             result = result_page(self.service, t, run, voter, team)
             return page_frame(run.id, voter, problem, result, blind=False)
         if not progress.pairs:
-            return page_frame(run.id, voter, self._nothing(run, voter, problem, team))
+            if team and self.service.voting_pairs.of_run(run.id):
+                return team_page(self.service, t, run, voter, {}, problem)
+            return page_frame(run.id, voter, self._nothing(run, voter, problem))
         ballots = next_ballots(database, run.id, name, preferred=requested_pair, pairs=pairs)
         if not ballots:
             return page_frame(run.id, voter, self._end(progress, voter, problem, team))
@@ -148,14 +150,14 @@ class AnnotateTab:
         )
         return page_frame(run.id, voter, page)
 
-    def _nothing(self, run: RunRow, voter: Voter, problem: Html | None, team: Html | None) -> Html:
+    def _nothing(self, run: RunRow, voter: Voter, problem: Html | None) -> Html:
         """Why there is no pair for this person."""
         t = self.t
         if not self.service.voting_pairs.of_run(run.id):
             nothing = note("na", t("annotate.nothing"))
             return self._run_list(voter, problem or nothing)
         others = note("na", t("error.not-assigned"))
-        return join(page_head(t("annotate.title"), voting_as(t, voter)), problem, others, team)
+        return join(page_head(t("annotate.title"), voting_as(t, voter)), problem, others)
 
     def _perform(self, run_id: str, voter: Voter, act: Action) -> tuple[str, Html | None]:
         """The pair to show after an act, and the sentence about it."""
@@ -183,6 +185,8 @@ class AnnotateTab:
         seconds = _seconds(act.value("spent"))
         mark = VoteInput(act.value("pair"), choice, act.value("comment"), seconds)
         pairs = self.service.voter_pairs.of_voter(run.id, voter)
+        if not pairs:
+            raise NotAllowed("not-assigned")
         cast_vote(self.service.database, run.id, voter, mark, pairs=pairs)
 
     def _agreement(self, run: RunRow, voter: Voter, progress: VotingProgress) -> str | None:

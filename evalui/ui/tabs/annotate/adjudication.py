@@ -65,8 +65,8 @@ def decision_page(
         page_head(t("annotate.which_counts"), f"{shown.dataset_name} · {place}"),
         shown_pair(t, shown, "now"),
         _votes_cast(t, one, sides.left),
-        div(*buttons, cls="choices"),
         el("label", span(t("annotate.reason")), reason, cls="field"),
+        div(*buttons, cls="choices"),
         hidden("pair", one.pair_key),
         div(back, cls="acts"),
     )
