@@ -22,9 +22,9 @@ from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.run_labels import file_name
 from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
+from evalui.ui.services.team_votes import VOTE_FILES, vote_file
 
 Route = Callable[..., object]
-_VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}
 _MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size
 
 
@@ -100,16 +100,12 @@ class ExportResponse(StreamingResponse):
 
 def _votes(service: AppService) -> Route:
     def votes(file: str) -> Response:
-        from evalui.report.export.files import vote_lines, vote_sheet
-
         run_id, _, extension = file.partition(".")
-        if extension not in _VOTE_FILES:
+        if extension not in VOTE_FILES:
             return Response(status_code=404)
-        name = service.run(run_id).id
-        cast = service.votes(name)
-        lines = "".join(vote_lines(cast)).encode()
-        content = lines if extension == "jsonl" else b"".join(vote_sheet(cast))
-        return _download(content, _VOTE_FILES[extension], f"votes-{name}.{extension}")
+        name = f"votes-{service.run(run_id).id}.{extension}"
+        content = b"".join(vote_file(service, run_id, extension))
+        return _download(content, VOTE_FILES[extension], name)
 
     return votes
 

@@ -3,21 +3,17 @@
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from evalui.access import may
 from evalui.accounts.guests import (
-    GUEST,
     LONGEST_DAYS,
     make_guest_link,
     read_guest_links,
     revoke_guest_link,
 )
-from evalui.accounts.people import find_person
-from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting.adjudications import contested_pairs
-from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
+from evalui.runs.database.voting.plans import VotingPlan, read_plan
 from evalui.runs.database.voting.progress import VoterProgress, voter_progress
 from evalui.runs.database.voting.votes import read_votes
 from evalui.ui.components.form import Form, field_value, parse_whole_number
@@ -37,6 +33,7 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.services.service import AppService
+from evalui.ui.services.team_votes import VOTE_FILES, assign_people
 from evalui.ui.tabs.annotate.adjudication import decide, decided_card, decision_page
 from evalui.ui.tabs.annotate.ballot import Voter, page_frame
 
@@ -51,24 +48,6 @@ def team_link(t: Messages, run: RunRow) -> Html:
     return el("a", t("annotate.team_title"), href=_address(run, "team"), cls="btn quiet")
 
 
-def assign_people(service: AppService, run: RunRow, people: Sequence[str], overlap: int) -> None:
-    """Assign the pairs of a run to people who may vote on it; nobody named ends the plan.
-
-    Raises:
-        NotAllowed: the person may not change the run.
-        SpecError: somebody has no account that may vote on it, or the overlap does not fit.
-    """
-    service.require("change", run.id)
-    named = [name.strip() for name in people if name.strip()]
-    if service.settings.auth != "token":
-        named = [name if name.startswith(GUEST) else name.casefold() for name in named]
-        for name in named:
-            person = find_person(service.database, name)
-            if not name.startswith(GUEST) and not (person and may(person, "annotate", run.owned)):
-                raise SpecError("plan-person", person=name)
-    keep_plan(service.database, run.id, named, overlap)
-
-
 def lead_team(
     service: AppService, t: Messages, run: RunRow, voter: Voter, act: Action
 ) -> Html | None:
@@ -78,7 +57,7 @@ def lead_team(
         case "assign":
             overlap = parse_whole_number(act.value("overlap")) or 0
             people = act.value("people").replace("，", ",").replace("、", ",").split(",")
-            assign_people(service, run, people, overlap)
+            assign_people(service, run.id, people, overlap)
             return note("ok", t("annotate.assigned"))
         case "link":
             days = parse_whole_number(act.value("days")) or 0
@@ -134,7 +113,7 @@ def team_page(
                     cls="btn",
                     download=True,
                 )
-                for kind in ("jsonl", "csv")
+                for kind in VOTE_FILES
             ),
             cls="acts",
         ),

@@ -20,9 +20,9 @@ from evalui.runs.database.voting.votes import VoteInput, cast_vote, read_votes
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.services.service import AppService
+from evalui.ui.services.team_votes import assign_people
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.annotate import AnnotateTab
-from evalui.ui.tabs.annotate.team import assign_people
 
 MakeAct = Callable[..., Action]
 OLGA = Person("olga", "operator")
@@ -298,6 +298,6 @@ def test_a_link_is_made_shown_once_and_withdrawn(
 
 def test_functions_of_the_team_check_for_themselves(shared: AppService, run_id: str):
     with acting_as(ANN), pytest.raises(NotAllowed):
-        assign_people(shared, shared.run(run_id), ["ann"], 1)
+        assign_people(shared, run_id, ["ann"], 1)
     with acting_as(OLGA), pytest.raises(SpecError):
-        assign_people(shared, shared.run(run_id), ["eve"], 1)
+        assign_people(shared, run_id, ["eve"], 1)
