@@ -103,8 +103,9 @@ class AnnotateTab:
         if not voter.name:
             return page_frame(run_id, voter, name_page(t, "", problem))
         try:
-            self.service.require("annotate", run_id)
             run = self.service.run(run_id, "annotate") if run_id else None
+            if run:
+                self.service.require("annotate", run_id)
         except EvaluiError as error:
             run, problem = None, alert("warn", t.translate(error.sentence))
         if run is None:
