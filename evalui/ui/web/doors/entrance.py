@@ -13,19 +13,22 @@ from evalui.ui.web.doors.password import PasswordDoor
 from evalui.ui.web.doors.proxy import PEER, ProxyDoor
 from evalui.ui.web.doors.token import TokenMiddleware
 from evalui.ui.web.middleware import SameOriginMiddleware
+from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
 
 _HERE = ("127.0.0.1", "::1")
 
 
-def guarded(app: ASGIApp, settings: Settings, database: Database) -> ASGIApp:
+def guarded(
+    app: ASGIApp, settings: Settings, monitoring: Monitoring, database: Database
+) -> ASGIApp:
     """The application behind the door that the settings name.
 
     Outside of everything are the security headers, so that they stand on errors and refusals, too,
     and before these the address of the visitor, which only a listed proxy may state.
     """
-    inner = SameOriginMiddleware(
-        _behind_door(app, settings, Guests(database)), [settings.host, *settings.allowed_hosts]
-    )
+    door = _behind_door(app, settings, Guests(database))
+    watched = MonitoringMiddleware(door, monitoring)
+    inner = SameOriginMiddleware(watched, [settings.host, *settings.allowed_hosts])
     trusted = [str(network) for network in settings.proxy_addresses] or [*_HERE]
     # uvicorn and starlette describe the same by types that differ
     return PeerMiddleware(cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", inner), trusted)))
