@@ -7,12 +7,12 @@ from fastapi.responses import HTMLResponse, Response
 
 from evalui.access import LOCAL
 from evalui.accounts.shares import Share, find_share, read_page, read_table
-from evalui.messages import Messages, language_of, preferred_language
+from evalui.messages import LANGUAGES, Messages
 from evalui.report.render.shared import TABLE_LINK
-from evalui.types import Language
 from evalui.ui.components.format import day
 from evalui.ui.services.service import AppService
 from evalui.ui.web.downloads import Route
+from evalui.ui.web.languages import PARAMETER, visitor_language
 from evalui.ui.web.middleware import plain_page
 
 _HEADERS = {"X-Robots-Tag": "noindex, nofollow", "Referrer-Policy": "no-referrer"}
@@ -29,7 +29,9 @@ def _page(service: AppService) -> Route:
         share = find_share(service.database, link)
         if share is None or share.ended is not None:
             return _nothing(share)
-        text = read_page(service.database, share, _language(request, service))
+        text = read_page(
+            service.database, share, visitor_language(request, service.settings.language)
+        )
         # Signed links are letters, digits and -_. alone; no other text of the page has such quotes.
         content = text.replace(f'href="{TABLE_LINK}"', f'href="{link}.csv{_query(request)}"')
         return HTMLResponse(content.encode(errors="backslashreplace"), headers=_HEADERS)
@@ -42,7 +44,9 @@ def _table(service: AppService) -> Route:
         share = find_share(service.database, link)
         if share is None or share.ended is not None:
             return _nothing(share)
-        text = read_table(service.database, share, _language(request, service))
+        text = read_table(
+            service.database, share, visitor_language(request, service.settings.language)
+        )
         name = f"table-{datetime.fromtimestamp(share.created, UTC):%Y-%m-%d}.csv"
         headers = _HEADERS | {"Content-Disposition": f"attachment; filename={name}"}
         # Excel takes a CSV for UTF-8 only if it begins with the mark.
@@ -68,13 +72,6 @@ def _ended(t: Messages, share: Share) -> str:
     return t("shared.ended", day=at, name=share.owner)
 
 
-def _language(request: Request, service: AppService) -> Language:
-    """The language of the address, else what the browser prefers, else the server's."""
-    chosen = request.query_params.get("lang")
-    accepted = preferred_language(request.headers.get("accept-language", ""))
-    return language_of(chosen or accepted, service.settings.language)
-
-
 def _query(request: Request) -> str:
-    chosen = request.query_params.get("lang")
-    return f"?lang={chosen}" if chosen in ("en", "zh") else ""
+    chosen = request.query_params.get(PARAMETER, "")
+    return f"?{PARAMETER}={chosen}" if chosen in LANGUAGES else ""
