@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, IPvAnyNetwork
+from pydantic import Field, IPvAnyNetwork, SecretStr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -51,6 +51,13 @@ class Settings(BaseSettings):
     proxy_groups_header: str = "X-Forwarded-Groups"  # "": teams are those of this server alone
     proxy_role: Role = "reader"  # of a person whom the proxy names for the first time
     proxy_admins: str = ""  # the group whose members are administrators; "": no group is
+
+    # Hosts that notes on ended runs may be posted to; the server that mails them, as
+    # smtp://user:password@host:587, and from whom; the address of this server in links.
+    webhook_hosts: list[str] = []
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = ""
+    public_url: str = ""
 
     @property
     def database(self) -> Path:

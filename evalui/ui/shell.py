@@ -23,6 +23,7 @@ from evalui.ui.deeds import required_deed
 from evalui.ui.services.gallery import read_gallery
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
+from evalui.ui.sharing.notices import notice_line
 
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
@@ -136,7 +137,8 @@ class AppShell:
             cls="top",
         )
         busy = el("div", cls="busy", role="status", data_word=t("app.busy"))
-        return div(bar, busy, self._gallery(), cls="ev")
+        notes = notice_line(self.service, t, shown, field_value(form, "run"))
+        return div(bar, busy, self._gallery(), notes, cls="ev")
 
     def _gallery(self) -> Html | None:
         """What a gallery shows, a link each; nothing on any other server."""

@@ -15,6 +15,7 @@ from starlette.datastructures import UploadFile
 from starlette.types import ASGIApp
 
 from evalui import __version__
+from evalui.accounts.notes.sending import NoticeSender
 from evalui.errors import DataError, EvaluiError, StoreError
 from evalui.messages import LANGUAGES
 from evalui.runs.database.connection import Database, configure_log
@@ -74,12 +75,17 @@ def create_app(settings: Settings) -> ASGIApp:
     count = 0 if settings.read_only else settings.workers
     workers = WorkerSupervisor(database, settings.models, count=count, threads=settings.threads)
 
+    notices = NoticeSender(database, settings)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         workers.start()
+        if not settings.read_only:
+            notices.start()
         attachment.start(shells)
         yield
         await attachment.close()
+        notices.stop()
         workers.stop()
         database.close()
 
