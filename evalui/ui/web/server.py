@@ -20,6 +20,7 @@ from evalui.errors import DataError, EvaluiError, StoreError
 from evalui.messages import LANGUAGES
 from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.runs import read_revision
+from evalui.runs.worker.devices import worker_devices
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
@@ -72,8 +73,15 @@ def create_app(settings: Settings) -> ASGIApp:
     own_folder(settings.data_dir)
     database = Database(settings.database, read_only=settings.read_only)
     service = AppService(settings, database)
-    count = 0 if settings.read_only else settings.workers
-    workers = WorkerSupervisor(database, settings.models, count=count, threads=settings.threads)
+    devices = () if settings.read_only else worker_devices(settings.workers)
+    workers = WorkerSupervisor(
+        database,
+        settings.models,
+        devices=devices,
+        threads=settings.threads,
+        hang_s=settings.hang_s,
+        loading_s=settings.loading_s,
+    )
 
     notices = NoticeSender(database, settings)
 

@@ -68,7 +68,7 @@ class _SignInPages:
         return self._sign_in_page(request)
 
     async def sign_in(self, request: Request) -> Response:
-        fields = await _fields(request)
+        fields = await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
         name, stay = fields.get("name", "").strip().casefold(), "stay" in fields
@@ -102,7 +102,7 @@ class _SignInPages:
         return self._choose(request, name)
 
     async def accept(self, request: Request) -> Response:
-        secret, fields = request.path_params["secret"], await _fields(request)
+        secret, fields = request.path_params["secret"], await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
         try:
@@ -187,7 +187,7 @@ class _SignInPages:
             # So that a browser keeps the password with its name.
             el("input", type="hidden", name="name", value=name, autocomplete="username"),
             _password(t, error, "new-password"),
-            el("p", t("sign_in.least", n=MIN_LENGTH), cls="meta"),
+            None if error else el("p", t("sign_in.least", n=MIN_LENGTH), cls="meta"),
             t("sign_in.set"),
         )
         answer = self._page(request, "sign_in.choose", about, form)
@@ -236,12 +236,12 @@ def _password(t: Messages, error: AccountError | None, purpose: str) -> Html:
         return _field(t("sign_in.password"), **named)
     sentence = span(t.translate(error.sentence))
     return div(
-        _field(t("sign_in.password"), **named, aria_invalid="true", aria_describedby="problem"),
-        el("p", icon("bad"), sentence, cls="bad", role="alert", id="problem"),
+        _field(t("sign_in.password"), **named, aria_invalid="true", aria_describedby="wrong"),
+        el("p", icon("bad"), sentence, cls="bad", role="alert", id="wrong"),
     )
 
 
-async def _fields(request: Request) -> dict[str, str] | None:
+async def small_form(request: Request) -> dict[str, str] | None:
     """The fields of a form, None if it is larger than any of ours."""
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or len(length) > len(str(_LARGEST)) or int(length) > _LARGEST:
