@@ -1,7 +1,7 @@
 """The command line: the same core and the same figures as the screen.
 
     evalui serve | demo | run SPEC | export RUN FORMAT | score KIND FILE | models list|add|remove
-           | users | tokens | teams | worker | probe
+           | users | tokens | teams | share RUN|list|revoke | worker | probe
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -21,6 +21,7 @@ from evalui import __version__
 from evalui.cli_export import add_export_command
 from evalui.cli_models import add_models_command
 from evalui.cli_people import add_people_commands
+from evalui.cli_share import add_share_command
 from evalui.errors import EvaluiError, SpecError, StoreError
 from evalui.messages.command_help import (
     BATTLES_HELP,
@@ -122,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     add_export_command(commands, _load_settings)
     add_models_command(commands, _load_settings)
     add_people_commands(commands, _load_settings)
+    add_share_command(commands, _load_settings)
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
     worker.add_argument("--models-file", type=Path, help="another models.toml")

@@ -174,12 +174,13 @@ class AppShell:
     def _person_menu(self) -> Html | None:
         """Who is signed in, and the way out if it leads through this server."""
         auth, name = self.service.settings.auth, self.service.person.name
-        if auth == "token":
+        if auth == "token" or not name or self.service.person.is_guest:
             return None
+        own = el("a", name, href="../me/", title=self.t("account.title"))
         if auth == "proxy":
-            return span(name, cls="person")
+            return span(own, cls="person")
         out = el("button", self.t("sign_in.out"), cls="link")
-        return el("form", name, out, cls="person", method="post", action="../account/sign-out")
+        return el("form", own, out, cls="person", method="post", action="../account/sign-out")
 
     @contextmanager
     def _still_there(self, form: Form) -> Generator[None]:

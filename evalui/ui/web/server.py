@@ -28,6 +28,7 @@ from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
+from evalui.ui.web.account import add_account_page
 from evalui.ui.web.address import own_folder
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
@@ -149,6 +150,7 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.post("/upload")(_upload(service))
     add_downloads(app, service)
     add_shared_pages(app, service)
+    add_account_page(app, service)
     app.get("/healthz")(_health(service))
     app.add_exception_handler(EvaluiError, _problem(service))
 
