@@ -12,7 +12,7 @@ from evalui.ui.components.widgets import button
 from evalui.ui.services.service import AppService
 
 _RIGHTS: tuple[Right, ...] = get_args(Right)
-_OF_DATASETS: tuple[Right, ...] = ("view", "run")
+_OF_DATASETS: tuple[Right, ...] = ("run",)  # who may use one sees it
 GRANT = "grant"  # the action that gives a right
 
 
