@@ -42,7 +42,7 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import LIVE_STATES, run_label
+from evalui.ui.services.run_labels import LIVE_STATES, owned_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.runs.outcome import outcome
 from evalui.ui.tabs.runs.place_text import held_text, place_text, start_text
@@ -200,14 +200,17 @@ class RunsTab:
             if shown
             else div(
                 _show_link(t("runs.show"), row),
-                link_button(t("runs.stop"), "stop", data_target=row.id),
+                link_button(t("runs.stop"), "stop", data_target=row.id)
+                if self._may_change(row)
+                else None,
                 cls="links",
             ),
         ]
 
     def _run_label(self, row: RunRow) -> Html:
         """The run's name, and what distinguishes it from others of the same file."""
-        return join(el("b", row.name), div(run_label(self.t, row), cls="meta"))
+        label = owned_label(self.t, row, self.service.owner)
+        return join(el("b", row.name), div(label, cls="meta"))
 
     def _state(self, row: RunRow) -> Html:
         t = self.t
@@ -238,7 +241,7 @@ class RunsTab:
         live = row.state in LIVE_STATES
         stop = (
             button(t("runs.stop"), "stop", data_target=row.id)
-            if live and not row.cancelling
+            if live and not row.cancelling and self._may_change(row)
             else None
         )
         read = el("a", t("runs.results"), href=f"?run={row.id}&tab=results", cls="btn")
@@ -246,7 +249,7 @@ class RunsTab:
         share = row.done / row.total if row.total else 0.0
         return titled(
             row.name,
-            div(run_label(t, row), cls="whole meta"),
+            div(owned_label(t, row, self.service.owner), cls="whole meta"),
             div(bar(share, label=row.name), cls="whole"),
             div(note("bad", t.translate(row.error)), cls="whole")
             if row.error and row.state == "failed"
@@ -313,6 +316,9 @@ class RunsTab:
             self._links(row, confirming),
         ]
 
+    def _may_change(self, row: RunRow) -> bool:
+        return "change" in self.service.deeds(row)
+
     def _links(self, row: RunRow, confirming: bool) -> Html:
         t = self.t
         if confirming:
@@ -325,6 +331,8 @@ class RunsTab:
         )
         if self.service.settings.read_only:
             return div(*seen, cls="links")
+        if not self._may_change(row):
+            return div(*seen, cls="links")  # its files are not the person's to repeat it with
         return div(
             *seen,
             link_button(t("runs.resume"), "resume", data_target=row.id) if resumable else None,
