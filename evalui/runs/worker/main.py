@@ -309,7 +309,10 @@ def serve(
 
     additions = additions_path(database.path)
     worker = Worker(
-        database, lambda: read_models(catalog, additions), opener=opener, stopping=stopping
+        database,
+        lambda: read_models(catalog, additions, Settings().endpoint_hosts),
+        opener=opener,
+        stopping=stopping,
     )
     if not stopping():
         worker.status.update()
