@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, IPvAnyNetwork
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -11,6 +11,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from evalui.access import Role
 from evalui.shipped_files import ASSETS
 
 
@@ -46,6 +47,12 @@ class Settings(BaseSettings):
     # Who is let in: "token" is for one person on one machine, "password" for accounts of this
     # server, "proxy" for those that a proxy before it names.
     auth: Literal["token", "password", "proxy"] = "token"
+    # Networks of proxies whose headers are believed: who signed in, from where, over https or not.
+    proxy_addresses: list[IPvAnyNetwork] = []
+    proxy_user_header: str = "X-Forwarded-Preferred-Username"
+    proxy_groups_header: str = "X-Forwarded-Groups"  # "": teams are those of this server alone
+    proxy_role: Role = "reader"  # of a person whom the proxy names for the first time
+    proxy_admins: str = ""  # the group whose members are administrators; "": no group is
 
     @property
     def database(self) -> Path:

@@ -24,9 +24,7 @@ class AuditEntry:
     detail: Mapping[str, AuditValue]
 
 
-def record(
-    database: Database, person: Person, deed: str, thing: str, **detail: AuditValue
-) -> None:
+def record(database: Database, person: Person, deed: str, thing: str, **detail: AuditValue) -> None:
     """Write down what a person did; `detail` holds no secret.
 
     Raises:
@@ -52,4 +50,4 @@ def read_audit(database: Database, limit: int = 200, before: int = 0) -> tuple[A
         "SELECT * FROM audit WHERE :before = 0 OR id < :before ORDER BY id DESC LIMIT :limit",
         {"before": before, "limit": limit},
     )
-    return tuple(AuditEntry(*row[:5], json.loads(row["detail"])) for row in rows)
+    return tuple(AuditEntry(**{**dict(row), "detail": json.loads(row["detail"])}) for row in rows)

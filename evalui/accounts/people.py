@@ -20,8 +20,8 @@ from evalui.runs.database.connection import Database
 
 SEEN_EVERY_S = 60.0  # seconds between two notes that a person was here
 # Of a person `p`, as `person_of` reads it.
-PERSON_COLUMNS = (
-    "p.name, p.role,"
+PERSON_SQL = (
+    "SELECT p.name, p.role,"
     " (SELECT json_group_array(m.team) FROM membership m WHERE m.person = p.name) AS teams"
 )
 
@@ -46,7 +46,7 @@ class Account:
 def read_accounts(database: Database) -> tuple[Account, ...]:
     """Everybody who has an account, by name."""
     rows = database.rows(
-        f"SELECT {PERSON_COLUMNS}, p.disabled, p.created, p.seen, p.password != '' AS has_password,"
+        PERSON_SQL + ", p.disabled, p.created, p.seen, p.password != '' AS has_password,"
         " EXISTS (SELECT 1 FROM invitation i WHERE i.person = p.name AND i.expires > ?) AS invited"
         " FROM person p ORDER BY p.name",
         (time.time(),),
@@ -64,14 +64,12 @@ def read_account(database: Database, name: str) -> Account:
 
 def find_person(database: Database, name: str) -> Person | None:
     """Who has a name, None if nobody has, or they are disabled."""
-    row = database.row(
-        f"SELECT {PERSON_COLUMNS} FROM person p WHERE p.name = ? AND NOT p.disabled", (name,)
-    )
+    row = database.row(PERSON_SQL + " FROM person p WHERE p.name = ? AND NOT p.disabled", (name,))
     return None if row is None else person_of(row)
 
 
 def person_of(row: Row, scope: Scope = "write") -> Person:
-    """The person of a row that has `PERSON_COLUMNS`."""
+    """The person of a row that has `PERSON_SQL`."""
     return Person(row["name"], row["role"], frozenset(json.loads(row["teams"])), scope)
 
 
@@ -182,7 +180,9 @@ def _require_other_admin(connection: Connection, name: str) -> None:
     """Raise `AccountError` if this is the only administrator who is let in."""
     admins = [
         row["name"]
-        for row in connection.execute("SELECT name FROM person WHERE role = 'admin' AND NOT disabled")
+        for row in connection.execute(
+            "SELECT name FROM person WHERE role = 'admin' AND NOT disabled"
+        )
     ]
     if admins == [name]:
         raise AccountError("last-admin", name=name)

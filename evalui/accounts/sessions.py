@@ -3,7 +3,7 @@
 import time
 
 from evalui.access import Person
-from evalui.accounts.people import PERSON_COLUMNS, SEEN_EVERY_S, note_seen, person_of
+from evalui.accounts.people import PERSON_SQL, SEEN_EVERY_S, note_seen, person_of
 from evalui.accounts.secrets import digest_of, new_secret
 from evalui.runs.database.connection import Database
 
@@ -30,7 +30,7 @@ def person_of_session(database: Database, secret: str) -> Person | None:
     """Who is signed in by a cookie, None if nobody is."""
     digest, now = digest_of(secret), time.time()
     row = database.row(
-        f"SELECT {PERSON_COLUMNS}, s.seen FROM session s JOIN person p ON p.name = s.person"
+        PERSON_SQL + ", s.seen FROM session s JOIN person p ON p.name = s.person"
         " WHERE s.digest = ?1 AND s.expires > ?2 AND s.seen + s.idle > ?2 AND NOT p.disabled",
         (digest, now),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evalui.access import Person, Scope
 from evalui.accounts.audit import record_in
 from evalui.accounts.people import (
-    PERSON_COLUMNS,
+    PERSON_SQL,
     SEEN_EVERY_S,
     note_seen,
     person_of,
@@ -56,7 +56,14 @@ def add_token(
         token_id = connection.execute(
             "INSERT INTO api_token (digest, person, scope, label, created, expires)"
             " VALUES (?, ?, ?, ?, ?, ?)",
-            (digest_of(secret), name, scope, label, now, None if days is None else now + days * _DAY_S),
+            (
+                digest_of(secret),
+                name,
+                scope,
+                label,
+                now,
+                None if days is None else now + days * _DAY_S,
+            ),
         ).lastrowid
         record_in(connection, by, "add-token", f"token {token_id}", owner=name, scope=scope)
     return secret
@@ -66,7 +73,7 @@ def person_of_token(database: Database, secret: str) -> Person | None:
     """For whom a token acts, with its scope; None if it is unknown, expired, or they disabled."""
     now = time.time()
     row = database.row(
-        f"SELECT {PERSON_COLUMNS}, t.id, t.scope, t.used FROM api_token t"
+        PERSON_SQL + ", t.id, t.scope, t.used FROM api_token t"
         " JOIN person p ON p.name = t.person"
         " WHERE t.digest = ? AND (t.expires IS NULL OR t.expires > ?) AND NOT p.disabled",
         (digest_of(secret), now),

@@ -28,12 +28,14 @@ _PEOPLE = (
         expires REAL NOT NULL
     ) STRICT, WITHOUT ROWID
     """,
+    # It ends at `expires`, or after `idle` seconds without a request.
     """
     CREATE TABLE session (
         digest TEXT PRIMARY KEY,
         person TEXT NOT NULL REFERENCES person ON DELETE CASCADE,
         created REAL NOT NULL,
         seen REAL NOT NULL,
+        idle REAL NOT NULL,
         expires REAL NOT NULL
     ) STRICT, WITHOUT ROWID
     """,
