@@ -123,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
     worker.add_argument("--models-file", type=Path, help="another models.toml")
+    worker.add_argument("--device", help="the only device to use: cpu, or a GPU such as cuda:1")
     worker.set_defaults(command=_worker)
 
     probe = commands.add_parser("probe", help="measure which library multiplies faster")
@@ -320,9 +321,10 @@ def _worker(given: argparse.Namespace) -> int:
     _load_settings()
     from evalui.runs.worker import main as worker
 
-    options = {"--database": given.database, "--models-file": given.models_file}
+    names = ("database", "models_file", "device")
+    options = {f"--{name.replace('_', '-')}": getattr(given, name) for name in names}
     return worker.main(
-        [part for name, path in options.items() if path for part in (name, str(path))]
+        [part for name, value in options.items() if value for part in (name, str(value))]
     )
 
 

@@ -1,9 +1,9 @@
 """What the administrator decides: EVALUI_* environment variables, then evalui.toml."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, IPvAnyNetwork
+from pydantic import ByteSize, Field, IPvAnyNetwork
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -33,7 +33,19 @@ class Settings(BaseSettings):
     # A finished gallery: nothing can be started, deleted, voted on or uploaded.
     read_only: bool = False
     threads: int = Field(default=0, ge=0)  # of one worker; 0 leaves the choice to torch
-    workers: int = Field(default=1, ge=0)  # started by the server; 0 if run by hand
+    # Workers that the server starts: 0 if they are run by hand, "auto" for one on each GPU.
+    workers: Annotated[int, Field(ge=0)] | Literal["auto"] = 1
+    model_idle_s: float = Field(default=300.0, ge=0)  # how long a model without work stays loaded
+    # A cell without a new answer for so long has a model that hangs, or one that loads; 0: never.
+    hang_s: float = Field(default=900.0, ge=0)
+    loading_s: float = Field(default=3600.0, ge=0)
+    # What a person may take who has no limits of their own, see `fair_queue.limits`.
+    limit_queued: int | None = Field(default=None, ge=0)
+    limit_running: int | None = Field(default=None, ge=0)
+    limit_gpu_hours_week: float | None = Field(default=None, ge=0)
+    limit_stored_bytes: ByteSize | None = None
+    limit_tokens_day: int | None = Field(default=None, ge=0)
+    limit_dollars_day: float | None = Field(default=None, ge=0)
     patience_s: float = Field(default=1800.0, ge=0)  # how long a cell waits for its model
     engine: Literal["local", "ray"] = "local"  # where models run: in the worker, or on a cluster
     ray_address: str = ""  # of the cluster's head; "" starts a cluster on this machine alone

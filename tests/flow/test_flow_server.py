@@ -103,7 +103,7 @@ def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> N
 def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> None:
     office.pace(SLOW)
     run_id = office.queue()
-    workers = WorkerSupervisor(office.database, office.models, count=2)
+    workers = WorkerSupervisor(office.database, office.models, devices=("", ""))
     workers.start()
     try:
         office.wait_for(run_id, lambda run: run.done > 0)

@@ -36,7 +36,7 @@ from evalui.runs.database.throughput import store_loading_time
 from evalui.runs.kept_summaries import summarise_ending
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
-from evalui.runs.worker.devices import device_of
+from evalui.runs.worker.devices import device_of, use_device
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.runs.worker.warming import Warming
@@ -350,7 +350,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--database", type=Path, default=settings.database)
     parser.add_argument("--models-file", type=Path, default=settings.models)
     parser.add_argument("--parent", type=int, default=0, help="end when this process is gone")
+    parser.add_argument("--device", default="", help="cpu, or a GPU such as cuda:1")
     given = parser.parse_args(arguments)
+    use_device(given.device)
     configure_log(logging.INFO)
     for chatty in ("httpx", "httpx2"):  # a line for every request to the hub
         logging.getLogger(chatty).setLevel(logging.WARNING)

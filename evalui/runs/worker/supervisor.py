@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,17 +25,17 @@ _log = logging.getLogger(__name__)
 
 
 class WorkerSupervisor:
-    """A number of worker processes on one store.
+    """A worker process for each device on one store; see `devices.worker_devices`.
 
     One thread waits for each: a worker that dies leaves a run, which is queued again at once
     instead of after the long silence that marks a lost worker.
     """
 
     def __init__(
-        self, database: Database, models: Path, *, count: int = 1, threads: int = 0
+        self, database: Database, models: Path, *, devices: Sequence[str] = ("",), threads: int = 0
     ) -> None:
         self._database = database
-        self._count = count
+        self._devices = devices
         self._command = [
             sys.executable,
             *("-m", "evalui.runs.worker.main"),
@@ -51,7 +52,7 @@ class WorkerSupervisor:
             threading.Thread(
                 target=self._supervise, args=(slot,), name=f"worker {slot}", daemon=True
             )
-            for slot in range(count)
+            for slot in range(len(devices))
         ]
 
     def start(self) -> None:
@@ -118,7 +119,10 @@ class WorkerSupervisor:
             if self._stopping.is_set():
                 return None
             process = subprocess.Popen(
-                self._command, env=self._environment, stdin=subprocess.PIPE, bufsize=0
+                [*self._command, "--device", self._devices[slot]],
+                env=self._environment,
+                stdin=subprocess.PIPE,
+                bufsize=0,
             )
             self._processes[slot] = process
             return process

@@ -47,6 +47,7 @@ from evalui.runs.database.throughput import (
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_run_verdicts
 from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.results_cache import ResultCache
@@ -273,6 +274,7 @@ class AppService:
             self.catalog(),
             self.owner,
             collected=planned.collected,
+            usual=usual_limits(self.settings),
         )
 
     def run(self, run_id: str) -> RunRow:

@@ -23,6 +23,7 @@ from evalui.messages import (
 )
 from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.runs import read_revision
+from evalui.runs.worker.devices import worker_devices
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
@@ -73,8 +74,8 @@ def create_app(settings: Settings) -> ASGIApp:
     own_folder(settings.data_dir)
     database = Database(settings.database, read_only=settings.read_only)
     service = AppService(settings, database)
-    count = 0 if settings.read_only else settings.workers
-    workers = WorkerSupervisor(database, settings.models, count=count, threads=settings.threads)
+    devices = () if settings.read_only else worker_devices(settings.workers)
+    workers = WorkerSupervisor(database, settings.models, devices=devices, threads=settings.threads)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:

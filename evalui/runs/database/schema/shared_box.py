@@ -206,6 +206,12 @@ _QUEUE = (
         PRIMARY KEY (owner, day)
     ) STRICT, WITHOUT ROWID
     """,
+    # Of the answers that were written to a cell.
+    "ALTER TABLE cell ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0",
+    # The device that a worker was started for, "" for any, and whether it only keeps its model
+    # loaded for the next run.
+    "ALTER TABLE worker ADD COLUMN own_device TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE worker ADD COLUMN keeps INTEGER NOT NULL DEFAULT 0",
     # What an administrator has decided while the server runs, as JSON by name.
     "CREATE TABLE decision (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
 )

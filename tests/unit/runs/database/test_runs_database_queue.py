@@ -293,7 +293,7 @@ def test_a_run_that_kills_its_workers_fails_at_last(database: Database) -> None:
 def test_a_server_that_ends_in_the_middle_is_no_loss(
     database: Database, over: bool, state: str
 ) -> None:
-    workers = WorkerSupervisor(database, Path("models.toml"), count=0)
+    workers = WorkerSupervisor(database, Path("models.toml"), devices=())
     if over:
         workers.stop()
     run_id = add_run(database)

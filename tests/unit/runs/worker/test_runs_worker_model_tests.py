@@ -172,7 +172,7 @@ def test_a_trial_of_a_dead_worker_is_queued_again_until_it_has_killed_too_many(d
 def test_a_worker_that_the_servers_own_end_killed_is_no_loss(
     database: Database, over: bool, state: str
 ):
-    ended = WorkerSupervisor(database, Path("models.toml"), count=0)
+    ended = WorkerSupervisor(database, Path("models.toml"), devices=())
     if over:
         ended.stop()
     queue_model_test(database, scripted("perfect"), ME)
