@@ -65,6 +65,10 @@ class Settings(BaseSettings):
     proxy_groups_header: str = "X-Forwarded-Groups"  # "": teams are those of this server alone
     proxy_role: Role = "reader"  # of a person whom the proxy names for the first time
     proxy_admins: str = ""  # the group whose members are administrators; "": no group is
+    log: Literal["text", "json"] = "text"  # JSON lines hold no contents
+    # Who reads /metrics: who is let in and this machine itself ("token"), all, or none.
+    metrics: Literal["token", "open", "off"] = "token"
+    retention_days: int = Field(default=0, ge=0)  # after a run's end it is deleted; 0: never
 
     @property
     def database(self) -> Path:

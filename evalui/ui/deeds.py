@@ -22,6 +22,7 @@ _SEE = RequiredDeed("see")
 _START = RequiredDeed("start")
 _MODELS = RequiredDeed("add_models")
 _CHANGE = RequiredDeed("change", "target")
+_ADMINISTER = RequiredDeed("administer")
 _VOTE = RequiredDeed("annotate", "run")
 # Of every tab: another form, a look at what changes by itself, a question before a change.
 _OF_ALL: Mapping[str, RequiredDeed] = {"": _SEE, "set": _SEE, "poll": _SEE, "ask": _SEE}
@@ -42,6 +43,13 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     "models": {
         **dict.fromkeys(("save", "remove"), _MODELS),
         **dict.fromkeys(("test", "again"), _START),
+    },
+    "admin": {
+        **dict.fromkeys(_OF_ALL, _ADMINISTER),
+        **dict.fromkeys(("invite", "link", "withdraw", "role", "limits"), _ADMINISTER),
+        **dict.fromkeys(("disable", "enable", "remove"), _ADMINISTER),
+        **dict.fromkeys(("add_team", "remove_team", "join", "leave"), _ADMINISTER),
+        **dict.fromkeys(("stop", "priority", "queue", "sign_out", "revoke_link"), _ADMINISTER),
     },
 }
 
