@@ -33,13 +33,17 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
         **dict.fromkeys(("remove", "open", "preset", "forget"), _SEE),
     },
     "runs": {"stop": _CHANGE, "resume": _CHANGE, "delete": _CHANGE},
-    "results": {"watch": _SEE},
+    "results": {
+        "watch": _SEE,
+        **dict.fromkeys(("share", "withdraw", "grant", "ungrant"), RequiredDeed("change", "run")),
+    },
     "arena": {},
     "annotate": {
         **dict.fromkeys(("vote", "undo", "finish", "uploaded"), _VOTE),
         **dict.fromkeys(("rename",), _SEE),
     },
-    "compare": {},
+    # Links to a comparison: of all its runs, which the tab reads from the address.
+    "compare": {"share": _START, "withdraw": _START},
     "models": {
         **dict.fromkeys(("save", "remove"), _MODELS),
         **dict.fromkeys(("test", "again"), _START),

@@ -15,10 +15,11 @@ from evalui.access import may
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import LANGUAGES, messages
 from evalui.report.html import Html, div, el, join, span
+from evalui.report.icons import LOGO
 from evalui.types import Language
-from evalui.ui.components.form import Form, field_value, field_values, read_form
+from evalui.ui.components.form import PANEL, Form, field_value, field_values, read_form
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import LOGO, note
+from evalui.ui.components.widgets import note
 from evalui.ui.deeds import required_deed
 from evalui.ui.services.gallery import read_gallery
 from evalui.ui.services.run_labels import LIVE_STATES
@@ -222,6 +223,8 @@ class AppShell:
 
     def _state(self, name: str, form: Form) -> Hashable:
         """What the page of an address depends on beside it, None if it cannot be shared."""
+        if PANEL in form:
+            return None
         run = field_value(form, "run") if name in _OF_RUN else ""
         try:
             return self.service.state(run) if name in _OF_RUN + _OF_RUNS else None

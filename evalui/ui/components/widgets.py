@@ -14,13 +14,6 @@ RUN_STATE_KINDS: Mapping[RunState, str] = {
     "failed": "bad",
     "cancelled": "warn",
 }
-LOGO = Html(
-    '<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">'
-    '<path d="M2 5.5h9M2 14.5h16" stroke="var(--line-strong)" stroke-width="2"/>'
-    '<circle cx="13" cy="5.5" r="3.5" fill="var(--accent)"/>'
-    '<circle cx="6" cy="14.5" r="3.5" fill="var(--surface)" stroke="var(--accent)" '
-    'stroke-width="2"/></svg>'
-)
 UPLOAD = Html(
     '<svg width="32" height="32" viewBox="0 0 32 32" aria-hidden="true">'
     '<path d="M16 21V6m-6 6l6-6 6 6M5 20v6h22v-6" fill="none" stroke="var(--accent)" '

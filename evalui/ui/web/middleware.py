@@ -28,7 +28,9 @@ _POLICY = (
 _SHARED = re.compile(r"/static/|/[a-z]+/(assets|static|svelte)/|/[a-z]+/theme\.css$")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PARAMETER = "token"
-_PUBLIC_PATHS = frozenset({"/healthz"})  # states nothing about runs, models or people
+# What everybody may read: the first states nothing about runs, models or people, the others show
+# a frozen page to who has its link.
+_PUBLIC_PATHS = re.compile(r"/healthz|/s/[^/]+")
 _TOKEN_METHODS = frozenset({"GET", "HEAD"})
 _COOKIE_MAX_AGE_S = 30 * 24 * 3600  # the cookie
 _STYLE = Html(
@@ -142,7 +144,7 @@ class TokenMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, redirect, or answer 401."""
-        if scope["type"] == "lifespan" or route_of(scope) in _PUBLIC_PATHS:
+        if scope["type"] == "lifespan" or _PUBLIC_PATHS.fullmatch(route_of(scope)):
             await self.app(scope, receive, send)
             return
         if scope["type"] == "websocket":  # there is none, and none comes in unseen

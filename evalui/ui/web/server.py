@@ -37,6 +37,7 @@ from evalui.ui.web.documents import document
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
 from evalui.ui.web.middleware import SameOriginMiddleware, TokenMiddleware, plain_page, status_of
+from evalui.ui.web.shared_pages import add_shared_pages
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
@@ -143,6 +144,7 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     add_downloads(app, service)
+    add_shared_pages(app, service)
     app.get("/healthz")(_health(service))
     app.add_exception_handler(EvaluiError, _problem(service))
 
