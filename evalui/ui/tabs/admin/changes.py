@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from evalui.access import ROLES, Role
-from evalui.accounts import audit, invitations, people, sessions, teams
+from evalui.accounts import audit, invitations, people, sessions, shares, teams
 from evalui.errors import SpecError
 from evalui.models.user_catalog import additions_path, hand_over_models
 from evalui.runs.database import queue
@@ -145,6 +145,11 @@ def _decide(service: AppService, action: Action) -> ChangeNotice:
     return ChangeNotice()
 
 
+def _revoke_link(service: AppService, action: Action) -> ChangeNotice:
+    shares.revoke_share(service.database, action.value("link"), by=service.person)
+    return ChangeNotice()
+
+
 def _sign_out(service: AppService, action: Action) -> ChangeNotice:
     """End the sessions of everybody but of who does it, which would end this page."""
     del action
@@ -172,6 +177,7 @@ CHANGES: Mapping[str, Callable[[AppService, Action], ChangeNotice]] = {
     "stop": _stop,
     "priority": _set_priority,
     "queue": _decide,
+    "revoke_link": _revoke_link,
     "sign_out": _sign_out,
 }
 

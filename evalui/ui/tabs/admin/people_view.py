@@ -24,6 +24,7 @@ from evalui.ui.tabs.admin.changes import GIGABYTE
 from evalui.ui.tabs.admin.context import AdminPage, disclosures, figure_card, of_limit, verdict
 from evalui.ui.tabs.admin.person_form import person_form
 from evalui.ui.tabs.admin.readings import PersonUse, read_week
+from evalui.ui.tabs.admin.share_links import share_links
 
 _COLUMNS = ("name", "role", "running", "waiting", "gpu_week", "disk", "seen")
 
@@ -47,6 +48,7 @@ def people_view(page: AdminPage) -> Html:
         disclosures(
             ("roles", t("admin.roles"), t("admin.roles_finding"), [_roles(page)]),
             _teams(page),
+            share_links(page),
         ),
     )
 

@@ -32,7 +32,9 @@ def queue_view(page: AdminPage) -> Html:
     rows = [_run(page, each, places.get(each.row.id)) for each in page.live]
     heads: list[Child] = [t(f"admin.queue_column.{name}") for name in _COLUMNS]
     heads.append(span(t("runs.actions"), cls="hidden"))
-    listed = table(heads, rows, cls="people", repeats=True) if rows else empty(t("admin.queue_empty"))
+    listed = (
+        table(heads, rows, cls="people", repeats=True) if rows else empty(t("admin.queue_empty"))
+    )
     return join(
         verdict(page.busy_sentence, *acts),
         None if state == "open" else note("warn", t(f"admin.queue_{state}")),
