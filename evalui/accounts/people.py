@@ -46,7 +46,8 @@ class Account:
 def read_accounts(database: Database) -> tuple[Account, ...]:
     """Everybody who has an account, by name."""
     rows = database.rows(
-        PERSON_SQL + ", p.disabled, p.created, p.seen, p.password != '' AS has_password,"
+        PERSON_SQL  # noqa: S608 (constants)
+        + ", p.disabled, p.created, p.seen, p.password != '' AS has_password,"
         " EXISTS (SELECT 1 FROM invitation i WHERE i.person = p.name AND i.expires > ?) AS invited"
         " FROM person p ORDER BY p.name",
         (time.time(),),
@@ -162,6 +163,12 @@ def remove_person(database: Database, name: str, *, heir: str | None, by: Person
         connection.execute("DELETE FROM person WHERE name = ?", (name,))
         record_in(connection, by, "remove-person", f"person {name}", heir=heir)
     delete_uploads(database, name)
+
+
+def touch(database: Database, name: str) -> None:
+    """Note that a person was here."""
+    with database.writing(durable=True) as connection:
+        note_seen(connection, name, time.time())
 
 
 def note_seen(connection: Connection, name: str, now: float) -> None:

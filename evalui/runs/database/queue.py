@@ -228,11 +228,13 @@ def release_worker_runs(database: Database, worker: str) -> None:
             bump_revision(connection, row["id"])
 
 
-def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "") -> int:
+def requeue_lost(
+    database: Database, *, silent_s: float = 0.0, worker: str = "", error: str = ""
+) -> int:
     """Give back the runs of a worker known to be dead, or of all that fell silent.
 
     Returns how many. A run that was being cancelled ends so, and one that has lost its worker
-    `MAX_LOSSES` times without progress fails.
+    `MAX_LOSSES` times without progress fails, with `error` if that says why.
     """
     values = {"worker": worker, "limit": time.time() - silent_s}
     if not database.row(_LOST_RUNS_SQL, values):
@@ -244,8 +246,8 @@ def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "")
             if row["cancelling"]:
                 _cancel(connection, row["id"])
             elif row["losses"] >= MAX_LOSSES:
-                error = sentence("error.worker-died", n=row["losses"])
-                _fail(connection, row["id"], error, "")
+                died = sentence("error.worker-died", n=row["losses"])
+                _fail(connection, row["id"], error or died, "")
             else:
                 _requeue(connection, row["id"])
             bump_revision(connection, row["id"])

@@ -55,8 +55,10 @@ def write_trials(
     cell_id: int,
     trials: Sequence[Trial],
     responses: Sequence[tuple[bytes, Response]] = (),
+    *,
+    also: Callable[[Connection], None] = lambda _: None,
 ) -> None:
-    """Keep a batch of trials, and the responses for the cache, all at once.
+    """Keep a batch of trials, and the responses for the cache, and what `also` writes, all at once.
 
     A trial that is there already stays as it is. The run has made progress, so its lost workers
     are forgiven.
@@ -70,6 +72,7 @@ def write_trials(
         _add_trials(connection, cell_id, trials)
         put_responses(connection, responses)
         _update_rate(connection, cell_id, len(trials))
+        also(connection)
         connection.execute("UPDATE run SET losses = 0 WHERE id = ?", (lease.run_id,))
 
 

@@ -32,6 +32,11 @@ class WorkerStatus:
         # Protects the order: the heartbeat must not write what the worker did before.
         self._lock = threading.Lock()
 
+    @property
+    def name(self) -> str:
+        """What the worker is called."""
+        return self._row.name
+
     def update(
         self, *, model: str = "", run: str = "", device: str = "", keeps: bool = False
     ) -> None:

@@ -16,11 +16,7 @@ from starlette.types import ASGIApp
 
 from evalui import __version__
 from evalui.errors import DataError, EvaluiError, StoreError
-from evalui.messages import (
-    LANGUAGES,
-    language_of,
-    preferred_language,
-)
+from evalui.messages import LANGUAGES
 from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.runs import read_revision
 from evalui.runs.worker.devices import worker_devices
@@ -31,19 +27,19 @@ from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
-from evalui.ui.web.address import access_token, own_folder
+from evalui.ui.web.address import own_folder
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
+from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
-from evalui.ui.web.middleware import SameOriginMiddleware, TokenMiddleware, plain_page, status_of
+from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
+from evalui.ui.web.middleware import plain_page, status_of
 from evalui.ui.web.shared_pages import add_shared_pages
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
-_LANGUAGE = "evalui-language"  # the cookie of the language that was chosen
-_KEPT_S = 365 * 24 * 3600
 _BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
 _MAX_FILES = 2000
 _MAX_DIGITS = 16  # of a length in bytes
@@ -57,6 +53,7 @@ def serve(settings: Settings, listener: socket.socket) -> None:
         create_app(settings),
         log_level="warning",
         access_log=False,  # it would write down the addresses that carry the token
+        proxy_headers=False,  # whose headers are believed, the door decides
         timeout_graceful_shutdown=3,
     )
     server = uvicorn.Server(config)
@@ -76,7 +73,14 @@ def create_app(settings: Settings) -> ASGIApp:
     database = Database(settings.database, read_only=settings.read_only)
     service = AppService(settings, database)
     devices = () if settings.read_only else worker_devices(settings.workers)
-    workers = WorkerSupervisor(database, settings.models, devices=devices, threads=settings.threads)
+    workers = WorkerSupervisor(
+        database,
+        settings.models,
+        devices=devices,
+        threads=settings.threads,
+        hang_s=settings.hang_s,
+        loading_s=settings.loading_s,
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -100,13 +104,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
-    return _guarded(app, settings)
-
-
-def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
-    # Outside of everything, so that what they add stands on errors and refusals, too.
-    guarded = TokenMiddleware(app, access_token(settings.data_dir)) if settings.token else app
-    return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
+    return guarded(app, settings)
 
 
 def _page(language: Language, documents: WatchedDocuments) -> Route:
@@ -152,12 +150,9 @@ def add_routes(app: FastAPI, service: AppService) -> None:
 def _home(service: AppService) -> Route:
     def home(request: Request) -> Response:
         parameters = request.query_params.multi_items()
-        chosen = request.query_params.get("lang", "")
-        rest = [(name, value) for name, value in parameters if name != "lang"]
+        rest = [(name, value) for name, value in parameters if name != PARAMETER]
         answer = RedirectResponse(_address(_language(request, service), rest))
-        if chosen in LANGUAGES:
-            path = request.scope.get("root_path") or "/"
-            answer.set_cookie(_LANGUAGE, chosen, max_age=_KEPT_S, path=path, samesite="lax")
+        keep_language(request, answer)
         return answer
 
     return home
@@ -188,11 +183,7 @@ def _address(language: Language, query: Sequence[tuple[str, str]]) -> str:
 
 
 def _language(request: Request, service: AppService) -> Language:
-    """The language chosen now or before, else what the browser prefers, else the server's."""
-    chosen = request.query_params.get("lang") or request.cookies.get(_LANGUAGE)
-    if chosen not in LANGUAGES:
-        chosen = preferred_language(request.headers.get("accept-language", ""))
-    return language_of(chosen, service.settings.language)
+    return visitor_language(request, service.settings.language)
 
 
 def _upload(service: AppService) -> Route:

@@ -13,7 +13,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_runs, read_workers
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.in_flight import InFlightBatch
-from evalui.runs.worker.main import Worker, worker_name
 from evalui.runs.worker.model_tests import (
     MAX_LOSSES,
     claim_model_test,
@@ -26,6 +25,7 @@ from evalui.runs.worker.model_tests import (
     run_model_test,
 )
 from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.runs.worker.worker import Worker, worker_name
 from evalui.types import Generate, GeneratedText, Request, Response, Usage
 
 ME = "local"
