@@ -87,7 +87,11 @@ def _disk_card(page: AdminPage) -> Html:
 def _week_card(page: AdminPage) -> Html:
     t, week = page.t, read_week(page.service.database)
     used = sum(each.week.device_s for each in page.people) / 3600
-    limits = [each.limits.gpu_hours_week for each in page.people if each.account.role != "reader"]
+    limits = [
+        each.limits.gpu_hours_week
+        for each in page.people
+        if each.account.role != "reader" and not each.is_new
+    ]
     total = sum(limit for limit in limits if limit is not None)
     about = t("admin.week_about", runs=week.runs, people=week.people)
     if None in limits or not total:
@@ -100,7 +104,8 @@ def _people_table(page: AdminPage) -> Html:
     t = page.t
     heads: list[Child] = [t(f"admin.column.{name}") for name in _COLUMNS]
     heads.append(span(t("runs.actions"), cls="hidden"))
-    return table(heads, [_person(page, each) for each in page.people], cls="people", repeats=True)
+    people = sorted(page.people, key=lambda each: each.is_new)  # who was never here comes last
+    return table(heads, [_person(page, each) for each in people], cls="people", repeats=True)
 
 
 def _person(page: AdminPage, use: PersonUse) -> list[Child]:
@@ -114,7 +119,7 @@ def _person(page: AdminPage, use: PersonUse) -> list[Child]:
     )
     is_active = account.role != "reader" or use.running or use.waiting or use.stored
     figures: list[Child] = ["–"] * 4
-    if is_active and not _is_new(use):
+    if is_active and not use.is_new:
         most = limits.running
         running = len(use.running)
         figures = [
@@ -145,20 +150,15 @@ def _name(page: AdminPage, use: PersonUse) -> Html:
     warning = "disabled" if account.disabled else f"spent.{use.used_up}" if use.used_up else ""
     teams = t("list.comma").join(account.teams)
     return join(
-        el("b", account.name, cls="dim" if _is_new(use) or account.disabled else None),
+        el("b", account.name, cls="dim" if use.is_new or account.disabled else None),
         div(teams, cls="meta") if teams else None,
         div(status_icon("warn"), t(f"admin.{warning}"), cls="warn meta spent") if warning else None,
     )
 
 
-def _is_new(use: PersonUse) -> bool:
-    """Whether nobody has come by this name yet."""
-    return use.account.seen is None and not use.account.has_password
-
-
 def _last_seen(page: AdminPage, use: PersonUse) -> str:
     t, seen = page.t, use.account.seen
-    if use.account.invited and _is_new(use):
+    if use.account.invited and use.is_new:
         return t("admin.invited")
     if seen is None:
         return "–"
@@ -171,7 +171,7 @@ def _links(page: AdminPage, use: PersonUse) -> list[Child]:
     has_passwords = page.service.settings.auth == "password"
     query = urlencode({"tab": "admin", "person": name})
     limits = el("a", t("admin.limits"), href=f"?{query}")
-    if _is_new(use) and has_passwords:
+    if use.is_new and has_passwords:
         return [
             link_button(t("admin.copy_invitation"), "link", data_person=name),
             link_button(t("admin.withdraw"), "withdraw", data_person=name),
@@ -236,10 +236,13 @@ def _teams(page: AdminPage) -> tuple[str, str, str, Sequence[Child]]:
                 el("b", team.name),
                 div(*members, cls="chips") if members else t("admin.no_members"),
                 div(adding, button(t("admin.join"), "join", data_team=team.name), cls="field pair"),
-                link_button(
-                    t("admin.remove_team_sure" if sure else "file.remove"),
-                    "remove_team" if sure else "ask",
-                    data_team=team.name,
+                div(
+                    link_button(
+                        t("admin.remove_team_sure" if sure else "file.remove"),
+                        "remove_team" if sure else "ask",
+                        data_team=team.name,
+                    ),
+                    cls="links",
                 ),
             ]
         )

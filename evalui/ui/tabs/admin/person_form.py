@@ -55,8 +55,8 @@ def _shown(limits: UserLimits, name: str) -> str:
 
 
 def _usual(page: AdminPage, name: str) -> str:
-    usual = _shown(page.usual, name) or page.t("admin.no_limit")
-    return page.t("admin.usual", value=usual)
+    usual = _shown(page.usual, name)
+    return page.t("admin.usual", value=usual) if usual else ""
 
 
 def _ending(page: AdminPage, use: PersonUse) -> Html:

@@ -1,5 +1,6 @@
 """The queue of all: what is at work, what waits for whom, and whether anything is taken."""
 
+from evalui.messages import Sentence
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.fair_queue.decisions import read_decisions
 from evalui.runs.fair_queue.place import QueuePlace, queue_places
@@ -44,11 +45,11 @@ def queue_view(page: AdminPage) -> Html:
 
 def _run(page: AdminPage, live: LiveRun, place: QueuePlace | None) -> list[Child]:
     t, row = page.t, live.row
-    chosen = priorities(page) | {str(live.priority): t("admin.priority_n", n=live.priority)}
-    chosen |= priorities(page)
+    # One that was set elsewhere stands as its number.
+    chosen = {str(live.priority): str(live.priority)} | priorities(page)
     start: Child = "–"
-    if place and place.held:
-        start = span(t.translate(place.held), cls="meta")
+    if place and isinstance(place.held, Sentence):
+        start = span(t(f"admin.{place.held.key}"), cls="meta")
     elif place and place.starts_in_s is not None:
         start = duration(t, place.starts_in_s)
     return [
@@ -72,5 +73,5 @@ def _run(page: AdminPage, live: LiveRun, place: QueuePlace | None) -> list[Child
         )
         if row.state == "queued"
         else "–",
-        link_button(t("runs.stop"), "stop", data_target=row.id),
+        div(link_button(t("runs.stop"), "stop", data_target=row.id), cls="links"),
     ]

@@ -33,6 +33,11 @@ class PersonUse:
     stored: int
 
     @property
+    def is_new(self) -> bool:
+        """Whether nobody has come by this name yet."""
+        return self.account.seen is None and not self.account.has_password
+
+    @property
     def used_up(self) -> str:
         """Which budget is used up: "gpu", "tokens" or "dollars"; "" if none is."""
         limits = self.limits

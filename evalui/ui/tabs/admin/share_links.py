@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from evalui.accounts.shares import Share, list_shares
-from evalui.report.html import Child, span
+from evalui.report.html import Child, div, span
 from evalui.ui.components.format import format_time
 from evalui.ui.components.widgets import link_button, table
 from evalui.ui.tabs.admin.context import AdminPage
@@ -36,7 +36,7 @@ def _link(page: AdminPage, share: Share) -> list[Child]:
         share.owner,
         format_time(t, share.expires) if ended is None else t("admin.ended"),
         opened,
-        link_button(t("admin.revoke"), "revoke_link", data_link=share.id)
+        div(link_button(t("admin.revoke"), "revoke_link", data_link=share.id), cls="links")
         if ended is None
         else None,
     ]

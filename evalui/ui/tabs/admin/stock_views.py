@@ -53,7 +53,7 @@ def _model(page: AdminPage, entry: ModelEntry) -> list[Child]:
         str(place),
         entry.owner or t("admin.server_own"),
         who,
-        el("a", t("catalog.edit"), href=f"?{query}"),
+        div(el("a", t("catalog.edit"), href=f"?{query}"), cls="links"),
     ]
 
 
@@ -80,6 +80,7 @@ def storage_view(page: AdminPage) -> Html:
     ]
     days = page.service.settings.retention_days
     kept = t.count("admin.kept_days", days) if days else t("admin.kept_forever")
+    about = t("admin.retention_about" if days else "admin.retention_off")
     runs = [
         [el("a", run.name, href=f"?run={run.id}&tab=runs"), run.owner, amount(run.bytes)]
         for run in read_largest_runs(database)
@@ -91,7 +92,7 @@ def storage_view(page: AdminPage) -> Html:
             figure_card(
                 t("admin.disk"), words, t("admin.disk_free", n=amount(use.free)), use.share
             ),
-            figure_card(t("admin.retention"), kept, t("admin.retention_about"), None),
+            figure_card(t("admin.retention"), kept, about, None),
             cls="row",
         ),
         titled(
