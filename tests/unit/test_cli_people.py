@@ -96,9 +96,7 @@ def test_people_are_listed_changed_and_removed(
     assert {entry.person for entry in entries} == {"local"}
 
 
-def test_tokens_are_made_listed_and_revoked(
-    database: Database, capsys: pytest.CaptureFixture[str]
-):
+def test_tokens_are_made_listed_and_revoked(database: Database, capsys: pytest.CaptureFixture[str]):
     output(capsys, "users", "add", "ann", "--role", "operator")
     reading = output(capsys, "tokens", "add", "ann", "--label", "ci")
     writing = output(capsys, "tokens", "add", "ann", "--scope", "write", "--days", "2")
