@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from evalui.access import ROLES, Role
 from evalui.accounts import audit, invitations, people, sessions, shares, teams
 from evalui.errors import SpecError
-from evalui.models.user_catalog import additions_path, hand_over_models
 from evalui.runs.database import queue
 from evalui.runs.fair_queue.decisions import (
     QueueState,
@@ -95,7 +94,6 @@ def _remove(service: AppService, action: Action) -> ChangeNotice:
         raise SpecError("heir-missing")
     taken = None if heir == DELETE else heir
     people.remove_person(service.database, name, heir=taken, by=service.person)
-    hand_over_models(additions_path(service.settings.database), name, taken)
     return ChangeNotice("removed", {"name": name})
 
 
