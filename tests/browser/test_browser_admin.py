@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from axe_examples import violations
 from browser_servers import Server, started
 from open_browser_examples import overflow
 from playwright.sync_api import expect
@@ -127,3 +128,18 @@ def test_nothing_scrolls_sideways_on_a_phone(visit: Any, sub: str, language: str
     admin = visit("root", 390)
     admin.goto(f"/{language}/?tab=admin&sub={sub}")
     assert overflow(admin) == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_view_has_a_serious_fault(visit: Any, theme: str):
+    admin = visit("root")
+    views = ("sub=users", "add=person", "person=ann", "sub=queue", "sub=models")
+    admin.goto("/en/?tab=admin")
+    admin.evaluate(
+        'localStorage.setItem(\'evalui.opened\', \'["roles","teams","links","settings"]\')'
+    )
+    faults = {
+        view: violations(admin, f"/en/?tab=admin&{view}", theme)
+        for view in (*views, "sub=storage", "sub=server")
+    }
+    assert {view: each for view, each in faults.items() if each} == {}
