@@ -73,7 +73,7 @@ class Box:
 
     client: TestClient
     service: AppService
-    headers: Mapping[str, Mapping[str, str]]
+    headers: dict[str, dict[str, str]]
     upload: str = ""
     run: str = ""
     listeners: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
@@ -94,6 +94,13 @@ class Box:
         headers = {**self.headers[visitor], **more.pop("headers", {})}
         return self.client.request(method, path, headers=headers, **more)
 
+    def sign_in(self) -> None:
+        """Give everybody who has an account a session."""
+        cookie, _ = cookie_of(access_token(self.service.settings.data_dir))
+        for name in ROLES:
+            secret = start_session(self.service.database, name)
+            self.headers[name] = {"cookie": f"{cookie}={secret}"}
+
     def act(self, visitor: str, tab: str, do: str, fields: Mapping[str, str]) -> Any:
         """The response to an action of a page, as the script of the page sends it."""
         listener = self.listeners[f"act_{tab}"]
@@ -111,11 +118,9 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     app = created(settings)
     database = Database(settings.database)
     service = AppService(settings, database)
-    cookie, _ = cookie_of(access_token(settings.data_dir))
     headers: dict[str, dict[str, str]] = {"anonymous": {}}
     for name, role in ROLES.items():
         add_person(database, name, role, by=LOCAL_PERSON, password=PASSWORD)
-        headers[name] = {"cookie": f"{cookie}={start_session(database, name)}"}
     for team, member in (("viewers", "reader"), ("voters", "voter")):
         add_team(database, team, by=LOCAL_PERSON)
         join_team(database, team, member, by=LOCAL_PERSON)
@@ -126,6 +131,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     headers["revoked token"] = {"authorization": "Bearer " + "x" * 43}
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
         opened = Box(client, service, headers)
+        opened.sign_in()
         with acting_as(Person("owner", "annotator")):
             opened.upload = service.store_sample()
         opened.run = opened.fresh_run()
@@ -230,9 +236,13 @@ def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
         fields = {"run": run_id, "target": run_id}
         if tab in ("results", "arena"):
             fields = {"run": box.run}
+        if do == "sign_out":  # an administrator ends the sessions of all others
+            box.sign_in()
         return box.act(visitor, tab, do, fields if fields["run"] else {})
 
     assert of_all(send) == EXPECTED["see" if tab in ("results", "arena") else kind]
+    if do == "sign_out":
+        box.sign_in()
 
 
 def test_every_route_of_the_application_is_in_the_matrix(box: Box):

@@ -136,11 +136,11 @@ def _is_allowed(host: str, address: _Address | None, allowed: Sequence[str]) -> 
 
 
 def _networks(allowed: Sequence[str]) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    found: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = []
+    networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = []
     for each in allowed:
         with suppress(ValueError):  # the name of a host
-            found.append(ipaddress.ip_network(each, strict=False))
-    return found
+            networks.append(ipaddress.ip_network(each, strict=False))
+    return networks
 
 
 def _refusal_reason(address: _Address) -> Sentence | None:
