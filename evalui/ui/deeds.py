@@ -53,8 +53,7 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
         **dict.fromkeys(("invite", "link", "withdraw", "role", "limits"), _ADMINISTER),
         **dict.fromkeys(("disable", "enable", "remove"), _ADMINISTER),
         **dict.fromkeys(("add_team", "remove_team", "join", "leave"), _ADMINISTER),
-        **dict.fromkeys(("queue", "sign_out", "revoke_link"), _ADMINISTER),
-        **dict.fromkeys(("stop", "priority"), RequiredDeed("administer", "target")),
+        **dict.fromkeys(("stop", "priority", "queue", "sign_out", "revoke_link"), _ADMINISTER),
     },
 }
 
