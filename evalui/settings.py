@@ -25,6 +25,8 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     # Names under which the server may be called, beside addresses and localhost.
     allowed_hosts: list[str] = []
+    # What a proxy takes off the path of each request, such as "/evalui"; "" if it takes nothing.
+    root_path: str = Field(default="", pattern=r"^(/[\w.~-]+)*$")
     port: int = Field(default=7860, ge=0, le=65535)
     language: str = "en"
     max_upload_mb: int = Field(default=50, gt=0)

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from evalui.accounts.belongings import folder_of
 from evalui.errors import DataError
 from evalui.shipped_files import ASSETS
 
@@ -66,8 +67,7 @@ class UploadStore:
         return ids.pop()
 
     def _folder(self, owner: str) -> Path:
-        # The owner's name comes from a login: never a path.
-        return self.root / hashlib.sha256(owner.encode()).hexdigest()[:16]
+        return self.root / folder_of(owner)
 
     def _write(self, folder: Path, files: Sequence[tuple[str, bytes]]) -> None:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

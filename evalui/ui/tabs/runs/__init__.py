@@ -177,7 +177,9 @@ class RunsTab:
         )
         shared = self.service.settings.auth != "token"
         about = t("runs.queue_turns" if shared else "runs.queue_about")
-        return titled(t("runs.queue"), listed, aside=about)
+        reasons = dict.fromkeys(held_text(t, places.get(row.id)) for row in live)
+        held = [note("warn", why) for why in reasons if why]
+        return titled(t("runs.queue"), *held, listed, aside=about)
 
     def _heads(self, *names: str) -> list[Child]:
         """The heads of a list of runs, the last of them unseen."""
@@ -191,7 +193,7 @@ class RunsTab:
         return [
             place.place or "–" if place else "–",
             self._run_label(row),
-            join(self._state(row), div(held_text(t, place), cls="meta")),
+            self._state(row),
             t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}"),
             join(time, div(start_text(t, place), cls="meta") if place else None),
             None  # they stand with the run in full
@@ -248,9 +250,6 @@ class RunsTab:
             div(bar(share, label=row.name), cls="whole"),
             div(note("bad", t.translate(row.error)), cls="whole")
             if row.error and row.state == "failed"
-            else None,
-            div(note("warn", t.translate(place.held)), cls="whole")
-            if place and place.held
             else None,
             waiting_cells(t, cells, waiting),
             progress_table(

@@ -371,3 +371,10 @@ def test_the_plan_is_kept_with_its_chat_decided(database: Database) -> None:
     run_id = add_run(database)
     (plan,) = plans_of(spec())
     assert read_cells(database, run_id)[0].plan == plan.mode.model_dump_json()
+
+
+def test_no_id_of_a_run_has_a_dash_which_a_shell_takes_for_an_option(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(queue.secrets, "token_urlsafe", lambda _: "-CUxIm-IVW1")
+    assert add_run(database) == "_CUxIm_IVW"

@@ -59,7 +59,7 @@ def test_a_held_run_states_why(desk: AppService, queued: Callable[..., str]):
             (desk.owner,),
         )
     page = RunsTab(desk, messages("en")).render({"run": run_id})
-    assert page.count("Your GPU time is used up until Monday. The run waits; nothing is lost.") == 2
+    assert page.count("Your GPU time is used up until Monday. The run waits; nothing is lost.") == 1
     assert "<td>–</td><td><b>mine</b>" in page
     assert "本周 GPU 时间已用完" in RunsTab(desk, messages("zh")).render({"run": run_id})
 
