@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 
 from evalui.access import ROLES, Role
 from evalui.accounts import audit, invitations, people, sessions, shares, teams
@@ -17,10 +17,10 @@ from evalui.runs.fair_queue.decisions import (
 from evalui.runs.fair_queue.limits import UserLimits, usual_limits, write_limits
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.admin.readings import read_signed_in
 
 GIGABYTE = 1e9
 PRIORITIES = (-1, 0, 1, 2)
-_WHOLE = ("queued", "running", "tokens_day")
 _STATES: Mapping[str, QueueState] = {"open": "open", "paused": "paused", "draining": "draining"}
 
 
@@ -69,15 +69,19 @@ def _set_role(service: AppService, action: Action) -> ChangeNotice:
 
 def _set_limits(service: AppService, action: Action) -> ChangeNotice:
     name, usual = action.value("person"), usual_limits(service.settings)
-    numbers = {each: _number(action, each) for each in UserLimits.__slots__}
-    if (stored := numbers["stored_bytes"]) is not None:
-        numbers["stored_bytes"] = round(stored * GIGABYTE)
-    whole = {each: None if numbers[each] is None else int(numbers[each] or 0) for each in _WHOLE}
-    limits = replace(UserLimits(**numbers), **whole)  # pyright: ignore[reportArgumentType] # whole
+    stored = _number(action, "stored_bytes")
+    limits = UserLimits(
+        queued=_whole_number(action, "queued"),
+        running=_whole_number(action, "running"),
+        gpu_hours_week=_number(action, "gpu_hours_week"),
+        stored_bytes=None if stored is None else round(stored * GIGABYTE),
+        tokens_day=_whole_number(action, "tokens_day"),
+        dollars_day=_number(action, "dollars_day"),
+    )
     priority = _priority(action)
     write_limits(service.database, name, limits, usual)
     set_person_priority(service.database, name, priority)
-    stated = {each: value for each, value in numbers.items() if value is not None}
+    stated = {each: value for each, value in asdict(limits).items() if value is not None}
     _record(service, "set-limits", f"person {name}", **stated, priority=priority)
     return ChangeNotice("limits", {"name": name})
 
@@ -151,10 +155,8 @@ def _revoke_link(service: AppService, action: Action) -> ChangeNotice:
 def _sign_out(service: AppService, action: Action) -> ChangeNotice:
     """End the sessions of everybody but of who does it, which would end this page."""
     del action
-    accounts = [each.name for each in people.read_accounts(service.database)]
-    others = [name for name in accounts if name != service.person.name]
-    n = sum(sessions.end_sessions(service.database, name) for name in others)
-    _record(service, "end-sessions", "server", n=n)
+    others = [name for name in read_signed_in(service.database) if name != service.person.name]
+    n = sum(sessions.end_sessions(service.database, name, by=service.person) for name in others)
     return ChangeNotice("signed_out", {"n": str(n)})
 
 
@@ -207,6 +209,15 @@ def _number(action: Action, name: str) -> float | None:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not 0 <= number < math.inf or (name in _WHOLE and number != int(number)):
+    if not 0 <= number < math.inf:
         raise SpecError("limit-no-number", text=text[:40])
     return number
+
+
+def _whole_number(action: Action, name: str) -> int | None:
+    number = _number(action, name)
+    if number is None:
+        return None
+    if number != int(number):
+        raise SpecError("limit-no-number", text=f"{number:g}")
+    return int(number)

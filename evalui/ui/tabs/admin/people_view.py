@@ -110,7 +110,7 @@ def _people_table(page: AdminPage) -> Html:
 
 def _person(page: AdminPage, use: PersonUse) -> list[Child]:
     t, account, limits = page.t, use.account, use.limits
-    roles = {role: t(f"admin.role.{role}") for role in ROLES}
+    roles: dict[str, str] = {role: t(f"admin.role.{role}") for role in ROLES}
     role = select(
         f"role:{account.name}",
         roles,
@@ -182,7 +182,7 @@ def _links(page: AdminPage, use: PersonUse) -> list[Child]:
 
 def _invite_card(page: AdminPage) -> Html:
     t = page.t
-    roles = {role: t(f"admin.role.{role}") for role in ROLES}
+    roles: dict[str, str] = {role: t(f"admin.role.{role}") for role in ROLES}
     about = "invite_about" if page.service.settings.auth == "password" else "invite_proxy"
     return titled(
         t("admin.invite"),

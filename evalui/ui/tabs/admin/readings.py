@@ -176,6 +176,12 @@ def read_largest_runs(database: Database) -> list[StoredRun]:
     return [StoredRun(*row) for row in rows]
 
 
+def read_signed_in(database: Database) -> list[str]:
+    """The names of all who have a session."""
+    rows = database.rows("SELECT DISTINCT person FROM session ORDER BY person")
+    return [row["person"] for row in rows]
+
+
 def count_sessions(database: Database) -> tuple[int, int]:
     """How many browsers are signed in now, and of how many people."""
     row = database.row(
