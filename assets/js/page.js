@@ -108,8 +108,8 @@
 
   // On a phone the tabs scroll sideways, and the open one may be out of sight.
   function reveal() {
-    const tabs = bar.querySelector(".tabs");
-    const open = tabs.querySelector("[aria-current]");
+    const tabs = bar.querySelector(".tabs"); // guests have none
+    const open = tabs?.querySelector("[aria-current]");
     if (!open) return; // a tab that is not for this person
     const { offsetLeft: left, offsetWidth: width } = open;
     const { scrollLeft: first, clientWidth: seen } = tabs;
