@@ -212,7 +212,8 @@ def _run(given: argparse.Namespace) -> int:
     if given.models_file:
         catalog = read_catalog(given.models_file)
     else:
-        catalog = read_models(settings.models, additions_path(settings.database))
+        additions = additions_path(settings.database)
+        catalog = read_models(settings.models, additions, settings.endpoint_hosts)
     loaded = read_datasets(spec, base=given.spec.parent)
     for note in (note for upload in loaded.values() for note in upload.notes):
         if note.rule in ASSUMPTION_NOTES:

@@ -55,6 +55,8 @@ class Settings(BaseSettings):
     # What multiplies float32 matrices on a CPU; "measured" takes the faster, see models.local.fp32.
     fp32: Literal["measured", "onednn", "blas"] = "measured"
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
+    # Hosts and networks that models added on the page may be at; empty: all but metadata services.
+    endpoint_hosts: list[str] = []
     token: bool = True  # whether the pages need the access token of the printed address
     # Who is let in: "token" is for one person on one machine, "password" for accounts of this
     # server, "proxy" for those that a proxy before it names.

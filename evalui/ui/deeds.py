@@ -22,6 +22,7 @@ _SEE = RequiredDeed("see")
 _START = RequiredDeed("start")
 _MODELS = RequiredDeed("add_models")
 _CHANGE = RequiredDeed("change", "target")
+_ADMINISTER = RequiredDeed("administer")
 _VOTE = RequiredDeed("annotate", "run")
 _LEAD = RequiredDeed("change", "run")
 # Of every tab: another form, a look at what changes by itself, a question before a change.
@@ -50,6 +51,13 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     "models": {
         **dict.fromkeys(("save", "remove"), _MODELS),
         **dict.fromkeys(("test", "again"), _START),
+    },
+    "admin": {
+        **dict.fromkeys(_OF_ALL, _ADMINISTER),
+        **dict.fromkeys(("invite", "link", "withdraw", "role", "limits"), _ADMINISTER),
+        **dict.fromkeys(("disable", "enable", "remove"), _ADMINISTER),
+        **dict.fromkeys(("add_team", "remove_team", "join", "leave"), _ADMINISTER),
+        **dict.fromkeys(("stop", "priority", "queue", "sign_out", "revoke_link"), _ADMINISTER),
     },
 }
 

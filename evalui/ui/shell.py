@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Protocol
 from urllib.parse import urlencode
 
+from evalui.access import may
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import messages
 from evalui.report.html import Html, div, el, join, span
@@ -35,11 +36,12 @@ TABS = {
     "annotate": "AnnotateTab",
     "compare": "CompareTab",
     "models": "ModelsTab",
+    "admin": "AdminTab",
 }
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
 _OF_RUN = ("results", "arena")
 _OF_RUNS = ("runs", "compare")
-_WITHOUT_RUN = ("evaluate", "compare", "models")  # a link to these names no run
+_WITHOUT_RUN = ("evaluate", "compare", "models", "admin")  # a link to these names no run
 
 
 class Tab(Protocol):
@@ -127,7 +129,8 @@ class AppShell:
         """Brand, tabs, language and theme, in one line."""
         t, is_guest = self.t, self.service.person.is_guest  # who may go nowhere else
         brand = join(LOGO, t("app.name"))
-        tabs = [] if is_guest else [self._tab_link(name, shown, form) for name in TABS]
+        offered = () if is_guest else filter(self._offers, TABS)
+        tabs = [self._tab_link(name, shown, form) for name in offered]
         bar = el(
             "header",
             span(brand, cls="brand") if is_guest else el("a", brand, cls="brand", href="./"),
@@ -158,6 +161,12 @@ class AppShell:
             el("a", self.t(f"gallery.{name}"), href=f"?{query}") for name, query in queries.items()
         )
         return el("nav", span(self.t("gallery.about")), *links, cls="gallery")
+
+    def _offers(self, name: str) -> bool:
+        """Whether the person has this tab; where one person has the server, nobody is managed."""
+        service = self.service
+        is_shared = service.settings.auth != "token"
+        return name != "admin" or (is_shared and may(service.person, "administer"))
 
     def _tab_link(self, name: str, shown: str, form: Form) -> Html:
         run = "" if name in _WITHOUT_RUN else field_value(form, "run")

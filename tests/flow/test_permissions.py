@@ -89,7 +89,7 @@ class Box:
 
     client: TestClient
     service: AppService
-    headers: Mapping[str, Mapping[str, str]]
+    headers: dict[str, dict[str, str]]
     upload: str = ""
     run: str = ""
     share: str = ""  # the last part of a link to the run, as of the next
@@ -112,6 +112,13 @@ class Box:
         headers = {**self.headers[visitor], **more.pop("headers", {})}
         return self.client.request(method, path, headers=headers, **more)
 
+    def sign_in(self) -> None:
+        """Give everybody who has an account a session."""
+        cookie, _ = cookie_of(access_token(self.service.settings.data_dir))
+        for name in ROLES:
+            secret = start_session(self.service.database, name)
+            self.headers[name] = {"cookie": f"{cookie}={secret}"}
+
     def act(self, visitor: str, tab: str, do: str, fields: Mapping[str, str]) -> Any:
         """The response to an action of a page, as the script of the page sends it."""
         listener = self.listeners[f"act_{tab}"]
@@ -129,11 +136,9 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     app = created(settings)
     database = Database(settings.database)
     service = AppService(settings, database)
-    cookie, _ = cookie_of(access_token(settings.data_dir))
     headers: dict[str, dict[str, str]] = {"anonymous": {}}
     for name, role in ROLES.items():
         add_person(database, name, role, by=LOCAL_PERSON, password=PASSWORD)
-        headers[name] = {"cookie": f"{cookie}={start_session(database, name)}"}
     for team, member in (("viewers", "reader"), ("voters", "voter")):
         add_team(database, team, by=LOCAL_PERSON)
         join_team(database, team, member, by=LOCAL_PERSON)
@@ -144,6 +149,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     headers["revoked token"] = {"authorization": "Bearer " + "x" * 43}
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
         opened = Box(client, service, headers)
+        opened.sign_in()
         with acting_as(Person("owner", "annotator")):
             opened.upload = service.store_sample()
         opened.run = opened.fresh_run()
@@ -293,14 +299,18 @@ def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
     kind = "page" if required is None or required.deed == "see" else required.deed
 
     def send(visitor: str) -> Any:
-        run_id = box.fresh_run() if required and required.run else ""
+        run_id = box.fresh_run() if (required and required.run) or tab == "admin" else ""
         fields = {"run": run_id, "target": run_id}
         if tab in ("results", "arena"):
             fields = {"run": box.run}
+        if do == "sign_out":  # an administrator ends the sessions of all others
+            box.sign_in()
         return box.act(visitor, tab, do, fields if fields["run"] else {})
 
     on_run = tab in ("results", "arena") and kind == "page"
     assert of_all(send) == EXPECTED["see" if on_run else kind]
+    if do == "sign_out":
+        box.sign_in()
 
 
 @pytest.mark.parametrize("ended", [False, True])

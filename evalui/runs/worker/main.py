@@ -58,7 +58,7 @@ def serve(
     additions, settings = additions_path(database.path), Settings()
     worker = Worker(
         database,
-        lambda: read_models(catalog, additions),
+        lambda: read_models(catalog, additions, settings.endpoint_hosts),
         opener=opener,
         stopping=stopping,
         device=device,

@@ -224,15 +224,26 @@ def table(
     right: Sequence[int] = (),
     opened: int | None = None,
     cls: str = "",
+    repeats: bool = False,
 ) -> Html:
     """A table; `right` are the columns of numbers, `opened` is the place of a row that is open.
+
+    With `repeats` each cell has the name of its column, for a phone that shows rows as cards.
 
     Wide ones scroll inside their card.
     """
     body = [
         el(
             "tr",
-            *(el("td", cell, cls="r" if at in right else None) for at, cell in enumerate(row)),
+            *(
+                el(
+                    "td",
+                    cell,
+                    cls="r" if at in right else None,
+                    data_head=heads[at] if repeats and not isinstance(heads[at], Html) else None,
+                )
+                for at, cell in enumerate(row)
+            ),
             cls="sel" if place == opened else None,
         )
         for place, row in enumerate(rows)

@@ -226,7 +226,7 @@ class RunsTab:
         The Models page shows what is wrong with it, and a run must be stopped all the same.
         """
         try:
-            return self.service.catalog()
+            return self.service.models.all_models()
         except EvaluiError:
             return {}
 
