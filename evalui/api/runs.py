@@ -175,7 +175,7 @@ def read_figures(run_id: str, service: Service, t: Words) -> Response:
 @router.get("/{run_id}/votes", response_class=Response, responses={200: {"content": _AS_LINES}})
 def read_votes(run_id: str, service: Service) -> Response:
     """The votes of people as JSON lines."""
-    return votes_of(service, service.run(run_id).id)
+    return votes_of(service, run_id, "jsonl")
 
 
 @router.get("/{run_id}/ballot")

@@ -17,6 +17,12 @@ from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from evalui.access import LOCAL_PERSON, Person, Right
+from evalui.accounts.guests import (
+    admit_guest,
+    make_guest_link,
+    read_guest_links,
+    revoke_guest_link,
+)
 from evalui.accounts.people import add_person, set_disabled
 from evalui.accounts.sessions import start_session
 from evalui.accounts.teams import add_team, grant, join_team
@@ -31,6 +37,7 @@ from evalui.ui.deeds import DEEDS
 from evalui.ui.services.samples import sample_form
 from evalui.ui.services.service import AppService
 from evalui.ui.web.address import access_token, cookie_of
+from evalui.ui.web.doors.guests import guest_cookie
 
 PASSWORD = "correct horse battery"
 Outcome = str  # in, sign in, no, unknown
@@ -58,6 +65,7 @@ EXPECTED: Mapping[str, Mapping[str, Outcome]] = {
     "public": dict.fromkeys(VISITORS, "in"),
     "page": expected("in"),
     "closed": expected("unknown"),
+    "link": dict.fromkeys(VISITORS, "unknown"),  # one that is none
     "see": expected("unknown", **_OWNERS, reader="in", voter="in", read_token="in"),
     "annotate": expected("unknown", **_OWNERS, reader="no", voter="in", read_token="no"),
     "change": expected("unknown", **_OWNERS, reader="no", voter="no", read_token="no"),
@@ -178,6 +186,9 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/export/{run}.json"): "see",
     ("GET", "/export/{run}.xlsx"): "see",
     ("GET", "/votes/{run}.jsonl"): "see",
+    ("GET", "/votes/{run}.csv"): "see",
+    ("GET", "/vote/none"): "link",
+    ("POST", "/vote/none"): "link",
     ("GET", "/faults/{upload}.csv"): "own",
     ("GET", "/examples/choice.csv"): "page",
     ("POST", "/upload"): "start",
@@ -271,6 +282,31 @@ def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
         return box.act(visitor, tab, do, fields if fields["run"] else {})
 
     assert of_all(send) == EXPECTED["see" if tab in ("results", "arena") else kind]
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
+    database, owner = box.service.database, Person("owner", "annotator")
+    own, other = box.fresh_run(), box.fresh_run()
+    link = make_guest_link(database, own, by=owner, days=1)
+    cookie = f"{guest_cookie(link)}={admit_guest(database, link, 'Mia')}"
+    ballot = f"/en/?run={own}&tab=annotate"
+    guest = {"cookie": cookie, "referer": f"http://127.0.0.1{ballot}"}
+    box.headers = {**box.headers, "guest": guest}
+    if ended:
+        revoke_guest_link(database, own, read_guest_links(database, own)[0].digest, by=owner)
+    paths = [path.format(run=own, upload=box.upload) for _, path in ROUTES]
+    routes = {path: outcome_of(box.send("guest", "GET", path)) for path in (*paths, ballot)}
+    inside = {path for path, outcome in routes.items() if outcome == "in"}
+    assert inside == {"/healthz", "/static/css/tokens.css"} | (set() if ended else {ballot})
+    for tab, actions in DEEDS.items():
+        for do in ("", "poll", *actions):
+            required = actions.get(do)
+            mine = not ended and required is not None and required.deed == "annotate"
+            for run_id in (own, other, ""):
+                fields = {"run": run_id, "target": run_id}
+                outcome = outcome_of(box.act("guest", tab, do, fields))
+                assert (outcome == "in") is (mine and run_id == own), (tab, do, run_id)
 
 
 def test_every_route_of_the_application_is_in_the_matrix(box: Box):

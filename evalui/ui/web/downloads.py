@@ -23,6 +23,7 @@ from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.run_labels import file_name
 from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
+from evalui.ui.services.team_votes import VOTE_FILES, vote_file
 
 Route = Callable[..., object]
 _MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size
@@ -33,7 +34,7 @@ def add_downloads(app: FastAPI, service: AppService) -> None:
     app.get("/faults/{upload}.csv")(_faults(service))
     app.get("/examples/{name}")(_example(service))
     app.get("/export/{file}")(_export(service))
-    app.get("/votes/{run_id}.jsonl")(_votes(service))
+    app.get("/votes/{file}")(_votes(service))
 
 
 def messages_of(request: Request, service: AppService) -> Messages:
@@ -107,19 +108,20 @@ class ExportResponse(StreamingResponse):
 
 
 def _votes(service: AppService) -> Route:
-    def votes(run_id: str) -> Response:
-        return votes_of(service, run_id)
+    def votes(file: str) -> Response:
+        run_id, _, extension = file.partition(".")
+        if extension not in VOTE_FILES:
+            return Response(status_code=404)
+        return votes_of(service, run_id, extension)
 
     return votes
 
 
-def votes_of(service: AppService, run_id: str) -> Response:
-    """The votes of people on a run, as JSON lines; raises `UnknownRun`."""
-    from evalui.report.export.files import vote_lines
-
-    name = service.run(run_id).id
-    content = "".join(vote_lines(service.votes(name))).encode()
-    return _download(content, "application/jsonl", f"votes-{name}.jsonl")
+def votes_of(service: AppService, run_id: str, extension: str) -> Response:
+    """The votes of people on a run, as one of `VOTE_FILES`; raises `UnknownRun`."""
+    name = f"votes-{service.run(run_id).id}.{extension}"
+    content = b"".join(vote_file(service, run_id, extension))
+    return _download(content, VOTE_FILES[extension], name)
 
 
 def _sheet(t: Messages, loaded: LoadResult) -> bytes:

@@ -157,11 +157,16 @@ _ANNOTATION = (
         PRIMARY KEY (run, person)
     ) STRICT, WITHOUT ROWID
     """,
+    # Whether the pair of a vote was assigned to who cast it.
+    "ALTER TABLE vote ADD COLUMN assigned INTEGER NOT NULL DEFAULT 0 CHECK (assigned IN (0, 1))",
+    # What was decided on a pair on which people differ, the sides as they were shown.
     """
     CREATE TABLE adjudication (
         run TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
         pair TEXT NOT NULL,
         person TEXT NOT NULL,
+        shown_left TEXT NOT NULL,
+        shown_right TEXT NOT NULL CHECK (shown_right != shown_left),
         outcome TEXT NOT NULL CHECK (outcome IN ('a', 'b', 'tie', 'neither')),
         comment TEXT NOT NULL DEFAULT '',
         created REAL NOT NULL,

@@ -14,6 +14,7 @@ from evalui.messages import messages
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
+from evalui.ui.web.doors.guests import Guests
 from evalui.ui.web.middleware import route_of
 
 # These state nothing about runs, models or people.
@@ -33,6 +34,7 @@ class Door:
         self.app = app
         self.settings = settings
         self.database = Database(settings.database)
+        self.guests = Guests(self.database)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on for somebody, or answer 303, 401 or 503."""
@@ -80,7 +82,7 @@ class Door:
         person = None
         if kind.casefold() == "bearer":
             person = person_of_token(self.database, token.strip())
-        return person or self.known(scope, headers)
+        return person or self.known(scope, headers) or self.guests.person(scope)
 
 
 def problem(key: str, status: int, headers: dict[str, str] | None = None) -> Response:

@@ -11,10 +11,11 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from evalui.access import ANONYMOUS
+from evalui.access import ANONYMOUS, Person
 from evalui.ui.current_person import acting_as
 from evalui.ui.web.address import cookie_of, is_same
 from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES, problem
+from evalui.ui.web.doors.guests import Guests
 from evalui.ui.web.middleware import plain_page, route_of
 
 PARAMETER = "token"
@@ -31,8 +32,9 @@ class TokenMiddleware:
     another site's page makes carry no cookie. Scripts send `Authorization: Bearer <token>`.
     """
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, token: str, guests: Guests | None = None) -> None:
         self.app = app
+        self.guests = guests
         self.token = token
         self.cookie, self.value = cookie_of(token)
 
@@ -54,11 +56,17 @@ class TokenMiddleware:
         elif is_known:
             await self.app(scope, receive, send)
             return
-        elif route_of(scope).startswith(PUBLIC_PREFIXES):
-            with acting_as(ANONYMOUS):
+        elif guest := await self._guest(scope):
+            with acting_as(guest):
                 await self.app(scope, receive, send)
             return
         await _unauthorized(scope)(scope, receive, send)
+
+    async def _guest(self, scope: Scope) -> Person | None:
+        """Who may open an address without the token."""
+        if route_of(scope).startswith(PUBLIC_PREFIXES):
+            return ANONYMOUS
+        return await self.guests.find(scope) if self.guests else None
 
     def _is_known(self, headers: Headers) -> bool:
         kind, _, token = headers.get("authorization", "").partition(" ")
