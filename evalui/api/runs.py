@@ -26,6 +26,7 @@ from evalui.runs.database.voting.votes import (
     next_ballots,
     read_voting_progress,
 )
+from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.place import QueuePlace, queue_places
 from evalui.runs.request_key import RequestKey
@@ -105,7 +106,7 @@ def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
 def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
     service.require("change", run_id)
-    queue.resume(service.database, run_id)
+    limits.resume_run(service.database, run_id, usual_limits(service.settings))
     return _detail(service, t, run_id)
 
 

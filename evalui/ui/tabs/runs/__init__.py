@@ -6,6 +6,7 @@ The page shows the state of the store; the script requests it again while a run 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -23,7 +24,7 @@ from evalui.runs.database.runs import (
 )
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
-from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
+from evalui.runs.fair_queue.limits import resume_run, usual_limits
 from evalui.runs.fair_queue.place import QueuePlace, queue_places
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_time
@@ -58,7 +59,6 @@ _POLL_MS = 1000
 QueuePlaces = Mapping[str, QueuePlace]  # by the id of the run
 _CHANGES: Mapping[str, Callable[[Database, str], None]] = {
     "stop": queue.cancel,
-    "resume": queue.resume,
     "delete": queue.delete,
 }
 
@@ -148,13 +148,12 @@ class RunsTab:
 
     def _perform(self, action: Action, chosen: str) -> str:
         """Do what a button states to its run; the run to show from then on."""
-        change = _CHANGES.get(action.do)
+        usual = usual_limits(self.service.settings)
+        changes = {**_CHANGES, "resume": partial(resume_run, usual=usual)}
+        change = changes.get(action.do)
         if change is None:
             return chosen
         run_id = self.service.run(action.value("target")).id
-        if action.do == "resume":
-            usual = usual_limits(self.service.settings)
-            check_may_queue(self.service.database, self.service.run(run_id).owner, usual)
         change(self.service.database, run_id)
         if action.do == "delete":
             return "" if run_id == chosen else chosen
