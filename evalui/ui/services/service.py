@@ -51,9 +51,12 @@ from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.plan import limit_datasets, plan_run
+from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
+from evalui.runs.submission import start_submitted
 from evalui.runs.submit import collect_answers, submit
+from evalui.runs.submitted import SubmittedSpec, locate
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Dataset, Language, Sample
@@ -277,6 +280,25 @@ class AppService:
             self.owner,
             collected=planned.collected,
             usual=usual_limits(self.settings),
+        )
+
+    def start_spec(self, spec: SubmittedSpec, once: RequestKey | None = None) -> str:
+        """Queue the run of a specification with uploads and return its id, that of an earlier
+        one for the same request; raises as `plan`, and `SpecError` for a path.
+        """
+        self.require("start")
+        with self.database.reading() as connection:
+            if once and (earlier := once.run_of(connection, self.owner)):
+                return earlier
+        located = locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
+        return start_submitted(
+            self.database,
+            located,
+            self.catalog(),
+            self.person,
+            limits=self._limits,
+            usual=usual_limits(self.settings),
+            once=once,
         )
 
     def run(self, run_id: str, deed: Deed = "see") -> RunRow:

@@ -15,6 +15,7 @@ from starlette.datastructures import UploadFile
 from starlette.types import ASGIApp
 
 from evalui import __version__
+from evalui.api.application import PREFIX, create_api
 from evalui.errors import DataError, EvaluiError, StoreError
 from evalui.logs import configure_log
 from evalui.messages import LANGUAGES
@@ -112,6 +113,7 @@ def create_app(settings: Settings) -> ASGIApp:
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
+    app.mount(PREFIX, create_api(service))
     documents = WatchedDocuments(_make(shells, attachment, workers))
     for shell in shells:
         app.get(f"/{shell.language}/")(_page(shell.language, documents))

@@ -221,4 +221,19 @@ _QUEUE = (
     "CREATE TABLE decision (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
 )
 
-SHARED_BOX = (*_PEOPLE, *_TEAMS, *_LINKS, *_ANNOTATION, *_QUEUE)
+_REQUESTS = (
+    # What a sender calls a request that started a run, so that sending it again starts no other.
+    """
+    CREATE TABLE request_key (
+        owner TEXT NOT NULL,
+        key TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        run TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
+        created REAL NOT NULL,
+        PRIMARY KEY (owner, key)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX request_key_by_run ON request_key (run)",
+)
+
+SHARED_BOX = (*_PEOPLE, *_TEAMS, *_LINKS, *_ANNOTATION, *_QUEUE, *_REQUESTS)

@@ -1,5 +1,7 @@
 """What the doors of a shared server have in common: they find out who sends a request."""
 
+from http import HTTPStatus
+
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
@@ -84,5 +86,14 @@ class Door:
 
 
 def problem(key: str, status: int, headers: dict[str, str] | None = None) -> Response:
-    """A sentence as JSON, for what is no page."""
-    return JSONResponse({"error": messages("en")(key)}, status_code=status, headers=headers)
+    """A sentence as JSON (RFC 9457), for what is no page; its scripts read the `error`."""
+    name, text = key.removeprefix("error."), messages("en")(key)
+    content = {
+        "type": f"urn:evalui:error:{name}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": text,
+        "key": name,
+        "error": text,
+    }
+    return JSONResponse(content, status, headers, media_type="application/problem+json")

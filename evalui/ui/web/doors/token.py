@@ -8,14 +8,13 @@ from urllib.parse import quote, unquote_plus
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.access import ANONYMOUS, Person
-from evalui.messages import messages
 from evalui.ui.current_person import acting_as
 from evalui.ui.web.address import cookie_of, is_same
-from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES
+from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES, problem
 from evalui.ui.web.doors.guests import Guests
 from evalui.ui.web.middleware import plain_page, route_of
 
@@ -129,8 +128,7 @@ def _unauthorized(scope: Scope) -> Response:
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
     }
-    if scope["method"] not in _TOKEN_METHODS:
-        message = messages("en")("access.about")
-        return JSONResponse({"error": message}, status_code=401, headers=fields)
+    if scope["method"] not in _TOKEN_METHODS or route_of(scope).startswith("/api/"):
+        return problem("access.about", 401, fields)
     page = plain_page("access.title", lambda t: t("access.about"))
     return HTMLResponse(page, status_code=401, headers=fields)
