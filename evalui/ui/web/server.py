@@ -128,7 +128,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
-    return guarded(app, settings, monitoring, database)
+    return guarded(app, settings, monitoring)
 
 
 def _page(language: Language, documents: WatchedDocuments) -> Route:
