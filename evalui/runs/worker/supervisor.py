@@ -176,7 +176,7 @@ def supervise(
     """
     if device:
         visible_device(device)
-    configure_log(logging.INFO)
+    configure_log(logging.INFO, settings.log)
     ending = threading.Event()
 
     def end(number: int, frame: FrameType | None) -> None:

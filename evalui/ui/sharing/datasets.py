@@ -19,7 +19,7 @@ def dataset_rights(service: AppService, t: Messages, upload: str) -> Html | None
     switches = team_switches(service, t, "dataset", upload_of(upload))
     if switches is None:
         return None
-    return el("details", el("summary", t("teams.title")), switches, cls="gap-s")
+    return el("details", el("summary", t("teams.title")), switches, cls="card ds")
 
 
 def team_datasets(service: AppService, t: Messages) -> Html | None:
