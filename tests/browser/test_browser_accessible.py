@@ -14,6 +14,7 @@ PAGES = (
     "run={run}&tab=runs",
     "tab=results",
     "run={run}&tab=results",
+    "run={run}&tab=results&panel=share",
     "run={run}&tab=results&sub=samples",
     "run={run}&tab=results&sub=bias",
     "run={run}&tab=results&sub=statistics",
@@ -28,7 +29,7 @@ JUDGED = (
     "run={run}&tab=arena&sub=duels",
     "run={run}&tab=annotate",
 )
-_FOUND = """async () => {
+FOUND = """async () => {
   const found = await axe.run(document, { resultTypes: ["violations"] });
   return found.violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
@@ -42,7 +43,7 @@ def violations(tab: Any, address: str, theme: str) -> list[str]:
     tab.goto(f"{address}&__theme={theme}")
     tab.wait_for_function("document.body.dataset.ready !== undefined")
     tab.evaluate(AXE.read_text(encoding="utf-8"))
-    return tab.evaluate(_FOUND)
+    return tab.evaluate(FOUND)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
