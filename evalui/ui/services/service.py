@@ -28,7 +28,6 @@ from evalui.report.export.formats import require_installed
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
-from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.records import CellRow, RunRow
@@ -45,16 +44,22 @@ from evalui.runs.database.throughput import (
     throughputs,
 )
 from evalui.runs.database.trials import read_result, read_results
-from evalui.runs.database.votes import read_run_verdicts
+from evalui.runs.database.voting.ballots import VotingPairsCache
+from evalui.runs.database.voting.plans import VoterPairs
+from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.plan import limit_datasets, plan_run
+from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
+from evalui.runs.submission import start_submitted
 from evalui.runs.submit import collect_answers, submit
+from evalui.runs.submitted import SubmittedSpec, locate
+from evalui.scoring.arena.cast_votes import CastVote
 from evalui.settings import Settings
-from evalui.types import CellResult, CellState, Dataset, Language, Sample, Verdict
+from evalui.types import CellResult, CellState, Dataset, Language, Sample
 from evalui.ui.current_person import current_person
 from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
@@ -111,6 +116,7 @@ class AppService:
         self.database = database
         self.models = ModelsService(settings, database)
         self.voting_pairs = VotingPairsCache(database)
+        self.voter_pairs = VoterPairs(database, self.voting_pairs)
         self.uploads = UploadStore(
             settings.uploads, settings.max_upload_mb * 2**20, read_only=settings.read_only
         )
@@ -156,7 +162,7 @@ class AppService:
             NotAllowed: they may not.
             UnknownRun: as `run` does.
         """
-        require(self.person, deed, self.run(run_id).owned if run_id else None)
+        require(self.person, deed, self.run(run_id, deed).owned if run_id else None)
 
     def deeds(self, run: RunRow) -> frozenset[Deed]:
         """What the person may do with a run."""
@@ -276,10 +282,29 @@ class AppService:
             usual=usual_limits(self.settings),
         )
 
-    def run(self, run_id: str) -> RunRow:
-        """A run that the person may see; raises `UnknownRun` if there is none."""
+    def start_spec(self, spec: SubmittedSpec, once: RequestKey | None = None) -> str:
+        """Queue the run of a specification with uploads and return its id, that of an earlier
+        one for the same request; raises as `plan`, and `SpecError` for a path.
+        """
+        self.require("start")
+        with self.database.reading() as connection:
+            if once and (earlier := once.run_of(connection, self.owner)):
+                return earlier
+        located = locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
+        return start_submitted(
+            self.database,
+            located,
+            self.catalog(),
+            self.person,
+            limits=self._limits,
+            usual=usual_limits(self.settings),
+            once=once,
+        )
+
+    def run(self, run_id: str, deed: Deed = "see") -> RunRow:
+        """A run that the person may see or do this with; raises `UnknownRun` if there is none."""
         row = self.runs.read(run_id)
-        if not may(self.person, "see", row.owned):
+        if not may(self.person, "see", row.owned) and not may(self.person, deed, row.owned):
             raise UnknownRun("no-run", run=run_id)
         return row
 
@@ -445,6 +470,6 @@ class AppService:
             summary_of=summary_reader(self.database, run_id),
         )
 
-    def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
+    def votes(self, run_id: str) -> dict[str, tuple[CastVote, ...]]:
         """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
         return read_run_verdicts(self.database, run_id)

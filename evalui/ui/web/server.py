@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 
 from evalui import __version__
 from evalui.accounts.notes.sending import NoticeSender
+from evalui.api.application import PREFIX, create_api
 from evalui.errors import DataError, EvaluiError, StoreError
 from evalui.logs import configure_log
 from evalui.messages import LANGUAGES
@@ -38,6 +39,7 @@ from evalui.ui.web.documents import document
 from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
+from evalui.ui.web.guest_pages import add_guest_pages
 from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
 from evalui.ui.web.middleware import plain_page, status_of
 from evalui.ui.web.monitoring import Monitoring
@@ -119,13 +121,14 @@ def create_app(settings: Settings) -> ASGIApp:
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
+    app.mount(PREFIX, create_api(service))
     documents = WatchedDocuments(_make(shells, attachment, workers))
     for shell in shells:
         app.get(f"/{shell.language}/")(_page(shell.language, documents))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
-    return guarded(app, settings, monitoring)
+    return guarded(app, settings, monitoring, database)
 
 
 def _page(language: Language, documents: WatchedDocuments) -> Route:
@@ -165,6 +168,7 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     add_downloads(app, service)
     add_shared_pages(app, service)
     add_account_page(app, service)
+    add_guest_pages(app, service)
     app.get("/healthz")(_health(service))
     app.add_exception_handler(EvaluiError, _problem(service))
 
