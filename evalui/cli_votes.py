@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 def add_votes_commands(commands: Any, load_settings: "Callable[[], Settings]") -> None:
     """Add both commands to the subparsers of `evalui`."""
     votes = commands.add_parser("votes", help="print what people voted on a run")
-    votes.add_argument(
-        "--csv", action="store_true", help="as CSV (default: JSON Lines)"
-    )
+    votes.add_argument("--csv", action="store_true", help="as CSV (default: JSON Lines)")
     votes.set_defaults(command=_votes)
     assign = commands.add_parser("assign", help="assign the pairs of a run to people")
     assign.add_argument(

@@ -20,7 +20,7 @@ from evalui.runs.database import queue
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells, read_left_out, read_runs
 from evalui.runs.database.throughput import remaining_seconds
-from evalui.runs.database.votes import (
+from evalui.runs.database.voting.votes import (
     VoteInput,
     cast_vote,
     next_ballots,
@@ -183,7 +183,7 @@ def read_ballot(run_id: str, service: Service) -> BallotShown:
     """The next pair of answers for the sender to vote on, without the names of models."""
     service.require("annotate", run_id)
     database, voter = service.database, service.owner
-    pairs = service.voting_pairs.of_run(run_id)
+    pairs = service.voter_pairs.of_voter(run_id, service.owner)
     progress = read_voting_progress(database, run_id, voter, pairs=pairs)
     shown = next(iter(next_ballots(database, run_id, voter, pairs=pairs, count=1)), None)
     return BallotShown(
@@ -202,7 +202,7 @@ def vote(run_id: str, sent: VoteSent, service: Service) -> None:
     """Vote on a pair; a second vote of the sender on it replaces the first."""
     service.require("annotate", run_id)
     mark = VoteInput(sent.pair, sent.choice, sent.comment, sent.seconds)
-    pairs = service.voting_pairs.of_run(run_id)
+    pairs = service.voter_pairs.of_voter(run_id, service.owner)
     cast_vote(service.database, run_id, service.owner, mark, pairs=pairs)
 
 
