@@ -12,7 +12,15 @@ from evalui.access import Right
 from evalui.accounts.teams import grant, revoke
 from evalui.api.events import RunFeeds, progress_of
 from evalui.api.problems import Service, Words
-from evalui.api.schemas import BallotShown, CellProgress, RightsSent, RunDetail, RunPage, VoteSent
+from evalui.api.schemas import (
+    BallotShown,
+    CellProgress,
+    RightsSent,
+    RunDetail,
+    RunPage,
+    VotersSent,
+    VoteSent,
+)
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
@@ -34,6 +42,7 @@ from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CellResult
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
+from evalui.ui.services.team_votes import assign_people
 from evalui.ui.web.downloads import export_of, votes_of
 
 _MAX_KEY = 200  # characters
@@ -195,6 +204,12 @@ def read_ballot(run_id: str, service: Service) -> BallotShown:
         voted=progress.own_votes,
         pairs=progress.pairs,
     )
+
+
+@router.put("/{run_id}/voters", status_code=204)
+def assign_voters(run_id: str, sent: VotersSent, service: Service) -> None:
+    """Assign the pairs of a run to named people; for its owner and administrators."""
+    assign_people(service, run_id, sent.people, sent.overlap)
 
 
 @router.post("/{run_id}/votes", status_code=204)

@@ -152,6 +152,13 @@ class RightsSent(_Sent):
     rights: list[Right]
 
 
+class VotersSent(_Sent):
+    """Each pair of a run is voted on by `overlap` of these people; none named: by all who may."""
+
+    people: list[str]
+    overlap: int = Field(default=1, ge=1, le=100)
+
+
 class VoteSent(_Sent):
     """A vote on the pair of a ballot: `a` is what stood left, `b` right; `seconds` were spent."""
 
