@@ -13,8 +13,9 @@ from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
+from evalui.models.catalog import describe
 from evalui.modes import MODES
-from evalui.runs.cells import CellPlan
+from evalui.runs.cells import CellPlan, Describe
 from evalui.runs.contest import AnswersSpec, CollectedAnswers
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -115,16 +116,17 @@ def submit(
     owner: str = LOCAL,
     *,
     collected: Sequence[CollectedAnswers] = (),
+    describe: Describe = describe,
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
 
-    `collected` is what `collect_answers` found.
+    `collected` is what `collect_answers` found, `describe` states what is known of a model.
 
     Raises:
         SpecError, UnknownName: see `plan_run`; nothing is kept then.
     """
     datasets = limit_datasets({key: upload.dataset for key, upload in loaded.items()}, spec)
-    plans = plan_run(spec, datasets, catalog, collected)
+    plans = plan_run(spec, datasets, catalog, collected, describe=describe)
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
