@@ -16,6 +16,8 @@ Scope = Literal["read", "write"]
 Right = Literal["view", "run", "annotate"]
 Deed = Literal["see", "run", "annotate", "change", "start", "add_models", "administer"]
 
+DEEDS_WITH_A_THING: tuple[Deed, ...] = ("see", "run", "annotate", "change")
+
 LOCAL = "local"  # the owner of everything on a server that one person uses
 _LEAST_ROLE: Mapping[Deed, Role] = {
     "see": "reader",

@@ -45,6 +45,10 @@ class Settings(BaseSettings):
     # server, "proxy" for those that a proxy before it names.
     auth: Literal["token", "password", "proxy"] = "token"
 
+    # The most memory and time that one request may take of a process that reads uploaded files.
+    parse_memory_mb: int = Field(default=4096, ge=512)
+    parse_seconds: float = Field(default=120.0, gt=0)
+
     @property
     def database(self) -> Path:
         """The SQLite file of runs, datasets and cached responses."""

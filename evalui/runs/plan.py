@@ -42,8 +42,8 @@ def plan_run(
     """All cells of a run, those of one model together, so that it is loaded once.
 
     Answers that are there already follow the models, and the judges come last. `datasets` are
-    what `spec.datasets` name, by `DatasetSpec.key`, `collected` what `spec.answers` name; `describe`
-    states what is known of a model.
+    what `spec.datasets` name, by `DatasetSpec.key`, `collected` what `spec.answers` name.
+    `describe` states what is known of a model.
 
     Raises:
         SpecError: two datasets, contestants or modes are the same, a dataset has fewer worked

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from evalui.access import LOCAL, LOCAL_PERSON, Person, may
 from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.bundle import config_entries, load
 from evalui.datasets.columns import with_columns
@@ -20,7 +21,6 @@ from evalui.runs.contest import AnswersSpec, CollectedAnswers
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.records import LOCAL, may_see
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.trials import read_result
 from evalui.runs.plan import limit_datasets, plan_run
@@ -93,17 +93,17 @@ def collect_answers(
     *,
     base: Path = Path(),
     limits: Limits = Limits(),  # noqa: B008 (frozen)
-    owner: str = LOCAL,
+    person: Person = LOCAL_PERSON,
 ) -> tuple[CollectedAnswers, ...]:
     """The answers that `spec.answers` names; paths are relative to `base`.
 
     Raises:
         DataError: a file cannot be used.
         SpecError: an entry names no source, or no dataset of the run, or has no answer to it.
-        UnknownRun: the earlier run is not there, or belongs to another user.
+        UnknownRun: the earlier run is not there, or not for this person to see.
     """
     return tuple(
-        _collect_one(database, spec, wanted, datasets, base, limits, owner)
+        _collect_one(database, spec, wanted, datasets, base, limits, person)
         for wanted in spec.answers
     )
 
@@ -181,7 +181,7 @@ def _collect_one(
     datasets: Mapping[str, Dataset],
     base: Path,
     limits: Limits,
-    owner: str,
+    person: Person,
 ) -> CollectedAnswers:
     source = _answered_dataset(wanted, datasets)
     samples = datasets[source].samples
@@ -194,7 +194,7 @@ def _collect_one(
         _reject_faults(spec, wanted, answered)
         answers, unknown = answered.answers, len(answered.unknown)
     else:
-        answers, unknown = _earlier_answers(database, wanted, samples, owner), 0
+        answers, unknown = _earlier_answers(database, wanted, samples, person), 0
     if not answers:
         raise SpecError("answers-none", model=wanted.model, dataset=datasets[source].name)
     return CollectedAnswers(wanted.model, source, answers, unknown)
@@ -226,10 +226,10 @@ def _answered_dataset(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> s
 
 
 def _earlier_answers(
-    database: Database, wanted: AnswersSpec, samples: Sequence[Sample], owner: str
+    database: Database, wanted: AnswersSpec, samples: Sequence[Sample], person: Person
 ) -> Mapping[str, tuple[str, ...]]:
-    """What the model answered in an earlier run of this owner, to questions that are the same."""
-    if not may_see(read_run(database, wanted.run).owner, owner):
+    """What the model answered in an earlier run, to questions that are the same."""
+    if not may(person, "see", read_run(database, wanted.run).owned):
         raise UnknownRun("no-run", run=wanted.run)
     questions = {sample.id: _question_key(sample) for sample in samples}
     by_sample: dict[str, tuple[str, ...]] = {}

@@ -18,6 +18,7 @@ from evalui.types import Language
 from evalui.ui.components.form import Form, field_value, field_values, read_form
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import LOGO, note
+from evalui.ui.deeds import required_deed
 from evalui.ui.services.gallery import read_gallery
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
@@ -102,6 +103,7 @@ class AppShell:
         try:
             tab, live = self.tab(name), self.service.queued_runs()
             with self._still_there(action.form):
+                self._require(name, action)
                 shown = tab.act(action) if action.do else tab.render(action.form)
         except EvaluiError as error:
             problem = self._problem(error)
@@ -111,6 +113,12 @@ class AppShell:
             data_kind="page" if shown else "problem" if problem else "same",
             data_live=live,
         )
+
+    def _require(self, tab: str, action: Action) -> None:
+        """Raise `NotAllowed` unless the person may do what an action does."""
+        required = required_deed(tab, action)
+        run = action.value(required.run) if required.run else ""
+        self.service.require(required.deed, run)
 
     def top_bar(self, shown: str, form: Form) -> Html:
         """Brand, tabs, language and theme, in one line."""

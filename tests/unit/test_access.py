@@ -3,7 +3,16 @@ from typing import get_args
 
 import pytest
 
-from evalui.access import LOCAL_PERSON, ANONYMOUS, Deed, Owned, Person, may, require
+from evalui.access import (
+    ANONYMOUS,
+    DEEDS_WITH_A_THING,
+    LOCAL_PERSON,
+    Deed,
+    Owned,
+    Person,
+    may,
+    require,
+)
 from evalui.errors import NotAllowed
 
 OWNER = Person("ann", "annotator")
@@ -17,19 +26,18 @@ THING = Owned(
     run="r1",
 )
 DEEDS: tuple[Deed, ...] = get_args(Deed)
-ON_A_THING: tuple[Deed, ...] = ("see", "run", "annotate", "change")
 
 PEOPLE = {
     "nobody": (ANONYMOUS, set()),
     "reader of no team": (Person("eve", "reader"), set()),
     "annotator of no team": (Person("eve", "annotator"), set()),
     "operator of no team": (Person("eve", "operator"), set()),
-    "owner": (OWNER, set(ON_A_THING)),
+    "owner": (OWNER, set(DEEDS_WITH_A_THING)),
     "owner who may only look now": (Person("ann", "reader"), {"see"}),
     "owner by a token that reads": (Person("ann", "admin", scope="read"), {"see"}),
-    "administrator": (Person("adm", "admin"), set(ON_A_THING)),
+    "administrator": (Person("adm", "admin"), set(DEEDS_WITH_A_THING)),
     "administrator by a token that reads": (Person("adm", "admin", scope="read"), {"see"}),
-    "alone": (LOCAL_PERSON, set(ON_A_THING)),
+    "alone": (LOCAL_PERSON, set(DEEDS_WITH_A_THING)),
     "viewer": (Person("eve", "annotator", frozenset({"viewers"})), {"see"}),
     "runner": (Person("eve", "annotator", frozenset({"runners"})), {"see", "run"}),
     "voter": (Person("eve", "annotator", frozenset({"voters"})), {"see", "annotate"}),
@@ -40,7 +48,7 @@ PEOPLE = {
 }
 
 
-@pytest.mark.parametrize(("who", "deed"), list(product(PEOPLE, ON_A_THING)))
+@pytest.mark.parametrize(("who", "deed"), list(product(PEOPLE, DEEDS_WITH_A_THING)))
 def test_who_may_do_what_with_a_thing(who: str, deed: Deed):
     person, allowed = PEOPLE[who]
     assert may(person, deed, THING) is (deed in allowed)

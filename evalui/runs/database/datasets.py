@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from sqlite3 import Connection, Row
 from typing import get_args
 
+from evalui.access import LOCAL
 from evalui.errors import StoreError
 from evalui.runs.database.codec import dataset_key, decode_sample, encode_sample
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import LOCAL
 from evalui.types import Dataset, DatasetKind, Sample
 
 

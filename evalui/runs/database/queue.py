@@ -9,12 +9,13 @@ import time
 from collections.abc import Sequence
 from sqlite3 import Connection
 
+from evalui.access import LOCAL
 from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
 from evalui.messages import sentence
 from evalui.runs.cells import CellPlan
 from evalui.runs.database.codec import decode_sentence, encode_left_out, encode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import LOCAL, Lease, RunRow
+from evalui.runs.database.records import Lease, RunRow
 from evalui.runs.database.runs import read_run
 from evalui.runs.spec import RunSpec, write_spec
 from evalui.types import LeftOut

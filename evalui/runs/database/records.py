@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from evalui.access import Owned, Right
 from evalui.types import Cell, CellState, RunState, Sample, Trial
 
 TrialOutcome = Literal["right", "wrong", "unreadable", "tied"]
@@ -11,14 +12,6 @@ OutcomeFilter = Literal[
     "", "wrong", "right", "order_sensitive", "unreadable", "tied", "answered", "empty", "cut"
 ]
 QuestionSort = Literal["file", "worst", "best"]  # of written answers: by ROUGE-L's f
-
-
-LOCAL = "local"  # the owner of everything in single-user mode
-
-
-def may_see(owner: str, user: str) -> bool:
-    """Whether `user` may see what belongs to `owner`."""
-    return owner == user
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +31,8 @@ class RunRow:
     """One run. Times are seconds since 1970, None if not yet. `spec` is its JSON.
 
     `done` and `total` count trials over all cells that can run. `cancelling`: its owner has
-    stopped it and its worker has not noticed yet. `attempt` counts the claims.
+    stopped it and its worker has not noticed yet. `attempt` counts the claims. `rights` are those
+    of teams, by team.
     """
 
     id: str
@@ -56,6 +50,12 @@ class RunRow:
     revision: int
     done: int
     total: int
+    rights: Mapping[str, frozenset[Right]]
+
+    @property
+    def owned(self) -> Owned:
+        """The run as `access.may` knows it."""
+        return Owned(self.owner, self.rights, run=self.id)
 
     @property
     def lease(self) -> Lease:

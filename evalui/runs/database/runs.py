@@ -2,22 +2,31 @@
 
 import json
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from sqlite3 import Row
 from typing import Any
 
+from evalui.access import LOCAL_PERSON, Person, Right
 from evalui.errors import UnknownRun
 from evalui.runs.database.codec import decode_left_out, decode_sentence
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import LOCAL, CellRow, RunRow, WorkerRow
+from evalui.runs.database.records import CellRow, RunRow, WorkerRow
 from evalui.runs.signature import with_fingerprint
 from evalui.runs.spec import ModeSpec
 from evalui.types import Cell, LeftOut
 
 _RUNS_SQL = """
     SELECT r.*, coalesce(sum(c.done), 0) AS done,
-        coalesce(sum(c.total) FILTER (WHERE c.state != 'impossible'), 0) AS total
+        coalesce(sum(c.total) FILTER (WHERE c.state != 'impossible'), 0) AS total,
+        (SELECT json_group_array(json_array(team, right_)) FROM team_right
+         WHERE kind = 'run' AND thing = r.id) AS rights
     FROM run r LEFT JOIN cell c ON c.run = r.id
+"""
+_SEEN_BY_SQL = """
+    WHERE r.owner = ? OR r.id IN (
+        SELECT thing FROM team_right
+        WHERE kind = 'run' AND team IN (SELECT value FROM json_each(?))
+    )
 """
 WORKER_TIMEOUT_S = 20.0  # a worker that has reported nothing for so long is not there
 _NO_MODE = ("no-open-mode", "no-choice-mode")
@@ -31,11 +40,11 @@ def read_run(database: Database, run_id: str) -> RunRow:
     return _run_row(row)
 
 
-def read_runs(database: Database, owner: str = LOCAL) -> list[RunRow]:
-    """The runs of an owner, newest first."""
+def read_runs(database: Database, person: Person = LOCAL_PERSON) -> list[RunRow]:
+    """The runs of a person and of their teams, newest first."""
     rows = database.rows(
-        _RUNS_SQL + "WHERE r.owner = ? GROUP BY r.id ORDER BY r.created DESC, r.rowid DESC",
-        (owner,),
+        _RUNS_SQL + _SEEN_BY_SQL + "GROUP BY r.id ORDER BY r.created DESC, r.rowid DESC",
+        (person.name, json.dumps(sorted(person.teams))),
     )
     return [_run_row(row) for row in rows]
 
@@ -129,7 +138,15 @@ def _run_row(row: Row) -> RunRow:
     values: dict[str, Any] = {name: row[name] for name in RunRow.__slots__}
     values["cancelling"] = bool(row["cancelling"])
     values["error"] = decode_sentence(row["error"])
+    values["rights"] = _rights(row["rights"])
     return RunRow(**values)
+
+
+def _rights(encoded: str) -> Mapping[str, frozenset[Right]]:
+    rights: dict[str, frozenset[Right]] = {}
+    for team, right in json.loads(encoded):
+        rights[team] = rights.get(team, frozenset()) | {right}
+    return rights
 
 
 def _cell_row(row: Row) -> CellRow:

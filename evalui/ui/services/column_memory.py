@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -12,12 +12,17 @@ from evalui.errors import DataError
 
 
 class ColumnMemory:
-    """The choices of one user, in a file of theirs below `folder`; none are kept if `read_only`."""
+    """The choices of whoever `owner` names, in a file of theirs; none are kept if `read_only`."""
 
-    def __init__(self, folder: Path, owner: str, *, read_only: bool = False) -> None:
-        # The owner's name comes from a login: never a path.
-        self._path = folder / f"{hashlib.sha256(owner.encode()).hexdigest()[:16]}.json"
+    def __init__(self, folder: Path, owner: Callable[[], str], *, read_only: bool = False) -> None:
+        self._folder = folder
+        self._owner = owner
         self._read_only = read_only
+
+    @property
+    def _path(self) -> Path:
+        # The owner's name comes from a login: never a path.
+        return self._folder / f"{hashlib.sha256(self._owner().encode()).hexdigest()[:16]}.json"
 
     def recall(self, headers: Sequence[str]) -> str:
         """What was remembered for these headers, "" if nothing was."""
@@ -33,8 +38,8 @@ class ColumnMemory:
             raise DataError("read-only")
         kept = self._read() | {_key(headers): columns}
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, unfinished = tempfile.mkstemp(dir=self._path.parent)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, unfinished = tempfile.mkstemp(dir=self._folder)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump({key: text for key, text in kept.items() if text}, file)
             Path(unfinished).replace(self._path)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalui.access import Owned, Person, may
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry, traits_of
@@ -28,7 +29,7 @@ from evalui.models.user_catalog import (
     remove_model,
 )
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import WorkerRow, may_see
+from evalui.runs.database.records import WorkerRow
 from evalui.runs.database.runs import read_run, read_workers
 from evalui.runs.database.throughput import throughputs
 from evalui.runs.database.usage import waiting_models
@@ -232,9 +233,9 @@ class ModelsService:
         """The memory of this machine, now."""
         return Hardware(devices.machine_memory(), devices.gpus())
 
-    def workers(self, owner: str) -> list[WorkerView]:
+    def workers(self, person: Person) -> list[WorkerView]:
         """The workers, as this person may see them."""
-        return [self._worker_view(row, owner) for row in read_workers(self._database)]
+        return [self._worker_view(row, person) for row in read_workers(self._database)]
 
     def footprint(self, state: ModelState, hardware: Hardware) -> Footprint | None:
         """What a model will take, None if that is not known."""
@@ -256,19 +257,19 @@ class ModelsService:
     def _entry(self, name: str) -> ModelEntry:
         return find_entry(self.catalog(), name)
 
-    def _worker_view(self, row: WorkerRow, owner: str) -> WorkerView:
+    def _worker_view(self, row: WorkerRow, person: Person) -> WorkerView:
         if row.run:
             try:
                 run = read_run(self._database, row.run)
             except EvaluiError:  # deleted just now
                 return WorkerView(row, visible=False)
-            seen = may_see(run.owner, owner)
+            seen = may(person, "see", run.owned)
             return WorkerView(row, seen, run.name if seen else "")
         trial = model_tests.model_test_of_worker(self._database, row.name)
         # A worker tells that it is busy and its trial that it is taken at different moments: what
         # belongs to nobody may be somebody else's.
         return WorkerView(
-            row, not row.is_busy or (trial is not None and may_see(trial.owner, owner))
+            row, not row.is_busy or (trial is not None and may(person, "see", Owned(trial.owner)))
         )
 
 

@@ -1,28 +1,31 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
 from collections.abc import AsyncGenerator, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from functools import cached_property, partial
-from pathlib import Path
+from functools import partial
 
-from evalui.datasets import bundle, health
-from evalui.datasets.base import Layout, Limits, LoadResult
-from evalui.datasets.columns import ColumnTable
-from evalui.datasets.health import ChoiceHealth, OpenHealth
-from evalui.errors import FaultyRows, SpecError, UnknownRun
+from evalui.access import (
+    ANONYMOUS,
+    DEEDS_WITH_A_THING,
+    LOCAL_PERSON,
+    Deed,
+    Person,
+    may,
+    require,
+)
+from evalui.datasets.base import Layout
+from evalui.errors import UnknownRun
 from evalui.models.base import ModelEntry, traits_of
-from evalui.models.catalog import ModelState
+from evalui.models.catalog import ModelState, describe
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report, with_votes
 from evalui.report.export.formats import require_installed
-from evalui.runs.cells import CellPlan
-from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_dataset
-from evalui.runs.database.records import LOCAL, CellRow, RunRow, may_see
+from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import (
     count_runs,
     read_cells,
@@ -30,40 +33,28 @@ from evalui.runs.database.runs import (
     read_revision,
     read_run,
 )
-from evalui.runs.database.throughput import (
-    count_cached,
-    loading_times,
-    throughputs,
-)
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_run_verdicts
-from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.kept_summaries import summary_reader
-from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.results_cache import ResultCache
-from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
-from evalui.runs.submit import collect_answers, submit
+from evalui.runs.spec import RunSpec, read_spec
 from evalui.settings import Settings
-from evalui.types import CellResult, CellState, Dataset, Language, Sample, Verdict
-from evalui.ui.services.answers import AnswersService
+from evalui.types import CellResult, CellState, Language, Sample, Verdict
+from evalui.ui.current_person import current_person
 from evalui.ui.services.column_memory import ColumnMemory
 from evalui.ui.services.exports import ExportProcesses, estimate_sizes, export_command
+from evalui.ui.services.files.reader import FileReader
+from evalui.ui.services.files.runners import FileRunner, FilesHere
+from evalui.ui.services.files.views import KnownModels, PlannedRun, UploadView
 from evalui.ui.services.models_service import ModelsService
 from evalui.ui.services.moments import MomentaryRuns
 from evalui.ui.services.run_form import AnswerSource, RunForm
 from evalui.ui.services.run_labels import LIVE_STATES, file_name
 from evalui.ui.services.samples import open_sample_form, sample_form
 from evalui.ui.services.uploads import (
-    OPEN_SAMPLE,
     UploadStore,
-    dataset_ids,
-    entry_of,
-    is_whole,
     open_sample,
-    part_of,
     sample_archive,
-    sample_files,
-    upload_of,
 )
 
 NamedParts = tuple[str, Iterable[bytes]]
@@ -77,24 +68,18 @@ _CACHE_BYTES = 3 * 2**27
 _PAGE_BYTES = 2**26  # bytes of pages that do
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """A run form worked out: its specification, its data by source, its cells, and its cost."""
-
-    spec: RunSpec
-    loaded: dict[str, LoadResult]
-    plans: tuple[CellPlan, ...]
-    cost: Estimate
-    collected: tuple[CollectedAnswers, ...] = ()
-
-
 class AppService:
-    """One per server; safe to share between threads."""
+    """One per server; safe to share between threads.
 
-    def __init__(self, settings: Settings, database: Database, owner: str = LOCAL) -> None:
+    What it does is done for whoever sends the request; without a request for LOCAL_PERSON, or on a
+    server with accounts for nobody.
+    """
+
+    def __init__(
+        self, settings: Settings, database: Database, files: FileRunner | None = None
+    ) -> None:
         self.settings = settings
         self.database = database
-        self.owner = owner
         self.models = ModelsService(settings, database)
         self.voting_pairs = VotingPairsCache(database)
         self.uploads = UploadStore(
@@ -104,50 +89,58 @@ class AppService:
         self.pages = ResultCache(_PAGE_BYTES)
         self.runs = MomentaryRuns(database, self.cache)
         self.column_memory = ColumnMemory(
-            settings.data_dir / "columns", owner, read_only=settings.read_only
+            settings.data_dir / "columns", lambda: self.owner, read_only=settings.read_only
         )
         self.exports = ExportProcesses(partial(export_command, database.path, settings.models))
-        self.answers = AnswersService(database, self.uploads, owner, cache=self.cache, run=self.run)
-        # Reading a file again for each click would be slow, and it cannot change.
-        self._load = self.cache.memoize(self._read)
-        self._names = self.cache.memoize(self._read_names)
+        runner = files or FilesHere(settings, database)
+        self.files = FileReader(runner, self.uploads, self.cache, lambda: self.person)
         self._report = self.cache.memoize_newest(self._compile)
         self._sizes = self.cache.memoize_newest(self._measure)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._report_without_votes = self.cache.memoize_newest(self._compile_without_votes)
-        self._columns = self.cache.memoize(self._read_columns)
-        self._check = self.cache.memoize(self._examine)
-        self._check_open = self.cache.memoize(self._examine_open)
         self._result = self.cache.memoize_newest(self._read_result)
         # Reports, comparisons and results of one dataset hold the same questions.
         self._questions = self.cache.memoize(self._read_questions)
 
-    def load(self, upload: str, layout: Layout) -> LoadResult:
-        """An upload as a dataset; raises `DataError` if it is none."""
-        return self._load(upload, layout)
+    @property
+    def person(self) -> Person:
+        """Who sends the request."""
+        alone = LOCAL_PERSON if self.settings.auth == "token" else ANONYMOUS
+        return current_person() or alone
 
-    def columns(self, upload: str, sheet: str = "") -> ColumnTable | None:
-        """The columns of an upload, None if it is no table; raises `DataError` as `load` does."""
-        return self._columns(upload, sheet)
+    @property
+    def owner(self) -> str:
+        """The name under which what the person makes is kept."""
+        return self.person.name
 
-    def health(self, upload: str, layout: Layout) -> ChoiceHealth:
-        """What can be known of multiple-choice questions without a model."""
-        return self._check(upload, layout)
+    def require(self, deed: Deed, run_id: str = "") -> None:
+        """Make sure that the person may do a deed, at all or with a run.
 
-    def open_health(self, upload: str, layout: Layout) -> OpenHealth:
-        """What can be known of open questions without a model."""
-        return self._check_open(upload, layout)
+        Raises:
+            NotAllowed: they may not.
+            UnknownRun: as `run` does.
+        """
+        require(self.person, deed, self.run(run_id).owned if run_id else None)
+
+    def deeds(self, run: RunRow) -> frozenset[Deed]:
+        """What the person may do with a run."""
+        return frozenset(deed for deed in DEEDS_WITH_A_THING if may(self.person, deed, run.owned))
+
+    def load(self, upload: str, layout: Layout) -> UploadView:
+        """An upload as a dataset; raises as `FileReader.view`."""
+        return self.files.view(upload, layout)
 
     def parts(self, upload: str) -> tuple[str, ...]:
-        """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""
-        return dataset_ids(upload, self._names(upload))
+        """The datasets of an upload; raises as `FileReader.parts`."""
+        return self.files.parts(upload)
 
     def size(self, upload: str) -> int:
         """The bytes of an upload."""
-        return sum(path.stat().st_size for path in self._paths(upload))
+        return sum(each.stat().st_size for each in self.uploads.paths(self.owner, upload))
 
     def store_upload(self, files: Sequence[tuple[str, bytes]]) -> str:
-        """Store uploaded files and return the id of the upload."""
+        """Store uploaded files and return the id of the upload; raises `NotAllowed` to readers."""
+        self.require("start")
         return self.uploads.store(self.owner, files)
 
     def store_sample(self) -> str:
@@ -157,17 +150,6 @@ class AppService:
     def store_open_sample(self) -> str:
         """Store the shipped open questions as if they had been uploaded."""
         return self.store_upload([open_sample()])
-
-    @cached_property
-    def sample_size(self) -> int:
-        """The questions of the shipped sample, 0 if there is none."""
-        paths = sample_files()
-        return len(bundle.load(paths).dataset.samples) if paths else 0
-
-    @cached_property
-    def open_sample_size(self) -> int:
-        """The shipped open questions, 0 if there are none."""
-        return len(bundle.load([OPEN_SAMPLE]).dataset.samples) if OPEN_SAMPLE.exists() else 0
 
     def catalog(self) -> dict[str, ModelEntry]:
         """The models of the server, those added on the page last."""
@@ -191,65 +173,39 @@ class AppService:
         Raises:
             DataError, SpecError: it cannot be done; the message states why.
         """
-        if not run_form.models and not run_form.answers:
-            raise SpecError("no-model")
-        if not run_form.modes:
-            raise SpecError("no-mode")
-        loaded: dict[str, LoadResult] = {}
-        sources: list[DatasetSpec] = []
-        for upload in run_form.uploads:
-            result = self.load(upload, run_form.layout_of(upload))
-            if not result.dataset.samples:
-                raise FaultyRows("faulty-rows")
-            sources.append(self._source(run_form, upload, result.dataset))
-            loaded[sources[-1].key] = result
-        datasets = {key: result.dataset for key, result in loaded.items()}
-        spec = run_form.run_spec(
-            sources, [self.answers.spec(one, datasets) for one in run_form.answers]
-        )
-        collected = collect_answers(
-            self.database, spec, datasets, limits=self._limits, owner=self.owner
-        )
-        datasets = limit_datasets(datasets, spec)
-        plans = plan_run(spec, datasets, self.catalog(), collected)
-        cost = estimate(
-            plans,
-            datasets,
-            throughputs(self.database),
-            count_cached(self.database, plans, datasets),
-            loading=loading_times(self.database),
-            reply_tokens=usage.mean_reply_tokens(self.database),
-        )
-        return PlannedRun(spec, loaded, plans, cost, collected)
+        return self.files.plan(run_form, self._known_models(run_form))
 
     def start(self, run_form: RunForm) -> str:
         """Queue the run and return its id; raises as `plan` does."""
-        planned = self.plan(run_form)
-        return submit(
-            self.database,
-            planned.spec,
-            planned.loaded,
-            self.catalog(),
-            self.owner,
-            collected=planned.collected,
-        )
+        return self.files.start(run_form, self._known_models(run_form))
+
+    def _known_models(self, run_form: RunForm) -> KnownModels:
+        """Endpoints are known to this process, which has probed them."""
+        catalog = self.catalog()
+        judges = run_form.judging.judges if run_form.judging else []
+        named = [name for name in (*run_form.models, *judges) if name in catalog]
+        return KnownModels(catalog, {name: describe(catalog[name]) for name in named})
 
     def run(self, run_id: str) -> RunRow:
-        """A run of this user; raises `UnknownRun` if there is none, or it is another user's."""
+        """A run that the person may see; raises `UnknownRun` if there is none."""
         row = self.runs.read(run_id)
-        if not may_see(row.owner, self.owner):
+        if not may(self.person, "see", row.owned):
             raise UnknownRun("no-run", run=run_id)
         return row
 
     def state(self, run_id: str = "") -> Hashable:
-        """What a page about a run, or about all runs, depends on beside its address.
+        """What a page about a run, or about all a person sees, depends on beside its address.
 
         Raises:
             UnknownRun: as `run` does.
         """
-        revision = self.run(run_id).revision if run_id else read_revision(self.database)
+        if run_id:  # the same page for all who may do the same
+            row = self.run(run_id)
+            seen: Hashable = row.revision, self.person.role, self.deeds(row)
+        else:
+            seen = read_revision(self.database), self.person
         # Pages say "today", and tokens cost what the catalog says now.
-        return revision, self.models.catalog_stamp(), datetime.now().astimezone().date()
+        return seen, self.models.catalog_stamp(), datetime.now().astimezone().date()
 
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
@@ -305,52 +261,8 @@ class AppService:
             DataError: a file did not come from this page, or is no longer here.
         """
         spec = read_spec(self.run(run_id).spec)
-        uploads = tuple(self._part_of(source) for source in spec.datasets)
-        return spec, uploads, tuple(self.answers.source_of(each) for each in spec.answers)
-
-    @property
-    def _limits(self) -> Limits:
-        return Limits(bytes=self.uploads.limit)
-
-    def _paths(self, upload: str) -> tuple[Path, ...]:
-        return self.uploads.paths(self.owner, upload_of(upload))
-
-    def _read_names(self, upload: str) -> tuple[str, ...]:
-        return tuple(
-            each.name for each in bundle.config_entries(self._paths(upload), limits=self._limits)
-        )
-
-    def _entry(self, upload: str) -> str:
-        return "" if is_whole(upload) else entry_of(upload, self._names(upload_of(upload)))
-
-    def _part_of(self, source: DatasetSpec) -> str:
-        upload = self._upload_of(source.paths)
-        self._paths(upload)  # raises where the files are gone
-        return part_of(upload, source.entry, self._names(upload)) if source.entry else upload
-
-    def _source(self, run_form: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
-        """A dataset of the form as the specification names it."""
-        paths = [str(path) for path in self._paths(upload)]
-        name, digest = dataset.name, dataset.sha256
-        source = run_form.dataset_spec(paths, name=name, sha256=digest, upload=upload)
-        return source.model_copy(update={"entry": self._entry(upload)})
-
-    def _upload_of(self, paths: Sequence[str]) -> str:
-        return self.uploads.id_of(self.owner, [Path(path) for path in paths])
-
-    def _read(self, upload: str, layout: Layout) -> LoadResult:
-        layout = replace(layout, entry=self._entry(upload))
-        return bundle.load(self._paths(upload), layout=layout, limits=self._limits)
-
-    def _read_columns(self, upload: str, sheet: str) -> ColumnTable | None:
-        layout = Layout(sheet=sheet, entry=self._entry(upload))
-        return bundle.read_columns(self._paths(upload), layout=layout, limits=self._limits)
-
-    def _examine(self, upload: str, layout: Layout) -> ChoiceHealth:
-        return health.check_choices(self.load(upload, layout).dataset.samples)
-
-    def _examine_open(self, upload: str, layout: Layout) -> OpenHealth:
-        return health.check_open_questions(self.load(upload, layout).dataset.samples)
+        uploads = tuple(self.files.part_of(source) for source in spec.datasets)
+        return spec, uploads, tuple(self.files.source_of(each) for each in spec.answers)
 
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports

@@ -14,7 +14,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evalui.errors import EvaluiError, StoreError, UnknownRun
+from evalui.errors import EvaluiError, NotAllowed, StoreError, UnknownRun
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.html import Html, el, join
 from evalui.ui.web.address import cookie_of, is_same
@@ -98,12 +98,15 @@ def route_of(scope: Scope) -> str:
 
 
 def status_of(error: EvaluiError, otherwise: int = 400) -> int:
-    """The HTTP status of an error: 404 for a run that is not there, 503 for a damaged store.
+    """The HTTP status of an error: 404 for a run that is not there, 403
+    for a deed that is not allowed, 503 for a damaged store.
 
     `otherwise` is that of all others: 400 where the request carries fields, which may be wrong.
     """
     if isinstance(error, UnknownRun):
         return 404
+    if isinstance(error, NotAllowed):
+        return 403
     return 503 if isinstance(error, StoreError) else otherwise
 
 

@@ -14,7 +14,9 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from evalui.access import Person
 from evalui.types import Language
+from evalui.ui.current_person import current_person
 
 MOMENT_S = 0.5  # a document is made again after so many seconds at the earliest
 _PAUSE = 2.0  # and after so many times what the last ones took
@@ -35,7 +37,7 @@ class Document:
         return f'"{hashlib.blake2b(self.content, digest_size=12).hexdigest()}"'
 
 
-Place = tuple[Language, str]  # a language and the query of an address
+Place = tuple[Person | None, Language, str]  # who looks, a language and the query of an address
 Make = Callable[[Language, str, int | None], Document]
 
 
@@ -62,7 +64,7 @@ class WatchedDocuments:
 
     async def answer(self, language: Language, request: Request) -> Response:
         """The document of an address, or that it is the one whose tag the request has."""
-        place = language, str(request.query_params)
+        place = current_person(), language, str(request.query_params)
         seen = request.headers.get("if-none-match")
         is_free = seen is None and self._making < _MAX_OPENED
         shown = await (self._made(place, None) if is_free else self._watched(place))
@@ -108,8 +110,9 @@ class WatchedDocuments:
         return shown
 
     async def _made(self, place: Place, moment: int | None) -> Document:
+        _, language, query = place
         self._making += 1
         try:
-            return await run_in_threadpool(self._make, *place, moment)
+            return await run_in_threadpool(self._make, language, query, moment)
         finally:
             self._making -= 1

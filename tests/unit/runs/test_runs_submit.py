@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from runs_examples import CATALOG, spec
 
+from evalui.access import LOCAL_PERSON, Person
 from evalui.errors import DataError, FaultyRows, SpecError, UnknownRun
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database.connection import Database
@@ -248,10 +249,12 @@ def open_run(**answers: object) -> RunSpec:
     )
 
 
-def collect_in(folder: Path, database: Database, asked: RunSpec) -> tuple[CollectedAnswers, ...]:
+def collect_in(
+    folder: Path, database: Database, asked: RunSpec, person: Person = LOCAL_PERSON
+) -> tuple[CollectedAnswers, ...]:
     loaded = read_datasets(asked, base=folder)
     datasets = {key: upload.dataset for key, upload in loaded.items()}
-    return collect_answers(database, asked, datasets, base=folder)
+    return collect_answers(database, asked, datasets, base=folder, person=person)
 
 
 def test_answers_in_a_file_are_collected_by_question(answered: Path, database: Database) -> None:
@@ -280,7 +283,7 @@ def test_answers_of_another_users_run_do_not_exist(answered: Path, database: Dat
     loaded = read_datasets(first, base=answered)
     run_id = submit(database, first, loaded, CATALOG, "somebody", collected=found)
     with pytest.raises(UnknownRun):
-        collect_in(answered, database, open_run(run=run_id))
+        collect_in(answered, database, open_run(run=run_id), Person("else", "annotator"))
 
 
 @pytest.mark.parametrize(

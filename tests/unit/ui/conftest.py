@@ -1,17 +1,20 @@
 """A desk with scripted models, a small file, and a finished run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ui_examples import GOOD, MODELS
 
+from evalui.access import Person
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
+from evalui.ui.current_person import acting_as
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 
@@ -58,3 +61,10 @@ def finished(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., s
         return run_id
 
     return run
+
+
+@pytest.fixture
+def become() -> Iterator[Callable[[str], None]]:
+    """Let all that follows in the test be done by the person of a name, an annotator."""
+    with ExitStack() as people:
+        yield lambda name: people.enter_context(acting_as(Person(name, "annotator")))

@@ -11,6 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
+from evalui.access import Person
 from evalui.errors import DataError
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
@@ -31,8 +32,8 @@ _log = logging.getLogger(__name__)
 class FileRunner(Protocol):
     """Calls methods of `FileWork`."""
 
-    def ask(self, owner: str, upload: str, method: str, *arguments: object) -> Any:
-        """What a method returns for an owner and more arguments; `upload` is the one it reads most.
+    def ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
+        """What a method returns for a person and more arguments; `upload` is the one it reads most.
 
         Raises:
             DataError: it took too much memory or time; and whatever the method raises.
@@ -56,10 +57,10 @@ class FilesHere:
 
         self.work = FileWork(settings, database)
 
-    def ask(self, owner: str, upload: str, method: str, *arguments: object) -> Any:
+    def ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
         """As `FileRunner` states."""
         del upload  # there is one process only
-        return getattr(self.work, method)(owner, *arguments)
+        return getattr(self.work, method)(person, *arguments)
 
     def warm(self) -> None:
         """Nothing is to be started."""
@@ -79,10 +80,10 @@ class FileProcesses:
         self._lock = threading.Lock()  # protects which slot is chosen
         self._slots = [_Slot(settings) for _ in range(count)]
 
-    def ask(self, owner: str, upload: str, method: str, *arguments: object) -> Any:
+    def ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
         """As `FileRunner` states."""
-        with self._chosen(owner, upload) as slot:
-            answer = slot.ask(FileRequest(method, (owner, *arguments)))
+        with self._chosen(person.name, upload) as slot:
+            answer = slot.ask(FileRequest(method, (person, *arguments)))
         if answer.error:
             raise answer.error
         return answer.value
@@ -154,7 +155,11 @@ class _Slot:
                 had_worked, code = self._has_worked, self._end()
                 # It may have ended for want of work, or for the memory that earlier files took.
                 is_over = answer is None and code == 0
-                if not (is_over or had_worked) or code == -signal.SIGALRM or (answer and answer.failure):
+                if (
+                    not (is_over or had_worked)
+                    or code == -signal.SIGALRM
+                    or (answer and answer.failure)
+                ):
                     raise self._problem(answer, code)
                 self._start()
                 answer = self._exchange(request)

@@ -116,7 +116,7 @@ class KnownModels:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
-    """One cell of a run that could start: see `CellPlan`. `fits`: the mode is meant for the file."""
+    """A cell of a run that could start, see `CellPlan`; `fits`: its mode is meant for the file."""
 
     model: str
     mode: str

@@ -6,8 +6,8 @@ It holds whole datasets, so a server has it done by processes of its own, see `p
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 
+from evalui.access import Person
 from evalui.datasets import bundle
 from evalui.datasets.base import Layout, Limits, LoadResult
 from evalui.datasets.columns import ColumnTable
@@ -44,7 +44,7 @@ from evalui.ui.services.files.views import (
     UploadView,
 )
 from evalui.ui.services.run_form import AnswerSource, RunForm
-from evalui.ui.services.uploads import UploadStore, dataset_ids, entry_of, is_whole, upload_of
+from evalui.ui.services.uploads import UploadStore, entry_of, is_whole, upload_of
 
 _CACHE_BYTES = 3 * 2**27  # of files that were read; the newest stays whatever its size
 _SHOWN_SAMPLES = 10
@@ -52,7 +52,7 @@ _SHOWN_GROUPS = 1000  # subjects or capabilities
 
 
 class FileWork:
-    """What is done with the files of all owners; every method is given the owner first."""
+    """What is done with the files of all owners; every method is given the person first."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self._database = database
@@ -64,61 +64,61 @@ class FileWork:
         self._load = cache.memoize(self._read)
         self._names = cache.memoize(self._read_names)
 
-    def names(self, owner: str, upload: str) -> tuple[str, ...]:
+    def names(self, person: Person, upload: str) -> tuple[str, ...]:
         """The entries of the configurations in an upload, () without one.
 
         Raises:
             DataError: it cannot be read, or is not there.
         """
-        return self._names(owner, upload)
+        return self._names(person.name, upload)
 
-    def view(self, owner: str, upload: str, layout: Layout) -> UploadView:
+    def view(self, person: Person, upload: str, layout: Layout) -> UploadView:
         """What pages show of an upload; raises `DataError` if it is no dataset."""
-        return _view(self._load(owner, upload, layout))
+        return _view(self._load(person.name, upload, layout))
 
-    def columns(self, owner: str, upload: str, sheet: str) -> ColumnTable | None:
+    def columns(self, person: Person, upload: str, sheet: str) -> ColumnTable | None:
         """The columns of an upload, None if it is no table; raises `DataError` as `view` does."""
-        layout = Layout(sheet=sheet, entry=self._entry(owner, upload))
-        paths = self._uploads.paths(owner, upload_of(upload))
+        layout = Layout(sheet=sheet, entry=self._entry(person.name, upload))
+        paths = self._uploads.paths(person.name, upload_of(upload))
         return bundle.read_columns(paths, layout=layout, limits=self._limits)
 
     def answers_file(
-        self, owner: str, source: AnswerSource, parts: Sequence[UploadPart]
+        self, person: Person, source: AnswerSource, parts: Sequence[UploadPart]
     ) -> AnswersFile:
         """What a file of answers holds for the open questions it fits best."""
-        return self._answers.file(owner, source, self._datasets(owner, parts))
+        return self._answers.file(person, source, self._datasets(person.name, parts))
 
-    def earlier_runs(self, owner: str, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
+    def earlier_runs(self, person: Person, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
-        return self._answers.earlier_runs(owner, self._datasets(owner, parts))
+        return self._answers.earlier_runs(person, self._datasets(person.name, parts))
 
-    def plan(self, owner: str, run_form: RunForm, models: KnownModels) -> PlannedRun:
+    def plan(self, person: Person, run_form: RunForm, models: KnownModels) -> PlannedRun:
         """What the form would start.
 
         Raises:
             DataError, SpecError: it cannot be done; the message states why.
         """
-        spec, loaded, collected = self._work_out(owner, run_form)
+        spec, loaded, collected = self._work_out(person, run_form)
         datasets = limit_datasets({key: one.dataset for key, one in loaded.items()}, spec)
         plans = plan_run(spec, datasets, models.catalog, collected, describe=models.describe)
         cells = tuple(_planned_cell(plan, datasets) for plan in plans)
         return PlannedRun(cells, self._estimate(plans, datasets))
 
-    def start(self, owner: str, run_form: RunForm, models: KnownModels) -> str:
+    def start(self, person: Person, run_form: RunForm, models: KnownModels) -> str:
         """Queue the run and return its id; raises as `plan` does."""
-        spec, loaded, collected = self._work_out(owner, run_form)
+        spec, loaded, collected = self._work_out(person, run_form)
         return submit(
             self._database,
             spec,
             loaded,
             models.catalog,
-            owner,
+            person.name,
             collected=collected,
             describe=models.describe,
         )
 
     def _work_out(
-        self, owner: str, run_form: RunForm
+        self, person: Person, run_form: RunForm
     ) -> tuple[RunSpec, dict[str, LoadResult], tuple[CollectedAnswers, ...]]:
         """The specification of a form, its data by source, and the answers that are there."""
         if not run_form.models and not run_form.answers:
@@ -128,16 +128,16 @@ class FileWork:
         loaded: dict[str, LoadResult] = {}
         sources: list[DatasetSpec] = []
         for upload in run_form.uploads:
-            result = self._load(owner, upload, run_form.layout_of(upload))
+            result = self._load(person.name, upload, run_form.layout_of(upload))
             if not result.dataset.samples:
                 raise FaultyRows("faulty-rows")
-            sources.append(self._source(owner, run_form, upload, result.dataset))
+            sources.append(self._source(person.name, run_form, upload, result.dataset))
             loaded[sources[-1].key] = result
         datasets = {key: result.dataset for key, result in loaded.items()}
-        answers = [self._answers.spec(owner, one, datasets) for one in run_form.answers]
+        answers = [self._answers.spec(person, one, datasets) for one in run_form.answers]
         spec = run_form.run_spec(sources, answers)
         collected = collect_answers(
-            self._database, spec, datasets, limits=self._limits, owner=owner
+            self._database, spec, datasets, limits=self._limits, person=person
         )
         return spec, loaded, collected
 
@@ -151,9 +151,7 @@ class FileWork:
             reply_tokens=usage.mean_reply_tokens(self._database),
         )
 
-    def _source(
-        self, owner: str, run_form: RunForm, upload: str, dataset: Dataset
-    ) -> DatasetSpec:
+    def _source(self, owner: str, run_form: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
         """A dataset of the form as the specification names it."""
         paths = [str(path) for path in self._uploads.paths(owner, upload_of(upload))]
         name, digest = dataset.name, dataset.sha256
@@ -240,5 +238,3 @@ def _planned_cell(plan: CellPlan, datasets: Mapping[str, Dataset]) -> PlannedCel
         fits=datasets[plan.source].kind in MODES[plan.mode_name].kinds,
         has_price=bool(plan.entry.input_price or plan.entry.output_price),
     )
-
-

@@ -157,7 +157,7 @@ class AnnotateTab:
     def _run_list(self, voter: str, problem: Child) -> Html:
         t, database = self.t, self.service.database
         rows: list[list[Child]] = []
-        for run in read_runs(database, self.service.owner):
+        for run in read_runs(database, self.service.person):
             if len(rows) == _RECENT or not self._has_open_questions(run):
                 continue
             pairs = self.service.voting_pairs.of_run(run.id)

@@ -104,7 +104,7 @@ def no_arena_page(
 
 def _runs_with_duels(service: AppService) -> list[RunRow]:
     rows: list[RunRow] = []
-    for row in read_runs(service.database, service.owner)[:_MAX_RUNS_CHECKED]:
+    for row in read_runs(service.database, service.person)[:_MAX_RUNS_CHECKED]:
         if has_duels(service, row.id):
             rows.append(row)
         if len(rows) == _RECENT:

@@ -62,7 +62,7 @@ class ComparableRuns:
 
     def all(self) -> list[ComparableRun]:
         """The finished runs that have answers, newest first."""
-        runs = read_runs(self._service.database, self._service.owner)
+        runs = read_runs(self._service.database, self._service.person)
         comparable = [
             ComparableRun(run, self._cells(run.id, run.revision))
             for run in runs

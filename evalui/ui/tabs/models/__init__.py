@@ -127,7 +127,7 @@ class ModelsTab:
 
     def _catalog(self, notice: ModelsNotice) -> Html:
         service, t, read_only = self.service.models, self.t, self.service.settings.read_only
-        workers, hardware = service.workers(self.service.owner), service.hardware()
+        workers, hardware = service.workers(self.service.person), service.hardware()
         problem, broken, looks, shadowed = notice.problem, False, {}, frozenset[str]()
         try:
             looks, shadowed = service.current_statuses(), service.shadowed()

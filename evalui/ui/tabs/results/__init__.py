@@ -174,7 +174,7 @@ class ResultsTab:
 
     def _without_run(self, problem: str) -> Html:
         t = self.t
-        rows = [row for row in read_runs(self.service.database, self.service.owner) if row.done]
+        rows = [row for row in read_runs(self.service.database, self.service.person) if row.done]
         links = [
             [
                 join(

@@ -138,7 +138,7 @@ class RunsTab:
         )
 
     def _rows(self) -> list[RunRow]:
-        return read_runs(self.service.database, self.service.owner)
+        return read_runs(self.service.database, self.service.person)
 
     def _perform(self, action: Action, chosen: str) -> str:
         """Do what a button states to its run; the run to show from then on."""

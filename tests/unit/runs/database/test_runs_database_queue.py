@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from runs_examples import RESPONSE, add_run, plans_of, spec, trial
 
+from evalui.access import Person
 from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -355,7 +356,7 @@ def test_a_deletion_is_news(database: Database) -> None:
 
 def test_the_runs_of_others_are_not_listed(database: Database) -> None:
     add_run(database)
-    assert read_runs(database, "ada") == []
+    assert read_runs(database, Person("ada", "admin")) == []
 
 
 def test_the_plan_is_kept_with_its_chat_decided(database: Database) -> None:

@@ -3,13 +3,14 @@
 import pytest
 from runs_examples import add_run, dataset, spec, trial
 
+from evalui.access import LOCAL
 from evalui.errors import RunLeaseLost
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.models.base import ModelUsage
 from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import LOCAL, Lease
+from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells, read_revision
 from evalui.runs.database.throughput import Throughput, remaining_seconds, store_throughput
 from evalui.runs.database.trials import write_trials

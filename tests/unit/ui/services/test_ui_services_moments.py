@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from evalui.access import Person
 from evalui.errors import UnknownRun
 from evalui.runs.database import queue
+from evalui.ui.current_person import acting_as
 from evalui.ui.services.service import AppService
 
 
@@ -36,8 +38,6 @@ def test_at_every_moment_a_run_is_that_of_its_owner_alone(
     run_id = finished()
     for moment in (None, 1, 1):
         with desk.runs.at(moment):
-            desk.owner = "local"
             assert desk.run(run_id).id == run_id
-            desk.owner = "someone else"
-            with pytest.raises(UnknownRun):
+            with acting_as(Person("someone else", "annotator")), pytest.raises(UnknownRun):
                 desk.run(run_id)

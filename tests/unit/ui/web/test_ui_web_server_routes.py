@@ -144,10 +144,12 @@ def test_the_archive_holds_the_report(client: TestClient, finished: Callable[...
 
 
 def test_a_run_of_another_user_is_not_found(
-    client: TestClient, desk: AppService, finished: Callable[..., str]
+    client: TestClient,
+    finished: Callable[..., str],
+    become: Callable[[str], None],
 ):
     run_id = finished()
-    desk.owner = "bob"
+    become("bob")
     assert client.get(f"/export/{run_id}.zip").status_code == 404
 
 
@@ -212,9 +214,9 @@ def test_uploads_stay_in_memory_within_so_many_bytes(
     read: list[str] = []
     told = desk._read
 
-    def reading(upload: str, layout: Layout) -> LoadResult:
+    def reading(owner: str, upload: str, layout: Layout) -> LoadResult:
         read.append(upload)
-        return told(upload, layout)
+        return told(owner, upload, layout)
 
     monkeypatch.setattr(desk, "_load", desk.cache.memoize(reading))
     long = [f"x{n},{'long ' * 1000},a,b,c,d,A\n" for n in range(60)]  # 0.3 MB

@@ -225,9 +225,11 @@ def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: AppSe
     assert "30 of 30" in told
 
 
-def test_votes_on_the_run_of_another_user_are_not_found(client: TestClient, desk: AppService):
+def test_votes_on_the_run_of_another_user_are_not_found(
+    client: TestClient, desk: AppService, become: Callable[[str], None]
+):
     run_id = open_run(desk)
-    desk.owner = "bob"
+    become("bob")
     assert client.get(f"/votes/{run_id}.jsonl").status_code == 404
     assert client.get("/votes/none.jsonl").status_code == 404
 

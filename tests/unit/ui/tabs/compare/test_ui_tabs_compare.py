@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from ui_examples import HOSTILE
 
+from evalui.access import Person
 from evalui.messages import messages
 from evalui.runs.database import queue, trials
 from evalui.runs.database.column_blocks import decode_columns
@@ -18,6 +19,7 @@ from evalui.scoring.trial_columns import TextReader, TrialColumns
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
+from evalui.ui.current_person import acting_as
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare import CompareTab
@@ -429,18 +431,17 @@ def test_hostile_text_stays_text(tmp_path: Path):
 
 
 def test_cells_of_another_user_are_no_such_run(desk: AppService, ids: dict[str, str]):
-    other = AppService(desk.settings, desk.database, owner="somebody-else")
-    said = page(CompareTab(other, messages("en")), ids["perfect"], ids["biased"])
+    with acting_as(Person("somebody-else", "annotator")):
+        said = page(CompareTab(desk, messages("en")), ids["perfect"], ids["biased"])
     assert "There is no such run." in said
     assert "perfect" not in said
     assert "Spring" not in said
 
 
 def test_a_run_of_another_user_is_no_such_run(desk: AppService, both: tuple[str, str]):
-    other = CompareTab(
-        AppService(desk.settings, desk.database, owner="somebody-else"), messages("en")
-    )
-    assert "There is no such run." in other.render({"tab": "compare", "run": both[0]})
+    with acting_as(Person("somebody-else", "annotator")):
+        said = CompareTab(desk, messages("en")).render({"tab": "compare", "run": both[0]})
+    assert "There is no such run." in said
 
 
 def test_a_run_of_an_address_begins_with_its_first_group(tab: CompareTab, both: tuple[str, str]):

@@ -460,23 +460,25 @@ def test_a_model_on_a_device_is_loaded_now(tab: ModelsTab, desk: AppService):
 
 
 def test_the_run_of_another_user_is_busy_and_nothing_more(
-    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
+    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     run_id = desk.start(read_run_form(form_for(name="Secret")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
-    desk.owner = "bob"
+    become("bob")
     told = page(tab)
     assert "Secret" not in told
     assert "somebody else&#x27;s run" in told
     assert "In use now" not in told
 
 
-def test_the_test_of_another_user_is_busy_and_nothing_more(tab: ModelsTab, desk: AppService):
+def test_the_test_of_another_user_is_busy_and_nothing_more(
+    tab: ModelsTab, desk: AppService, become: Callable[[str], None]
+):
     desk.models.queue_test("biased", "local")
     claim_model_test(desk.database, "host:4711")
     WorkerStatus(desk.database, "host:4711").update(model="biased", device="rule")
     assert "In use now" in row(tab, "biased")
-    desk.owner = "bob"
+    become("bob")
     assert "In use now" not in row(tab, "biased")
 
 
@@ -501,7 +503,7 @@ def test_a_test_is_queued_and_shows_its_outcome(tab: ModelsTab, desk: AppService
 
 
 def test_a_queued_test_says_what_it_waits_for(
-    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
+    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     trying(desk, "always-A", "host:1")
     desk.models.queue_test("biased", "local")
@@ -513,7 +515,7 @@ def test_a_queued_test_says_what_it_waits_for(
     assert "It waits for another test to end." in row(tab, "biased")
     presence.update(run=desk.start(read_run_form(form_for(name="Midterm"))))
     assert "It waits for the run Midterm to end." in row(tab, "biased")
-    desk.owner = "bob"
+    become("bob")
     desk.models.queue_test("biased", "bob")
     assert "It waits for somebody else&#x27;s run to end." in row(tab, "biased")
 

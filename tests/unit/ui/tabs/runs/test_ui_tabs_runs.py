@@ -151,10 +151,14 @@ def test_where_nothing_can_be_changed_nothing_is_offered(
 
 
 def test_a_run_that_is_not_ours_cannot_be_touched(
-    tab: RunsTab, desk: AppService, act: MakeAct, queued: Callable[..., str]
+    tab: RunsTab,
+    desk: AppService,
+    act: MakeAct,
+    queued: Callable[..., str],
+    become: Callable[[str], None],
 ):
     run_id = queued()
-    desk.owner = "bob"
+    become("bob")
     page = tab.act(act("stop", target=run_id))
     assert "There is no run" in (page or "")
     assert read_run(desk.database, run_id).state == "queued"

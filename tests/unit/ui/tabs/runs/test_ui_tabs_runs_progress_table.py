@@ -180,7 +180,7 @@ def test_a_run_is_stopped_and_deleted_with_a_broken_catalog(
     tab.act(act("stop", target=lease.run_id))
     queue.finish_cancelled(desk.database, lease)
     tab.act(act("delete", target=lease.run_id))
-    assert read_runs(desk.database, desk.owner) == []
+    assert read_runs(desk.database, desk.person) == []
 
 
 def test_the_catalog_is_read_once_for_a_page(

@@ -1,0 +1,58 @@
+"""What each action of a tab requires: the one table between the events of pages and `access.may`.
+
+An action that is not listed is refused, so that a new one cannot be forgotten.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from evalui.access import Deed
+from evalui.errors import SpecError
+from evalui.ui.components.fragment import Action
+
+
+class RequiredDeed(NamedTuple):
+    """What an action requires, and which of its values names the run it is done to, "" if none."""
+
+    deed: Deed
+    run: str = ""
+
+
+_SEE = RequiredDeed("see")
+_START = RequiredDeed("start")
+_MODELS = RequiredDeed("add_models")
+_CHANGE = RequiredDeed("change", "target")
+_VOTE = RequiredDeed("annotate", "run")
+# Of every tab: another form, a look at what changes by itself, a question before a change.
+_OF_ALL: Mapping[str, RequiredDeed] = {"": _SEE, "set": _SEE, "poll": _SEE, "ask": _SEE}
+DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
+    "evaluate": {
+        **dict.fromkeys(("sample", "open_sample", "start"), _START),
+        **dict.fromkeys(("uploaded", "replaced", "answered", "columns"), _START),
+        **dict.fromkeys(("remove", "open", "preset", "forget"), _SEE),
+    },
+    "runs": {"stop": _CHANGE, "resume": _CHANGE, "delete": _CHANGE},
+    "results": {"watch": _SEE},
+    "arena": {},
+    "annotate": {
+        **dict.fromkeys(("vote", "undo", "finish", "uploaded"), _VOTE),
+        **dict.fromkeys(("rename",), _SEE),
+    },
+    "compare": {},
+    "models": {
+        **dict.fromkeys(("save", "remove"), _MODELS),
+        **dict.fromkeys(("test", "again"), _START),
+    },
+}
+
+
+def required_deed(tab: str, action: Action) -> RequiredDeed:
+    """What an action of a tab requires.
+
+    Raises:
+        SpecError: no page has such an action.
+    """
+    required = DEEDS[tab].get(action.do) or _OF_ALL.get(action.do)
+    if required is None:
+        raise SpecError("no-action")
+    return required
