@@ -1,9 +1,11 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
-from collections.abc import AsyncGenerator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Hashable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 from evalui.access import (
     ANONYMOUS,
@@ -14,6 +16,7 @@ from evalui.access import (
     may,
     require,
 )
+from evalui.accounts.uploads import record_upload
 from evalui.datasets.base import Layout
 from evalui.errors import UnknownRun
 from evalui.models.base import ModelEntry, traits_of
@@ -66,6 +69,7 @@ _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 # its pages and what is computed just now, a server stays below 700 MB.
 _CACHE_BYTES = 3 * 2**27
 _PAGE_BYTES = 2**26  # bytes of pages that do
+_NAMED_FILES = 3  # of an upload, in its name
 
 
 class AppService:
@@ -141,7 +145,24 @@ class AppService:
     def store_upload(self, files: Sequence[tuple[str, bytes]]) -> str:
         """Store uploaded files and return the id of the upload; raises `NotAllowed` to readers."""
         self.require("start")
-        return self.uploads.store(self.owner, files)
+        return self._recorded(self.uploads.store(self.owner, files))
+
+    @contextmanager
+    def receiving(self) -> Generator[Path]:
+        """A folder for files on their way; raises as `store_upload` and `UploadStore.receiving`."""
+        self.require("start")
+        with self.uploads.receiving(self.owner) as folder:
+            yield folder
+
+    def keep_upload(self, files: Sequence[tuple[str, Path]]) -> str:
+        """Store what that folder received; raises as `UploadStore.keep`."""
+        return self._recorded(self.uploads.keep(self.owner, files))
+
+    def _recorded(self, upload: str) -> str:
+        paths = self.uploads.paths(self.owner, upload)
+        name = ", ".join(path.name for path in paths[:_NAMED_FILES])
+        record_upload(self.database, self.owner, upload, name, self.size(upload))
+        return upload
 
     def store_sample(self) -> str:
         """Store the shipped sample as if it had been uploaded, in an archive with a name."""

@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
 from evalui import __version__
@@ -28,6 +28,7 @@ from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import read_form
+from evalui.ui.services.files.runners import FileProcesses
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.web.address import access_token, own_folder
@@ -36,6 +37,7 @@ from evalui.ui.web.documents import document
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
 from evalui.ui.web.middleware import SameOriginMiddleware, TokenMiddleware, plain_page, status_of
+from evalui.ui.web.receiving import FormFiles
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
@@ -43,7 +45,6 @@ _NOT_STARTED = 3  # the exit code; uvicorn has printed why
 _LANGUAGE = "evalui-language"  # the cookie of the language that was chosen
 _KEPT_S = 365 * 24 * 3600
 _BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
-_MAX_FILES = 2000
 _MAX_DIGITS = 16  # of a length in bytes
 _OVERHEAD = 2**20  # what a form adds to its files
 
@@ -72,7 +73,8 @@ def create_app(settings: Settings) -> ASGIApp:
     """
     own_folder(settings.data_dir)
     database = Database(settings.database, read_only=settings.read_only)
-    service = AppService(settings, database)
+    files = FileProcesses(settings)
+    service = AppService(settings, database, files)
     count = 0 if settings.read_only else settings.workers
     workers = WorkerSupervisor(database, settings.models, count=count, threads=settings.threads)
 
@@ -83,6 +85,7 @@ def create_app(settings: Settings) -> ASGIApp:
         yield
         await attachment.close()
         workers.stop()
+        files.close()
         database.close()
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
@@ -130,6 +133,7 @@ def _make(shells: Sequence[AppShell], attachment: Attachment, workers: WorkerSup
             return Document(page.encode(), 503)
         if shown.tab == _BEFORE_START:
             workers.warm()
+            shell.service.files.runner.warm()
         return Document(whole.encode(), status_of(shown.problem) if shown.problem else 200)
 
     return make
@@ -200,13 +204,15 @@ def _upload(service: AppService) -> Route:
         if whole is None or whole > service.uploads.limit + _OVERHEAD:
             limit = service.settings.max_upload_mb
             return JSONResponse({"error": t("drop.too_large", mb=limit)}, status_code=413)
-        async with request.form(max_files=_MAX_FILES) as form:
-            sent = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
-            files = [(part.filename or "", await part.read()) for part in sent]
+        kind = request.headers.get("content-type", "")
         try:
-            upload_id = await run_in_threadpool(service.store_upload, files)
+            with service.receiving() as folder:
+                files = await FormFiles(kind, folder, whole).read(request.stream())
+                upload_id = await run_in_threadpool(service.keep_upload, files)
         except DataError as error:
             return JSONResponse({"error": t.translate(error.sentence)}, status_code=400)
+        except ClientDisconnect:
+            return Response(status_code=400)  # for whoever counts answers: nobody gets it
         return JSONResponse({"upload": upload_id})
 
     return upload

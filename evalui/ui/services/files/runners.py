@@ -170,7 +170,8 @@ class _Slot:
         """Start the process if nobody waits for it."""
         if self._lock.acquire(blocking=False):
             try:
-                self._start()
+                with suppress(DataError):  # it is logged, and stated to whoever needs the process
+                    self._start()
             finally:
                 self._lock.release()
 
@@ -193,12 +194,16 @@ class _Slot:
             for name, value in os.environ.items()
             if name in _VARIABLES or name.startswith(_PREFIXES)
         }
-        self.process = subprocess.Popen(
-            _COMMAND,
-            env=environment | _ONE_THREAD,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        try:
+            self.process = subprocess.Popen(
+                _COMMAND,
+                env=environment | _ONE_THREAD,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        except OSError as error:  # the machine has no memory or no processes left
+            _log.error("No process to read files can be started: %s", error)
+            raise DataError("reading-failed") from error
         self._send(self._settings)
 
     def _end(self) -> int:
