@@ -9,7 +9,6 @@ import logging
 import os
 import pickle
 import resource
-import select
 import signal
 import sys
 import traceback
@@ -46,10 +45,10 @@ def main() -> None:
 def _serve(
     work: FileWork, source: io.BufferedReader, sink: io.BufferedWriter, seconds: float
 ) -> None:
-    # Nothing waits in a buffer that `select` does not see: a request comes after the last answer.
-    while select.select([source], [], [], _IDLE_S)[0] and source.peek(1):
+    while _is_requested(source):
         request: FileRequest = pickle.load(source)
-        signal.setitimer(signal.ITIMER_REAL, seconds)  # its signal ends the process
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # it ends the process, whatever it is doing
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         answer = _answer(work, request)
         content = pickle.dumps(answer)
         if len(content) > _MAX_ANSWER_BYTES:
@@ -59,6 +58,22 @@ def _serve(
         sink.flush()
         if answer.out_of_memory:
             return
+
+
+def _is_requested(source: io.BufferedReader) -> bool:
+    """Wait for a request; False if none comes for long, or none will ever come."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, _IDLE_S)
+    try:
+        return bool(source.peek(1))
+    except TimeoutError:
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _answer(work: FileWork, request: FileRequest) -> FileAnswer:
