@@ -10,7 +10,7 @@ CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- eva
 	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
 .PHONY: demo test test-vllm check lint types quick-types unit unit-lower unit-upper suite browser
-.PHONY: types-and-browser bench format clean
+.PHONY: types-and-browser faults bench format clean
 
 demo: .venv/product
 	$(BIN)/evalui serve --port $(PORT)
@@ -58,6 +58,10 @@ unit-upper: .venv/tools
 
 browser: .venv/tools
 	$(BIN)/pytest -q tests/browser
+
+# Kills, loss of power, damage, clocks that jump: some ten minutes. FAULTS chooses, as in -m ci.
+faults: .venv/tools
+	$(BIN)/pytest -q tests/faults $(FAULTS)
 
 # Against a real vLLM, on the CPU, in an environment of its own: 2.5 GB and two minutes to make.
 test-vllm: .venv/tools

@@ -1,7 +1,7 @@
 """The command line: the same core and the same figures as the screen.
 
     evalui serve | demo | run SPEC | export RUN FORMAT | score KIND FILE | models list|add|remove
-           | worker | probe
+           | users | tokens | teams | worker | probe
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn, get_args
 from evalui import __version__
 from evalui.cli_export import add_export_command
 from evalui.cli_models import add_models_command
+from evalui.cli_people import add_people_commands
 from evalui.errors import EvaluiError, SpecError, StoreError
 from evalui.messages.command_help import (
     BATTLES_HELP,
@@ -120,9 +121,11 @@ def _parser() -> argparse.ArgumentParser:
 
     add_export_command(commands, _load_settings)
     add_models_command(commands, _load_settings)
+    add_people_commands(commands, _load_settings)
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
     worker.add_argument("--models-file", type=Path, help="another models.toml")
+    worker.add_argument("--device", help="the only device to use: cpu, or a GPU such as cuda:1")
     worker.set_defaults(command=_worker)
 
     probe = commands.add_parser("probe", help="measure which library multiplies faster")
@@ -154,10 +157,13 @@ def _demo(given: argparse.Namespace) -> int:
 
 def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
     """Print the address of a page, then serve it until interrupted."""
-    from evalui.ui.web.address import access_token, address_of, listen
+    from evalui.ui.web.address import access_token, address_of, check_door, listen
 
-    with listen(settings.host, settings.port) as listener:
-        token = access_token(settings.data_dir, renew=renew) if settings.token else ""
+    check_door(settings)
+    is_alone = settings.auth == "token"
+    with listen(settings.host, settings.port, only_here=is_alone) as listener:
+        has_token = is_alone and settings.token
+        token = access_token(settings.data_dir, renew=renew) if has_token else ""
         address = address_of(listener, token)
         print(f"{address}{'&' if token else '?'}{query}" if query else address, flush=True)
         print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
@@ -238,7 +244,7 @@ def _run_with_progress(
     from evalui.runs.cluster.model import model_opener
     from evalui.runs.database.runs import read_run
     from evalui.runs.database.usage import model_waits
-    from evalui.runs.worker.main import Worker
+    from evalui.runs.worker.worker import Worker
 
     with tqdm(total=read_run(database, run_id).total, unit=" trials", file=sys.stderr) as bar:
 
@@ -319,9 +325,10 @@ def _worker(given: argparse.Namespace) -> int:
     _load_settings()
     from evalui.runs.worker import main as worker
 
-    options = {"--database": given.database, "--models-file": given.models_file}
+    names = ("database", "models_file", "device")
+    options = {f"--{name.replace('_', '-')}": getattr(given, name) for name in names}
     return worker.main(
-        [part for name, path in options.items() if path for part in (name, str(path))]
+        [part for name, value in options.items() if value for part in (name, str(value))]
     )
 
 

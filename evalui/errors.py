@@ -13,6 +13,8 @@ EvaluiError
 │   ├── UnknownRun     no such run, or it belongs to somebody else
 │   └── RunLeaseLost   the run was given to another worker, or deleted
 ├── NotAllowed         who requests it may not do it
+├── AccountError       people, teams, tokens and passwords cannot be as requested
+│   └── TooManyTries   wrong passwords, one after another
 └── Cancelled          the run was stopped by its owner
 """
 
@@ -91,6 +93,14 @@ class RunLeaseLost(StoreError):
 
 class NotAllowed(EvaluiError):
     """Who requests it may not do it."""
+
+
+class AccountError(EvaluiError):
+    """People, teams, tokens and passwords cannot be as requested."""
+
+
+class TooManyTries(AccountError):
+    """Too many wrong passwords, one after another; the same request may succeed later."""
 
 
 class Cancelled(EvaluiError):

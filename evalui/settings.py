@@ -1,9 +1,9 @@
 """What the administrator decides: EVALUI_* environment variables, then evalui.toml."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ByteSize, Field, IPvAnyNetwork
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -11,6 +11,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from evalui.access import Role
 from evalui.shipped_files import ASSETS
 
 
@@ -32,7 +33,19 @@ class Settings(BaseSettings):
     # A finished gallery: nothing can be started, deleted, voted on or uploaded.
     read_only: bool = False
     threads: int = Field(default=0, ge=0)  # of one worker; 0 leaves the choice to torch
-    workers: int = Field(default=1, ge=0)  # started by the server; 0 if run by hand
+    # Workers that the server starts: 0 if they are run by hand, "auto" for one on each GPU.
+    workers: Annotated[int, Field(ge=0)] | Literal["auto"] = 1
+    model_idle_s: float = Field(default=300.0, ge=0)  # how long a model without work stays loaded
+    # A cell without a new answer for so long has a model that hangs, or one that loads; 0: never.
+    hang_s: float = Field(default=900.0, ge=0)
+    loading_s: float = Field(default=3600.0, ge=0)
+    # What a person may take who has no limits of their own, see `fair_queue.limits`.
+    limit_queued: int | None = Field(default=None, ge=0)
+    limit_running: int | None = Field(default=None, ge=0)
+    limit_gpu_hours_week: float | None = Field(default=None, ge=0)
+    limit_stored_bytes: ByteSize | None = None
+    limit_tokens_day: int | None = Field(default=None, ge=0)
+    limit_dollars_day: float | None = Field(default=None, ge=0)
     patience_s: float = Field(default=1800.0, ge=0)  # how long a cell waits for its model
     engine: Literal["local", "ray"] = "local"  # where models run: in the worker, or on a cluster
     ray_address: str = ""  # of the cluster's head; "" starts a cluster on this machine alone
@@ -44,6 +57,12 @@ class Settings(BaseSettings):
     # Who is let in: "token" is for one person on one machine, "password" for accounts of this
     # server, "proxy" for those that a proxy before it names.
     auth: Literal["token", "password", "proxy"] = "token"
+    # Networks of proxies whose headers are believed: who signed in, from where, over https or not.
+    proxy_addresses: list[IPvAnyNetwork] = []
+    proxy_user_header: str = "X-Forwarded-Preferred-Username"
+    proxy_groups_header: str = "X-Forwarded-Groups"  # "": teams are those of this server alone
+    proxy_role: Role = "reader"  # of a person whom the proxy names for the first time
+    proxy_admins: str = ""  # the group whose members are administrators; "": no group is
 
     # The most memory and time that one request may take of a process that reads uploaded files.
     parse_memory_mb: int = Field(default=4096, ge=512)

@@ -1,1 +1,1 @@
-"""People, what they may do, and what belongs to them, as the store keeps it."""
+"""The people of a shared box, their teams, and the secrets by which they are known."""

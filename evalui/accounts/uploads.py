@@ -4,6 +4,12 @@ import time
 from collections.abc import Callable
 
 from evalui.runs.database.connection import Database
+from evalui.runs.fair_queue.limits import (
+    UserLimits,
+    check_may_store,
+    read_limits,
+    stored_bytes,
+)
 
 
 def record_upload(
@@ -28,7 +34,9 @@ def record_upload(
         )
 
 
-def stored_bytes(database: Database, owner: str) -> int:
-    """The bytes of all uploads of an owner."""
-    row = database.row("SELECT coalesce(sum(bytes), 0) AS n FROM upload WHERE owner = ?", (owner,))
-    return row["n"] if row else 0
+def check_may_upload(database: Database, owner: str, usual: UserLimits, size: int) -> None:
+    """Check that an owner may store `size` more bytes; raises `SpecError`."""
+    with database.reading() as connection:
+        limits = read_limits(connection, owner, usual)
+        stored = stored_bytes(connection, owner)
+    check_may_store(stored, limits, size)

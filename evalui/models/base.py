@@ -190,6 +190,9 @@ class NeedsAnswerKey(Protocol):
         ...
 
 
+# What the allocators of a CPU and of vLLM report.
+_NO_MEMORY = ("can't allocate memory", "out of memory", "No available memory for the cache blocks")
+
 BACKENDS: Registry[Backend] = Registry("model backend")
 
 
@@ -206,6 +209,13 @@ def is_nondeterministic(model: Model) -> bool:
 def is_instant(model: Model) -> bool:
     """Whether the model answers a request sooner than a kept response is read."""
     return getattr(model, "is_instant", False)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error of a model's library, or of Python, is that memory is exhausted."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # torch's
+        return True
+    return isinstance(error, RuntimeError) and any(part in str(error) for part in _NO_MEMORY)
 
 
 def traits_of(entry: ModelEntry) -> BackendTraits:

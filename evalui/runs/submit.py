@@ -23,6 +23,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.trials import read_result
+from evalui.runs.fair_queue.limits import UserLimits, check_may_queue
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.signature import labels
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
@@ -116,15 +117,18 @@ def submit(
     owner: str = LOCAL,
     *,
     collected: Sequence[CollectedAnswers] = (),
+    usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
     describe: Describe = describe,
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
 
-    `collected` is what `collect_answers` found, `describe` states what is known of a model.
+    `collected` is what `collect_answers` found, `usual` what everybody may queue and store who has
+    no limits of their own, `describe` states what is known of a model.
 
     Raises:
-        SpecError, UnknownName: see `plan_run`; nothing is kept then.
+        SpecError, UnknownName: see `plan_run` and `check_may_queue`; nothing is kept then.
     """
+    check_may_queue(database, owner, usual)
     datasets = limit_datasets({key: upload.dataset for key, upload in loaded.items()}, spec)
     plans = plan_run(spec, datasets, catalog, collected, describe=describe)
     paths = {source.key: source.paths for source in spec.datasets}

@@ -12,12 +12,12 @@ from typing import Protocol
 from urllib.parse import urlencode
 
 from evalui.errors import EvaluiError, UnknownRun
-from evalui.messages import LANGUAGES, messages
+from evalui.messages import messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.types import Language
 from evalui.ui.components.form import Form, field_value, field_values, read_form
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import LOGO, note
+from evalui.ui.components.widgets import LOGO, language_links, note, theme_button
 from evalui.ui.deeds import required_deed
 from evalui.ui.services.gallery import read_gallery
 from evalui.ui.services.run_labels import LIVE_STATES
@@ -124,15 +124,14 @@ class AppShell:
         """Brand, tabs, language and theme, in one line."""
         t = self.t
         tabs = [self._tab_link(name, shown, form) for name in TABS]
-        words = (span(t(f"app.{theme}"), cls=f"to-{theme}") for theme in ("dark", "light"))
-        theme = el("button", *words, type="button", cls="theme", data_theme=True)
         bar = el(
             "header",
             el("a", LOGO, t("app.name"), cls="brand", href="./"),
             el("nav", *tabs, cls="tabs", aria_label=t("app.tabs")),
             span(cls="space"),
-            self._languages(form),
-            theme,
+            language_links(t, lambda language: _in_language(form, language)),
+            theme_button(t),
+            self._person_menu(),
             cls="top",
         )
         busy = el("div", cls="busy", role="status", data_word=t("app.busy"))
@@ -169,25 +168,15 @@ class AppShell:
             aria_current="page" if name == shown else None,
         )
 
-    def _languages(self, form: Form) -> Html:
-        names = {language: self.t(f"app.{language}") for language in reversed(LANGUAGES)}
-        return span(
-            *(
-                el("b", name)
-                if language == self.language
-                else el(
-                    "a",
-                    name,
-                    href="../?"
-                    + urlencode({"lang": language} | form | {"lang": language}, doseq=True),
-                    hreflang=language,
-                    lang=language,
-                    data_language=language,
-                )
-                for language, name in names.items()
-            ),
-            cls="languages",
-        )
+    def _person_menu(self) -> Html | None:
+        """Who is signed in, and the way out if it leads through this server."""
+        auth, name = self.service.settings.auth, self.service.person.name
+        if auth == "token":
+            return None
+        if auth == "proxy":
+            return span(name, cls="person")
+        out = el("button", self.t("sign_in.out"), cls="link")
+        return el("form", name, out, cls="person", method="post", action="../account/sign-out")
 
     @contextmanager
     def _still_there(self, form: Form) -> Generator[None]:
@@ -242,6 +231,10 @@ class AppShell:
         except EvaluiError:
             live = False
         return "runs" if live and "sub" not in form else "results"
+
+
+def _in_language(form: Form, language: Language) -> str:
+    return "../?" + urlencode({"lang": language} | form | {"lang": language}, doseq=True)
 
 
 def sections(page: Page) -> Html:

@@ -10,7 +10,7 @@ from browser_servers import started
 from playwright.sync_api import expect
 
 from evalui.runs.database.connection import Database
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService

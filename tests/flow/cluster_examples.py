@@ -16,7 +16,7 @@ from evalui.models import Model, read_catalog
 from evalui.runs.cluster.model import ClusterModel, model_opener
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_run
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 
 KILLED_AT = 200  # trials

@@ -15,7 +15,7 @@ from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.usage import ModelWait
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 
 PROGRAM = Path(__file__).with_name("endpoint_server.py")
 ASKED = 60

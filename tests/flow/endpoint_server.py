@@ -107,7 +107,38 @@ def redirect(handler: Handler) -> None:
     handler.end_headers()
 
 
-MANNERS = {"endless": endless, "drip": drip, "bomb": bomb, "redirect": redirect}
+def drop(handler: Handler) -> None:
+    """No answer at all: the connection ends."""
+    handler.close_connection = True
+
+
+def half(handler: Handler) -> None:
+    """Half of an answer, whose whole length was stated."""
+    content = json.dumps(answer("half")).encode()
+    handler.close_connection = True
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content[: len(content) // 2])
+
+
+def malformed(handler: Handler) -> None:
+    """No JSON, though it is said to be."""
+    begin(handler)
+    handler.wfile.write(b'{"choices": [{"message": {"content": "The answer is (A')
+
+
+def stall(handler: Handler) -> None:
+    """Nothing, for longer than anybody waits."""
+    handler.close_connection = True
+    time.sleep(30)  # what it is for
+
+
+MANNERS = {
+    manner.__name__: manner
+    for manner in (endless, drip, bomb, redirect, drop, half, malformed, stall)
+}
 
 
 def begin(handler: Handler, *headers: tuple[str, str]) -> None:

@@ -16,7 +16,7 @@ from evalui.runs.database.runs import read_run
 from evalui.runs.database.trials import read_results
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.types import Dataset, Sample, Trial
 
 SLOW = 0.01  # seconds a request takes a model, so that a run is not over before it is disturbed

@@ -6,7 +6,7 @@ from evalui.models import read_catalog
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells, read_run
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.types import Trial
 
 

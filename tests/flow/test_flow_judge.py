@@ -13,7 +13,7 @@ from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.runs import read_cells
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.worker.main import worker_name
+from evalui.runs.worker.worker import worker_name
 from evalui.types import Dataset, Sample, Trial
 
 QUESTIONS = 200

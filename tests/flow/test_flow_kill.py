@@ -10,7 +10,7 @@ from evalui.errors import StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_run
 from evalui.runs.worker.cell import FLUSH_S
-from evalui.runs.worker.main import worker_name
+from evalui.runs.worker.worker import worker_name
 from evalui.types import Trial
 
 

@@ -103,7 +103,7 @@ def test_a_worker_that_dies_is_replaced_and_its_run_goes_on(office: Office) -> N
 def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> None:
     office.pace(SLOW)
     run_id = office.queue()
-    workers = WorkerSupervisor(office.database, office.models, count=2)
+    workers = WorkerSupervisor(office.database, office.models, devices=("", ""))
     workers.start()
     try:
         office.wait_for(run_id, lambda run: run.done > 0)
@@ -119,7 +119,8 @@ def test_stopping_ends_every_worker_and_gives_its_run_back(office: Office) -> No
 def test_a_worker_is_replaced_even_if_its_death_cannot_be_noted(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def locked(database: Database, *, worker: str) -> int:
+    def locked(database: Database, *, worker: str, error: str) -> int:
+        assert error == ""
         raise StoreError(Sentence(f"{database.path} is locked; {worker} was not noted."))
 
     monkeypatch.setattr(queue, "requeue_lost", locked)

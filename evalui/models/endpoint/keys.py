@@ -65,15 +65,30 @@ def remove_key(store: Path, name: str) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Replace a file in one step by one that its owner alone can read; raises `OSError`."""
+    """Replace a file in one step by one that its owner alone can read; raises `OSError`.
+
+    When it returns, the new file is on the disk.
+    """
     number, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(number, "w", encoding="utf-8") as file:
             file.write(text)
+            file.flush()
+            os.fsync(number)
         Path(name).replace(path)
+        _sync_folder(path.parent)
     except OSError:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let a rename in the folder survive a loss of power."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def _read(store: Path) -> dict[str, str]:
@@ -122,6 +137,8 @@ def _kept_secret(folder: Path) -> bytes:
             if not secret:
                 secret = secrets.token_urlsafe(32).encode("ascii")
                 file.write(secret + b"\n")
+                file.flush()
+                os.fsync(handle)
             return secret
     except OSError as error:
         raise ModelError("keys-unreadable", file=str(path)) from error

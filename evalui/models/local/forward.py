@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from transformers import AttentionInterface
 
+from evalui.models.base import is_out_of_memory
 from evalui.models.local.loading import LoadedModel, check_finite, pad_right, to_list
 from evalui.models.local.prefix_tree import TreeBatch, linear_batch
 from evalui.models.local.tree_attention import (
@@ -106,10 +107,8 @@ def raise_oom() -> Generator[None]:
     """Raise `OutOfMemory` where torch reports that memory is exhausted."""
     try:
         yield
-    except torch.OutOfMemoryError as error:
-        raise OutOfMemory from error
     except RuntimeError as error:
-        if "can't allocate memory" not in str(error):  # the message of the CPU's allocator
+        if not is_out_of_memory(error):
             raise
         raise OutOfMemory from error
 

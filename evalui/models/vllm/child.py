@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from evalui.errors import ModelError
+from evalui.models.base import is_out_of_memory
 from evalui.models.vllm.process import receive, send
 
 _END_S = 5.0  # seconds that the process has to end by itself
@@ -121,7 +122,9 @@ class EngineProcess:
         if message is None:
             raise self._ended()
         if "failed" in message:
-            raise ModelError("vllm-failed", model=self._model, reason=message["failed"])
+            memory = is_out_of_memory(RuntimeError(message["failed"]))
+            key = "vllm-memory" if memory else "vllm-failed"
+            raise ModelError(key, model=self._model, reason=message["failed"])
         return message
 
     def _ended(self) -> ModelError:
@@ -130,7 +133,10 @@ class EngineProcess:
         except subprocess.TimeoutExpired:  # it has closed its pipe, but does not end
             self._kill(signal.SIGKILL)
             code = self._process.wait()
-        return ModelError("vllm-ended", model=self._model, code=code, reason=self._last_lines())
+        reason = self._last_lines()
+        if is_out_of_memory(RuntimeError(reason)):
+            return ModelError("vllm-memory", model=self._model, reason=reason)
+        return ModelError("vllm-ended", model=self._model, code=code, reason=reason)
 
     def _last_lines(self) -> str:
         self._log.seek(0)

@@ -6,7 +6,7 @@ Every change is one transaction and moves the clock, so that a page can see that
 import json
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sqlite3 import Connection
 
 from evalui.access import LOCAL
@@ -70,8 +70,25 @@ def create_run(
     return run_id
 
 
-def claim(database: Database, worker: str, run_id: str = "") -> RunRow | None:
-    """Take the oldest queued run, or the one named; None if there is nothing to do."""
+def oldest_queued(connection: Connection) -> str:
+    """The id of the run that was queued first, "" if none waits."""
+    row = connection.execute(
+        "SELECT id FROM run WHERE state = 'queued' ORDER BY queued, rowid LIMIT 1"
+    ).fetchone()
+    return row["id"] if row else ""
+
+
+def claim(
+    database: Database,
+    worker: str,
+    run_id: str = "",
+    *,
+    choose: Callable[[Connection], str] = oldest_queued,
+) -> RunRow | None:
+    """Take the run that is named, else the one that `choose` returns inside the transaction.
+
+    None if it does not wait, or if `choose` returns "".
+    """
     if not database.row("SELECT 1 FROM run WHERE state = 'queued' LIMIT 1"):
         return None  # an idle worker reads only, so that it never keeps a writer waiting
     with database.writing() as connection:
@@ -79,13 +96,9 @@ def claim(database: Database, worker: str, run_id: str = "") -> RunRow | None:
             """
             UPDATE run SET state = 'running', worker = :worker, attempt = attempt + 1,
                 beat = :now, started = coalesce(started, :now), finished = NULL, error = ''
-            WHERE id = (
-                SELECT id FROM run WHERE state = 'queued' AND (:run = '' OR id = :run)
-                ORDER BY queued, rowid LIMIT 1
-            )
-            RETURNING id
+            WHERE id = :run AND state = 'queued' RETURNING id
             """,
-            {"worker": worker, "run": run_id, "now": time.time()},
+            {"worker": worker, "run": run_id or choose(connection), "now": time.time()},
         ).fetchone()
         if taken is None:
             return None
@@ -215,11 +228,13 @@ def release_worker_runs(database: Database, worker: str) -> None:
             bump_revision(connection, row["id"])
 
 
-def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "") -> int:
+def requeue_lost(
+    database: Database, *, silent_s: float = 0.0, worker: str = "", error: str = ""
+) -> int:
     """Give back the runs of a worker known to be dead, or of all that fell silent.
 
     Returns how many. A run that was being cancelled ends so, and one that has lost its worker
-    `MAX_LOSSES` times without progress fails.
+    `MAX_LOSSES` times without progress fails, with `error` if that says why.
     """
     values = {"worker": worker, "limit": time.time() - silent_s}
     if not database.row(_LOST_RUNS_SQL, values):
@@ -231,8 +246,8 @@ def requeue_lost(database: Database, *, silent_s: float = 0.0, worker: str = "")
             if row["cancelling"]:
                 _cancel(connection, row["id"])
             elif row["losses"] >= MAX_LOSSES:
-                error = sentence("error.worker-died", n=row["losses"])
-                _fail(connection, row["id"], error, "")
+                died = sentence("error.worker-died", n=row["losses"])
+                _fail(connection, row["id"], error or died, "")
             else:
                 _requeue(connection, row["id"])
             bump_revision(connection, row["id"])

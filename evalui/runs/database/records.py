@@ -115,8 +115,9 @@ class CellRow:
 class WorkerRow:
     """One worker: `model` is "" while it is idle, `device` "" until the model is loaded.
 
-    `run` is the id of its run, "" while it tries a model out. `bytes` is what its processes hold
-    of the machine's memory.
+    `run` is the id of its run, "" while it tries a model out, or only `keeps` one loaded for the
+    next run. `bytes` is what its processes hold of the machine's memory. `own_device` is the one
+    that it was started for, "" if for any.
     """
 
     name: str
@@ -125,11 +126,13 @@ class WorkerRow:
     model: str = ""
     run: str = ""
     bytes: int = 0
+    own_device: str = ""
+    keeps: bool = False
 
     @property
     def is_busy(self) -> bool:
         """Whether it works on anything."""
-        return bool(self.model or self.run)
+        return bool(self.model or self.run) and not self.keeps
 
     @property
     def has_loaded_model(self) -> bool:

@@ -131,7 +131,13 @@ def read_workers(database: Database) -> list[WorkerRow]:
     rows = database.rows(
         "SELECT * FROM worker WHERE seen > ? ORDER BY name", (time.time() - WORKER_TIMEOUT_S,)
     )
-    return [WorkerRow(**{name: row[name] for name in WorkerRow.__slots__}) for row in rows]
+    return [_worker_row(row) for row in rows]
+
+
+def _worker_row(row: Row) -> WorkerRow:
+    values: dict[str, Any] = {name: row[name] for name in WorkerRow.__slots__}
+    values["keeps"] = bool(row["keeps"])
+    return WorkerRow(**values)
 
 
 def _run_row(row: Row) -> RunRow:

@@ -1,6 +1,6 @@
 """How fast each model was last time, and which requests are answered already."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalui.modes import MODES
@@ -9,8 +9,8 @@ from evalui.runs.database.codec import request_key
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.response_cache import is_deterministic, known_responses
-from evalui.runs.database.runs import read_cells, read_workers
-from evalui.runs.database.usage import model_waits
+from evalui.runs.database.runs import read_cells_of, read_run, read_workers
+from evalui.runs.database.usage import waiting_cells
 from evalui.runs.spec import ModeSpec
 from evalui.types import Dataset
 
@@ -153,20 +153,36 @@ def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str
 
 
 def remaining_seconds(database: Database, run_id: str) -> float | None:
-    """Seconds until the run is done, at the speeds measured last.
+    """Seconds until the run is done, see `remaining_seconds_of`; raises `UnknownRun`."""
+    read_run(database, run_id)
+    return remaining_seconds_of(database, [run_id])[run_id]
 
-    None while a model does not answer, or where a cell was never timed; raises `UnknownRun`.
+
+def remaining_seconds_of(database: Database, run_ids: Sequence[str]) -> dict[str, float | None]:
+    """Seconds until each run is done, at the speeds measured last.
+
+    None while a model of the run does not answer, or where a cell was never timed.
     """
-    if model_waits(database, run_id):
-        return None
-    known = throughputs(database)
-    seconds = [
-        _cell_remaining_seconds(cell, known)
-        for cell in read_cells(database, run_id)
-        if cell.state in ("waiting", "running")
-    ]
-    timed = [second for second in seconds if second is not None]
-    return sum(timed) if len(timed) == len(seconds) else None
+    known, waits = throughputs(database), waiting_cells(database)
+    return {
+        run_id: None
+        if any(cell.id in waits for cell in cells)
+        else _total_seconds(
+            _cell_remaining_seconds(cell, known)
+            for cell in cells
+            if cell.state in ("waiting", "running")
+        )
+        for run_id, cells in read_cells_of(database, run_ids).items()
+    }
+
+
+def _total_seconds(seconds: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for each in seconds:
+        if each is None:
+            return None
+        total += each
+    return total
 
 
 def _cell_remaining_seconds(cell: CellRow, known: Throughputs) -> float | None:

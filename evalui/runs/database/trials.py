@@ -40,6 +40,7 @@ from evalui.scoring.trial_columns import (
 from evalui.types import CellResult, Contestant, Pattern, Response, Sample, Trial, Variant
 
 _RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
+_ROW_BYTES = 100  # of a trial beside its texts: its row, its index entry, its part of the columns
 _INSERT = (
     "INSERT INTO trial (id, cell, sample, variant, origin, target, choice, credit, tied, rule,"
     " reply, turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -54,8 +55,10 @@ def write_trials(
     cell_id: int,
     trials: Sequence[Trial],
     responses: Sequence[tuple[bytes, Response]] = (),
+    *,
+    also: Callable[[Connection], None] = lambda _: None,
 ) -> None:
-    """Keep a batch of trials, and the responses for the cache, all at once.
+    """Keep a batch of trials, and the responses for the cache, and what `also` writes, all at once.
 
     A trial that is there already stays as it is. The run has made progress, so its lost workers
     are forgiven.
@@ -69,6 +72,7 @@ def write_trials(
         _add_trials(connection, cell_id, trials)
         put_responses(connection, responses)
         _update_rate(connection, cell_id, len(trials))
+        also(connection)
         connection.execute("UPDATE run SET losses = 0 WHERE id = ?", (lease.run_id,))
 
 
@@ -85,8 +89,10 @@ def _add_trials(connection: Connection, cell_id: int, trials: Sequence[Trial]) -
     # Ids of deleted trials are not given again: a report that is still open reads texts by them.
     given = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'trial'").fetchone()
     last = given["seq"] if given else 0
-    connection.executemany(
-        _INSERT, (_row(last + place, cell_id, trial) for place, trial in enumerate(new, start=1))
+    rows = [_row(last + place, cell_id, trial) for place, trial in enumerate(new, start=1)]
+    connection.executemany(_INSERT, rows)
+    connection.execute(
+        "UPDATE cell SET bytes = bytes + ? WHERE id = ?", (sum(map(_row_bytes, rows)), cell_id)
     )
     columns = columns_of(new)
     append_block(connection, cell_id, replace(columns, number=columns.number + last + 1))
@@ -364,6 +370,11 @@ def _row(number: int, cell_id: int, trial: Trial) -> tuple[object, ...]:
         trial.reply,
         encode_turns(trial.turns),
     )
+
+
+def _row_bytes(row: tuple[object, ...]) -> int:
+    """About the bytes of a row in the store: its texts, and the rest with its columns."""
+    return _ROW_BYTES + sum(len(each.encode()) for each in row if isinstance(each, str))
 
 
 def _update_rate(connection: Connection, cell_id: int, count: int) -> None:

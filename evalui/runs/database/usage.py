@@ -5,9 +5,9 @@ Tokens are kept with the cell; dollars never are: they follow from the prices of
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from sqlite3 import Row
+from sqlite3 import Connection, Row
 
 from evalui.models.base import ModelEntry, ModelUsage
 from evalui.runs.database.codec import decode_sentence, encode_sentence
@@ -93,8 +93,15 @@ class ModelWait:
     retry_at: float
 
 
-def add_usage(database: Database, lease: Lease, cell_id: int, usage: Usage) -> None:
-    """Add tokens to those of the cell.
+def add_usage(
+    database: Database,
+    lease: Lease,
+    cell_id: int,
+    usage: Usage,
+    *,
+    also: Callable[[Connection], None] = lambda _: None,
+) -> None:
+    """Add tokens to those of the cell; `also` is called in the same transaction.
 
     Raises:
         RunLeaseLost: the run was given to another worker, or deleted; nothing is written.
@@ -106,6 +113,7 @@ def add_usage(database: Database, lease: Lease, cell_id: int, usage: Usage) -> N
             " WHERE id = ?",
             (usage.prompt_tokens, usage.completion_tokens, cell_id),
         )
+        also(connection)
 
 
 def cell_costs(database: Database, run_id: str, catalog: Catalog) -> dict[int, TokenCost]:
@@ -190,6 +198,11 @@ def model_waits(database: Database, run_id: str) -> dict[int, ModelWait]:
     """The cells of a run that wait for their model, by id."""
     rows = database.rows("SELECT id, waits FROM cell WHERE run = ? AND waits != ''", (run_id,))
     return {row["id"]: _decode_wait(row["waits"]) for row in rows}
+
+
+def waiting_cells(database: Database) -> frozenset[int]:
+    """The ids of all cells that wait for their model."""
+    return frozenset(row["id"] for row in database.rows("SELECT id FROM cell WHERE waits != ''"))
 
 
 def waiting_models(database: Database) -> dict[str, ModelWait]:

@@ -142,7 +142,7 @@ def cast_vote(
         seconds=mark.seconds,
         created=time.time(),
     )
-    with database.writing() as connection:
+    with database.writing(durable=True) as connection:
         _check_blind(connection, run_id, person)
         connection.execute(_REPLACE_VOTE_SQL, _columns(run_id, mark.pair_key, vote))
         bump_revision(connection, run_id)
@@ -154,7 +154,7 @@ def undo_vote(database: Database, run_id: str, person: str) -> str:
     Raises:
         StoreError: the person has seen the names.
     """
-    with database.writing() as connection:
+    with database.writing(durable=True) as connection:
         _check_blind(connection, run_id, person)
         taken = connection.execute(
             "DELETE FROM vote WHERE id = (SELECT max(id) FROM vote WHERE run = ? AND owner = ?)"
@@ -169,7 +169,7 @@ def undo_vote(database: Database, run_id: str, person: str) -> str:
 
 def finish_voting(database: Database, run_id: str, person: str) -> None:
     """Show the person the names from now on, and take no more votes of theirs."""
-    with database.writing() as connection:
+    with database.writing(durable=True) as connection:
         connection.execute(
             "INSERT INTO voter VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             (run_id, person, time.time()),
@@ -256,7 +256,7 @@ def add_imported_votes(
                 rows.append(
                     _columns(run_id, token, _imported_vote(verdict, pairs[token].dataset, now))
                 )
-    with database.writing() as connection:
+    with database.writing(durable=True) as connection:
         added = connection.executemany(_ADD_VOTE_SQL, rows).rowcount
         if added > 0:
             bump_revision(connection, run_id)

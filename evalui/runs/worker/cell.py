@@ -4,11 +4,13 @@ import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
+from sqlite3 import Connection
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
-from evalui.models import Model, NeedsAnswerKey
-from evalui.models.base import UsageTracking
+from evalui.models import Model, ModelEntry, NeedsAnswerKey
+from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database import queue, usage
@@ -23,6 +25,7 @@ from evalui.runs.database.trials import (
     write_trials,
 )
 from evalui.runs.estimate import request_size
+from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
@@ -89,7 +92,8 @@ class _MeasuredWork:
 class CellRun:
     """One cell at work.
 
-    `interrupted` is called between batches, `on_batch` after each and before each wait.
+    `entry` is that of its model, by which its owner's spending is noted; None if answers were
+    supplied. `interrupted` is called between batches, `on_batch` after each and before each wait.
     """
 
     def __init__(
@@ -97,6 +101,7 @@ class CellRun:
         database: Database,
         lease: Lease,
         row: CellRow,
+        entry: ModelEntry | None = None,
         *,
         interrupted: Callable[[], bool],
         on_batch: Callable[[], None],
@@ -108,7 +113,8 @@ class CellRun:
         self._on_batch = on_batch
         self._trials: list[Trial] = []
         self._responses: list[tuple[bytes, Response]] = []
-        self._flushed = time.monotonic()
+        self._entry = entry
+        self._flushed = self._charged = time.monotonic()
         self._batch_size = AdaptiveBatchSize()
         self._measured = _MeasuredWork()
         self._rejected = RejectedRequests()
@@ -227,7 +233,7 @@ class CellRun:
         return [index for index in unanswered if batch.requests[index] not in rejected]
 
     def _request_open(self, model: Model, batch: InFlightBatch) -> None:
-        indices = self._open_requests(batch)
+        indices = self._open_requests(batch)[: self._batch_size.limit]
         if not indices:
             self._batch_size.record_cached()
             return
@@ -244,6 +250,12 @@ class CellRun:
             self._rejected.record(
                 error, [batch.requests[index] for index in _unanswered(batch, indices)]
             )
+        except Exception as error:  # raised again, unless fewer requests may fit the memory
+            if not is_out_of_memory(error) or len(indices) == 1:
+                raise
+            _log.warning("%d requests at a time are too many for %s", len(indices), model.name)
+            self._batch_size.halve(len(indices))
+            return
         seconds = time.monotonic() - began
         self._measured.requests += len(indices)
         self._measured.seconds += seconds
@@ -289,8 +301,22 @@ class CellRun:
         self._flushed = time.monotonic()
         self._record_usage()
         if trials or responses:
-            write_trials(self._database, self._lease, self._row.id, trials, responses)
+            write_trials(
+                self._database,
+                self._lease,
+                self._row.id,
+                trials,
+                responses,
+                also=self._charge_device,
+            )
             self._on_batch()
+
+    def _charge_device(self, connection: Connection) -> None:
+        """Note the time since the last batch in which the model held a device."""
+        before, self._charged = self._charged, time.monotonic()
+        if self._entry and loads_weights(self._entry):
+            spent = Spending(device_s=self._charged - before)
+            add_spending(connection, self._lease.run_id, spent, time.time())
 
     def _record_usage(self) -> None:
         """Write what was spent, before what it was spent on: also lost answers are paid."""
@@ -299,8 +325,23 @@ class CellRun:
         before, self._recorded_usage = self._recorded_usage, self._usage_source.usage()
         read = self._recorded_usage.prompt_tokens - before.prompt_tokens
         written = self._recorded_usage.completion_tokens - before.completion_tokens
-        if read or written:
-            usage.add_usage(self._database, self._lease, self._row.id, Usage(read, written))
+        if not (read or written):
+            return
+        dollars = 0.0
+        if entry := self._entry:
+            dollars = (read * entry.input_price + written * entry.output_price) / 1e6
+        usage.add_usage(
+            self._database,
+            self._lease,
+            self._row.id,
+            Usage(read, written),
+            also=partial(
+                add_spending,
+                run_id=self._lease.run_id,
+                spent=Spending(tokens=read + written, dollars=dollars),
+                now=time.time(),
+            ),
+        )
 
     def _check_cancelled(self) -> None:
         _check_cancelled(self._database, self._lease, self._interrupted)

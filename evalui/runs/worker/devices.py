@@ -3,12 +3,14 @@
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, cast
+from typing import Any, Literal, cast
 
+from evalui.errors import SpecError
 from evalui.models.base import ModelEntry, traits_of
 
+_VISIBLE = "CUDA_VISIBLE_DEVICES"  # the GPUs that a process sees, by the numbers of the driver
 _log = logging.getLogger(__name__)
 
 
@@ -49,7 +51,7 @@ def visible_gpus(gpus: Sequence[DeviceMemory]) -> tuple[DeviceMemory, ...]:
     CUDA_VISIBLE_DEVICES lists them, up to the first that is none. Where it names them by their
     long identifiers instead of numbers, all count.
     """
-    value = os.environ.get("CUDA_VISIBLE_DEVICES")
+    value = os.environ.get(_VISIBLE)
     if value is None:
         return tuple(gpus)
     names = [name.strip() for name in value.split(",")]
@@ -57,6 +59,46 @@ def visible_gpus(gpus: Sequence[DeviceMemory]) -> tuple[DeviceMemory, ...]:
         return tuple(gpus)
     known = {str(number): gpu for number, gpu in enumerate(gpus)}
     return tuple(known[name] for name in takewhile(known.__contains__, names))
+
+
+def worker_devices(workers: int | Literal["auto"]) -> tuple[str, ...]:
+    """The device of each worker that a server starts, "" for one that may use any.
+
+    "auto" is one for each GPU that programs here see, or one on the CPU where there is none.
+    """
+    if workers != "auto":
+        return ("",) * workers
+    count = len(visible_gpus(gpus()))
+    return tuple(f"cuda:{number}" for number in range(count)) if count > 1 else ("",)
+
+
+def use_device(name: str) -> None:
+    """Let this process and those it starts see this one device; before torch is imported.
+
+    `name` is "cpu", or "cuda:1" for the second of the GPUs that are visible now; "" changes
+    nothing.
+
+    Raises:
+        SpecError: it is neither, or there are not so many GPUs.
+    """
+    kind, _, number = name.partition(":")
+    if kind == "cpu" and not number:
+        os.environ[_VISIBLE] = ""
+    elif name and (kind != "cuda" or not number.isdecimal()):
+        raise SpecError("device-unknown", device=name)
+    elif name:
+        visible = os.environ.get(_VISIBLE)
+        every = visible.split(",") if visible else [str(at) for at in range(len(gpus()))]
+        if int(number) >= len(every):
+            raise SpecError("device-missing", device=name, n=len(every))
+        os.environ[_VISIBLE] = every[int(number)].strip()
+
+
+def on_own_device(entry: ModelEntry, device: str) -> ModelEntry:
+    """The entry as a worker opens it that sees this device only, under the number 0."""
+    if device.startswith("cuda:") and entry.device.startswith("cuda:"):
+        return replace(entry, device="cuda")
+    return entry
 
 
 def machine_memory() -> DeviceMemory:

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from types import TracebackType
 from typing import Self
 
@@ -25,16 +26,23 @@ class WorkerStatus:
     That it cannot be written (a full disk) is logged and stops no work: it is only shown.
     """
 
-    def __init__(self, database: Database, name: str) -> None:
+    def __init__(self, database: Database, name: str, own_device: str = "") -> None:
         self._database = database
-        self._row = WorkerRow(name, 0.0)
+        self._row = WorkerRow(name, 0.0, own_device=own_device)
         # Protects the order: the heartbeat must not write what the worker did before.
         self._lock = threading.Lock()
 
-    def update(self, *, model: str = "", run: str = "", device: str = "") -> None:
+    @property
+    def name(self) -> str:
+        """What the worker is called."""
+        return self._row.name
+
+    def update(
+        self, *, model: str = "", run: str = "", device: str = "", keeps: bool = False
+    ) -> None:
         """Report what the worker does from now on; without arguments it is idle."""
         with self._lock:
-            self._row = WorkerRow(self._row.name, 0.0, device, model, run)
+            self._row = replace(self._row, device=device, model=model, run=run, keeps=keeps)
             self._write()
 
     def refresh(self) -> None:
@@ -52,11 +60,15 @@ class WorkerStatus:
             _log.warning("The worker cannot be taken off the list: %s", error)
 
     def _write(self) -> None:
-        row = self._row
-        values = (row.name, time.time(), row.device, row.model, row.run, process_tree_bytes())
+        row = replace(self._row, seen=time.time(), bytes=process_tree_bytes())
         try:
             with self._database.writing() as connection:
-                connection.execute("INSERT OR REPLACE INTO worker VALUES (?,?,?,?,?,?)", values)
+                connection.execute(
+                    "INSERT OR REPLACE INTO worker"
+                    " (name, seen, device, model, run, bytes, own_device, keeps)"
+                    " VALUES (:name, :seen, :device, :model, :run, :bytes, :own_device, :keeps)",
+                    asdict(row),
+                )
         except StoreError as error:
             _log.warning("What the worker does cannot be written: %s", error)
 

@@ -111,15 +111,20 @@ class InFlightBatch:
 
 @dataclass(slots=True)
 class AdaptiveBatchSize:
-    """The number of requests of the next portion."""
+    """The number of requests of the next portion, at most `limit`."""
 
     size: int = MIN_SIZE
+    limit: int = MAX_SIZE
     _best_rate: float = 0.0  # requests per second
     _min_size: int = MIN_SIZE  # by the model to be as fast as it can
 
     def record_cached(self) -> None:
         """Take note that all requests of a portion were answered already."""
-        self.size = min(2 * self.size, MAX_SIZE)
+        self.size = min(2 * self.size, self.limit)
+
+    def halve(self, requests: int) -> None:
+        """Take note that so many requests were too much for the memory of the device."""
+        self.size = self.limit = max(1, requests // 2)
 
     def record(self, requests: int, seconds: float) -> None:
         """Take note of how long a portion took."""
@@ -129,4 +134,4 @@ class AdaptiveBatchSize:
             self._best_rate, self._min_size = rate, max(self._min_size, requests)
             wanted = max(wanted, 2 * requests)
         # At most doubled: one portion with long or short questions says little of the next.
-        self.size = min(max(wanted, self._min_size), 2 * self.size, MAX_SIZE)
+        self.size = min(max(wanted, self._min_size), 2 * self.size, self.limit)

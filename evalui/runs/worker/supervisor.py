@@ -6,16 +6,21 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from evalui.errors import StoreError
+from evalui.messages import sentence
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
+from evalui.runs.database.queue import MAX_LOSSES
 from evalui.runs.worker import model_tests
-from evalui.runs.worker.main import worker_name
+from evalui.runs.worker.progress_watch import ProgressWatch
+from evalui.runs.worker.worker import worker_name
 
 _GRACE_S = 10.0  # for the batch in hand, after which a worker is killed
+_WATCH_INTERVAL_S = 2.0  # between two looks at whether a worker hangs
 _RESTART_DELAY_S = 1.0  # before a worker is started again, doubled while it dies young
 _MAX_RESTART_DELAY_S = 60.0
 _MIN_UPTIME_S = 30.0
@@ -24,17 +29,27 @@ _log = logging.getLogger(__name__)
 
 
 class WorkerSupervisor:
-    """A number of worker processes on one store.
+    """A worker process for each device on one store; see `devices.worker_devices`.
 
+    One that makes no progress for `hang_s` or `loading_s` seconds, see `ProgressWatch`, is ended.
     One thread waits for each: a worker that dies leaves a run, which is queued again at once
     instead of after the long silence that marks a lost worker.
     """
 
     def __init__(
-        self, database: Database, models: Path, *, count: int = 1, threads: int = 0
+        self,
+        database: Database,
+        models: Path,
+        *,
+        devices: Sequence[str] = ("",),
+        threads: int = 0,
+        hang_s: float = 0.0,
+        loading_s: float = 0.0,
     ) -> None:
         self._database = database
-        self._count = count
+        self._hang_s = hang_s
+        self._loading_s = loading_s
+        self._devices = devices
         self._command = [
             sys.executable,
             *("-m", "evalui.runs.worker.main"),
@@ -51,7 +66,7 @@ class WorkerSupervisor:
             threading.Thread(
                 target=self._supervise, args=(slot,), name=f"worker {slot}", daemon=True
             )
-            for slot in range(count)
+            for slot in range(len(devices))
         ]
 
     def start(self) -> None:
@@ -86,25 +101,42 @@ class WorkerSupervisor:
         pause = _RESTART_DELAY_S
         while (process := self._start(slot)) is not None:
             born = time.monotonic()
-            code = process.wait()
+            code, error = self._wait(process)
             with self._lock:
                 if process.stdin:
                     process.stdin.close()
-            self._requeue(process.pid, code)
+            self._requeue(process.pid, code, error)
             pause = _RESTART_DELAY_S if time.monotonic() - born > _MIN_UPTIME_S else 2 * pause
             self._stopping.wait(min(pause, _MAX_RESTART_DELAY_S))
 
-    def _requeue(self, pid: int, code: int) -> None:
+    def _wait(self, process: subprocess.Popen[bytes]) -> tuple[int, str]:
+        """Wait for a worker to end, or end one that hangs: its exit code and why, "" if it died."""
+        watch = ProgressWatch(
+            self._database,
+            worker_name(process.pid),
+            hang_s=self._hang_s,
+            loading_s=self._loading_s,
+        )
+        while True:
+            try:
+                return process.wait(_WATCH_INTERVAL_S), ""
+            except subprocess.TimeoutExpired:
+                if seconds := _hung_s(watch):
+                    _log.warning("Worker %d makes no progress and is ended", process.pid)
+                    minutes = f"{seconds / 60:.3g}"
+                    return _end(process), sentence("error.worker-hung", n=minutes, times=MAX_LOSSES)
+
+    def _requeue(self, pid: int, code: int, error: str = "") -> None:
         try:
             if self._stopping.is_set():
                 self._release(worker_name(pid))
                 return
-            if queue.requeue_lost(self._database, worker=worker_name(pid)):
+            if queue.requeue_lost(self._database, worker=worker_name(pid), error=error):
                 _log.warning("Worker %d died with %d; its run is queued again", pid, code)
             model_tests.requeue_model_tests(self._database, worker=worker_name(pid))
-        except StoreError as error:
+        except StoreError as unwritten:
             # The next worker finds the silent run by itself, a little later.
-            _log.warning("Worker %d died with %d: %s", pid, code, error)
+            _log.warning("Worker %d died with %d: %s", pid, code, unwritten)
 
     def _release(self, worker: str) -> None:
         """Queue again what a worker was at that was killed by our own end, which is no loss."""
@@ -118,7 +150,38 @@ class WorkerSupervisor:
             if self._stopping.is_set():
                 return None
             process = subprocess.Popen(
-                self._command, env=self._environment, stdin=subprocess.PIPE, bufsize=0
+                [*self._command, "--device", self._devices[slot]],
+                env=self._environment,
+                stdin=subprocess.PIPE,
+                bufsize=0,
             )
             self._processes[slot] = process
             return process
+
+
+def _hung_s(watch: ProgressWatch) -> float:
+    try:
+        return watch.hung_s()
+    except StoreError as error:
+        _log.warning("Whether a worker hangs cannot be read: %s", error)
+        return 0.0
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """End a worker and the processes of its models, by force if need be; its exit code."""
+    import psutil
+
+    try:
+        started = psutil.Process(process.pid).children(recursive=True)
+    except psutil.Error:  # it has ended just now
+        started = []
+    process.terminate()
+    try:
+        code = process.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        code = process.wait()
+    for child in started:
+        with suppress(psutil.Error):  # it has ended with the worker
+            child.kill()
+    return code

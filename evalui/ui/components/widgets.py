@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from evalui.messages import Messages
+from evalui.messages import LANGUAGES, Messages
 from evalui.report.html import Attribute, Child, Html, div, el, join, span
 from evalui.report.icons import status, status_icon
-from evalui.types import RunState
+from evalui.types import Language, RunState
 
 RUN_STATE_KINDS: Mapping[RunState, str] = {
     "queued": "na",
@@ -31,6 +31,35 @@ _MAGNIFIER = Html(
     '<circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" stroke-width="1.6"/>'
     '<path d="M10.5 10.5L14 14" stroke="currentColor" stroke-width="1.6"/></svg>'
 )
+
+
+def theme_button(t: Messages) -> Html:
+    """Changes between light and dark; the script beside it knows how."""
+    words = (span(t(f"app.{theme}"), cls=f"to-{theme}") for theme in ("dark", "light"))
+    return el("button", *words, type="button", cls="theme", data_theme=True)
+
+
+def language_links(t: Messages, address: Callable[[Language], str]) -> Html:
+    """The languages, that of the page as plain text; `address` gives the page in another."""
+    names: dict[Language, str] = {
+        language: t(f"app.{language}") for language in reversed(LANGUAGES)
+    }
+    return span(
+        *(
+            el("b", name)
+            if language == t.language
+            else el(
+                "a",
+                name,
+                href=address(language),
+                hreflang=language,
+                lang=language,
+                data_language=language,
+            )
+            for language, name in names.items()
+        ),
+        cls="languages",
+    )
 
 
 def card(*children: Child, cls: str = "", **attributes: Attribute) -> Html:

@@ -20,7 +20,7 @@ from evalui.runs.database.votes import (
     finish_voting,
     next_ballots,
 )
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.services.gallery import GALLERY_FILE, Gallery

@@ -16,7 +16,7 @@ from evalui.access import (
     may,
     require,
 )
-from evalui.accounts.uploads import record_upload
+from evalui.accounts.uploads import check_may_upload, record_upload
 from evalui.datasets.base import Layout
 from evalui.errors import UnknownRun
 from evalui.models.base import ModelEntry, traits_of
@@ -38,6 +38,7 @@ from evalui.runs.database.runs import (
 )
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.votes import read_run_verdicts
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.kept_summaries import summary_reader
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import RunSpec, read_spec
@@ -148,9 +149,16 @@ class AppService:
         return self._recorded(self.uploads.store(self.owner, files))
 
     @contextmanager
-    def receiving(self) -> Generator[Path]:
-        """A folder for files on their way; raises as `store_upload` and `UploadStore.receiving`."""
+    def receiving(self, size: int) -> Generator[Path]:
+        """A folder for files on their way, of `size` bytes together.
+
+        Raises:
+            NotAllowed: the person may only read.
+            SpecError: they would store more than they may.
+            DataError: as `UploadStore.receiving`.
+        """
         self.require("start")
+        check_may_upload(self.database, self.owner, usual_limits(self.settings), size)
         with self.uploads.receiving(self.owner) as folder:
             yield folder
 

@@ -15,8 +15,12 @@ import socket
 import stat
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalui.errors import SpecError, StoreError
+
+if TYPE_CHECKING:
+    from evalui.settings import Settings
 
 FILE = "access-token"
 _BYTES = 32  # of randomness
@@ -76,7 +80,7 @@ def cookie_of(token: str) -> tuple[str, str]:
     A browser sends its cookies to every port of a host. The name differs from token to token, so
     that servers beside each other, also behind tunnels to one port, do not replace each other's.
     """
-    return f"evalui-{_derived(token, 'name')[:16]}", _derived(token, "value")
+    return f"evalui-{derived(token, 'name')[:16]}", derived(token, "value")
 
 
 def is_same(candidate: str, expected: str) -> bool:
@@ -84,7 +88,8 @@ def is_same(candidate: str, expected: str) -> bool:
     return hmac.compare_digest(candidate.encode("utf-8", "replace"), expected.encode("utf-8"))
 
 
-def _derived(token: str, purpose: str) -> str:
+def derived(token: str, purpose: str) -> str:
+    """A secret for one purpose, which does not give the token away."""
     return hmac.new(token.encode(), f"evalui cookie {purpose}".encode(), hashlib.sha256).hexdigest()
 
 
@@ -97,16 +102,27 @@ def _is_private(handle: int) -> bool:
     return stat.S_IMODE(status.st_mode) & 0o077 == 0 and status.st_uid == os.geteuid()
 
 
-def listen(host: str, port: int) -> socket.socket:
+def check_door(settings: "Settings") -> None:
+    """Raise `SpecError` if the settings of who is let in contradict each other."""
+    if settings.auth != "token" and not settings.token:
+        raise SpecError("no-token-shared")
+    if settings.auth == "proxy" and not settings.proxy_addresses:
+        raise SpecError("proxy-addresses")
+
+
+def listen(host: str, port: int, *, only_here: bool = False) -> socket.socket:
     """A socket on the address; port 0 takes a free one.
 
     Raises:
-        SpecError: the address is taken, forbidden, or none of this machine.
+        SpecError: the address is taken, forbidden, or none of this machine; or other machines reach
+            it, and it is to be `only_here`.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
+        if only_here and not ip_address(str(address[0]).partition("%")[0]).is_loopback:
+            raise SpecError("door-needed", host=host)
         listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:  # Unicode: a name that no machine can have
         reason = getattr(error, "strerror", None) or str(error)

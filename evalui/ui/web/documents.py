@@ -9,8 +9,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from evalui.messages import messages
-from evalui.report.html import Html, el, join
+from evalui.messages import Messages, messages
+from evalui.report.html import Child, Html, el, join
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.packages import gradio_frontend
@@ -31,6 +31,7 @@ _SHEETS = (
     "css/evaluate.css",
     "css/shell.css",
 )
+_PLAIN_SHEETS = ("css/tokens.css", "css/parts.css", "css/shell.css", "css/sign_in.css")
 _SCRIPTS = (
     "js/theme.js",
     "js/morph.js",
@@ -59,7 +60,20 @@ def document(page: Page, language: Language) -> Html:
         data_image=messages(language)("app.image"),
         data_image_copied=messages(language)("app.image_copied"),
     )
-    top = el("head", _CHARSET, *_head(messages(language)("app.title")))
+    return _whole(body, messages(language)("app.title"), language, _SHEETS, _SCRIPTS)
+
+
+def plain_document(t: Messages, title: str, *children: Child) -> Html:
+    """A document of our look that is no page of the application: a sign-in form, for instance."""
+    return _whole(
+        el("body", *children), f"{title} – evalui", t.language, _PLAIN_SHEETS, _SCRIPTS[:1]
+    )
+
+
+def _whole(
+    body: Html, title: str, language: Language, sheets: tuple[str, ...], scripts: tuple[str, ...]
+) -> Html:
+    top = el("head", _CHARSET, *_head(title, sheets, scripts))
     return join(Html("<!doctype html>"), el("html", top, body, lang=_DOCUMENT_LANGUAGES[language]))
 
 
@@ -73,14 +87,15 @@ def gradio_script() -> str:
 
 
 @cache
-def _head(title: str) -> list[Html]:
+def _head(title: str, sheets: tuple[str, ...], scripts: tuple[str, ...]) -> list[Html]:
     """The title, style sheets and scripts; versioned, so that they can be cached."""
-    sheets = [el("link", rel="stylesheet", href=_versioned(sheet)) for sheet in _SHEETS]
     drawing = el("link", rel="icon", type="image/svg+xml", href=_versioned(_ICON))
-    scripts = [
-        el("script", src=_versioned(script), defer=script != _SCRIPTS[0]) for script in _SCRIPTS
+    return [
+        el("title", title),
+        drawing,
+        *(el("link", rel="stylesheet", href=_versioned(sheet)) for sheet in sheets),
+        *(el("script", src=_versioned(script), defer=script != _SCRIPTS[0]) for script in scripts),
     ]
-    return [el("title", title), drawing, *sheets, *scripts]
 
 
 def _versioned(path: str) -> str:

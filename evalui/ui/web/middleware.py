@@ -1,23 +1,17 @@
-"""What stands around the application: the token, security headers, pages in place of it.
-
-`TokenMiddleware` answers only who has the server's token: in the address once, in a cookie from
-then on.
-"""
+"""What stands around the application: security headers, pages in place of it."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
-from urllib.parse import quote, unquote_plus, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evalui.errors import EvaluiError, NotAllowed, StoreError, UnknownRun
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.html import Html, el, join
-from evalui.ui.web.address import cookie_of, is_same
 
 # Gradio needs inline scripts and eval; nothing may be fetched from, or sent to, another host.
 _POLICY = (
@@ -27,10 +21,6 @@ _POLICY = (
 # Files of evalui and Gradio, the same for everyone; what else is answered stays in no cache.
 _SHARED = re.compile(r"/static/|/[a-z]+/(assets|static|svelte)/|/[a-z]+/theme\.css$")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-PARAMETER = "token"
-_PUBLIC_PATHS = frozenset({"/healthz"})  # states nothing about runs, models or people
-_TOKEN_METHODS = frozenset({"GET", "HEAD"})
-_COOKIE_MAX_AGE_S = 30 * 24 * 3600  # the cookie
 _STYLE = Html(
     "<style>:root{color-scheme:light dark}"
     "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}"
@@ -124,100 +114,6 @@ def _foreign(headers: Headers) -> bool:
         return bool(origin) and urlsplit(origin).netloc != headers.get("host")
     except ValueError:  # half an address in brackets
         return True
-
-
-class TokenMiddleware:
-    """Around the whole application: pages, files, Gradio's own routes, events, exports.
-
-    A GET whose address carries the token is redirected to the same address without it and sets
-    the cookie, so that the token stays in no history, no copied link and no Referer. The cookie
-    is SameSite=Lax: a permalink that is opened from a chat or a mail works, while requests that
-    another site's page makes carry no cookie. Scripts send `Authorization: Bearer <token>`.
-    """
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self.app = app
-        self.token = token
-        self.cookie, self.value = cookie_of(token)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, redirect, or answer 401."""
-        if scope["type"] == "lifespan" or route_of(scope) in _PUBLIC_PATHS:
-            await self.app(scope, receive, send)
-            return
-        if scope["type"] == "websocket":  # there is none, and none comes in unseen
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        headers = Headers(scope=scope)
-        given, rest = _split_query(scope.get("query_string", b""))
-        is_known = self._is_known(headers)
-        if given is not None and scope["method"] in _TOKEN_METHODS:
-            if is_known or is_same(given, self.token):
-                await self._redirect(scope, rest)(scope, receive, send)
-                return
-        elif is_known:
-            await self.app(scope, receive, send)
-            return
-        await _unauthorized(scope)(scope, receive, send)
-
-    def _is_known(self, headers: Headers) -> bool:
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        if kind.casefold() == "bearer" and is_same(token.strip(), self.token):
-            return True
-        cookies = cookie_parser(headers.get("cookie", ""))
-        return is_same(cookies.get(self.cookie, ""), self.value)
-
-    def _redirect(self, scope: Scope, rest: str) -> Response:
-        # Relative, because a proxy may serve us below a path that we do not know.
-        place = "./" + quote(scope["path"].rpartition("/")[2])
-        answer = Response(
-            status_code=303,
-            headers={
-                "Location": f"{place}?{rest}" if rest else place,
-                "Cache-Control": "no-store",
-                "Referrer-Policy": "no-referrer",
-            },
-        )
-        answer.set_cookie(
-            self.cookie,
-            self.value,
-            max_age=_COOKIE_MAX_AGE_S,
-            path=scope.get("root_path") or "/",
-            secure=scope["scheme"] == "https",
-            httponly=True,
-            samesite="lax",
-        )
-        return answer
-
-
-def _split_query(query: bytes) -> tuple[str | None, str]:
-    """The token of a query, None if there is none, and the query without it."""
-    token: str | None = None
-    rest: list[str] = []
-    for part in _query_parts(query):
-        name, _, value = part.partition("=")
-        if unquote_plus(name) == PARAMETER:
-            token = unquote_plus(value)
-        else:
-            rest.append(part)
-    return token, "&".join(rest)
-
-
-def _query_parts(query: bytes) -> Iterator[str]:
-    return filter(None, query.decode("latin-1").split("&"))
-
-
-def _unauthorized(scope: Scope) -> Response:
-    fields = {
-        "WWW-Authenticate": "Bearer",
-        "Cache-Control": "no-store",
-        "Referrer-Policy": "no-referrer",
-    }
-    if scope["method"] not in _TOKEN_METHODS:
-        message = messages("en")("access.about")
-        return JSONResponse({"error": message}, status_code=401, headers=fields)
-    page = plain_page("access.title", lambda t: t("access.about"))
-    return HTMLResponse(page, status_code=401, headers=fields)
 
 
 def plain_page(title: str, about: Callable[[Messages], str]) -> Html:

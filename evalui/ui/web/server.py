@@ -15,14 +15,11 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
 from evalui import __version__
-from evalui.errors import DataError, EvaluiError, StoreError
-from evalui.messages import (
-    LANGUAGES,
-    language_of,
-    preferred_language,
-)
+from evalui.errors import DataError, EvaluiError, SpecError, StoreError
+from evalui.messages import LANGUAGES
 from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.runs import read_revision
+from evalui.runs.worker.devices import worker_devices
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
@@ -31,19 +28,19 @@ from evalui.ui.components.form import read_form
 from evalui.ui.services.files.runners import FileProcesses
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
-from evalui.ui.web.address import access_token, own_folder
+from evalui.ui.web.address import own_folder
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
+from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
-from evalui.ui.web.middleware import SameOriginMiddleware, TokenMiddleware, plain_page, status_of
+from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
+from evalui.ui.web.middleware import plain_page, status_of
 from evalui.ui.web.receiving import FormFiles
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
-_LANGUAGE = "evalui-language"  # the cookie of the language that was chosen
-_KEPT_S = 365 * 24 * 3600
 _BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
 _MAX_DIGITS = 16  # of a length in bytes
 _OVERHEAD = 2**20  # what a form adds to its files
@@ -56,6 +53,7 @@ def serve(settings: Settings, listener: socket.socket) -> None:
         create_app(settings),
         log_level="warning",
         access_log=False,  # it would write down the addresses that carry the token
+        proxy_headers=False,  # whose headers are believed, the door decides
         timeout_graceful_shutdown=3,
     )
     server = uvicorn.Server(config)
@@ -75,8 +73,15 @@ def create_app(settings: Settings) -> ASGIApp:
     database = Database(settings.database, read_only=settings.read_only)
     files = FileProcesses(settings)
     service = AppService(settings, database, files)
-    count = 0 if settings.read_only else settings.workers
-    workers = WorkerSupervisor(database, settings.models, count=count, threads=settings.threads)
+    devices = () if settings.read_only else worker_devices(settings.workers)
+    workers = WorkerSupervisor(
+        database,
+        settings.models,
+        devices=devices,
+        threads=settings.threads,
+        hang_s=settings.hang_s,
+        loading_s=settings.loading_s,
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -101,13 +106,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
-    return _guarded(app, settings)
-
-
-def _guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
-    # Outside of everything, so that what they add stands on errors and refusals, too.
-    guarded = TokenMiddleware(app, access_token(settings.data_dir)) if settings.token else app
-    return SameOriginMiddleware(guarded, [settings.host, *settings.allowed_hosts])
+    return guarded(app, settings)
 
 
 def _page(language: Language, documents: WatchedDocuments) -> Route:
@@ -153,12 +152,9 @@ def add_routes(app: FastAPI, service: AppService) -> None:
 def _home(service: AppService) -> Route:
     def home(request: Request) -> Response:
         parameters = request.query_params.multi_items()
-        chosen = request.query_params.get("lang", "")
-        rest = [(name, value) for name, value in parameters if name != "lang"]
+        rest = [(name, value) for name, value in parameters if name != PARAMETER]
         answer = RedirectResponse(_address(_language(request, service), rest))
-        if chosen in LANGUAGES:
-            path = request.scope.get("root_path") or "/"
-            answer.set_cookie(_LANGUAGE, chosen, max_age=_KEPT_S, path=path, samesite="lax")
+        keep_language(request, answer)
         return answer
 
     return home
@@ -189,11 +185,7 @@ def _address(language: Language, query: Sequence[tuple[str, str]]) -> str:
 
 
 def _language(request: Request, service: AppService) -> Language:
-    """The language chosen now or before, else what the browser prefers, else the server's."""
-    chosen = request.query_params.get("lang") or request.cookies.get(_LANGUAGE)
-    if chosen not in LANGUAGES:
-        chosen = preferred_language(request.headers.get("accept-language", ""))
-    return language_of(chosen, service.settings.language)
+    return visitor_language(request, service.settings.language)
 
 
 def _upload(service: AppService) -> Route:
@@ -206,10 +198,10 @@ def _upload(service: AppService) -> Route:
             return JSONResponse({"error": t("drop.too_large", mb=limit)}, status_code=413)
         kind = request.headers.get("content-type", "")
         try:
-            with service.receiving() as folder:
+            with service.receiving(whole) as folder:
                 files = await FormFiles(kind, folder, whole).read(request.stream())
                 upload_id = await run_in_threadpool(service.keep_upload, files)
-        except DataError as error:
+        except (DataError, SpecError) as error:
             return JSONResponse({"error": t.translate(error.sentence)}, status_code=400)
         except ClientDisconnect:
             return Response(status_code=400)  # for whoever counts answers: nobody gets it

@@ -9,7 +9,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.types import Dataset, Sample
 
 CAPITALS = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Norway": "Oslo"}

@@ -13,7 +13,7 @@ from evalui.runs.database.runs import read_run, read_runs
 from evalui.runs.database.trials import read_results
 from evalui.runs.spec import RunSpec, read_spec, write_spec
 from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 
 HEADER = "id,question,A,B,C,D,answer\n"
 GOOD = HEADER + "0,One?,1,2,3,4,A\n1,Two?,1,2,3,4,B\n"

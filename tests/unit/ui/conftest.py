@@ -10,7 +10,7 @@ from ui_examples import GOOD, MODELS
 
 from evalui.access import Person
 from evalui.runs.database.connection import Database
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action

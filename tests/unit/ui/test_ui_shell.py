@@ -159,6 +159,28 @@ def test_another_user_gets_nothing_that_was_rendered_for_this_one(
     assert "cell" in mine.page(form).content
 
 
+def test_people_who_may_do_the_same_share_what_is_rendered(
+    desk: AppService, finished: Callable[..., str]
+):
+    run_id = finished()
+    with desk.database.writing() as connection:
+        connection.execute("INSERT INTO team VALUES ('team', 0), ('voters', 0)")
+        connection.execute(
+            "INSERT INTO team_right VALUES ('run', ?1, 'team', 'view'),"
+            " ('run', ?1, 'voters', 'annotate')",
+            (run_id,),
+        )
+    form: Form = {"run": run_id, "tab": "results"}
+    shell, tab = counted(desk)
+    for name in ("ann", "bob", "eve"):
+        with acting_as(Person(name, "annotator", frozenset({"team"}))):
+            shell.page(form)
+    assert len(tab.rendered) == 1
+    with acting_as(Person("ada", "annotator", frozenset({"voters"}))):
+        shell.page(form)
+    assert len(tab.rendered) == 2  # they may vote, too
+
+
 def test_what_failed_is_rendered_again(desk: AppService, finished: Callable[..., str]):
     form: Form = {"run": finished(), "tab": "results"}
     shell, tab = counted(desk)

@@ -6,7 +6,7 @@ from pathlib import Path
 from ui_examples import MODELS
 
 from evalui.runs.database.connection import Database
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.services.run_form import read_run_form

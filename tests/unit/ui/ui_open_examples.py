@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evalui.runs.database.connection import Database
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.services.run_form import answer_name_field, read_run_form

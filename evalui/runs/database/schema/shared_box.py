@@ -28,12 +28,14 @@ _PEOPLE = (
         expires REAL NOT NULL
     ) STRICT, WITHOUT ROWID
     """,
+    # It ends at `expires`, or after `idle` seconds without a request.
     """
     CREATE TABLE session (
         digest TEXT PRIMARY KEY,
         person TEXT NOT NULL REFERENCES person ON DELETE CASCADE,
         created REAL NOT NULL,
         seen REAL NOT NULL,
+        idle REAL NOT NULL,
         expires REAL NOT NULL
     ) STRICT, WITHOUT ROWID
     """,
@@ -204,6 +206,12 @@ _QUEUE = (
         PRIMARY KEY (owner, day)
     ) STRICT, WITHOUT ROWID
     """,
+    # Of the answers that were written to a cell.
+    "ALTER TABLE cell ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0",
+    # The device that a worker was started for, "" for any, and whether it only keeps its model
+    # loaded for the next run.
+    "ALTER TABLE worker ADD COLUMN own_device TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE worker ADD COLUMN keeps INTEGER NOT NULL DEFAULT 0",
     # What an administrator has decided while the server runs, as JSON by name.
     "CREATE TABLE decision (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
 )

@@ -26,6 +26,7 @@ from evalui.runs.database import usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.throughput import count_cached, loading_times, throughputs
 from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
@@ -55,6 +56,7 @@ class FileWork:
     """What is done with the files of all owners; every method is given the person first."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
         self._database = database
         self._uploads = UploadStore(settings.uploads, settings.max_upload_mb * 2**20)
         self._limits = Limits(bytes=self._uploads.limit)
@@ -114,6 +116,7 @@ class FileWork:
             models.catalog,
             person.name,
             collected=collected,
+            usual=usual_limits(self._settings),
             describe=models.describe,
         )
 

@@ -8,10 +8,10 @@ from evalui.proportions import smallest_visible_gap
 from evalui.report.html import Html, div, el
 from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate
+from evalui.runs.fair_queue.place import QueueAhead
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_large_count
 from evalui.ui.components.widgets import button, definitions, field, text_input
-from evalui.ui.services.queue_ahead import QueueAhead
 from evalui.ui.tabs.evaluate.rows import remark
 
 _NOTHING = "–"

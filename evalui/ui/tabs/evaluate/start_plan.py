@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html
+from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.fair_queue.place import queue_ahead
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.services.files.views import PlannedCell, PlannedRun, UploadView
-from evalui.ui.services.queue_ahead import queue_ahead
 from evalui.ui.services.run_form import RunForm, read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.judge_choice import is_single
@@ -30,14 +31,15 @@ def start_plan(service: AppService, t: Messages, form: Form, views: Sequence[Upl
         hindrance = t.translate(error.sentence)
         return start_card(t, form, names, StartNotes(away, hindrance=hindrance))
     hindrance = "" if _has_work(planned) else t("cost.nothing")
+    ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
     return start_card(
         t,
         form,
         names,
-        StartNotes(away, _warnings(t, planned), hindrance),
-        rows=cost_rows(
-            t, planned.cost, queue_ahead(service.database, service.person), _priced(planned)
+        StartNotes(
+            away, [*_warnings(t, planned), *filter(None, [t.translate(ahead.held)])], hindrance
         ),
+        rows=cost_rows(t, planned.cost, ahead, _priced(planned)),
         gap=gap_remark(t, _questions(planned)),
     )
 

@@ -208,7 +208,7 @@ class ModelsTab:
         return (
             any(model.status.pending or (model.test and model.test.is_pending) for model in models)
             or any(worker.row.is_busy for worker in workers)
-            or (not workers and self.service.settings.workers > 0)  # they come with the server
+            or (not workers and self.service.settings.workers != 0)  # they come with the server
             or self.service.queued_runs() > 0
         )
 

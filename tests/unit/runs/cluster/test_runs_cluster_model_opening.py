@@ -21,9 +21,9 @@ from evalui.runs.cluster.model import connect, model_opener
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_run
-from evalui.runs.worker import main
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker import worker
 from evalui.runs.worker.model_tests import model_tests, queue_model_test
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 
 
@@ -97,7 +97,7 @@ def test_a_model_to_try_out_is_waited_for_while_the_cluster_loads_it(
 ):
     monkeypatch.setattr(model, "connect", lambda _: ray)
     monkeypatch.setattr(model, "NO_ACTOR_TIMEOUT_S", 0.0)
-    monkeypatch.setattr(main, "LOADING_TIMEOUT_S", 0.0 if ends == "late" else 60.0)
+    monkeypatch.setattr(worker, "LOADING_TIMEOUT_S", 0.0 if ends == "late" else 60.0)
     wait, waits = ray.wait, count(1)
 
     def wait_in_vain(references: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:

@@ -131,3 +131,18 @@ def test_other_users_can_read_neither_the_store_nor_its_log(tmp_path: Path):
     assert found == dict.fromkeys(
         ("evalui.sqlite", "evalui.sqlite-wal", "evalui.sqlite-shm"), 0o600
     )
+
+
+def test_only_a_durable_transaction_waits_for_the_disk(database: Database) -> None:
+    levels: list[int] = []
+    for durable in (False, True, False):
+        with database.writing(durable=durable) as connection:
+            levels.append(connection.execute("PRAGMA synchronous").fetchone()[0])
+    assert levels == [1, 2, 1]  # NORMAL, FULL
+
+
+def test_a_durable_transaction_that_fails_leaves_nothing_changed(database: Database) -> None:
+    with pytest.raises(RuntimeError), database.writing(durable=True):
+        raise RuntimeError
+    with database.writing() as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 1

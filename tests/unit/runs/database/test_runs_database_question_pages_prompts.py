@@ -9,7 +9,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.question_pages import orders_of, read_sent_prompt
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_trials
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.types import NextToken, Request
 
 

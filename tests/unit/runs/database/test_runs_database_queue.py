@@ -14,8 +14,8 @@ from evalui.runs.database.records import Lease
 from evalui.runs.database.response_cache import get_responses
 from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_run, read_runs
 from evalui.runs.database.trials import read_results, read_trials, write_trials
-from evalui.runs.worker.main import worker_name
 from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.runs.worker.worker import worker_name
 
 
 def claim(database: Database, worker: str = "worker-1") -> Lease:
@@ -293,7 +293,7 @@ def test_a_run_that_kills_its_workers_fails_at_last(database: Database) -> None:
 def test_a_server_that_ends_in_the_middle_is_no_loss(
     database: Database, over: bool, state: str
 ) -> None:
-    workers = WorkerSupervisor(database, Path("models.toml"), count=0)
+    workers = WorkerSupervisor(database, Path("models.toml"), devices=())
     if over:
         workers.stop()
     run_id = add_run(database)

@@ -6,7 +6,7 @@ from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import count_runs, read_cells, read_cells_of, read_run
 from evalui.runs.database.throughput import Throughput, remaining_seconds, store_throughput
 from evalui.runs.database.trials import read_results, write_trials
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 
 
 def test_a_run_that_is_done_has_nothing_left(database: Database) -> None:

@@ -13,7 +13,7 @@ from evalui.runs.database.throughput import (
     throughputs,
 )
 from evalui.runs.worker.heartbeat import WorkerStatus
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 
 DATASETS = {"sums.csv": dataset()}
 

@@ -8,7 +8,7 @@ from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.trials import read_contestants, read_results
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.types import Contestant, GeneratedText, Request, Response
 
 
@@ -107,7 +107,7 @@ def test_an_unreadable_verdict_is_requested_once_more(
     database: Database, monkeypatch: pytest.MonkeyPatch, second: str, choice: int | None
 ):
     judge = Mumbling(second)
-    monkeypatch.setattr("evalui.runs.worker.main.open_model", lambda _: judge)
+    monkeypatch.setattr("evalui.runs.worker.worker.open_model", lambda _: judge)
     one = collected("right", France="Paris"), collected("wrong", France="Lyon")
     run_id = add_open_run(database, brought=one)
     do_run(database, run_id)

@@ -503,3 +503,22 @@ def test_a_store_of_an_older_version_gets_its_tables(tmp_path: Path):
     reopened = Database(path)
     assert reopened.rows("SELECT * FROM vote") == []
     reopened.close()
+
+
+def test_votes_are_on_the_disk_when_they_are_cast(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = open_run(database)
+    pairs = voting_pairs(database, run_id)
+    kept: list[bool] = []
+    writing = database.writing
+
+    def recorded(*, durable: bool = False):
+        kept.append(durable)
+        return writing(durable=durable)
+
+    monkeypatch.setattr(database, "writing", recorded)
+    cast_vote(database, run_id, "ann", VoteInput(next(iter(pairs)), "a"), pairs=pairs)
+    undo_vote(database, run_id, "ann")
+    finish_voting(database, run_id, "ann")
+    assert kept == [True] * 3

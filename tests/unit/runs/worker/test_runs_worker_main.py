@@ -15,9 +15,10 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells, read_run, read_workers
 from evalui.runs.worker import heartbeat
-from evalui.runs.worker.heartbeat import WorkerStatus
-from evalui.runs.worker.main import Heartbeat, Worker, main, serve
+from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
+from evalui.runs.worker.main import main, serve
 from evalui.runs.worker.model_tests import model_tests, queue_model_test
+from evalui.runs.worker.worker import Worker
 from evalui.types import Request, Response
 
 
@@ -164,7 +165,7 @@ def test_a_loading_time_that_cannot_be_written_stops_nothing(
     def full(*_: object, **__: object) -> None:
         raise StoreError(Sentence("The disk is full."))
 
-    monkeypatch.setattr("evalui.runs.worker.main.store_loading_time", full)
+    monkeypatch.setattr("evalui.runs.worker.model_keeper.store_loading_time", full)
     run_id, model = add_run(database), Closable()
     entry = ModelEntry("perfect", "transformers")
     Worker(database, lambda: {"perfect": entry}, opener=lambda _: model).run_once()

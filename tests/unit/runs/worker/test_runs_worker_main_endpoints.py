@@ -12,7 +12,7 @@ from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.worker import waiting as wait_settings
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.types import Request, Response
 
 

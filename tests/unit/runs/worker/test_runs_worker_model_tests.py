@@ -13,7 +13,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_runs, read_workers
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.in_flight import InFlightBatch
-from evalui.runs.worker.main import Worker, worker_name
 from evalui.runs.worker.model_tests import (
     MAX_LOSSES,
     claim_model_test,
@@ -26,6 +25,7 @@ from evalui.runs.worker.model_tests import (
     run_model_test,
 )
 from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.runs.worker.worker import Worker, worker_name
 from evalui.types import Generate, GeneratedText, Request, Response, Usage
 
 ME = "local"
@@ -172,7 +172,7 @@ def test_a_trial_of_a_dead_worker_is_queued_again_until_it_has_killed_too_many(d
 def test_a_worker_that_the_servers_own_end_killed_is_no_loss(
     database: Database, over: bool, state: str
 ):
-    ended = WorkerSupervisor(database, Path("models.toml"), count=0)
+    ended = WorkerSupervisor(database, Path("models.toml"), devices=())
     if over:
         ended.stop()
     queue_model_test(database, scripted("perfect"), ME)

@@ -15,7 +15,7 @@ from evalui.errors import DataError
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import read_spec
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form

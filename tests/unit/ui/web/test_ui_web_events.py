@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from ui_examples import GOOD, MODELS, served
 
 from evalui.runs.database.connection import Database
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService

@@ -14,7 +14,7 @@ from evalui.runs.database import queue, trials
 from evalui.runs.database.column_blocks import decode_columns
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.scoring.trial_columns import TextReader, TrialColumns
 from evalui.settings import Settings
 from evalui.ui.components.form import Form

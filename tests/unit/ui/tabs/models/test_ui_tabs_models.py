@@ -26,8 +26,8 @@ from evalui.runs.database.throughput import Throughput, store_throughput
 from evalui.runs.database.usage import ModelWait, clear_wait, set_wait
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.heartbeat import WorkerStatus
-from evalui.runs.worker.main import Worker
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
+from evalui.runs.worker.worker import Worker
 from evalui.shipped_files import ASSETS
 from evalui.types import Ability
 from evalui.ui.components.form import Form

@@ -10,7 +10,7 @@ from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_run, read_runs
 from evalui.runs.spec import read_spec, write_spec
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form

@@ -1,0 +1,214 @@
+"""Who may sign in, and as what: added, changed, disabled, and removed with what is theirs."""
+
+import json
+import time
+from dataclasses import dataclass
+from sqlite3 import Connection, Row
+
+from evalui.access import Person, Role, Scope
+from evalui.accounts.audit import record_in
+from evalui.accounts.belongings import (
+    copy_uploads,
+    delete_belongings,
+    delete_uploads,
+    hand_over,
+)
+from evalui.accounts.names import checked_name
+from evalui.accounts.passwords import check_password, hash_password
+from evalui.errors import AccountError
+from evalui.runs.database.connection import Database
+
+SEEN_EVERY_S = 60.0  # seconds between two notes that a person was here
+# Of a person `p`, as `person_of` reads it.
+PERSON_SQL = (
+    "SELECT p.name, p.role,"
+    " (SELECT json_group_array(m.team) FROM membership m WHERE m.person = p.name) AS teams"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A person as administrators see them; times are seconds since 1970, `seen` None if never.
+
+    `invited`: a link waits for them by which they choose a password.
+    """
+
+    name: str
+    role: Role
+    teams: tuple[str, ...]
+    disabled: bool
+    created: float
+    seen: float | None
+    has_password: bool
+    invited: bool
+
+
+def read_accounts(database: Database) -> tuple[Account, ...]:
+    """Everybody who has an account, by name."""
+    rows = database.rows(
+        PERSON_SQL  # noqa: S608 (constants)
+        + ", p.disabled, p.created, p.seen, p.password != '' AS has_password,"
+        " EXISTS (SELECT 1 FROM invitation i WHERE i.person = p.name AND i.expires > ?) AS invited"
+        " FROM person p ORDER BY p.name",
+        (time.time(),),
+    )
+    return tuple(_account(row) for row in rows)
+
+
+def read_account(database: Database, name: str) -> Account:
+    """The account of a name; raises `AccountError` if there is none."""
+    for account in read_accounts(database):
+        if account.name == name.strip().casefold():
+            return account
+    raise AccountError("no-person", name=name[:80])
+
+
+def find_person(database: Database, name: str) -> Person | None:
+    """Who has a name, None if nobody has, or they are disabled."""
+    row = database.row(PERSON_SQL + " FROM person p WHERE p.name = ? AND NOT p.disabled", (name,))
+    return None if row is None else person_of(row)
+
+
+def person_of(row: Row, scope: Scope = "write") -> Person:
+    """The person of a row that has `PERSON_SQL`."""
+    return Person(row["name"], row["role"], frozenset(json.loads(row["teams"])), scope)
+
+
+def add_person(
+    database: Database, name: str, role: Role, *, by: Person, password: str = ""
+) -> Account:
+    """Add an account; without a password nobody can sign in to it before they are invited.
+
+    Raises:
+        AccountError: nobody can have the name, somebody has it, or the password is too short.
+    """
+    name = checked_name(name)
+    hashed = _hashed(password) if password else ""
+    with database.writing(durable=True) as connection:
+        added = connection.execute(
+            "INSERT INTO person (name, role, password, created) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING",
+            (name, role, hashed, time.time()),
+        )
+        if not added.rowcount:
+            raise AccountError("person-exists", name=name)
+        record_in(connection, by, "add-person", f"person {name}", role=role)
+    return read_account(database, name)
+
+
+def set_role(database: Database, name: str, role: Role, *, by: Person) -> None:
+    """Change what a person may do; raises `AccountError`, also for the last administrator."""
+    with database.writing(durable=True) as connection:
+        before = _require_person(connection, name)
+        if role != "admin":
+            _require_other_admin(connection, name)
+        connection.execute("UPDATE person SET role = ? WHERE name = ?", (role, name))
+        record_in(connection, by, "set-role", f"person {name}", role=role, before=before)
+
+
+def set_password(database: Database, name: str, password: str, *, by: Person) -> None:
+    """Give a person a password, which ends their sessions and voids their invitation.
+
+    Raises:
+        AccountError: there is no such person, or the password is too short.
+    """
+    hashed = _hashed(password)
+    with database.writing(durable=True) as connection:
+        _require_person(connection, name)
+        keep_password(connection, name, hashed)
+        record_in(connection, by, "set-password", f"person {name}")
+
+
+def keep_password(connection: Connection, name: str, hashed: str) -> None:
+    """Inside a transaction: give a person the password of a hash."""
+    connection.execute("UPDATE person SET password = ? WHERE name = ?", (hashed, name))
+    connection.execute("DELETE FROM session WHERE person = ?", (name,))
+    connection.execute("DELETE FROM invitation WHERE person = ?", (name,))
+
+
+def set_disabled(database: Database, name: str, *, disabled: bool, by: Person) -> None:
+    """Close an account at once, or open it again; raises `AccountError`, as `set_role`.
+
+    Sessions and invitations of a disabled person are ended; their tokens count again when they do.
+    """
+    with database.writing(durable=True) as connection:
+        _require_person(connection, name)
+        if disabled:
+            _require_other_admin(connection, name)
+            connection.execute("DELETE FROM session WHERE person = ?", (name,))
+            connection.execute("DELETE FROM invitation WHERE person = ?", (name,))
+        connection.execute("UPDATE person SET disabled = ? WHERE name = ?", (disabled, name))
+        record_in(connection, by, "disable" if disabled else "enable", f"person {name}")
+
+
+def remove_person(database: Database, name: str, *, heir: str | None, by: Person) -> None:
+    """Remove a person; their runs, datasets, uploads and links go to an heir, or are deleted.
+
+    Raises:
+        AccountError: there is no such person or heir, or it is the last administrator.
+        OSError: the uploads cannot be handed over; nothing is changed then.
+    """
+    if heir is not None:
+        if heir == name:
+            raise AccountError("heir-same", name=name)
+        read_account(database, heir)
+        copy_uploads(database, name, heir)
+    with database.writing(durable=True) as connection:
+        _require_person(connection, name)
+        _require_other_admin(connection, name)
+        if heir is not None:
+            _require_person(connection, heir)
+            hand_over(connection, name, heir)
+        delete_belongings(connection, name)
+        connection.execute("DELETE FROM person WHERE name = ?", (name,))
+        record_in(connection, by, "remove-person", f"person {name}", heir=heir)
+    delete_uploads(database, name)
+
+
+def touch(database: Database, name: str) -> None:
+    """Note that a person was here."""
+    with database.writing(durable=True) as connection:
+        note_seen(connection, name, time.time())
+
+
+def note_seen(connection: Connection, name: str, now: float) -> None:
+    """Inside a transaction: note that a person was here."""
+    connection.execute("UPDATE person SET seen = ? WHERE name = ?", (now, name))
+
+
+def _require_person(connection: Connection, name: str) -> Role:
+    row = connection.execute("SELECT role FROM person WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        raise AccountError("no-person", name=name[:80])
+    return row["role"]
+
+
+def _require_other_admin(connection: Connection, name: str) -> None:
+    """Raise `AccountError` if this is the only administrator who is let in."""
+    admins = [
+        row["name"]
+        for row in connection.execute(
+            "SELECT name FROM person WHERE role = 'admin' AND NOT disabled"
+        )
+    ]
+    if admins == [name]:
+        raise AccountError("last-admin", name=name)
+
+
+def _hashed(password: str) -> str:
+    check_password(password)
+    return hash_password(password)
+
+
+def _account(row: Row) -> Account:
+    person = person_of(row)
+    return Account(
+        person.name,
+        person.role,
+        tuple(sorted(person.teams)),
+        bool(row["disabled"]),
+        row["created"],
+        row["seen"],
+        bool(row["has_password"]),
+        bool(row["invited"]),
+    )

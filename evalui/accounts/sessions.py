@@ -1,0 +1,55 @@
+"""Who is signed in: a secret in a cookie, for 12 hours without a request or for 30 days."""
+
+import time
+
+from evalui.access import Person
+from evalui.accounts.people import PERSON_SQL, SEEN_EVERY_S, note_seen, person_of
+from evalui.accounts.secrets import digest_of, new_secret
+from evalui.runs.database.connection import Database
+
+IDLE_S = 12 * 3600.0  # seconds without a request after which a session ends
+LONGEST_S = 30 * 24 * 3600.0  # seconds after which every session ends
+
+
+def start_session(database: Database, name: str, *, stay: bool = False) -> str:
+    """Sign a person in and return the secret of their cookie; `stay`: they may be away for days."""
+    secret, now = new_secret(), time.time()
+    idle = LONGEST_S if stay else IDLE_S
+    with database.writing(durable=True) as connection:
+        connection.execute("DELETE FROM session WHERE expires < ?1 OR seen + idle < ?1", (now,))
+        connection.execute(
+            "INSERT INTO session (digest, person, created, seen, idle, expires)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (digest_of(secret), name, now, now, idle, now + LONGEST_S),
+        )
+        note_seen(connection, name, now)
+    return secret
+
+
+def person_of_session(database: Database, secret: str) -> Person | None:
+    """Who is signed in by a cookie, None if nobody is."""
+    digest, now = digest_of(secret), time.time()
+    row = database.row(
+        PERSON_SQL + ", s.seen FROM session s JOIN person p ON p.name = s.person"
+        " WHERE s.digest = ?1 AND s.expires > ?2 AND s.seen + s.idle > ?2 AND NOT p.disabled",
+        (digest, now),
+    )
+    if row is None:
+        return None
+    if abs(now - row["seen"]) > SEEN_EVERY_S:
+        with database.writing(durable=True) as connection:
+            connection.execute("UPDATE session SET seen = ? WHERE digest = ?", (now, digest))
+            note_seen(connection, row["name"], now)
+    return person_of(row)
+
+
+def end_session(database: Database, secret: str) -> None:
+    """Sign out of the browser whose cookie this is."""
+    with database.writing(durable=True) as connection:
+        connection.execute("DELETE FROM session WHERE digest = ?", (digest_of(secret),))
+
+
+def end_sessions(database: Database, name: str) -> int:
+    """Sign a person out everywhere, and return from how many browsers."""
+    with database.writing(durable=True) as connection:
+        return connection.execute("DELETE FROM session WHERE person = ?", (name,)).rowcount

@@ -1,0 +1,108 @@
+"""Tokens by which scripts act for a person: `Authorization: Bearer`, shown once, revocable."""
+
+import time
+from dataclasses import dataclass
+
+from evalui.access import Person, Scope
+from evalui.accounts.audit import record_in
+from evalui.accounts.people import (
+    PERSON_SQL,
+    SEEN_EVERY_S,
+    note_seen,
+    person_of,
+    read_account,
+)
+from evalui.accounts.secrets import digest_of, new_secret
+from evalui.errors import AccountError
+from evalui.runs.database.connection import Database
+
+_DAY_S = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A token without its secret; times are seconds since 1970, None for never."""
+
+    id: int
+    person: str
+    scope: Scope
+    label: str
+    created: float
+    used: float | None
+    expires: float | None
+
+
+def add_token(
+    database: Database,
+    person: str,
+    *,
+    by: Person,
+    scope: Scope = "read",
+    label: str = "",
+    days: float | None = None,
+) -> str:
+    """Make a token of a person and return its secret, which is nowhere else.
+
+    `days` is how long it counts, None for ever.
+
+    Raises:
+        AccountError: there is no such person, or the days are none.
+    """
+    name = read_account(database, person).name
+    if days is not None and not days > 0:
+        raise AccountError("token-days")
+    secret, now = new_secret(), time.time()
+    with database.writing(durable=True) as connection:
+        token_id = connection.execute(
+            "INSERT INTO api_token (digest, person, scope, label, created, expires)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                digest_of(secret),
+                name,
+                scope,
+                label,
+                now,
+                None if days is None else now + days * _DAY_S,
+            ),
+        ).lastrowid
+        record_in(connection, by, "add-token", f"token {token_id}", owner=name, scope=scope)
+    return secret
+
+
+def person_of_token(database: Database, secret: str) -> Person | None:
+    """For whom a token acts, with its scope; None if it is unknown, expired, or they disabled."""
+    now = time.time()
+    row = database.row(
+        PERSON_SQL + ", t.id, t.scope, t.used FROM api_token t"
+        " JOIN person p ON p.name = t.person"
+        " WHERE t.digest = ? AND (t.expires IS NULL OR t.expires > ?) AND NOT p.disabled",
+        (digest_of(secret), now),
+    )
+    if row is None:
+        return None
+    if row["used"] is None or abs(now - row["used"]) > SEEN_EVERY_S:
+        with database.writing(durable=True) as connection:
+            connection.execute("UPDATE api_token SET used = ? WHERE id = ?", (now, row["id"]))
+            note_seen(connection, row["name"], now)
+    return person_of(row, row["scope"])
+
+
+def read_tokens(database: Database, person: str = "") -> tuple[ApiToken, ...]:
+    """The tokens of a person, or of all, the oldest first."""
+    rows = database.rows(
+        "SELECT id, person, scope, label, created, used, expires FROM api_token"
+        " WHERE ?1 = '' OR person = ?1 ORDER BY id",
+        (person,),
+    )
+    return tuple(ApiToken(*row) for row in rows)
+
+
+def revoke_token(database: Database, token_id: int, *, by: Person) -> None:
+    """Let a token count no more; raises `AccountError` if there is none with this id."""
+    with database.writing(durable=True) as connection:
+        row = connection.execute(
+            "DELETE FROM api_token WHERE id = ? RETURNING person", (token_id,)
+        ).fetchone()
+        if row is None:
+            raise AccountError("no-token", id=token_id)
+        record_in(connection, by, "revoke-token", f"token {token_id}", owner=row["person"])

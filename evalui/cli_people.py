@@ -1,0 +1,194 @@
+"""`evalui users`, `tokens`, `teams`: who may use a shared server, from its command line.
+
+    evalui users add NAME --role ROLE | invite, role, passwd, disable, enable, remove NAME | list
+    evalui tokens add USER | list | revoke ID
+    evalui teams add | remove TEAM, join | leave TEAM USER, list
+
+What is made once (a password, a link, a token) is the only line on standard output. A password is
+read from standard input where that is no terminal, so that no list of processes has it.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from evalui.access import LOCAL_PERSON, ROLES
+
+if TYPE_CHECKING:
+    from evalui.runs.database.connection import Database
+    from evalui.settings import Settings
+
+_ME = LOCAL_PERSON  # in the audit log; who is signed in to the machine is not known
+
+
+def add_people_commands(commands: Any, load_settings: "Callable[[], Settings]") -> None:
+    """Add the three commands to the subparsers of `evalui`."""
+    users = _group(commands, "users", "add, invite, list and remove people", load_settings)
+    add = _action(users, "add NAME", "add a person; the password comes by stdin or is made")
+    add.add_argument("--role", choices=ROLES, required=True)
+    link = _action(users, "invite NAME", "print a link to choose a password, once")
+    link.add_argument("--role", choices=ROLES, help="add the person, too (default: they are there)")
+    link.add_argument("--address", help="of the server (default: on this machine)")
+    _action(users, "list", "list everybody").add_argument("--json", action="store_true")
+    _action(users, "role NAME", "change what a person may do").add_argument("role", choices=ROLES)
+    _action(users, "passwd NAME", "give a password, which ends all sessions")
+    _action(users, "disable NAME", "shut a person out, at once")
+    _action(users, "enable NAME", "let a person in again")
+    remove = _action(users, "remove NAME", "remove a person, with what is theirs")
+    choice = remove.add_mutually_exclusive_group(required=True)
+    choice.add_argument("--hand-over-to", metavar="NAME", help="who gets runs, files and links")
+    choice.add_argument("--delete", action="store_true", help="delete runs, files and links")
+
+    tokens = _group(commands, "tokens", "add, list and revoke tokens of scripts", load_settings)
+    token = _action(tokens, "add USER", "print a new token")
+    token.add_argument("--scope", choices=("read", "write"), default="read")
+    token.add_argument("--label", default="", help="what it is for")
+    token.add_argument("--days", type=float, help="how long it counts (default: until revoked)")
+    _action(tokens, "list", "list tokens, without secrets").add_argument(
+        "--json", action="store_true"
+    )
+    _action(tokens, "revoke ID", "let a token count no more")
+
+    teams = _group(commands, "teams", "add, join, leave and list teams", load_settings)
+    _action(teams, "add TEAM", "add a team")
+    _action(teams, "remove TEAM", "remove a team and its rights")
+    _action(teams, "join TEAM USER", "make a person a member")
+    _action(teams, "leave TEAM USER", "end a membership")
+    _action(teams, "list", "list teams").add_argument("--json", action="store_true")
+
+
+def _group(commands: Any, name: str, about: str, load_settings: "Callable[[], Settings]") -> Any:
+    group = commands.add_parser(name, help=about)
+    group.set_defaults(group=name, load_settings=load_settings, command=_command)
+    return group.add_subparsers(required=True, metavar="ACTION")
+
+
+def _action(group: Any, usage: str, about: str) -> argparse.ArgumentParser:
+    """One action, by its name and what it takes."""
+    name, *arguments = usage.split()
+    parser: argparse.ArgumentParser = group.add_parser(name, help=about)
+    parser.set_defaults(action=name)
+    for argument in arguments:
+        kind = int if argument == "ID" else str.casefold  # names are stored in small letters
+        parser.add_argument(argument.lower(), metavar=argument, type=kind)
+    return parser
+
+
+def _command(given: argparse.Namespace) -> int:
+    from evalui.runs.database.connection import Database
+
+    settings: Settings = given.load_settings()
+    actions = {"users": _users, "tokens": _tokens, "teams": _teams}[given.group]
+    with closing(Database(settings.database)) as database:
+        made = actions(database, given, settings)[given.action]()
+    if given.action == "list":
+        _print_all(made, as_json=given.json)
+        return 0
+    what = " ".join(
+        str(given.__dict__[key]) for key in ("name", "user", "team", "id") if key in given
+    )
+    print(f"evalui: {given.group} {given.action} {what}: done", file=sys.stderr)
+    if made:
+        print(made)
+    return 0
+
+
+# What each action does; what it returns is made once, and shown this once.
+_Actions = Mapping[str, Callable[[], Any]]
+
+
+def _users(database: "Database", given: argparse.Namespace, settings: "Settings") -> _Actions:
+    from evalui.accounts import people
+    from evalui.accounts.invitations import invite
+
+    def add() -> str:
+        password, shown = _password()
+        people.add_person(database, given.name, given.role, by=_ME, password=password)
+        return shown
+
+    def passwd() -> str:
+        password, shown = _password()
+        people.set_password(database, given.name, password, by=_ME)
+        return shown
+
+    def link() -> str:
+        if given.role:
+            people.add_person(database, given.name, given.role, by=_ME)
+        address = given.address or f"http://127.0.0.1:{settings.port}"
+        return f"{address.rstrip('/')}/invitation/{invite(database, given.name, by=_ME)}"
+
+    def disable(*, disabled: bool) -> None:
+        people.set_disabled(database, given.name, disabled=disabled, by=_ME)
+
+    return {
+        "add": add,
+        "invite": link,
+        "list": lambda: people.read_accounts(database),
+        "role": lambda: people.set_role(database, given.name, given.role, by=_ME),
+        "passwd": passwd,
+        "disable": lambda: disable(disabled=True),
+        "enable": lambda: disable(disabled=False),
+        "remove": lambda: people.remove_person(
+            database, given.name, heir=given.hand_over_to, by=_ME
+        ),
+    }
+
+
+def _tokens(database: "Database", given: argparse.Namespace, _: "Settings") -> _Actions:
+    from evalui.accounts.tokens import add_token, read_tokens, revoke_token
+
+    def add() -> str:
+        fields = {"scope": given.scope, "label": given.label, "days": given.days}
+        return add_token(database, given.user, by=_ME, **fields)
+
+    return {
+        "add": add,
+        "list": lambda: read_tokens(database),
+        "revoke": lambda: revoke_token(database, given.id, by=_ME),
+    }
+
+
+def _teams(database: "Database", given: argparse.Namespace, _: "Settings") -> _Actions:
+    from evalui.accounts import teams
+
+    return {
+        "add": lambda: teams.add_team(database, given.team, by=_ME),
+        "remove": lambda: teams.remove_team(database, given.team, by=_ME),
+        "join": lambda: teams.join_team(database, given.team, given.user, by=_ME),
+        "leave": lambda: teams.leave_team(database, given.team, given.user, by=_ME),
+        "list": lambda: teams.read_teams(database),
+    }
+
+
+def _password() -> tuple[str, str]:
+    """A password from standard input; else one made here, and again what is to be shown of it."""
+    from evalui.accounts.passwords import made_password
+
+    given = "" if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+    made = "" if given else made_password()
+    return given or made, made
+
+
+def _print_all(rows: Sequence[Any], *, as_json: bool) -> None:
+    """Dataclasses, each a line of its fields, or all as JSON."""
+    fields = [asdict(row) for row in rows]
+    if as_json:
+        print(json.dumps(fields, ensure_ascii=False, indent=2))
+        return
+    for row in fields:
+        print("\t".join(_cell(name, value) for name, value in row.items()))
+
+
+def _cell(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return name if value else ""
+    if isinstance(value, float):
+        return f"{name} {datetime.fromtimestamp(value).astimezone():%Y-%m-%d %H:%M}"
+    if isinstance(value, tuple):
+        return " ".join(cast("tuple[str, ...]", value))
+    return "" if value is None else str(value)

@@ -1,0 +1,103 @@
+"""What one person may take of a shared box: the usual limits of the server, or their own."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from sqlite3 import Connection
+
+from evalui.errors import SpecError
+from evalui.runs.database.connection import Database
+from evalui.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class UserLimits:
+    """The most a person may have or spend; None is no limit.
+
+    `queued` and `running` count runs. `gpu_hours_week` are hours in which models of theirs held a
+    device, from Monday 00:00 UTC on; `tokens_day` and `dollars_day` are what endpoints counted and
+    cost since 00:00 UTC. `stored_bytes` are those of uploads and of the answers in runs.
+    """
+
+    queued: int | None = None
+    running: int | None = None
+    gpu_hours_week: float | None = None
+    stored_bytes: int | None = None
+    tokens_day: int | None = None
+    dollars_day: float | None = None
+
+
+def usual_limits(settings: Settings) -> UserLimits:
+    """The limits of everybody who has none of their own: `EVALUI_LIMIT_*`."""
+    return UserLimits(
+        **{each.name: getattr(settings, f"limit_{each.name}") for each in fields(UserLimits)}
+    )
+
+
+def read_limits(connection: Connection, person: str, usual: UserLimits) -> UserLimits:
+    """The limits of a person: their own where they have one, else the usual one."""
+    row = connection.execute("SELECT limits FROM person WHERE name = ?", (person,)).fetchone()
+    own: Mapping[str, int | float | None] = json.loads(row["limits"]) if row else {}
+    known = {each.name for each in fields(UserLimits)}
+    return replace(usual, **{name: value for name, value in own.items() if name in known})
+
+
+def limits_of(database: Database, person: str, usual: UserLimits) -> UserLimits:
+    """As `read_limits`, for a page."""
+    with database.reading() as connection:
+        return read_limits(connection, person, usual)
+
+
+def write_limits(database: Database, person: str, limits: UserLimits, usual: UserLimits) -> None:
+    """Give a person these limits; only what differs from the usual ones is stored.
+
+    Raises:
+        SpecError: a limit is below 0, or nobody has this name.
+    """
+    wanted, common = asdict(limits), asdict(usual)
+    for name, value in wanted.items():
+        if value is not None and not value >= 0:
+            raise SpecError("limit-negative", name=name, value=str(value))
+    own = {name: value for name, value in wanted.items() if value != common[name]}
+    with database.writing(durable=True) as connection:
+        changed = connection.execute(
+            "UPDATE person SET limits = ? WHERE name = ?", (json.dumps(own), person)
+        )
+        if not changed.rowcount:
+            raise SpecError("limit-unknown-person", person=person)
+        connection.execute("UPDATE clock SET revision = revision + 1")
+
+
+def stored_bytes(connection: Connection, owner: str) -> int:
+    """Bytes of an owner's uploads and of the answers in their runs."""
+    row = connection.execute(
+        "SELECT (SELECT coalesce(sum(bytes), 0) FROM upload WHERE owner = :owner)"
+        " + (SELECT coalesce(sum(c.bytes), 0) FROM cell c JOIN run r ON r.id = c.run"
+        " WHERE r.owner = :owner) AS n",
+        {"owner": owner},
+    ).fetchone()
+    return row["n"]
+
+
+def check_may_queue(database: Database, owner: str, usual: UserLimits) -> None:
+    """Check that an owner may put one more run into the queue.
+
+    Raises:
+        SpecError: they have as many waiting, or store as much, as they may.
+    """
+    with database.reading() as connection:
+        limits = read_limits(connection, owner, usual)
+        queued = connection.execute(
+            "SELECT count(*) AS n FROM run WHERE owner = ? AND state = 'queued'", (owner,)
+        ).fetchone()["n"]
+        stored = stored_bytes(connection, owner)
+    if limits.queued is not None and queued >= limits.queued:
+        raise SpecError("limit-queued", n=queued, limit=limits.queued)
+    check_may_store(stored, limits)
+
+
+def check_may_store(stored: int, limits: UserLimits, more: int = 0) -> None:
+    """Check that `more` bytes may be stored beside those stored; raises `SpecError`."""
+    limit = limits.stored_bytes
+    if limit is not None and (stored >= limit or stored + more > limit):
+        raise SpecError("limit-stored", stored=f"{stored / 1e9:.1f}", limit=f"{limit / 1e9:.1f}")

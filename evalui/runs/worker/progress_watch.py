@@ -1,0 +1,58 @@
+"""Notices a worker that lives and makes no progress: its heart beats in a thread of its own."""
+
+import time
+from collections.abc import Callable, Hashable
+
+from evalui.runs.database.connection import Database
+
+_RUN_SQL = """
+    SELECT r.id, r.attempt, c.id AS cell, c.written,
+        (SELECT count(*) FROM cell WHERE run = r.id AND state IN ('done', 'failed')) AS ended,
+        (SELECT max(waits) FROM cell WHERE run = r.id) AS waits
+    FROM run r LEFT JOIN cell c ON c.run = r.id AND c.state = 'running'
+    WHERE r.worker = ? AND r.state = 'running'
+"""
+_TEST_SQL = "SELECT id FROM trial_of_model WHERE worker = ? AND state = 'running'"
+
+
+class ProgressWatch:
+    """How long one worker has made no progress.
+
+    A cell progresses with each batch that it writes. One whose model is loaded, or tried out, may
+    take `loading_s` seconds, any other and an idle worker `hang_s`; 0 is for ever. A model at an
+    endpoint that is waited for has a patience of its own.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        worker: str,
+        *,
+        hang_s: float,
+        loading_s: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._worker = worker
+        self._hang_s = hang_s
+        self._loading_s = loading_s
+        self._clock = clock
+        self._mark: Hashable = None
+        self._since = clock()
+
+    def hung_s(self) -> float:
+        """How many seconds without progress were too long, 0 if none; raises `StoreError`."""
+        mark, patience = self._look()
+        if mark != self._mark:
+            self._mark, self._since = mark, self._clock()
+        return patience if self._clock() - self._since > patience else 0.0
+
+    def _look(self) -> tuple[Hashable, float]:
+        """What changes with progress, and for how many seconds it may stay the same."""
+        if run := self._database.row(_RUN_SQL, (self._worker,)):
+            patience = self._hang_s if run["cell"] else self._loading_s
+            return ("run", *run), 0.0 if run["waits"] else patience
+        if test := self._database.row(_TEST_SQL, (self._worker,)):
+            return ("test", test["id"]), self._loading_s
+        row = self._database.row("SELECT seen FROM worker WHERE name = ?", (self._worker,))
+        return ("idle", row["seen"] if row else None), self._hang_s

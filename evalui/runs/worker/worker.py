@@ -1,0 +1,331 @@
+"""One worker: runs and trials of models from the queue, one model at a time.
+
+Several workers may share a store; each holds one run at a time and renews its lease in a thread.
+"""
+
+import logging
+import os
+import socket
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+
+from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
+from evalui.messages import sentence
+from evalui.models import Model, ModelEntry, open_model
+from evalui.models.base import Stoppable, is_out_of_memory, loads_weights
+from evalui.models.catalog import find_entry
+from evalui.runs.cluster.model import is_loading
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import read_cell_dataset
+from evalui.runs.database.records import CellRow, Lease, RunRow
+from evalui.runs.database.runs import is_recorded, read_cells
+from evalui.runs.fair_queue.decisions import queue_state
+from evalui.runs.fair_queue.limits import UserLimits, read_limits
+from evalui.runs.fair_queue.turns import spent_reason, take_turn
+from evalui.runs.kept_summaries import summarise_ending
+from evalui.runs.worker import model_tests
+from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
+from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
+from evalui.runs.worker.model_keeper import ModelKeeper
+from evalui.runs.worker.model_tests import ModelTestRow
+from evalui.types import Dataset
+
+LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
+
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Does runs. `catalog` is read anew for each, so a corrected entry counts at once.
+
+    `model_opener` makes a model of its entry; without one it is loaded in this process.
+    `stopping` is called between batches: once it returns true, the run goes back to the queue; so
+    it does when its owner has spent what they may. `device` is the one it was started for, "" if
+    for any, `model_idle_s` how long a model is kept for the next run, see `ModelKeeper`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        catalog: Callable[[], Mapping[str, ModelEntry]],
+        *,
+        name: str = "",
+        opener: Callable[[ModelEntry], Model] | None = None,
+        stopping: Callable[[], bool] = lambda: False,
+        on_batch: Callable[[], None] = lambda: None,
+        device: str = "",
+        model_idle_s: float = 0.0,
+        usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
+    ) -> None:
+        self.name = name or worker_name(os.getpid())
+        self._database = database
+        self._catalog = catalog
+        self._stopping = stopping
+        self._on_batch = on_batch
+        self._usual = usual
+        self._is_spent_up = False  # whether the owner of the run in hand may spend no more
+        self.status = WorkerStatus(database, self.name, device)
+        self.models = ModelKeeper(
+            database,
+            opener or open_model,
+            self.status,
+            idle_s=model_idle_s,
+            own_device=device,
+        )
+        self._active_model: Model | None = (
+            None  # while cells are at work; the heartbeat reads it, too
+        )
+
+    def run_test_once(self) -> bool:
+        """Try the oldest model out that waits for it; False if none does."""
+        # One of our own that still counts as running could not be written at its end.
+        model_tests.requeue_model_tests(self._database, worker=self.name)
+        trial = model_tests.claim_model_test(self._database, self.name)
+        if trial is None:
+            return False
+        self.status.update(model=trial.model)
+        try:
+            with Heartbeat(self._database, status=self.status):
+                model_tests.finish_model_test(self._database, self._run_model_test(trial))
+        except Interrupted:
+            model_tests.release_model_test(self._database, trial)
+        except KeyboardInterrupt:
+            model_tests.release_model_test(self._database, trial)
+            raise
+        finally:
+            self.models.report_idle()
+        return True
+
+    def run_once(self, run_id: str = "") -> bool:
+        """Do the run whose turn it is, or the one named; False if there was none to do.
+
+        However the run ends is written with the run. If even that cannot be written (a full
+        disk), the run falls silent and is queued again in `HEARTBEAT_TIMEOUT_S` seconds.
+        """
+        choose = partial(take_turn, usual=self._usual, now=time.time())
+        run = queue.claim(self._database, self.name, run_id, choose=choose)
+        if run is None:
+            return False
+        try:
+            self._is_spent_up = False
+            self.status.update(run=run.id)
+            stop = partial(self._stop_if_unwanted, run)
+            with Heartbeat(self._database, run.lease, status=self.status, on_heartbeat=stop):
+                self._do_run(run)
+        except RunLeaseLost as error:
+            _log.warning("%s", error)
+        except StoreError:
+            _log.exception("Run %s cannot be written", run.id)
+        finally:
+            self.models.report_idle()
+        return True
+
+    def _run_model_test(self, trial: ModelTestRow) -> ModelTestRow:
+        where = self.models.device_of(trial.entry)
+        try:
+            return model_tests.run_model_test(
+                trial,
+                self._open_for_test,
+                on_loaded=lambda: self.status.update(model=trial.model, device=where),
+            )
+        except (StoreError, Interrupted):
+            raise
+        except Exception as error:  # noqa: BLE001 (kept with the test, for the user who requested it)
+            _log.exception("%s cannot be tried out", trial.model)
+            return replace(trial, error=_error_text(error))
+
+    def _open_for_test(self, entry: ModelEntry) -> Model:
+        """The model to try out. One that a cluster still loads is waited for, as one that is loaded
+        here would be; it is not requested again.
+        """
+        until = time.monotonic() + LOADING_TIMEOUT_S
+        try:
+            while True:
+                try:
+                    return self.models.open_anew(entry)
+                except Unreachable as error:
+                    if self._stopping():
+                        raise Interrupted from error
+                    if not is_loading(error) or time.monotonic() > until:
+                        raise
+        except Exception:  # raised again
+            self.models.cancel_loading()
+            raise
+
+    def _do_run(self, run: RunRow) -> None:
+        try:
+            self._do_cells(run)
+            queue.finish(self._database, run.lease)
+        except Cancelled:
+            queue.finish_cancelled(self._database, run.lease)
+        except Interrupted:
+            queue.release(self._database, run.lease)
+        except KeyboardInterrupt:
+            queue.release(self._database, run.lease)
+            raise
+        except RunLeaseLost:
+            raise
+        except StoreError as error:
+            queue.fail(self._database, run.lease, error.sentence)
+        except Exception as error:  # noqa: BLE001 (kept with the run, for the user who sees it)
+            queue.fail(self._database, run.lease, _error_text(error), traceback.format_exc())
+
+    def _do_cells(self, run: RunRow) -> None:
+        waiting = [row for row in read_cells(self._database, run.id) if row.state == "waiting"]
+        # A judge may have the name of a contestant whose answers were supplied.
+        groups = groupby(waiting, key=lambda row: (row.cell.model, is_recorded(row)))
+        for (_, recorded), rows in groups:
+            cells = list(rows)
+            if recorded:
+                for row in cells:
+                    self._do_cell(run.lease, row, lambda job, dataset: job.grade(dataset))
+                continue
+            try:
+                self._check_draining()
+                queue.check_lease(self._database, run.lease)
+                entry = self._entry(cells[0].cell.model)
+                model = self._open_for_cell(run.lease, cells[0], entry)
+            except (Cancelled, Interrupted, RunLeaseLost, StoreError):
+                raise
+            except Exception as error:  # noqa: BLE001 (kept with each cell of the model)
+                for row in cells:
+                    self._fail_cell(run.lease, row, error)
+                continue
+            self._use_model(run, cells, entry, model)
+
+    def _use_model(
+        self, run: RunRow, cells: Sequence[CellRow], entry: ModelEntry, model: Model
+    ) -> None:
+        """Do the cells of a model; it is kept if it worked in all of them."""
+        self._active_model, works = model, False
+        try:
+            works = self._do_cells_of_model(run.lease, cells, entry, model)
+        except Cancelled:
+            works = True
+            raise
+        finally:
+            self._active_model = None
+            if works:
+                self.models.keep(entry, model)
+            else:
+                model.close()
+            self.status.update(run=run.id)
+
+    def _check_draining(self) -> None:
+        """Raise `Interrupted` if runs are to end after the cell in hand."""
+        with self._database.reading() as connection:
+            if queue_state(connection) == "draining":
+                raise Interrupted
+
+    def _is_interrupted(self) -> bool:
+        return self._is_spent_up or self._stopping()
+
+    def _stop_if_unwanted(self, run: RunRow) -> None:
+        """Note whether the owner of the run may still spend, and stop a model that keeps the
+        worker waiting for a run that was lost, cancelled or is to wait.
+        """
+        with self._database.reading() as connection:
+            limits = read_limits(connection, run.owner, self._usual)
+            self._is_spent_up = bool(spent_reason(connection, run.owner, limits, time.time()))
+        model = self._active_model
+        if not isinstance(model, Stoppable):
+            return
+        try:
+            queue.check_lease(self._database, run.lease)
+            unwanted = self._is_interrupted()
+        except (Cancelled, RunLeaseLost):
+            unwanted = True
+        if unwanted:
+            model.stop()
+
+    def _open_for_cell(self, lease: Lease, row: CellRow, entry: ModelEntry) -> Model:
+        """The model of a cell, waited for if it does not answer; the cell states so."""
+        where = self.models.device_of(entry)
+        # Without a device it counts as being loaded.
+        self.status.update(
+            model=entry.name, run=lease.run_id, device="" if loads_weights(entry) else where
+        )
+        waiting = wait_for_cell_model(
+            self._database, lease, row, interrupted=self._is_interrupted, on_wait=self._on_batch
+        )
+        try:
+            model = waiting.call_until_reachable(lambda: self.models.open(entry, lease.run_id))
+        except BaseException:  # raised again; what is loading would hold its resources for ever
+            self.models.cancel_loading()
+            raise
+        self.status.update(model=entry.name, run=lease.run_id, device=where)
+        return model
+
+    def _do_cells_of_model(
+        self, lease: Lease, cells: Sequence[CellRow], entry: ModelEntry, model: Model
+    ) -> bool:
+        """Whether the model worked in every cell."""
+        works = True
+        for at, row in enumerate(cells):
+            if at:
+                self._check_draining()
+            try:
+                works &= self._do_cell(lease, row, partial(_answer, model), entry)
+            except Unreachable as error:
+                # It did not answer for as long as we wait; the other cells need not wait as long.
+                for left in cells[at:]:
+                    self._fail_cell(lease, left, error)
+                return False
+        return works
+
+    def _do_cell(
+        self,
+        lease: Lease,
+        row: CellRow,
+        work: Callable[[CellRun, Dataset], None],
+        entry: ModelEntry | None = None,
+    ) -> bool:
+        """Whether it is done; a cell that failed states why."""
+        job = CellRun(
+            self._database,
+            lease,
+            row,
+            entry,
+            interrupted=self._is_interrupted,
+            on_batch=self._on_batch,
+        )
+        try:
+            work(job, read_cell_dataset(self._database, row.id))
+        except (Cancelled, Interrupted, RunLeaseLost, StoreError, Unreachable):
+            raise
+        except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
+            self._fail_cell(lease, row, error)
+            return False
+        summarise_ending(self._database, row)
+        queue.finish_cell(self._database, lease, row.id)
+        return True
+
+    def _fail_cell(self, lease: Lease, row: CellRow, error: Exception) -> None:
+        _log.warning("%s on %s failed: %s", row.cell.model, row.cell.dataset, error)
+        trace = "".join(traceback.format_exception(error))
+        queue.finish_cell(self._database, lease, row.id, _error_text(error), trace)
+
+    def _entry(self, name: str) -> ModelEntry:
+        return find_entry(self._catalog(), name)
+
+
+def worker_name(pid: int) -> str:
+    """What the worker with this process id is called."""
+    return f"{socket.gethostname()}:{pid}"
+
+
+def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
+    job.run(model, dataset)
+
+
+def _error_text(error: Exception) -> str:
+    if isinstance(error, EvaluiError):
+        return error.sentence
+    if is_out_of_memory(error):
+        return sentence("error.too-little-memory", reason=str(error).partition("\n")[0])
+    return f"{type(error).__name__}: {error}"

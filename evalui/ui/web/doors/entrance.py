@@ -1,0 +1,44 @@
+"""Everything a request passes before it reaches the application."""
+
+from typing import Any, cast
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from evalui.settings import Settings
+from evalui.ui.web.address import access_token
+from evalui.ui.web.doors.password import PasswordDoor
+from evalui.ui.web.doors.proxy import PEER, ProxyDoor
+from evalui.ui.web.doors.token import TokenMiddleware
+from evalui.ui.web.middleware import SameOriginMiddleware
+
+_HERE = ("127.0.0.1", "::1")
+
+
+def guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
+    """The application behind the door that the settings name.
+
+    Outside of everything are the security headers, so that they stand on errors and refusals, too,
+    and before these the address of the visitor, which only a listed proxy may state.
+    """
+    inner = SameOriginMiddleware(
+        _behind_door(app, settings), [settings.host, *settings.allowed_hosts]
+    )
+    trusted = [str(network) for network in settings.proxy_addresses] or [*_HERE]
+    # uvicorn and starlette describe the same by types that differ
+    visited = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", inner), trusted))
+
+    async def connected(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope[PEER] = (scope.get("client") or ("",))[0]
+        await visited(scope, receive, send)
+
+    return connected
+
+
+def _behind_door(app: ASGIApp, settings: Settings) -> ASGIApp:
+    if settings.auth == "password":
+        return PasswordDoor(app, settings)
+    if settings.auth == "proxy":
+        return ProxyDoor(app, settings)
+    return TokenMiddleware(app, access_token(settings.data_dir)) if settings.token else app

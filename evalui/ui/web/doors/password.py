@@ -1,0 +1,62 @@
+"""The door of a server with accounts: whoever has signed in, by a cookie that names a session."""
+
+import re
+from urllib.parse import quote, urlencode
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from evalui.access import Person
+from evalui.accounts.sessions import person_of_session
+from evalui.settings import Settings
+from evalui.ui.web.address import access_token, cookie_of
+from evalui.ui.web.doors.door import Door
+from evalui.ui.web.doors.sign_in import PREFIXES, SIGN_IN, sign_in_pages
+from evalui.ui.web.middleware import route_of
+
+_PAGE = re.compile(r"/([a-z]{2}/|r/.+)?")
+
+
+class PasswordDoor(Door):
+    """Sends who opens a page to the sign-in page first, and answers everything else with 401."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        super().__init__(app, settings)
+        token = access_token(settings.data_dir)  # opens nothing here, and differs between folders
+        self.cookie, _ = cookie_of(token)
+        self.pages = sign_in_pages(self.database, settings, self.cookie, token)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As every door, but that its own pages are open to everybody."""
+        is_own = scope["type"] == "http" and route_of(scope).startswith(PREFIXES)
+        await (self.pages if is_own else super().__call__)(scope, receive, send)
+
+    def known(self, scope: Scope, headers: Headers) -> Person | None:
+        """Whose session the cookie names."""
+        del scope
+        secret = cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
+        return person_of_session(self.database, secret) if secret else None
+
+    def refusal(self, scope: Scope) -> Response:
+        """The sign-in page, which leads back, instead of a page; 401 instead of all else."""
+        if not _is_page(scope):
+            return super().refusal(scope)
+        route = route_of(scope)
+        query = scope.get("query_string", b"").decode("latin-1")
+        back = quote(route.lstrip("/")) + (f"?{query}" if query else "")
+        # Relative, because a proxy may serve us below a path that we do not know.
+        place = "../" * (route.count("/") - 1) + SIGN_IN
+        address = f"{place}?{urlencode({'to': back})}" if back else place
+        return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
+
+
+def _is_page(scope: Scope) -> bool:
+    """Whether somebody opens an address, and not a script on a page that is open already."""
+    headers = Headers(scope=scope)
+    if scope["method"] not in ("GET", "HEAD"):
+        return False
+    if headers.get("sec-fetch-mode", "navigate") != "navigate":
+        return False
+    return "text/html" in headers.get("accept", "") or bool(_PAGE.fullmatch(route_of(scope)))

@@ -1,0 +1,85 @@
+"""The door of a server behind a proxy that signs people in, and names them in headers."""
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+from ipaddress import ip_address
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Scope
+
+from evalui.access import Person
+from evalui.accounts.names import checked_name
+from evalui.accounts.people import SEEN_EVERY_S, add_person, find_person, touch
+from evalui.accounts.teams import read_teams, set_teams
+from evalui.errors import AccountError
+from evalui.settings import Settings
+from evalui.ui.web.doors.door import Door, problem
+
+PEER = "evalui.peer"  # of a scope: who is connected, whatever headers state
+
+
+class ProxyDoor(Door):
+    """Believes the headers of the listed proxies, and of nobody else.
+
+    A person whom a proxy names for the first time gets an account. Their teams are those that have
+    the names of their groups. Who is in the group of administrators is one while the proxy states
+    so; their role in the store stays as it is.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        super().__init__(app, settings)
+        self._seen: dict[str, float] = {}
+
+    def known(self, scope: Scope, headers: Headers) -> Person | None:
+        """Whom the proxy names, None if it is no proxy of ours or the name cannot be one."""
+        names = headers.getlist(self.settings.proxy_user_header)
+        if not self._is_proxy(scope.get(PEER)) or len(names) != 1:
+            return None
+        try:
+            person = self._person(checked_name(names[0]))
+        except AccountError:
+            return None
+        if person is None:
+            return None
+        self._touch(person.name)
+        return self._with_groups(person, headers)
+
+    def refusal(self, scope: Scope) -> Response:
+        """401; to sign in is the proxy's business."""
+        del scope
+        return problem("error.not-known-by-proxy", 401)
+
+    def _is_proxy(self, peer: str | None) -> bool:
+        try:
+            address = ip_address(peer or "")
+        except ValueError:  # no address of a network
+            return False
+        return any(address in network for network in self.settings.proxy_addresses)
+
+    def _person(self, name: str) -> Person | None:
+        person = find_person(self.database, name)
+        if person is None:
+            with suppress(AccountError):  # it is there: disabled, or added a moment ago
+                add_person(self.database, name, self.settings.proxy_role, by=Person(name))
+            person = find_person(self.database, name)
+        return person
+
+    def _with_groups(self, person: Person, headers: Headers) -> Person:
+        header = self.settings.proxy_groups_header
+        sent = headers.getlist(header) if header else []
+        if not sent:
+            return person
+        groups = {group.strip().casefold() for value in sent for group in value.split(",")}
+        teams = frozenset(team.name for team in read_teams(self.database)) & groups
+        if teams != person.teams:
+            set_teams(self.database, person.name, groups, by=person)
+        is_admin = self.settings.proxy_admins.casefold() in groups - {""}
+        return replace(person, teams=teams, role="admin" if is_admin else person.role)
+
+    def _touch(self, name: str) -> None:
+        now = time.time()
+        if abs(now - self._seen.get(name, 0.0)) > SEEN_EVERY_S:
+            self._seen[name] = now
+            touch(self.database, name)

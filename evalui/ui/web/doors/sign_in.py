@@ -1,0 +1,265 @@
+"""The pages of the password door: signing in and out, and choosing a password by a link.
+
+They are plain forms that need no script. That another site's page sends none is seen to by
+`SameOriginMiddleware`, and by cookies that are SameSite=Lax.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route, Router
+
+from evalui.accounts.invitations import accept, invited_person
+from evalui.accounts.passwords import MIN_LENGTH
+from evalui.accounts.secrets import digest_of
+from evalui.accounts.sessions import LONGEST_S, end_session, start_session
+from evalui.accounts.sign_in import WINDOW_S, sign_in
+from evalui.errors import AccountError, TooManyTries
+from evalui.messages import Messages, messages
+from evalui.report.html import Child, Html, div, el, span
+from evalui.report.icons import icon
+from evalui.runs.database.connection import Database
+from evalui.settings import Settings
+from evalui.ui.components.widgets import LOGO, card, language_links, theme_button
+from evalui.ui.web.address import derived, is_same
+from evalui.ui.web.documents import plain_document
+from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
+
+SIGN_IN = "account/sign-in"
+PREFIXES = ("/account/", "/invitation/")  # of the routes here
+_LARGEST = 4096  # bytes of a form
+_SAFE = "/?&=%:+,;@~!*'()$"  # of an address that was quoted before
+# Each check of a password takes 64 MB, as argon2 wants it; the others wait outside of threads.
+_AT_ONCE = 2
+_Known = TypeVar("_Known")
+
+
+def sign_in_pages(database: Database, settings: Settings, cookie: str, token: str) -> Router:
+    """The routes. `cookie` names the cookie of a session; `token` is a secret of this server."""
+    pages = _SignInPages(database, settings, cookie, token)
+    return Router(
+        [
+            Route(f"/{SIGN_IN}", pages.form, methods=["GET"]),
+            Route(f"/{SIGN_IN}", pages.sign_in, methods=["POST"]),
+            Route("/account/sign-out", pages.sign_out, methods=["POST"]),
+            Route("/invitation/{secret}", pages.invitation, methods=["GET"]),
+            Route("/invitation/{secret}", pages.accept, methods=["POST"]),
+        ]
+    )
+
+
+class _SignInPages:
+    def __init__(self, database: Database, settings: Settings, cookie: str, token: str) -> None:
+        self._database = database
+        self._settings = settings
+        self._cookie = cookie
+        self._known_cookie = f"{cookie}-known"
+        self._token = token
+        self._limiter = CapacityLimiter(_AT_ONCE)
+
+    async def form(self, request: Request) -> Response:
+        return self._sign_in_page(request)
+
+    async def sign_in(self, request: Request) -> Response:
+        fields = await _fields(request)
+        if fields is None:
+            return PlainTextResponse("Too large.", 413)
+        name, stay = fields.get("name", "").strip().casefold(), "stay" in fields
+        mark = self._mark(name)
+        known = is_same(request.cookies.get(self._known_cookie, ""), mark)
+        address = request.client.host if request.client else ""
+        attempt = partial(
+            sign_in, self._database, name, fields.get("password", ""), address=address
+        )
+        try:
+            person = await self._work(partial(attempt, browser=digest_of(mark) if known else ""))
+        except AccountError as error:
+            return self._sign_in_page(request, name, stay, error)
+        return await self._enter(
+            request, person.name, _local(request.query_params.get("to", "")), stay=stay
+        )
+
+    async def sign_out(self, request: Request) -> Response:
+        await self._work(partial(end_session, self._database, self._secret(request)))
+        answer = RedirectResponse("sign-in", 303)
+        answer.delete_cookie(self._cookie, path=_root(request))
+        return answer
+
+    async def invitation(self, request: Request) -> Response:
+        try:
+            name = await self._work(
+                partial(invited_person, self._database, request.path_params["secret"])
+            )
+        except AccountError as error:
+            return self._ended(request, error)
+        return self._choose(request, name)
+
+    async def accept(self, request: Request) -> Response:
+        secret, fields = request.path_params["secret"], await _fields(request)
+        if fields is None:
+            return PlainTextResponse("Too large.", 413)
+        try:
+            name = await self._work(partial(invited_person, self._database, secret))
+        except AccountError as error:
+            return self._ended(request, error)
+        try:
+            await self._work(partial(accept, self._database, secret, fields.get("password", "")))
+        except AccountError as error:
+            return self._choose(request, name, error)
+        return await self._enter(request, name, "", stay=False)
+
+    async def _work(self, function: Callable[[], _Known]) -> _Known:
+        return await run_sync(function, limiter=self._limiter)
+
+    async def _enter(self, request: Request, name: str, place: str, *, stay: bool) -> Response:
+        """Sign somebody in on this browser, and lead them to a place relative to the start."""
+        await self._work(partial(end_session, self._database, self._secret(request)))
+        secret = await self._work(partial(start_session, self._database, name, stay=stay))
+        answer = RedirectResponse(f"../{place}", 303)
+        longest = int(LONGEST_S)
+        self._keep(request, answer, self._cookie, secret, longest if stay else None)
+        self._keep(request, answer, self._known_cookie, self._mark(name), longest)
+        return answer
+
+    def _keep(
+        self, request: Request, answer: Response, cookie: str, value: str, seconds: int | None
+    ) -> None:
+        answer.set_cookie(
+            cookie,
+            value,
+            max_age=seconds,
+            path=_root(request),
+            secure=request.url.scheme == "https",
+            httponly=True,
+            samesite="lax",
+        )
+
+    def _mark(self, name: str) -> str:
+        """What a browser keeps from which a person has signed in."""
+        return derived(self._token, f"known {name}")
+
+    def _secret(self, request: Request) -> str:
+        return request.cookies.get(self._cookie, "")
+
+    def _sign_in_page(
+        self,
+        request: Request,
+        name: str = "",
+        stay: bool = True,
+        error: AccountError | None = None,
+    ) -> Response:
+        t = self._messages(request)
+        host = el("span", request.url.hostname or "", cls="mono")
+        form = (
+            _field(t("sign_in.name"), name="name", value=name, autocomplete="username"),
+            _password(t, error, "current-password"),
+            el(
+                "label",
+                el("input", type="checkbox", name="stay", checked=stay),
+                span(t("sign_in.stay")),
+                cls="stay",
+            ),
+            t("sign_in.title"),
+        )
+        below = (
+            el("p", t("sign_in.no_account"), cls="dim"),
+            el("p", t("sign_in.shared"), cls="meta"),
+        )
+        about = el("p", t("sign_in.where"), host, cls="dim")
+        answer = self._page(request, "sign_in.title", about, _form(*form), *below)
+        if error is not None:
+            answer.status_code = 429 if isinstance(error, TooManyTries) else 401
+            if isinstance(error, TooManyTries):
+                answer.headers["Retry-After"] = f"{WINDOW_S:.0f}"
+        return answer
+
+    def _choose(self, request: Request, name: str, error: AccountError | None = None) -> Response:
+        t = self._messages(request)
+        about = el("p", t("sign_in.choose_for"), el("b", name), cls="dim")
+        form = _form(
+            # So that a browser keeps the password with its name.
+            el("input", type="hidden", name="name", value=name, autocomplete="username"),
+            _password(t, error, "new-password"),
+            el("p", t("sign_in.least", n=MIN_LENGTH), cls="meta"),
+            t("sign_in.set"),
+        )
+        answer = self._page(request, "sign_in.choose", about, form)
+        answer.status_code = 400 if error else 200
+        return answer
+
+    def _ended(self, request: Request, error: AccountError) -> Response:
+        sentence = self._messages(request).translate(error.sentence)
+        answer = self._page(request, "sign_in.ended", el("p", sentence, cls="dim"))
+        answer.status_code = 404
+        return answer
+
+    def _page(self, request: Request, title: str, *children: Child) -> HTMLResponse:
+        t = self._messages(request)
+        bar = el(
+            "header",
+            el("span", LOGO, t("app.name"), cls="brand"),
+            span(cls="space"),
+            language_links(t, lambda language: _in_language(request, language)),
+            theme_button(t),
+            cls="top",
+        )
+        main = el("main", div(el("h1", t(title)), *children), cls="sign-in")
+        answer = HTMLResponse(plain_document(t, t(title), div(bar, main, cls="ev")))
+        keep_language(request, answer)
+        return answer
+
+    def _messages(self, request: Request) -> Messages:
+        return messages(visitor_language(request, self._settings.language))
+
+
+def _form(*children: Child) -> Html:
+    """A form that is sent to its own address; the last child is the word on its button."""
+    *fields, word = children
+    return card(el("form", *fields, el("button", word, cls="btn pri lg"), method="post", action=""))
+
+
+def _field(label: str, **attributes: str) -> Html:
+    bound = el("input", **attributes, required=True, autocapitalize="none", spellcheck="false")
+    return el("label", span(label), bound, cls="field")
+
+
+def _password(t: Messages, error: AccountError | None, purpose: str) -> Html:
+    named = {"name": "password", "type": "password", "autocomplete": purpose}
+    if error is None:
+        return _field(t("sign_in.password"), **named)
+    sentence = span(t.translate(error.sentence))
+    return div(
+        _field(t("sign_in.password"), **named, aria_invalid="true", aria_describedby="problem"),
+        el("p", icon("bad"), sentence, cls="bad", role="alert", id="problem"),
+    )
+
+
+async def _fields(request: Request) -> dict[str, str] | None:
+    """The fields of a form, None if it is larger than any of ours."""
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or len(length) > len(str(_LARGEST)) or int(length) > _LARGEST:
+        return None
+    sent = (await request.body()).decode("utf-8", "replace")
+    return dict(parse_qsl(sent, keep_blank_values=True))
+
+
+def _local(address: str) -> str:
+    """An address as it may follow "../": one below the start of this server, else ""."""
+    parts = re.split(r"[/\\]", unquote(address.partition("?")[0].partition("#")[0]))
+    return "" if parts[0] == "" or ".." in parts else quote(address, safe=_SAFE)
+
+
+def _in_language(request: Request, language: str) -> str:
+    rest = {name: value for name, value in request.query_params.items() if name != PARAMETER}
+    return "?" + urlencode({PARAMETER: language} | rest)
+
+
+def _root(request: Request) -> str:
+    return request.scope.get("root_path") or "/"

@@ -1,0 +1,30 @@
+"""Runs that are disturbed; the same office of workers as in the tests of flows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flow_examples import TRIALS, Office
+
+from evalui.types import Trial
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    opened = Office(tmp_path)
+    opened.hire()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Trial, ...]]:
+    """The trials of the same run when nothing happens to it."""
+    opened = Office(tmp_path_factory.mktemp("undisturbed"))
+    opened.hire(delay=0)
+    run_id = opened.queue()
+    opened.work_here()
+    trials = opened.trials(run_id)
+    opened.close()
+    assert [len(cell) for cell in trials] == [TRIALS]
+    return trials

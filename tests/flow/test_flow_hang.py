@@ -1,0 +1,70 @@
+"""A model hangs while the heart of its worker beats: the worker is ended, and the run goes on."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from flow_examples import SLOW, TRIALS, Office
+from test_flow_server import worker_pids
+
+from evalui.runs.database.queue import MAX_LOSSES
+from evalui.runs.database.runs import read_cells, read_run
+from evalui.runs.worker import supervisor
+from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.types import Trial
+
+pytestmark = pytest.mark.usefixtures("workers")
+
+HANG_S = 3.0
+FOR_EVER = 3600.0  # seconds a request takes
+
+
+@pytest.fixture
+def workers(office: Office, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(supervisor, "_GRACE_S", 0.5)
+    monkeypatch.setattr(supervisor, "_RESTART_DELAY_S", 0.05)
+    monkeypatch.setattr(supervisor, "_WATCH_INTERVAL_S", 0.1)
+    made = WorkerSupervisor(office.database, office.models, hang_s=HANG_S, loading_s=60.0)
+    made.start()
+    yield
+    made.stop()
+
+
+def test_a_run_whose_model_hangs_goes_on_with_what_is_finished(
+    office: Office, expected: list[tuple[Trial, ...]]
+) -> None:
+    office.pace(SLOW)
+    run_id = office.queue()
+    office.wait_for(run_id, lambda run: run.done > 0)
+    office.pace(FOR_EVER)  # from the next claim on
+    (first,) = worker_pids(os.getpid())
+    os.kill(first, 9)
+    hanging = office.wait_for(run_id, lambda run: run.attempt == 2)
+    assert 0 < hanging.done < TRIALS
+    assert len(office.answered()) >= hanging.done
+    # The one that hangs has claimed the run with the model as it was; the next finds it well.
+    (second,) = worker_pids(os.getpid())
+    office.pace(0)
+    done = office.wait_for(run_id, lambda run: run.state == "done")
+    assert done.attempt == 3
+    assert worker_pids(os.getpid()) != [second]
+    assert office.trials(run_id) == expected
+    assert len(set(office.answered())) == TRIALS
+
+
+def test_a_model_that_always_hangs_fails_with_a_sentence_and_keeps_the_other_cell(
+    office: Office,
+) -> None:
+    office.hire("stuck", delay=FOR_EVER)
+    run_id = office.queue("biased", "stuck")
+    failed = office.wait_for(run_id, lambda run: run.state == "failed")
+    done, stuck = read_cells(office.database, run_id)
+    assert (done.state, done.done, len(office.answered())) == ("done", TRIALS, TRIALS)
+    assert (stuck.state, stuck.done) == ("failed", 0)
+    assert failed.attempt == MAX_LOSSES
+    for said in ("no progress for 0.05 minutes", "3 times in a row", "EVALUI_HANG_S"):
+        assert said in stuck.error
+    # The queue is free again.
+    other = office.queue("biased", pattern="origin")
+    office.wait_for(other, lambda run: run.state == "done")
+    assert read_run(office.database, run_id).state == "failed"

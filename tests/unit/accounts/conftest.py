@@ -1,0 +1,15 @@
+"""A store without people, and how fast passwords are hashed in tests."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalui.runs.database.connection import Database
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = Database(tmp_path / "evalui.sqlite")
+    yield opened
+    opened.close()

@@ -1,0 +1,98 @@
+"""The limits of a server and of a person, and what is refused because of them."""
+
+import json
+
+import pytest
+from queue_examples import add_owned, add_person, take
+from runs_examples import trial
+
+from evalui.errors import SpecError
+from evalui.runs.database.connection import Database
+from evalui.runs.database.trials import write_trials
+from evalui.runs.fair_queue.limits import (
+    UserLimits,
+    check_may_queue,
+    check_may_store,
+    limits_of,
+    stored_bytes,
+    usual_limits,
+    write_limits,
+)
+from evalui.settings import Settings
+
+USUAL = UserLimits(queued=5, running=2, gpu_hours_week=10)
+
+
+def test_the_usual_limits_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert usual_limits(Settings()) == UserLimits()
+    for name, value in (
+        ("QUEUED", "5"),
+        ("RUNNING", "2"),
+        ("GPU_HOURS_WEEK", "10"),
+        ("STORED_BYTES", "2GB"),
+        ("TOKENS_DAY", "100000"),
+        ("DOLLARS_DAY", "1.5"),
+    ):
+        monkeypatch.setenv(f"EVALUI_LIMIT_{name}", value)
+    assert usual_limits(Settings()) == UserLimits(5, 2, 10, 2 * 10**9, 100_000, 1.5)
+
+
+def test_a_limit_of_a_person_counts_more_than_the_usual_one(database: Database) -> None:
+    add_person(database, "ada")
+    assert limits_of(database, "ada", USUAL) == limits_of(database, "nobody yet", USUAL) == USUAL
+    own = UserLimits(queued=5, running=None, gpu_hours_week=40)
+    write_limits(database, "ada", own, USUAL)
+    assert limits_of(database, "ada", USUAL) == own
+    row = database.row("SELECT limits FROM person")
+    assert row
+    assert json.loads(row["limits"]) == {"running": None, "gpu_hours_week": 40}
+    # What a person shares with the others follows the settings of the server.
+    assert limits_of(database, "ada", UserLimits(queued=7)).queued == 7
+
+
+def test_a_limit_that_is_none_is_refused(database: Database) -> None:
+    add_person(database, "ada")
+    with pytest.raises(SpecError, match="gpu_hours_week must be 0 or more"):
+        write_limits(database, "ada", UserLimits(gpu_hours_week=-1), USUAL)
+    with pytest.raises(SpecError, match="gpu_hours_week must be 0 or more"):
+        write_limits(database, "ada", UserLimits(gpu_hours_week=float("nan")), USUAL)
+    with pytest.raises(SpecError, match="There is no person 'bob'"):
+        write_limits(database, "bob", USUAL, USUAL)
+
+
+def test_no_more_runs_wait_than_may(database: Database) -> None:
+    usual = UserLimits(queued=2)
+    for _ in range(2):
+        check_may_queue(database, "ada", usual)
+        add_owned(database, "ada")
+    with pytest.raises(SpecError, match="2 of your runs wait already"):
+        check_may_queue(database, "ada", usual)
+    check_may_queue(database, "bob", usual)
+    take(database)
+    check_may_queue(database, "ada", usual)
+
+
+def test_what_is_stored_is_uploads_and_answers(database: Database) -> None:
+    add_owned(database, "ada")
+    with database.writing() as connection:
+        connection.execute("INSERT INTO upload VALUES ('ada', 'x', 'x.csv', 1000, 0)")
+        connection.execute("INSERT INTO upload VALUES ('bob', 'x', 'x.csv', 5, 0)")
+        assert stored_bytes(connection, "ada") == 1000
+    run = take(database)
+    assert run
+    write_trials(database, run.lease, 1, [trial(0, reply="y" * 500), trial(1, reply="é" * 500)])
+    with database.reading() as connection:
+        stored = stored_bytes(connection, "ada")
+        assert 1000 + 1500 < stored < 1000 + 1500 + 2 * 300
+        assert stored_bytes(connection, "bob") == 5
+    check_may_queue(database, "ada", UserLimits(stored_bytes=stored + 1))
+    with pytest.raises(SpecError, match="Delete runs or uploads"):
+        check_may_queue(database, "ada", UserLimits(stored_bytes=stored))
+
+
+def test_an_upload_that_fits_exactly_is_stored() -> None:
+    limits = UserLimits(stored_bytes=100)
+    check_may_store(90, limits, 10)
+    with pytest.raises(SpecError):
+        check_may_store(90, limits, 11)
+    check_may_store(90, UserLimits(), 10**12)
