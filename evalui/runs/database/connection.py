@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from evalui.errors import StoreError
+from evalui.log_limit import RepeatFilter
 from evalui.messages import sentence
 from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 
@@ -190,8 +192,8 @@ class StoreErrorFilter(logging.Filter):
 def configure_log(level: int) -> None:
     """Write the records of this process to stderr, each with its time."""
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
-    limit = StoreErrorFilter()
-    for handler in logging.getLogger().handlers:
+    limits = StoreErrorFilter(), RepeatFilter()
+    for handler, limit in product(logging.getLogger().handlers, limits):
         handler.addFilter(limit)
 
 

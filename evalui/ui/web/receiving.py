@@ -30,6 +30,7 @@ class FormFiles:
         self._open: BufferedWriter | None = None
         self._header: tuple[bytes, bytes] = b"", b""
         self._disposition = b""
+        self._is_whole = False
         self._parser = MultipartParser(
             options[b"boundary"],
             {
@@ -40,6 +41,7 @@ class FormFiles:
                 "on_headers_finished": self._open_file,
                 "on_part_data": self._write,
                 "on_part_end": self._close_file,
+                "on_end": self._end,
             },
         )
 
@@ -53,11 +55,12 @@ class FormFiles:
         try:
             async for piece in body:
                 await run_in_threadpool(self._parser.write, piece)
-            self._parser.finalize()
         except FormParserError as error:
             raise DataError("upload-broken") from error
         finally:
             self._close_file()
+        if not self._is_whole:
+            raise DataError("upload-broken")
         return self.files
 
     def _begin(self) -> None:
@@ -95,6 +98,9 @@ class FormFiles:
             if self._left < 0:
                 raise DataError("upload-broken")
             self._open.write(data[start:end])
+
+    def _end(self) -> None:
+        self._is_whole = True
 
     def _close_file(self) -> None:
         if self._open:

@@ -51,6 +51,7 @@ def serve(settings: Settings, listener: socket.socket) -> None:
     configure_log(logging.WARNING)
     config = uvicorn.Config(
         create_app(settings),
+        log_config=None,  # its lines are limited as ours
         log_level="warning",
         access_log=False,  # it would write down the addresses that carry the token
         proxy_headers=False,  # whose headers are believed, the door decides
