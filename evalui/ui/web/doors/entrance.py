@@ -26,14 +26,20 @@ def guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
     )
     trusted = [str(network) for network in settings.proxy_addresses] or [*_HERE]
     # uvicorn and starlette describe the same by types that differ
-    visited = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", inner), trusted))
+    return PeerMiddleware(cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", inner), trusted)))
 
-    async def connected(scope: Scope, receive: Receive, send: Send) -> None:
+
+class PeerMiddleware:
+    """Keeps in the scope who is connected, before headers state from where a visitor comes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on."""
         if scope["type"] == "http":
             scope[PEER] = (scope.get("client") or ("",))[0]
-        await visited(scope, receive, send)
-
-    return connected
+        await self.app(scope, receive, send)
 
 
 def _behind_door(app: ASGIApp, settings: Settings) -> ASGIApp:
