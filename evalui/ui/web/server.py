@@ -103,7 +103,9 @@ def create_app(settings: Settings) -> ASGIApp:
 
     documents = WatchedDocuments(_make(shells, attachment, workers))
     for shell in shells:
-        app.get(f"/{shell.language}/")(_page(shell.language, documents))
+        # What is no GET would be Gradio's, which has a page of its own there.
+        make = app.api_route(f"/{shell.language}/", methods=["GET", "HEAD"])
+        make(_page(shell.language, documents))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )

@@ -75,16 +75,21 @@ def _identity(t: Messages, model: ModelRow) -> list[Html]:
     backend = t(f"backend.{entry.backend}") if f"backend.{entry.backend}" in t else entry.backend
     lines: list[Child] = ["" if notes == _about(t, model) else notes]
     if not traits_of(entry).rule_based:
-        lines.append(join(backend, " · ", span(entry.path, cls="mono")))
+        lines.append(join(backend, " · ", span(_place(entry.path), cls="mono")))
     lines.append(t("list.comma").join(_settings(t, entry)))
     lines += [_address(t, model, address) for address in _addresses(entry)]
     if has_key(entry):
         lines.append(t("catalog.keyed"))
     if entry.adapter:
-        lines.append(join(t("catalog.adapter"), " ", span(entry.adapter, cls="mono")))
+        lines.append(join(t("catalog.adapter"), " ", span(_place(entry.adapter), cls="mono")))
         base = model.base
         lines.append(t("catalog.base", name=base.name) if base else t("catalog.no_base"))
     return [div(line, cls="path") for line in [*lines, *_missing_abilities(t, model)] if line]
+
+
+def _place(path: str) -> str:
+    """A hub id, or the end of a path: where the server keeps its files is nothing to show."""
+    return "/".join(("…", *path.rsplit("/", 2)[1:])) if path.startswith("/") else path
 
 
 def _settings(t: Messages, entry: ModelEntry) -> list[str]:
