@@ -180,11 +180,17 @@ def served(data: Path, models: Path | None = None) -> Iterator[TestClient]:
     more = {"models": models} if models else {}
     settings = Settings(data_dir=data, workers=0, token=False, **more)
 
-    async def inside() -> Any:  # an event loop: outside, Gradio opens one and leaves it open
+    with TestClient(created(settings), base_url="http://localhost") as client:
+        yield client
+
+
+def created(settings: Settings) -> Any:
+    """The application, made in an event loop: outside, Gradio opens one and leaves it open."""
+
+    async def inside() -> Any:
         return create_app(settings)
 
-    with TestClient(asyncio.run(inside()), base_url="http://localhost") as client:
-        yield client
+    return asyncio.run(inside())
 
 
 def exported(client: TestClient, run_id: str, extension: str, language: str = "en") -> bytes:

@@ -1,0 +1,245 @@
+"""Who gets what from a server with accounts: every route and every action of a page, by person.
+
+What a person may do is decided by `access.may`; this asks the whole application from outside.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from net_examples import created
+from starlette.routing import Mount
+from starlette.testclient import TestClient
+
+from evalui.access import LOCAL_PERSON, Person, Right
+from evalui.accounts.people import add_person, set_disabled
+from evalui.accounts.sessions import start_session
+from evalui.accounts.teams import add_team, grant, join_team
+from evalui.accounts.tokens import add_token
+from evalui.messages import LANGUAGES, messages
+from evalui.runs.database.connection import Database
+from evalui.settings import Settings
+from evalui.ui.current_person import acting_as
+from evalui.ui.deeds import DEEDS
+from evalui.ui.services.samples import sample_form
+from evalui.ui.services.service import AppService
+from evalui.ui.web.address import access_token, cookie_of
+
+PASSWORD = "correct horse battery"
+Outcome = str  # in, sign in, no, unknown
+ROLES = {
+    "reader": "reader",  # in a team that may view the run
+    "voter": "annotator",  # in a team that may vote on it
+    "stranger": "annotator",
+    "operator": "operator",
+    "owner": "annotator",
+    "admin": "admin",
+    "disabled": "admin",
+}
+VISITORS = ("anonymous", *ROLES, "read token", "write token", "revoked token")
+
+
+def expected(default: Outcome, **others: Outcome) -> Mapping[str, Outcome]:
+    """What each visitor gets; nobody who is unknown gets in."""
+    unknown = dict.fromkeys(("anonymous", "disabled", "revoked token"), "sign in")
+    found = dict.fromkeys(VISITORS, default) | unknown
+    return found | {name.replace("_", " "): outcome for name, outcome in others.items()}
+
+
+_OWNERS = dict.fromkeys(("owner", "admin", "write_token"), "in")
+EXPECTED: Mapping[str, Mapping[str, Outcome]] = {
+    "public": dict.fromkeys(VISITORS, "in"),
+    "page": expected("in"),
+    "closed": expected("unknown"),
+    "see": expected("unknown", **_OWNERS, reader="in", voter="in", read_token="in"),
+    "annotate": expected("unknown", **_OWNERS, reader="no", voter="in", read_token="no"),
+    "change": expected("unknown", **_OWNERS, reader="no", voter="no", read_token="no"),
+    "own": expected("unknown", owner="in", read_token="in", write_token="in"),
+    "start": expected("in", reader="no", read_token="no"),
+    "add_models": expected("no", operator="in", admin="in"),
+    "administer": expected("no", admin="in"),
+}
+"""By what a request requires. The tokens are the owner's."""
+
+
+@dataclass
+class Box:
+    """A server with accounts, a run of the owner's, and an upload."""
+
+    client: TestClient
+    service: AppService
+    headers: Mapping[str, Mapping[str, str]]
+    upload: str = ""
+    run: str = ""
+    listeners: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
+
+    def fresh_run(self) -> str:
+        """Another run of the owner's, which both teams have their right to."""
+        owner = Person("owner", "annotator")
+        with acting_as(owner):
+            run_id = self.service.start(sample_form(self.upload, self.service.states()))
+        rights: tuple[tuple[str, Right], ...] = (("viewers", "view"), ("voters", "annotate"))
+        for team, right in rights:
+            grant(self.service.database, "run", run_id, team, right, by=owner)
+        return run_id
+
+    def send(self, visitor: str, method: str, path: str, **more: Any) -> Any:
+        """The response to a visitor; nothing is remembered between two of them."""
+        self.client.cookies.clear()
+        headers = {**self.headers[visitor], **more.pop("headers", {})}
+        return self.client.request(method, path, headers=headers, **more)
+
+    def act(self, visitor: str, tab: str, do: str, fields: Mapping[str, str]) -> Any:
+        """The response to an action of a page, as the script of the page sends it."""
+        listener = self.listeners[f"act_{tab}"]
+        event = {
+            "data": [None] * len(listener["inputs"]),
+            "fn_index": listener["id"],
+            "event_data": {**fields, "do": do, "form": dict(fields)},
+        }
+        return self.send(visitor, "POST", f"/en/gradio_api/run/act_{tab}", json=event)
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    settings = Settings(data_dir=tmp_path_factory.mktemp("box"), workers=0, auth="password", port=0)
+    app = created(settings)
+    database = Database(settings.database)
+    service = AppService(settings, database)
+    cookie, _ = cookie_of(access_token(settings.data_dir))
+    headers: dict[str, dict[str, str]] = {"anonymous": {}}
+    for name, role in ROLES.items():
+        add_person(database, name, role, by=LOCAL_PERSON, password=PASSWORD)
+        headers[name] = {"cookie": f"{cookie}={start_session(database, name)}"}
+    for team, member in (("viewers", "reader"), ("voters", "voter")):
+        add_team(database, team, by=LOCAL_PERSON)
+        join_team(database, team, member, by=LOCAL_PERSON)
+    set_disabled(database, "disabled", disabled=True, by=LOCAL_PERSON)
+    for scope in ("read", "write"):
+        secret = add_token(database, "owner", scope=scope, by=LOCAL_PERSON)
+        headers[f"{scope} token"] = {"authorization": f"Bearer {secret}"}
+    headers["revoked token"] = {"authorization": "Bearer " + "x" * 43}
+    with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
+        opened = Box(client, service, headers)
+        with acting_as(Person("owner", "annotator")):
+            opened.upload = service.store_sample()
+        opened.run = opened.fresh_run()
+        config = opened.send("owner", "GET", "/en/config").json()
+        opened.listeners = {each["api_name"]: each for each in config["dependencies"]}
+        yield opened
+    database.close()
+
+
+_NO = {
+    messages("en")(f"error.not-allowed-{deed}")
+    for deed in ("see", "run", "annotate", "change", "start", "add-models", "administer")
+}
+
+
+def outcome_of(response: Any) -> Outcome:
+    """What a response says of the visitor."""
+    if response.status_code == 401 or "sign-in" in response.headers.get("location", ""):
+        return "sign in"
+    if response.status_code in (403, 404):
+        return "no" if response.status_code == 403 else "unknown"
+    if response.status_code == 200 and "gradio_api" in str(response.url):
+        (answer,) = response.json()["data"]
+        shown = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        if any(sentence in shown for sentence in _NO):
+            return "no"
+    kind = response.headers.get("content-type", "")
+    if kind.startswith(("text/html", "application/json")) and "There is no run" in response.text:
+        return "unknown"
+    assert response.status_code < 500, response.text
+    return "in"
+
+
+ROUTES: Mapping[tuple[str, str], str] = {
+    ("GET", "/healthz"): "public",
+    ("GET", "/static/css/tokens.css"): "public",
+    ("GET", "/"): "page",
+    ("GET", "/en/"): "page",
+    ("GET", "/zh/"): "page",
+    ("GET", "/en/?run={run}&tab=results"): "see",
+    ("GET", "/en/?run={run}&tab=results&sub=samples"): "see",
+    ("GET", "/r/{run}"): "page",
+    ("GET", "/r/{run}/q/1"): "page",
+    ("GET", "/export/{run}.json"): "see",
+    ("GET", "/export/{run}.xlsx"): "see",
+    ("GET", "/votes/{run}.jsonl"): "see",
+    ("GET", "/faults/{upload}.csv"): "own",
+    ("GET", "/examples/choice.csv"): "page",
+    ("POST", "/upload"): "start",
+}
+CLOSED = [
+    *(
+        ("GET", f"/{page}/gradio_api/file={path}")
+        for page, path in product(LANGUAGES, ("/etc/passwd", "evalui.sqlite"))
+    ),
+    ("POST", "/en/gradio_api/upload"),
+    ("GET", "/en/gradio_api/upload_progress?upload_id=x"),
+    ("GET", "/en/gradio_api/proxy=http://127.0.0.1/"),
+    ("POST", "/en/gradio_api/queue/join"),
+    ("GET", "/en/gradio_api/queue/data?session_hash=x"),
+    ("GET", "/en/gradio_api/queue/status"),
+    ("POST", "/en/gradio_api/call/act_runs"),
+    ("GET", "/en/gradio_api/stream/x/y/z/playlist.m3u8"),
+    ("GET", "/en/gradio_api/dev/reload"),
+    ("GET", "/en/monitoring"),
+    ("GET", "/en/gradio_api/monitoring/summary"),
+    ("POST", "/en/gradio_api/component_server"),
+    ("GET", "/en/login_check"),
+    ("POST", "/en/login"),
+]
+
+
+def of_all(send: Callable[[str], Any]) -> dict[str, Outcome]:
+    """What each visitor gets."""
+    return {visitor: outcome_of(send(visitor)) for visitor in VISITORS}
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_each_route_answers_those_it_is_for(box: Box, method: str, path: str):
+    more: dict[str, Any] = {}
+    if path == "/upload":
+        more["files"] = [("files", ("a.csv", b"id,question,A,B,answer\n1,x,a,b,A\n"))]
+    place = path.format(run=box.run, upload=box.upload)
+    found = of_all(lambda visitor: box.send(visitor, method, place, **more))
+    assert found == EXPECTED[ROUTES[method, path]]
+
+
+@pytest.mark.parametrize(("method", "path"), CLOSED)
+def test_what_is_gradios_own_is_closed(box: Box, method: str, path: str):
+    assert of_all(lambda visitor: box.send(visitor, method, path)) == EXPECTED["closed"]
+
+
+@pytest.mark.parametrize(
+    ("tab", "do"), [(tab, do) for tab, actions in DEEDS.items() for do in ("", "poll", *actions)]
+)
+def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
+    required = DEEDS[tab].get(do)
+    kind = "page" if required is None or required.deed == "see" else required.deed
+
+    def send(visitor: str) -> Any:
+        run_id = box.fresh_run() if required and required.run else ""
+        fields = {"run": run_id, "target": run_id}
+        if tab in ("results", "arena"):
+            fields = {"run": box.run}
+        return box.act(visitor, tab, do, fields if fields["run"] else {})
+
+    assert of_all(send) == EXPECTED["see" if tab in ("results", "arena") else kind]
+
+
+def test_every_route_of_the_application_is_in_the_matrix(box: Box):
+    app: Any = box.client.app
+    while not isinstance(app, FastAPI):
+        app = app.app
+    known = [re.sub(r"\?.*", "", path) for _, path in ROUTES]
+    routes = [route for route in app.routes if not isinstance(route, Mount)]
+    for route in routes:
+        assert any(route.path_regex.match(path) for path in known), route.path
