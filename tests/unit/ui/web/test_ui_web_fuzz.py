@@ -34,7 +34,7 @@ from evalui.ui.web.server import create_app
 DEMO = f"""
 [demo]
 backend = "transformers"
-path = "{ASSETS / 'models' / 'demo-early'}"
+path = "{ASSETS / "models" / "demo-early"}"
 """
 COUNT = int(os.environ.get("EVALUI_FUZZ", "4000"))
 METHODS = ("GET", "GET", "GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "X", "get")
@@ -185,7 +185,9 @@ def routes_of(app: Any) -> Iterator[tuple[str, frozenset[str]]]:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("hidden-place")
     (folder / "models.toml").write_text(MODELS + DEMO, encoding="utf-8")
-    settings = Settings(data_dir=folder / "data", models=folder / "models.toml", workers=0)
+    settings = Settings(
+        data_dir=folder / "data", models=folder / "models.toml", workers=0, edit_models=False
+    )
     settings.data_dir.mkdir()
     service = AppService(settings, Database(settings.database))
     upload = service.store_upload([("capitals_val.csv", FAULTY.encode())])
