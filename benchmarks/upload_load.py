@@ -21,6 +21,7 @@ from benchmarks.pages import ROOT, Checkout, Server, serving
 
 _ROWS = 990_000
 _READERS = 4
+_UPLOADS, _LARGE_MB = 20, 49
 _INTERVAL_S = 0.2
 _SETTLE_S = 5.0
 _GOAL_S = 0.3
@@ -34,6 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=_ROWS)
     parser.add_argument("--readers", type=int, default=_READERS)
+    parser.add_argument("--uploads", type=int, default=_UPLOADS)
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as name,
@@ -63,6 +65,23 @@ def main() -> None:
         print(f"others' pages meanwhile: {_described(seconds)}; goal 95th < {_GOAL_S:g} s")
         print(f"server before {before[0]:.0f} MB, afterwards {after[0]:.0f} MB")
         print(f"processes that read files afterwards: {after[1]:.0f} MB")
+        peak = _many(server, given.uploads)
+        print(f"{given.uploads} uploads of {_LARGE_MB} MB at once: at most {peak:.0f} MB")
+
+
+def _many(server: Server, uploads: int) -> float:
+    """The most MB that the server takes while so many large files come at once."""
+    threads = [
+        threading.Thread(target=_upload, args=(server, bytes([n]) * _LARGE_MB * 2**20))
+        for n in range(uploads)
+    ]
+    for thread in threads:
+        thread.start()
+    peak = 0.0
+    while any(thread.is_alive() for thread in threads):
+        peak = max(peak, _memory(server)[0])
+        time.sleep(0.05)
+    return peak
 
 
 def _csv(rows: int) -> bytes:

@@ -64,7 +64,8 @@ class Settings(BaseSettings):
     proxy_role: Role = "reader"  # of a person whom the proxy names for the first time
     proxy_admins: str = ""  # the group whose members are administrators; "": no group is
 
-    # The most memory and time that one request may take of a process that reads uploaded files.
+    # The most memory and time of computing that one request may take of a process that reads files;
+    # by the clock it may take five times as long.
     parse_memory_mb: int = Field(default=4096, ge=512)
     parse_seconds: float = Field(default=120.0, gt=0)
 

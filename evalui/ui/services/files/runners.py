@@ -26,6 +26,8 @@ _PREFIXES = ("LC_", "PYTHON")
 # Each thread of these libraries reserves memory that counts.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
+_OVER_TIME = (-signal.SIGPROF, -signal.SIGALRM)  # exit codes
+
 _log = logging.getLogger(__name__)
 
 
@@ -155,11 +157,7 @@ class _Slot:
                 had_worked, code = self._has_worked, self._end()
                 # It may have ended for want of work, or for the memory that earlier files took.
                 is_over = answer is None and code == 0
-                if (
-                    not (is_over or had_worked)
-                    or code == -signal.SIGALRM
-                    or (answer and answer.failure)
-                ):
+                if not (is_over or had_worked) or code in _OVER_TIME or (answer and answer.failure):
                     raise self._problem(answer, code)
                 self._start()
                 answer = self._exchange(request)
@@ -240,7 +238,7 @@ class _Slot:
 
     def _problem(self, answer: FileAnswer | None, code: int) -> DataError:
         """Why there is no answer."""
-        if code == -signal.SIGALRM:
+        if code in _OVER_TIME:
             return DataError("reading-too-long", n=f"{self._settings.parse_seconds:g}")
         if answer and answer.failure:
             _log.error("Reading a file failed: %s", answer.failure)
