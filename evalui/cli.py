@@ -1,7 +1,7 @@
 """The command line: the same core and the same figures as the screen.
 
     evalui serve | demo | run SPEC | export RUN FORMAT | score KIND FILE | models list|add|remove
-           | users | tokens | teams | worker | probe
+           | users | tokens | teams | worker | probe | backup FILE | restore FILE | doctor
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn, get_args
 
 from evalui import __version__
 from evalui.cli_export import add_export_command
+from evalui.cli_hosting import add_hosting_commands
 from evalui.cli_models import add_models_command
 from evalui.cli_people import add_people_commands
 from evalui.errors import EvaluiError, SpecError, StoreError
@@ -121,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add_export_command(commands, _load_settings)
     add_models_command(commands, _load_settings)
+    add_hosting_commands(commands, _load_settings)
     add_people_commands(commands, _load_settings)
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
@@ -322,14 +324,13 @@ def _port(text: str) -> int:
 
 
 def _worker(given: argparse.Namespace) -> int:
-    _load_settings()
-    from evalui.runs.worker import main as worker
+    settings = _load_settings()
+    from evalui.runs.worker.supervisor import supervise
 
-    names = ("database", "models_file", "device")
-    options = {f"--{name.replace('_', '-')}": getattr(given, name) for name in names}
-    return worker.main(
-        [part for name, value in options.items() if value for part in (name, str(value))]
+    supervise(
+        settings, database=given.database, models=given.models_file, device=given.device or ""
     )
+    return 0
 
 
 def _probe(given: argparse.Namespace) -> int:

@@ -1,8 +1,8 @@
 """`evalui users`, `tokens`, `teams`: who may use a shared server, from its command line.
 
-    evalui users add NAME --role ROLE | invite, role, passwd, disable, enable, remove NAME | list
-    evalui tokens add USER | list | revoke ID
-    evalui teams add | remove TEAM, join | leave TEAM USER, list
+    evalui users list | add, invite, role, passwd, sign-out, disable, enable, remove NAME
+    evalui tokens list | add USER | revoke ID
+    evalui teams list | add, remove TEAM | join, leave TEAM USER
 
 What is made once (a password, a link, a token) is the only line on standard output. A password is
 read from standard input where that is no terminal, so that no list of processes has it.
@@ -37,6 +37,7 @@ def add_people_commands(commands: Any, load_settings: "Callable[[], Settings]") 
     _action(users, "list", "list everybody").add_argument("--json", action="store_true")
     _action(users, "role NAME", "change what a person may do").add_argument("role", choices=ROLES)
     _action(users, "passwd NAME", "give a password, which ends all sessions")
+    _action(users, "sign-out NAME", "end all sessions of a person")
     _action(users, "disable NAME", "shut a person out, at once")
     _action(users, "enable NAME", "let a person in again")
     remove = _action(users, "remove NAME", "remove a person, with what is theirs")
@@ -105,6 +106,7 @@ _Actions = Mapping[str, Callable[[], Any]]
 def _users(database: "Database", given: argparse.Namespace, settings: "Settings") -> _Actions:
     from evalui.accounts import people
     from evalui.accounts.invitations import invite
+    from evalui.accounts.sessions import end_sessions
 
     def add() -> str:
         password, shown = _password()
@@ -131,6 +133,7 @@ def _users(database: "Database", given: argparse.Namespace, settings: "Settings"
         "list": lambda: people.read_accounts(database),
         "role": lambda: people.set_role(database, given.name, given.role, by=_ME),
         "passwd": passwd,
+        "sign-out": lambda: str(end_sessions(database, given.name, by=_ME)),
         "disable": lambda: disable(disabled=True),
         "enable": lambda: disable(disabled=False),
         "remove": lambda: people.remove_person(

@@ -25,6 +25,8 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     # Names under which the server may be called, beside addresses and localhost.
     allowed_hosts: list[str] = []
+    # What a proxy takes off the path of each request, such as "/evalui"; "" if it takes nothing.
+    root_path: str = Field(default="", pattern=r"^(/[\w.~-]+)*$")
     port: int = Field(default=7860, ge=0, le=65535)
     language: str = "en"
     max_upload_mb: int = Field(default=50, gt=0)
@@ -63,6 +65,10 @@ class Settings(BaseSettings):
     proxy_groups_header: str = "X-Forwarded-Groups"  # "": teams are those of this server alone
     proxy_role: Role = "reader"  # of a person whom the proxy names for the first time
     proxy_admins: str = ""  # the group whose members are administrators; "": no group is
+    log: Literal["text", "json"] = "text"  # JSON lines hold no contents
+    # Who reads /metrics: who is let in and this machine itself ("token"), all, or none.
+    metrics: Literal["token", "open", "off"] = "token"
+    retention_days: int = Field(default=0, ge=0)  # after a run's end it is deleted; 0: never
 
     # The most memory and time of computing that one request may take of a process that reads files;
     # by the clock it may take five times as long.

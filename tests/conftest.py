@@ -50,6 +50,7 @@ SLOW = {
     "test_report_analyses_people_figures.py",
     "test_runs_worker_cell.py",
     "test_runs_worker_main.py",
+    "test_runs_worker_model_keeper.py",
     "test_scoring_choice_circular.py",
     "test_scoring_arena_elo.py",
     "test_scoring_arena_categories.py",

@@ -291,13 +291,19 @@
     const { sequence } = JSON.parse(options?.body ?? "{}").event_data ?? {};
     try {
       const found = await request(address, options);
-      if (!found.ok) unanswered(sequence);
+      if (!admitted(found).ok) unanswered(sequence);
       return found;
     } catch (error) {
       unanswered(sequence);
       throw error;
     }
   };
+
+  // Whose session has ended signs in again, and comes back to the same address.
+  function admitted(answer) {
+    if (answer.status === 401) location.reload();
+    return answer;
+  }
 
   function unanswered(number) {
     const part = [...parts.values()].find(({ sent }) => sent && sent.number === number);
@@ -355,7 +361,7 @@
     const target = new URL(`?${plain(part.address)}`, document.baseURI);
     const headers = { Accept: "text/html", ...(part.tag && { "If-None-Match": part.tag }) };
     try {
-      const answer = await request(target, { signal: mine.signal, headers });
+      const answer = admitted(await request(target, { signal: mine.signal, headers }));
       const isNew = answer.status !== 304;
       const page = isNew && parsed(await answer.text());
       if (isNew && parts.get(page.body.dataset.tab) !== part) throw new Error("No such page");

@@ -6,6 +6,7 @@ Uploads are folders below `uploads` beside the store, a folder per owner.
 import hashlib
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -28,15 +29,21 @@ def copy_uploads(database: Database, owner: str, heir: str) -> None:
     old, new = _uploads(database, owner), _uploads(database, heir)
     if not old.exists():
         return
+    new.mkdir(mode=0o700, parents=True, exist_ok=True)
     for folder in old.iterdir():
-        if not (new / folder.name).exists():  # an upload is named by its content
-            shutil.copytree(folder, new / folder.name, copy_function=os.link)
+        if (new / folder.name).exists():  # an upload is named by its content
+            continue
+        unfinished = Path(tempfile.mkdtemp(dir=new))
+        shutil.copytree(folder, unfinished, copy_function=os.link, dirs_exist_ok=True)
+        unfinished.rename(new / folder.name)
 
 
-def delete_uploads(database: Database, owner: str) -> None:
-    """Delete the uploads of an owner."""
+def delete_files(database: Database, owner: str) -> None:
+    """Delete the uploads of an owner, and what was remembered of their files."""
     if _uploads(database, owner).exists():
         shutil.rmtree(_uploads(database, owner))
+    columns = database.path.parent / "columns" / f"{folder_of(owner)}.json"
+    columns.unlink(missing_ok=True)
 
 
 def hand_over(connection: Connection, owner: str, heir: str) -> None:

@@ -2,20 +2,23 @@
 
 import json
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
+from typing import Any
 
 from evalui.access import Person, Role, Scope
 from evalui.accounts.audit import record_in
 from evalui.accounts.belongings import (
     copy_uploads,
     delete_belongings,
-    delete_uploads,
+    delete_files,
     hand_over,
 )
 from evalui.accounts.names import checked_name
 from evalui.accounts.passwords import check_password, hash_password
-from evalui.errors import AccountError
+from evalui.errors import AccountError, StoreError
 from evalui.runs.database.connection import Database
 
 SEEN_EVERY_S = 60.0  # seconds between two notes that a person was here
@@ -162,18 +165,18 @@ def remove_person(database: Database, name: str, *, heir: str | None, by: Person
         delete_belongings(connection, name)
         connection.execute("DELETE FROM person WHERE name = ?", (name,))
         record_in(connection, by, "remove-person", f"person {name}", heir=heir)
-    delete_uploads(database, name)
+    delete_files(database, name)
 
 
-def touch(database: Database, name: str) -> None:
-    """Note that a person was here."""
-    with database.writing(durable=True) as connection:
-        note_seen(connection, name, time.time())
+def note_request(database: Database, name: str, also: str = "", values: Sequence[Any] = ()) -> None:
+    """Note that a person was here, and what else follows from that.
 
-
-def note_seen(connection: Connection, name: str, now: float) -> None:
-    """Inside a transaction: note that a person was here."""
-    connection.execute("UPDATE person SET seen = ? WHERE name = ?", (now, name))
+    Where the disk is full it is not known, which keeps nobody out.
+    """
+    with suppress(StoreError), database.writing(durable=True) as connection:
+        connection.execute("UPDATE person SET seen = ? WHERE name = ?", (time.time(), name))
+        if also:
+            connection.execute(also, values)
 
 
 def _require_person(connection: Connection, name: str) -> Role:

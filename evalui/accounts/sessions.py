@@ -3,7 +3,8 @@
 import time
 
 from evalui.access import Person
-from evalui.accounts.people import PERSON_SQL, SEEN_EVERY_S, note_seen, person_of
+from evalui.accounts.audit import record_in
+from evalui.accounts.people import PERSON_SQL, SEEN_EVERY_S, note_request, person_of
 from evalui.accounts.secrets import digest_of, new_secret
 from evalui.runs.database.connection import Database
 
@@ -22,7 +23,7 @@ def start_session(database: Database, name: str, *, stay: bool = False) -> str:
             " VALUES (?, ?, ?, ?, ?, ?)",
             (digest_of(secret), name, now, now, idle, now + LONGEST_S),
         )
-        note_seen(connection, name, now)
+    note_request(database, name)
     return secret
 
 
@@ -37,9 +38,8 @@ def person_of_session(database: Database, secret: str) -> Person | None:
     if row is None:
         return None
     if abs(now - row["seen"]) > SEEN_EVERY_S:
-        with database.writing(durable=True) as connection:
-            connection.execute("UPDATE session SET seen = ? WHERE digest = ?", (now, digest))
-            note_seen(connection, row["name"], now)
+        also = "UPDATE session SET seen = ? WHERE digest = ?"
+        note_request(database, row["name"], also, (now, digest))
     return person_of(row)
 
 
@@ -49,7 +49,9 @@ def end_session(database: Database, secret: str) -> None:
         connection.execute("DELETE FROM session WHERE digest = ?", (digest_of(secret),))
 
 
-def end_sessions(database: Database, name: str) -> int:
+def end_sessions(database: Database, name: str, *, by: Person) -> int:
     """Sign a person out everywhere, and return from how many browsers."""
     with database.writing(durable=True) as connection:
-        return connection.execute("DELETE FROM session WHERE person = ?", (name,)).rowcount
+        ended = connection.execute("DELETE FROM session WHERE person = ?", (name,)).rowcount
+        record_in(connection, by, "sign-out", f"person {name}", sessions=ended)
+    return ended

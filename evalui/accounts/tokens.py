@@ -8,7 +8,7 @@ from evalui.accounts.audit import record_in
 from evalui.accounts.people import (
     PERSON_SQL,
     SEEN_EVERY_S,
-    note_seen,
+    note_request,
     person_of,
     read_account,
 )
@@ -81,9 +81,8 @@ def person_of_token(database: Database, secret: str) -> Person | None:
     if row is None:
         return None
     if row["used"] is None or abs(now - row["used"]) > SEEN_EVERY_S:
-        with database.writing(durable=True) as connection:
-            connection.execute("UPDATE api_token SET used = ? WHERE id = ?", (now, row["id"]))
-            note_seen(connection, row["name"], now)
+        also = "UPDATE api_token SET used = ? WHERE id = ?"
+        note_request(database, row["name"], also, (now, row["id"]))
     return person_of(row, row["scope"])
 
 

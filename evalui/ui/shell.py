@@ -15,6 +15,7 @@ from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.types import Language
+from evalui.ui.components.disk_notice import disk_notice
 from evalui.ui.components.form import Form, field_value, field_values, read_form
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import LOGO, language_links, note, theme_button
@@ -135,7 +136,8 @@ class AppShell:
             cls="top",
         )
         busy = el("div", cls="busy", role="status", data_word=t("app.busy"))
-        return div(bar, busy, self._gallery(), cls="ev")
+        disk = disk_notice(self.service.settings.data_dir, t)
+        return div(bar, busy, disk, self._gallery(), cls="ev")
 
     def _gallery(self) -> Html | None:
         """What a gallery shows, a link each; nothing on any other server."""

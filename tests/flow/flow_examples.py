@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from evalui.access import LOCAL
 from evalui.models import read_catalog
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -63,7 +64,13 @@ class Office:
         new.write_text(told)
         new.replace(self.models)  # at no moment is it empty
 
-    def queue(self, *models: str, pattern: str = "circular", n: int = QUESTIONS) -> str:
+    def queue(
+        self,
+        *models: str,
+        pattern: str = "circular",
+        n: int = QUESTIONS,
+        owner: str = LOCAL,
+    ) -> str:
         spec = RunSpec.model_validate(
             {
                 "datasets": ["sums.csv"],
@@ -74,8 +81,8 @@ class Office:
         )
         data = dataset(n)
         plans = plan_run(spec, {"sums.csv": data}, read_catalog(self.models))
-        add_dataset(self.database, data)
-        return queue.create_run(self.database, spec, plans)
+        add_dataset(self.database, data, owner)
+        return queue.create_run(self.database, spec, plans, owner)
 
     def start_worker(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "evalui.runs.worker.main"]

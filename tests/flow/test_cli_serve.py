@@ -105,6 +105,24 @@ def test_a_new_token_is_made_on_request():
     assert said[0] == said[1] != said[2]
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_an_address_that_others_reach_needs_people_who_sign_in(
+    host: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for options in ((), ("--no-token",)):
+        assert main(["serve", "--host", host, "--port", "0", *options]) == 2
+        shown = capsys.readouterr()
+        assert "can be reached from other machines" in shown.err
+        assert shown.err.count("\n") == 1
+        assert shown.out == ""
+    monkeypatch.setenv("EVALUI_AUTH", "proxy")
+    assert main(["serve", "--host", host, "--port", "0"]) == 2
+    assert "EVALUI_PROXY_ADDRESSES" in capsys.readouterr().err
+    monkeypatch.setenv("EVALUI_AUTH", "password")
+    assert main(["serve", "--host", host, "--port", "0", "--no-token"]) == 2
+    assert "EVALUI_AUTH=token" in capsys.readouterr().err
+
+
 def test_a_taken_port_ends_with_code_2_and_one_line(capsys: pytest.CaptureFixture[str]):
     with listen("127.0.0.1", 0) as other:
         assert main(["serve", "--port", str(other.getsockname()[1])]) == 2

@@ -1,19 +1,20 @@
 """A model hangs while the heart of its worker beats: the worker is ended, and the run goes on."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
-from flow_examples import SLOW, TRIALS, Office
+from flow_examples import SLOW, TRIALS, Office, wait_until
 from test_flow_server import worker_pids
 
 from evalui.runs.database.queue import MAX_LOSSES
-from evalui.runs.database.runs import read_cells, read_run
+from evalui.runs.database.records import WorkerRow
+from evalui.runs.database.runs import read_cells, read_run, read_workers
 from evalui.runs.worker import supervisor
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.types import Trial
-
-pytestmark = pytest.mark.usefixtures("workers")
 
 HANG_S = 3.0
 FOR_EVER = 3600.0  # seconds a request takes
@@ -30,6 +31,12 @@ def workers(office: Office, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     made.stop()
 
 
+def at_work(office: Office, worker: str) -> WorkerRow:
+    (row,) = [row for row in read_workers(office.database) if row.name == worker]
+    return row
+
+
+@pytest.mark.usefixtures("workers")
 def test_a_run_whose_model_hangs_goes_on_with_what_is_finished(
     office: Office, expected: list[tuple[Trial, ...]]
 ) -> None:
@@ -41,8 +48,9 @@ def test_a_run_whose_model_hangs_goes_on_with_what_is_finished(
     os.kill(first, 9)
     hanging = office.wait_for(run_id, lambda run: run.attempt == 2)
     assert 0 < hanging.done < TRIALS
+    wait_until(lambda: at_work(office, hanging.worker).device == "rule")
     assert len(office.answered()) >= hanging.done
-    # The one that hangs has claimed the run with the model as it was; the next finds it well.
+    # The one that hangs has opened the model as it was; the next finds it well.
     (second,) = worker_pids(os.getpid())
     office.pace(0)
     done = office.wait_for(run_id, lambda run: run.state == "done")
@@ -52,6 +60,7 @@ def test_a_run_whose_model_hangs_goes_on_with_what_is_finished(
     assert len(set(office.answered())) == TRIALS
 
 
+@pytest.mark.usefixtures("workers")
 def test_a_model_that_always_hangs_fails_with_a_sentence_and_keeps_the_other_cell(
     office: Office,
 ) -> None:
@@ -68,3 +77,19 @@ def test_a_model_that_always_hangs_fails_with_a_sentence_and_keeps_the_other_cel
     other = office.queue("biased", pattern="origin")
     office.wait_for(other, lambda run: run.state == "done")
     assert read_run(office.database, run_id).state == "failed"
+
+
+def test_a_worker_that_was_started_by_hand_is_ended_as_well(office: Office) -> None:
+    office.hire("stuck", delay=FOR_EVER)
+    run_id = office.queue("stuck")
+    command = [sys.executable, "-m", "evalui.cli", "worker", "--device", "cpu"]
+    command += ["--database", str(office.database.path), "--models-file", str(office.models)]
+    process = subprocess.Popen(
+        command, env=os.environ | {"EVALUI_HANG_S": str(HANG_S)}, stderr=subprocess.DEVNULL
+    )
+    office.processes.append(process)
+    again = office.wait_for(run_id, lambda run: run.attempt == 2)
+    assert at_work(office, again.worker).own_device == "cpu"
+    process.terminate()
+    assert process.wait(30) == 0
+    assert read_run(office.database, run_id).state == "queued"

@@ -157,6 +157,11 @@ def test_a_broken_settings_file_is_named(
     assert capsys.readouterr().err.startswith("evalui: evalui.toml: ")
 
 
+def test_a_worker_for_a_device_that_is_none_is_not_started(capsys: pytest.CaptureFixture[str]):
+    assert main(["worker", "--device", "gpu"]) == 2
+    assert "'gpu' is no device of a worker" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["score", "choices", "--help"], ["--version"]])
 def test_help_and_version_are_printed(arguments: list[str], capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as caught:

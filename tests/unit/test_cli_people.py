@@ -10,6 +10,7 @@ from evalui.access import Person
 from evalui.accounts.audit import read_audit
 from evalui.accounts.invitations import invited_person
 from evalui.accounts.people import read_account, read_accounts
+from evalui.accounts.sessions import person_of_session, start_session
 from evalui.accounts.sign_in import sign_in
 from evalui.accounts.tokens import person_of_token
 from evalui.cli import main
@@ -77,6 +78,9 @@ def test_people_are_listed_changed_and_removed(
     for name, role in (("root", "admin"), ("ann", "reader"), ("bob", "reader")):
         output(capsys, "users", "add", name, "--role", role)
     output(capsys, "users", "role", "ANN", "operator")
+    session = start_session(database, "ann")
+    assert output(capsys, "users", "sign-out", "ann") == "1"
+    assert person_of_session(database, session) is None
     output(capsys, "users", "disable", "ann")
     listed = json.loads(output(capsys, "users", "list", "--json"))
     assert [(each["name"], each["role"], each["disabled"]) for each in listed] == [

@@ -111,7 +111,8 @@ def test_every_reading_of_every_mode_is_documented():
 
 
 def test_links_between_documents_lead_somewhere():
-    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    top = (ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "SECURITY"))
+    pages = [*top, *(ROOT / "docs").rglob("*.md")]
     dead = [
         f"{page.name}: {target}"
         for page in pages

@@ -1,18 +1,15 @@
-"""The SQLite file: one connection, transactions, and errors as sentences, logged once a minute."""
+"""The SQLite file: one connection, transactions, and errors as sentences."""
 
-import logging
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 from evalui.errors import StoreError
-from evalui.log_limit import RepeatFilter
 from evalui.messages import sentence
 from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 
@@ -157,47 +154,3 @@ def _use_wal(connection: sqlite3.Connection) -> None:
         else:
             return
     connection.execute("PRAGMA journal_mode = WAL")
-
-
-_REPEAT_INTERVAL_S = 60.0
-_MAX_REMEMBERED = 1000  # sentences that are remembered
-
-
-class StoreErrorFilter(logging.Filter):
-    """Lets the same error of the store through once a minute.
-
-    A full disk meets every loop of a process: the queue, the heartbeat, the list of workers. A line
-    for each attempt would fill what is left of the disk.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
-        self._clock = clock
-        self._last_logged: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is to be written."""
-        error = _store_error(record)
-        if error is None:
-            return True
-        sentence, now = str(error), self._clock()
-        if now - self._last_logged.get(sentence, -_REPEAT_INTERVAL_S) < _REPEAT_INTERVAL_S:
-            return False
-        if len(self._last_logged) >= _MAX_REMEMBERED:
-            self._last_logged.clear()
-        self._last_logged[sentence] = now
-        return True
-
-
-def configure_log(level: int) -> None:
-    """Write the records of this process to stderr, each with its time."""
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
-    limits = StoreErrorFilter(), RepeatFilter()
-    for handler, limit in product(logging.getLogger().handlers, limits):
-        handler.addFilter(limit)
-
-
-def _store_error(record: logging.LogRecord) -> StoreError | None:
-    arguments = record.args if isinstance(record.args, tuple) else ()
-    raised = record.exc_info[1] if record.exc_info else None
-    return next((each for each in (raised, *arguments) if isinstance(each, StoreError)), None)

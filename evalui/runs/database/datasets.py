@@ -47,6 +47,11 @@ def add_dataset(
         if added:
             _add_samples(connection, added["id"], "sample", dataset.samples)
             _add_samples(connection, added["id"], "shot", dataset.shots)
+        else:  # used anew, so that no upkeep takes it for one that no run uses
+            connection.execute(
+                "UPDATE dataset SET created = ? WHERE owner = ? AND key = ?",
+                (time.time(), owner, key),
+            )
     return key
 
 

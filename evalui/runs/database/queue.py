@@ -44,7 +44,7 @@ def create_run(
     """
     if all(plan.impossible for plan in plans):
         raise SpecError("nothing-possible", why=plans[0].impossible)
-    run_id, now = secrets.token_urlsafe(8)[:10], time.time()
+    run_id, now = secrets.token_urlsafe(8)[:10].replace("-", "_"), time.time()
     with database.writing() as connection:
         connection.execute(
             "INSERT INTO run (id, owner, name, spec, state, created, queued, left_out)"

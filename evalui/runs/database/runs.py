@@ -107,17 +107,6 @@ def with_impossible_cells(
     return (*entries, *cells)
 
 
-def queue_position(database: Database, run_id: str) -> int | None:
-    """How many queued runs come first, of all owners; None if the run does not wait."""
-    row = database.row(
-        "SELECT count(o.id) AS older FROM run r LEFT JOIN run o ON o.state = 'queued'"
-        " AND (o.queued, o.rowid) < (r.queued, r.rowid)"
-        " WHERE r.id = ? AND r.state = 'queued' GROUP BY r.id",
-        (run_id,),
-    )
-    return None if row is None else row["older"]
-
-
 def read_revision(database: Database, run_id: str = "") -> int:
     """A number that grows with every change of the run, or of any run; raises `UnknownRun`."""
     if run_id:

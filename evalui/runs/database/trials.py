@@ -40,7 +40,7 @@ from evalui.scoring.trial_columns import (
 from evalui.types import CellResult, Contestant, Pattern, Response, Sample, Trial, Variant
 
 _RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
-_ROW_BYTES = 100  # of a trial beside its texts: its row, its index entry, its part of the columns
+_ROW_BYTES = 60  # of a trial beside its texts: its row, its index entry, its part of the columns
 _INSERT = (
     "INSERT INTO trial (id, cell, sample, variant, origin, target, choice, credit, tied, rule,"
     " reply, turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"

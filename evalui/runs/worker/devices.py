@@ -73,25 +73,32 @@ def worker_devices(workers: int | Literal["auto"]) -> tuple[str, ...]:
 
 
 def use_device(name: str) -> None:
-    """Let this process and those it starts see this one device; before torch is imported.
+    """Let this process and those it starts see one device only, before torch is imported; raises
+    as `visible_device` does.
+    """
+    if name:
+        os.environ[_VISIBLE] = visible_device(name)
 
-    `name` is "cpu", or "cuda:1" for the second of the GPUs that are visible now; "" changes
-    nothing.
+
+def visible_device(name: str) -> str:
+    """The CUDA_VISIBLE_DEVICES of a process that is to use one of the devices seen here alone.
+
+    `name` is "cpu", or "cuda:1" for the second of the GPUs that are visible here.
 
     Raises:
         SpecError: it is neither, or there are not so many GPUs.
     """
     kind, _, number = name.partition(":")
-    if kind == "cpu" and not number:
-        os.environ[_VISIBLE] = ""
-    elif name and (kind != "cuda" or not number.isdecimal()):
+    if name == "cpu":
+        return ""
+    if kind != "cuda" or not number.isdecimal():
         raise SpecError("device-unknown", device=name)
-    elif name:
-        visible = os.environ.get(_VISIBLE)
-        every = visible.split(",") if visible else [str(at) for at in range(len(gpus()))]
-        if int(number) >= len(every):
-            raise SpecError("device-missing", device=name, n=len(every))
-        os.environ[_VISIBLE] = every[int(number)].strip()
+    visible = os.environ.get(_VISIBLE)
+    listed = map(str, range(len(gpus()))) if visible is None else visible.split(",")
+    every = [each.strip() for each in listed if each.strip()]
+    if int(number) >= len(every):
+        raise SpecError("device-missing", device=name, n=len(every))
+    return every[int(number)]
 
 
 def on_own_device(entry: ModelEntry, device: str) -> ModelEntry:

@@ -4,11 +4,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from types import TracebackType
 from typing import Self
 
 from evalui.errors import StoreError
+from evalui.logs import about_run
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease, WorkerRow
@@ -78,7 +80,7 @@ class Heartbeat:
 
     In a thread of its own, because loading one model, or one batch of a large one, may take
     longer than the time after which a silent worker counts as dead. `on_heartbeat` is called each
-    time.
+    time. Within, the log names the run.
     """
 
     def __init__(
@@ -96,10 +98,14 @@ class Heartbeat:
         self._on_heartbeat = on_heartbeat
         self._interval_s = interval_s or HEARTBEAT_S
         self._stopped = threading.Event()
+        self._log_context = ExitStack()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
+        self._log_context.enter_context(about_run(self._run_id))
+        if self._run_id:
+            _log.info("Run %s begins", self._run_id)
         return self
 
     def __exit__(
@@ -110,8 +116,19 @@ class Heartbeat:
     ) -> None:
         self._stopped.set()
         self._thread.join()
+        if self._run_id:
+            _log.info("Run %s is left", self._run_id)
+        self._log_context.close()
 
     def _run(self) -> None:
+        with about_run(self._run_id):
+            self._beat()
+
+    @property
+    def _run_id(self) -> str:
+        return self._lease.run_id if self._lease else ""
+
+    def _beat(self) -> None:
         while not self._stopped.wait(self._interval_s):
             try:
                 # First the run: the status, which is only shown, must not delay it.

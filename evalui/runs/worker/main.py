@@ -13,12 +13,13 @@ from pathlib import Path
 from types import FrameType
 
 from evalui.errors import StoreError
+from evalui.logs import configure_log
 from evalui.models import Model, ModelEntry
 from evalui.models.local import import_libraries
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import model_opener
 from evalui.runs.database import queue
-from evalui.runs.database.connection import Database, configure_log
+from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import use_device
@@ -106,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default="", help="cpu, or a GPU such as cuda:1")
     given = parser.parse_args(arguments)
     use_device(given.device)
-    configure_log(logging.INFO)
+    configure_log(logging.INFO, settings.log)
     for chatty in ("httpx", "httpx2"):  # a line for every request to the hub
         logging.getLogger(chatty).setLevel(logging.WARNING)
     ending = threading.Event()

@@ -1,23 +1,27 @@
-"""The server's own workers: started with it, restarted when they die, ended with it."""
+"""Workers of a server, or one started by hand: restarted when they die or hang, ended together."""
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
+from types import FrameType
 
 from evalui.errors import StoreError
 from evalui.messages import sentence
 from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
+from evalui.runs.database.connection import Database, configure_log
 from evalui.runs.database.queue import MAX_LOSSES
 from evalui.runs.worker import model_tests
+from evalui.runs.worker.devices import visible_device
 from evalui.runs.worker.progress_watch import ProgressWatch
 from evalui.runs.worker.worker import worker_name
+from evalui.settings import Settings
 
 _GRACE_S = 10.0  # for the batch in hand, after which a worker is killed
 _WATCH_INTERVAL_S = 2.0  # between two looks at whether a worker hangs
@@ -157,6 +161,41 @@ class WorkerSupervisor:
             )
             self._processes[slot] = process
             return process
+
+
+def supervise(
+    settings: Settings, *, database: Path | None, models: Path | None, device: str
+) -> None:
+    """Run one worker in the foreground until SIGTERM or SIGINT, on the store and the models of the
+    settings unless others are given.
+
+    Raises:
+        SpecError: there is no such device, see `devices.visible_device`.
+        StoreError: the store cannot be opened.
+    """
+    if device:
+        visible_device(device)
+    configure_log(logging.INFO)
+    ending = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        ending.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    with closing(Database(database or settings.database)) as store:
+        workers = WorkerSupervisor(
+            store,
+            models or settings.models,
+            devices=(device,),
+            threads=settings.threads,
+            hang_s=settings.hang_s,
+            loading_s=settings.loading_s,
+        )
+        workers.start()
+        ending.wait()
+        workers.stop()
 
 
 def _hung_s(watch: ProgressWatch) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
+from evalui.accounts.belongings import folder_of
 from evalui.errors import DataError
 
 
@@ -21,8 +22,7 @@ class ColumnMemory:
 
     @property
     def _path(self) -> Path:
-        # The owner's name comes from a login: never a path.
-        return self._folder / f"{hashlib.sha256(self._owner().encode()).hexdigest()[:16]}.json"
+        return self._folder / f"{folder_of(self._owner())}.json"
 
     def recall(self, headers: Sequence[str]) -> str:
         """What was remembered for these headers, "" if nothing was."""

@@ -99,8 +99,9 @@ def export_command(
 ) -> list[str]:
     """What writes a run to standard output."""
     return [
-        *(sys.executable, "-m", "evalui.cli", "export", run_id, extension),
+        *(sys.executable, "-m", "evalui.cli", "export"),
         *("--database", str(database), "--models-file", str(models), "--language", language),
+        *("--", run_id, extension),  # an id may begin with a dash
     ]
 
 

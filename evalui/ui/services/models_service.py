@@ -257,6 +257,13 @@ class ModelsService:
     def _entry(self, name: str) -> ModelEntry:
         return find_entry(self.catalog(), name)
 
+    def _catalog_or_nothing(self) -> Mapping[str, ModelEntry]:
+        """The models, none while a file of them is broken, of which the page tells elsewhere."""
+        try:
+            return self.catalog()
+        except EvaluiError:
+            return {}
+
     def _worker_view(self, row: WorkerRow, person: Person) -> WorkerView:
         if row.run:
             try:
@@ -265,6 +272,8 @@ class ModelsService:
                 return WorkerView(row, visible=False)
             seen = may(person, "see", run.owned)
             return WorkerView(row, seen, run.name if seen else "")
+        if row.keeps:
+            return WorkerView(row, row.model in self._catalog_or_nothing())
         trial = model_tests.model_test_of_worker(self._database, row.name)
         # A worker tells that it is busy and its trial that it is taken at different moments: what
         # belongs to nobody may be somebody else's.

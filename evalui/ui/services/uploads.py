@@ -13,6 +13,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from evalui.accounts.belongings import folder_of
 from evalui.errors import DataError
 from evalui.shipped_files import ASSETS
 
@@ -107,8 +108,7 @@ class UploadStore:
         return ids.pop()
 
     def _folder(self, owner: str) -> Path:
-        # The owner's name comes from a login: never a path.
-        return self.root / hashlib.sha256(owner.encode()).hexdigest()[:16]
+        return self.root / folder_of(owner)
 
 
 def _base_name(name: str) -> str:

@@ -16,15 +16,18 @@ from starlette.types import ASGIApp
 
 from evalui import __version__
 from evalui.errors import DataError, EvaluiError, SpecError, StoreError
+from evalui.logs import configure_log
 from evalui.messages import LANGUAGES
-from evalui.runs.database.connection import Database, configure_log
+from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_revision
+from evalui.runs.upkeep.periodic import Upkeep
 from evalui.runs.worker.devices import worker_devices
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import read_form
+from evalui.ui.current_person import current_person
 from evalui.ui.services.files.runners import FileProcesses
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
@@ -36,6 +39,7 @@ from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
 from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
 from evalui.ui.web.middleware import plain_page, status_of
+from evalui.ui.web.monitoring import Monitoring
 from evalui.ui.web.receiving import FormFiles
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
@@ -48,10 +52,11 @@ _OVERHEAD = 2**20  # what a form adds to its files
 
 def serve(settings: Settings, listener: socket.socket) -> None:
     """Answer what comes to a socket that listens already, until interrupted."""
-    configure_log(logging.WARNING)
+    configure_log(logging.WARNING, settings.log, user=_user)
     config = uvicorn.Config(
         create_app(settings),
-        log_config=None,  # its lines are limited as ours
+        root_path=settings.root_path,
+        log_config=None,  # its lines are written as ours
         log_level="warning",
         access_log=False,  # it would write down the addresses that carry the token
         proxy_headers=False,  # whose headers are believed, the door decides
@@ -62,6 +67,11 @@ def serve(settings: Settings, listener: socket.socket) -> None:
         server.run(sockets=[listener])
     if not server.started:
         raise SystemExit(_NOT_STARTED)
+
+
+def _user() -> str:
+    person = current_person()
+    return person.name if person else ""
 
 
 def create_app(settings: Settings) -> ASGIApp:
@@ -88,7 +98,8 @@ def create_app(settings: Settings) -> ASGIApp:
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         workers.start()
         attachment.start(shells)
-        yield
+        with Upkeep(settings, database).running():
+            yield
         await attachment.close()
         workers.stop()
         files.close()
@@ -98,6 +109,8 @@ def create_app(settings: Settings) -> ASGIApp:
     attachment = Attachment(app, settings.data_dir / "gradio")
     shells = [AppShell(service, language) for language in LANGUAGES]
     add_routes(app, service)
+    monitoring = Monitoring(settings, database)
+    monitoring.add_routes(app)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
@@ -109,7 +122,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
-    return guarded(app, settings)
+    return guarded(app, settings, monitoring)
 
 
 def _page(language: Language, documents: WatchedDocuments) -> Route:

@@ -17,6 +17,7 @@ from evalui.runs.database.runs import read_cells, read_run, read_runs
 from evalui.runs.spec import read_spec
 from evalui.runs.submit import read_datasets, submit
 from evalui.runs.worker.main import Worker
+from evalui.ui.services.column_memory import ColumnMemory
 from evalui.ui.services.uploads import UploadStore
 
 ROWS = b"question,A,B,C,D,answer\nWhat is 1 plus 1?,1,2,3,4,B\nWhat is 2 plus 2?,1,2,3,4,D\n"
@@ -157,10 +158,13 @@ def test_a_run_in_the_hands_of_a_worker_goes_on(database: Database, uploads: Upl
 
 
 def test_a_new_person_of_the_name_finds_nothing(database: Database, uploads: UploadStore):
+    memory = ColumnMemory(database.path.parent / "columns", lambda: "ann")
+    memory.remember(["a", "b"], "answer=b")
     sent = uploads.store("ann", [("sums.csv", ROWS)])
     add_run(database, "ann", upload(uploads, "ann"))
     remove_person(database, "ann", heir=None, by=ME)
     add_person(database, "ann", "admin", by=ME)
     assert read_runs(database, Person("ann")) == []
+    assert memory.recall(["a", "b"]) == ""
     with pytest.raises(DataError):
         uploads.paths("ann", sent)

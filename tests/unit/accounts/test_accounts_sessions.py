@@ -93,7 +93,7 @@ def test_signing_out_ends_one_session_and_an_administrator_all(database: Databas
     end_session(database, first)
     assert person_of_session(database, first) is None
     assert person_of_session(database, second)
-    assert end_sessions(database, "ann") == 2
+    assert end_sessions(database, "ann", by=ME) == 2
     assert person_of_session(database, third) is None
 
 

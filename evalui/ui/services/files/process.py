@@ -16,7 +16,8 @@ from functools import partial
 from types import TracebackType
 
 from evalui.errors import DataError, EvaluiError
-from evalui.runs.database.connection import Database, configure_log
+from evalui.logs import configure_log
+from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.services.files.messages import FileAnswer, FileRequest
 from evalui.ui.services.files.work import FileWork
@@ -35,8 +36,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends this process
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.excepthook = partial(_report, sink)
-    configure_log(logging.WARNING)
     settings: Settings = pickle.load(source)
+    configure_log(logging.WARNING, settings.log)
     limit = settings.parse_memory_mb * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     work = FileWork(settings, Database(settings.database, read_only=settings.read_only))

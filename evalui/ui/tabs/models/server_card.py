@@ -101,10 +101,12 @@ def _worker(t: Messages, worker: WorkerView, cluster: ClusterSettings | None) ->
     name = span(row.name.rpartition(":")[2], cls="mono")
     holds = amount(row.bytes)
     if not row.is_busy:
-        return [name, status("na", t("device.idle")), "–", "–", "–", holds]
+        kept = row.model if row.keeps and worker.visible else ""
+        model = join(kept, div(t("device.keeps"), cls="meta")) if kept else "–"
+        return [name, status("na", t("device.idle")), model, "–", row.own_device or "–", holds]
     state = status("go", t("device.works"))
     if not worker.visible:
-        return [name, state, "–", t("device.others"), "–", holds]
+        return [name, state, "–", t("device.others"), row.own_device or "–", holds]
     run = (
         el("a", worker.run_name, href=f"?run={row.run}&tab=runs") if row.run else t("device.tries")
     )

@@ -9,6 +9,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import JUDGE
+from evalui.runs.upkeep.retention import announced_deletion
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
@@ -120,10 +121,19 @@ class ResultsTab:
                 cls="runline",
             ),
             self._unfinished(view.run, name),
+            self._deletion(view.run),
             content,
             cls="results",
             data_watch=pause if view.is_live else None,
         )
+
+    def _deletion(self, run: RunRow) -> Html | None:
+        """When the run will be deleted, from two weeks before."""
+        service = self.service
+        at = announced_deletion(service.database, service.settings.retention_days, run)
+        if at is None:
+            return None
+        return note("warn", self.t("upkeep.deletion", date=format_time(self.t, at)))
 
     def _facts(self, view: RunView) -> list[str]:
         """How many questions and models, who judged, when, and unusual settings."""

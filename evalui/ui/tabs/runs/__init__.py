@@ -3,6 +3,7 @@
 The page shows the state of the store; the script requests it again while a run can change.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,7 +16,6 @@ from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import (
-    queue_position,
     read_cells,
     read_cells_of,
     read_revision,
@@ -23,6 +23,8 @@ from evalui.runs.database.runs import (
 )
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
+from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
+from evalui.runs.fair_queue.place import QueuePlace, queue_places
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.fragment import Action
@@ -43,6 +45,7 @@ from evalui.ui.components.widgets import (
 from evalui.ui.services.run_labels import LIVE_STATES, run_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.runs.outcome import outcome
+from evalui.ui.tabs.runs.place_text import held_text, place_text, start_text
 from evalui.ui.tabs.runs.progress_table import (
     charge_text,
     progress_table,
@@ -52,6 +55,7 @@ from evalui.ui.tabs.runs.progress_table import (
 
 _MAX_FINISHED = 100  # finished runs
 _POLL_MS = 1000
+QueuePlaces = Mapping[str, QueuePlace]  # by the id of the run
 _CHANGES: Mapping[str, Callable[[Database, str], None]] = {
     "stop": queue.cancel,
     "resume": queue.resume,
@@ -116,14 +120,16 @@ class RunsTab:
         if not rows:
             return div(head, problem, self._empty(), cls="stack", data_address=address)
         live = [row for row in reversed(rows) if row.state in LIVE_STATES]
-        running = sorted(live, key=lambda row: row.state != "running")
+        usual = usual_limits(self.service.settings)
+        places = queue_places(self.service.database, usual) if live else {}
+        running = sorted(live, key=lambda row: _queue_order(row, places))
         shown = next((row for row in rows if row.id == chosen), running[0] if running else None)
         return div(
             div(head, data_live=len(live)),  # the script shows the number beside the tab's name
             problem,
-            self._queue(running, shown) if running else None,
+            self._queue(running, places, shown) if running else None,
             # Keyed, so that what is unfolded stays when the queue above it comes or goes.
-            div(self._run(shown, catalog), data_key=shown.id) if shown else None,
+            div(self._run(shown, places, catalog), data_key=shown.id) if shown else None,
             div(
                 self._finished(
                     [row for row in rows if row.state not in LIVE_STATES],
@@ -146,6 +152,9 @@ class RunsTab:
         if change is None:
             return chosen
         run_id = self.service.run(action.value("target")).id
+        if action.do == "resume":
+            usual = usual_limits(self.service.settings)
+            check_may_queue(self.service.database, self.service.run(run_id).owner, usual)
         change(self.service.database, run_id)
         if action.do == "delete":
             return "" if run_id == chosen else chosen
@@ -156,9 +165,9 @@ class RunsTab:
         go = el("a", t("runs.new"), href="?tab=evaluate", cls="btn")
         return titled(t("runs.none"), empty(t("runs.none_about"), go))
 
-    def _queue(self, live: Sequence[RunRow], shown: RunRow | None) -> Html:
+    def _queue(self, live: Sequence[RunRow], places: QueuePlaces, shown: RunRow | None) -> Html:
         t = self.t
-        lines = [self._queued(row, row is shown) for row in live]
+        lines = [self._queued(row, places.get(row.id), row is shown) for row in live]
         opened = live.index(shown) if shown in live else None
         listed = table(
             self._heads("place", "run", "state", "work", "time"),
@@ -166,24 +175,27 @@ class RunsTab:
             opened=opened,
             cls="inset runs-list",
         )
-        return titled(t("runs.queue"), listed, aside=t("runs.queue_about"))
+        shared = self.service.settings.auth != "token"
+        about = t("runs.queue_turns" if shared else "runs.queue_about")
+        reasons = dict.fromkeys(held_text(t, places.get(row.id)) for row in live)
+        held = [note("warn", why) for why in reasons if why]
+        return titled(t("runs.queue"), *held, listed, aside=about)
 
     def _heads(self, *names: str) -> list[Child]:
         """The heads of a list of runs, the last of them unseen."""
         heads = [self.t(f"runs.{name}") for name in names]
         return [*heads, span(self.t("runs.actions"), cls="hidden")]
 
-    def _queued(self, row: RunRow, shown: bool) -> list[Child]:
+    def _queued(self, row: RunRow, place: QueuePlace | None, shown: bool) -> list[Child]:
         t = self.t
-        place = queue_position(self.service.database, row.id)
         left = remaining_seconds(self.service.database, row.id)
         time = t("runs.left", time=duration(t, left)) if left is not None else t("cost.unknown")
         return [
-            "–" if place is None else place + 1,
+            place.place or "–" if place else "–",
             self._run_label(row),
             self._state(row),
             t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}"),
-            time,
+            join(time, div(start_text(t, place), cls="meta") if place else None),
             None  # they stand with the run in full
             if shown
             else div(
@@ -215,8 +227,8 @@ class RunsTab:
         except EvaluiError:
             return {}
 
-    def _run(self, row: RunRow, catalog: Catalog) -> Html:
-        t, database = self.t, self.service.database
+    def _run(self, row: RunRow, places: QueuePlaces, catalog: Catalog) -> Html:
+        t, database, place = self.t, self.service.database, places.get(row.id)
         waiting = model_waits(database, row.id)
         # A cell whose model does not answer is not running, and has no throughput.
         cells = [
@@ -230,11 +242,6 @@ class RunsTab:
             else None
         )
         read = el("a", t("runs.results"), href=f"?run={row.id}&tab=results", cls="btn")
-        started = (
-            t("runs.started", moment=format_time(t, row.started))
-            if row.started
-            else t("runs.waits")
-        )
         progress = t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}")
         share = row.done / row.total if row.total else 0.0
         return titled(
@@ -254,9 +261,16 @@ class RunsTab:
             ),
             run_charges_card(t, cells, cell_costs(database, row.id, catalog)),
             aside=join(
-                span(f"{started} · {progress}", cls="meta"), stop, read if row.done else None
+                span(f"{self._since(row, place)} · {progress}", cls="meta"),
+                stop,
+                read if row.done else None,
             ),
         )
+
+    def _since(self, row: RunRow, place: QueuePlace | None) -> str:
+        if row.state != "queued" and row.started:
+            return self.t("runs.started", moment=format_time(self.t, row.started))
+        return place_text(self.t, place)
 
     def _finished(self, rows: Sequence[RunRow], catalog: Catalog, confirming: str) -> Html:
         t = self.t
@@ -318,6 +332,12 @@ class RunsTab:
             link_button(t("runs.delete"), "ask", data_target=row.id),
             cls="links",
         )
+
+
+def _queue_order(row: RunRow, places: QueuePlaces) -> tuple[bool, float]:
+    """What runs first, then what will start first; what is held last."""
+    place = places.get(row.id)
+    return place is not None, (place.place if place else None) or math.inf
 
 
 def _show_link(word: str, row: RunRow) -> Html:

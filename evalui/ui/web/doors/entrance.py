@@ -11,19 +11,19 @@ from evalui.ui.web.doors.password import PasswordDoor
 from evalui.ui.web.doors.proxy import PEER, ProxyDoor
 from evalui.ui.web.doors.token import TokenMiddleware
 from evalui.ui.web.middleware import SameOriginMiddleware
+from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
 
 _HERE = ("127.0.0.1", "::1")
 
 
-def guarded(app: ASGIApp, settings: Settings) -> ASGIApp:
+def guarded(app: ASGIApp, settings: Settings, monitoring: Monitoring) -> ASGIApp:
     """The application behind the door that the settings name.
 
     Outside of everything are the security headers, so that they stand on errors and refusals, too,
     and before these the address of the visitor, which only a listed proxy may state.
     """
-    inner = SameOriginMiddleware(
-        _behind_door(app, settings), [settings.host, *settings.allowed_hosts]
-    )
+    watched = MonitoringMiddleware(_behind_door(app, settings), monitoring)
+    inner = SameOriginMiddleware(watched, [settings.host, *settings.allowed_hosts])
     trusted = [str(network) for network in settings.proxy_addresses] or [*_HERE]
     # uvicorn and starlette describe the same by types that differ
     return PeerMiddleware(cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", inner), trusted)))

@@ -1,5 +1,6 @@
 """The door of a server with accounts: whoever has signed in, by a cookie that names a session."""
 
+import logging
 import re
 from urllib.parse import quote, urlencode
 
@@ -9,13 +10,16 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.access import Person
+from evalui.accounts.people import read_accounts
 from evalui.accounts.sessions import person_of_session
+from evalui.errors import StoreError
 from evalui.settings import Settings
 from evalui.ui.web.address import access_token, cookie_of
-from evalui.ui.web.doors.door import Door
+from evalui.ui.web.doors.door import Door, problem
 from evalui.ui.web.doors.sign_in import PREFIXES, SIGN_IN, sign_in_pages
 from evalui.ui.web.middleware import route_of
 
+_log = logging.getLogger(__name__)
 _PAGE = re.compile(r"/([a-z]{2}/|r/.+)?")
 
 
@@ -27,11 +31,18 @@ class PasswordDoor(Door):
         token = access_token(settings.data_dir)  # opens nothing here, and differs between folders
         self.cookie, _ = cookie_of(token)
         self.pages = sign_in_pages(self.database, settings, self.cookie, token)
+        if not read_accounts(self.database):
+            _log.warning("Nobody can sign in yet: evalui users add NAME --role admin")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As every door, but that its own pages are open to everybody."""
-        is_own = scope["type"] == "http" and route_of(scope).startswith(PREFIXES)
-        await (self.pages if is_own else super().__call__)(scope, receive, send)
+        if scope["type"] != "http" or not route_of(scope).startswith(PREFIXES):
+            await super().__call__(scope, receive, send)
+            return
+        try:
+            await self.pages(scope, receive, send)
+        except StoreError:  # before there was an answer
+            await problem("store.title", 503)(scope, receive, send)
 
     def known(self, scope: Scope, headers: Headers) -> Person | None:
         """Whose session the cookie names."""

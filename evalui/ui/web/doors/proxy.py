@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Scope
 
 from evalui.access import Person
 from evalui.accounts.names import checked_name
-from evalui.accounts.people import SEEN_EVERY_S, add_person, find_person, touch
+from evalui.accounts.people import SEEN_EVERY_S, add_person, find_person, note_request
 from evalui.accounts.teams import read_teams, set_teams
 from evalui.errors import AccountError
 from evalui.settings import Settings
@@ -82,4 +82,4 @@ class ProxyDoor(Door):
         now = time.time()
         if abs(now - self._seen.get(name, 0.0)) > SEEN_EVERY_S:
             self._seen[name] = now
-            touch(self.database, name)
+            note_request(self.database, name)

@@ -187,7 +187,7 @@ class _SignInPages:
             # So that a browser keeps the password with its name.
             el("input", type="hidden", name="name", value=name, autocomplete="username"),
             _password(t, error, "new-password"),
-            el("p", t("sign_in.least", n=MIN_LENGTH), cls="meta"),
+            None if error else el("p", t("sign_in.least", n=MIN_LENGTH), cls="meta"),
             t("sign_in.set"),
         )
         answer = self._page(request, "sign_in.choose", about, form)
@@ -236,8 +236,8 @@ def _password(t: Messages, error: AccountError | None, purpose: str) -> Html:
         return _field(t("sign_in.password"), **named)
     sentence = span(t.translate(error.sentence))
     return div(
-        _field(t("sign_in.password"), **named, aria_invalid="true", aria_describedby="problem"),
-        el("p", icon("bad"), sentence, cls="bad", role="alert", id="problem"),
+        _field(t("sign_in.password"), **named, aria_invalid="true", aria_describedby="wrong"),
+        el("p", icon("bad"), sentence, cls="bad", role="alert", id="wrong"),
     )
 
 

@@ -12,8 +12,10 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import MAX_LOSSES, release_worker_runs
 from evalui.runs.database.records import Lease
 from evalui.runs.database.response_cache import get_responses
-from evalui.runs.database.runs import queue_position, read_cells, read_revision, read_run, read_runs
+from evalui.runs.database.runs import read_cells, read_revision, read_run, read_runs
 from evalui.runs.database.trials import read_results, read_trials, write_trials
+from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.fair_queue.place import queue_places
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.runs.worker.worker import worker_name
 
@@ -22,6 +24,12 @@ def claim(database: Database, worker: str = "worker-1") -> Lease:
     run = queue.claim(database, worker)
     assert run
     return run.lease
+
+
+def queue_position(database: Database, run_id: str) -> int | None:
+    """How many queued runs come first, of all owners; None if the run does not wait."""
+    place = queue_places(database, UserLimits()).get(run_id)
+    return place.place - 1 if place and place.place else None
 
 
 def cell_states(database: Database, run_id: str) -> list[str]:
@@ -363,3 +371,10 @@ def test_the_plan_is_kept_with_its_chat_decided(database: Database) -> None:
     run_id = add_run(database)
     (plan,) = plans_of(spec())
     assert read_cells(database, run_id)[0].plan == plan.mode.model_dump_json()
+
+
+def test_no_id_of_a_run_has_a_dash_which_a_shell_takes_for_an_option(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(queue.secrets, "token_urlsafe", lambda _: "-CUxIm-IVW1")
+    assert add_run(database) == "_CUxIm_IVW"

@@ -141,4 +141,4 @@ def test_a_new_run_would_wait_for_a_limit(timed: Database) -> None:
     take(timed)
     ahead = queue_ahead(timed, "ada", UserLimits(running=1))
     assert (ahead.runs, ahead.seconds) == (1, 3.0)
-    assert ahead.held.startswith("As many of your runs are at work")
+    assert ahead.held.startswith("You may have 1 run at work at a time.")

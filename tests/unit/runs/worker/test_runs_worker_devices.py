@@ -1,3 +1,4 @@
+import os
 import sqlite3
 import sys
 import time
@@ -7,14 +8,21 @@ from typing import Any
 import psutil
 import pytest
 
-from evalui.errors import StoreError
+from evalui.errors import SpecError, StoreError
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_workers
 from evalui.runs.worker import devices
-from evalui.runs.worker.devices import device_of, gpus, machine_memory
+from evalui.runs.worker.devices import (
+    device_of,
+    gpus,
+    machine_memory,
+    use_device,
+    worker_devices,
+)
 from evalui.runs.worker.heartbeat import WorkerStatus
+from evalui.settings import Settings
 
 
 class Driver(SimpleNamespace):
@@ -178,3 +186,64 @@ def test_a_hidden_gpu_is_none(driver: Driver, monkeypatch: pytest.MonkeyPatch):
     no_driver(driver)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     assert not devices.has_gpu()
+
+
+@pytest.mark.parametrize(
+    ("outside", "device", "inside"),
+    [
+        (None, "cuda:1", "1"),
+        ("5, 3", "cuda:1", "3"),
+        ("GPU-a,GPU-b", "cuda:0", "GPU-a"),
+        ("0,1", "cpu", ""),
+        ("0,1", "", "0,1"),
+        (None, "", None),
+    ],
+)
+@pytest.mark.usefixtures("driver")
+def test_a_worker_sees_only_its_own_device(
+    monkeypatch: pytest.MonkeyPatch, outside: str | None, device: str, inside: str | None
+):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", outside or "")
+    if outside is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    use_device(device)
+    assert os.environ.get("CUDA_VISIBLE_DEVICES") == inside
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda", "cuda:", "cuda:x", "cpu:0", "cuda:-1"])
+def test_what_is_no_device_of_a_worker_is_refused(device: str):
+    with pytest.raises(SpecError, match="is no device of a worker"):
+        use_device(device)
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    with pytest.raises(SpecError, match=r"There is no cuda:2 here: 2 GPUs are visible"):
+        use_device("cuda:2")
+    for listed, message in (("1", "1 GPU is visible"), ("", "0 GPUs are visible")):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
+        with pytest.raises(SpecError, match=f"There is no cuda:1 here: {message}"):
+            use_device("cuda:1")
+
+
+def test_a_server_starts_a_worker_for_each_gpu_if_it_is_to(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert worker_devices("auto") == ("cuda:0", "cuda:1")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert worker_devices("auto") == ("",)
+    assert worker_devices(2) == ("", "")
+    assert worker_devices(0) == ()
+    no_driver(driver)
+    assert worker_devices("auto") == ("",)
+
+
+def test_the_number_of_workers_is_a_setting(monkeypatch: pytest.MonkeyPatch):
+    for value, expected in (("auto", "auto"), ("3", 3)):
+        monkeypatch.setenv("EVALUI_WORKERS", value)
+        assert Settings().workers == expected
+    monkeypatch.setenv("EVALUI_WORKERS", "-1")
+    with pytest.raises(ValueError, match="greater than or equal to 0"):
+        Settings()

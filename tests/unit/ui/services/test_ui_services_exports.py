@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evalui.ui.services.exports import ExportFailed, ExportProcesses
+from evalui import cli
+from evalui.ui.services.exports import ExportFailed, ExportProcesses, export_command
 
 _ENDLESS = "import os, sys\nsys.stderr.close()\nwhile True: os.write(1, b'x' * 4096)"
 
@@ -119,3 +120,9 @@ def test_one_too_many_waits_until_another_has_ended(tmp_path: Path):
         assert started.exists()
 
     _run(work())
+
+
+def test_a_run_whose_id_begins_with_a_dash_is_no_option():
+    command = export_command(Path("s"), Path("m"), "-CUxIm_IVW", "csv", "en")
+    given = cli._parser().parse_args(command[3:])
+    assert (given.run, given.format, given.language) == ("-CUxIm_IVW", "csv", "en")

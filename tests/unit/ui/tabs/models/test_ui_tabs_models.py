@@ -585,6 +585,21 @@ def test_the_page_is_watched_only_while_something_can_change(tab: ModelsTab, des
     assert "data-watch" in page(tab), "the server's own worker is on its way"
 
 
+def test_an_idle_worker_states_the_model_that_it_keeps_and_its_device(
+    tab: ModelsTab, desk: AppService
+):
+    status = WorkerStatus(desk.database, "host:1", "cuda:1")
+    status.update(model="biased", device="cuda:1", keeps=True)
+    shown = page(tab)
+    line = shown[shown.index('<td><span class="mono">1</span></td>') :].partition("</tr>")[0]
+    for word in ("Idle", "biased", "kept loaded for the next run", "<td>cuda:1</td>"):
+        assert word in line
+    assert "0 busy, 1 idle" in shown
+    assert desk.models.workers(desk.person)[0].row.has_loaded_model
+    status.update(model="of another team", device="cuda:1", keeps=True)
+    assert "of another team" not in page(tab)
+
+
 # Adding and removing
 
 

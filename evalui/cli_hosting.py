@@ -1,0 +1,56 @@
+"""`evalui backup`, `restore` and `doctor`: what an administrator does with a data folder.
+
+evalui backup FILE.tar.gz | restore FILE.tar.gz [--into DIR] | doctor
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalui.settings import Settings
+
+
+def add_hosting_commands(commands: Any, load_settings: "Callable[[], Settings]") -> None:
+    """Add the three commands to the subparsers of `evalui`."""
+    backup = commands.add_parser("backup", help="copy the data folder while it is used")
+    backup.add_argument("file", metavar="FILE.tar.gz", type=Path, help="a new file; holds secrets")
+    backup.set_defaults(command=_backup)
+    restore = commands.add_parser("restore", help="fill an empty data folder from a backup")
+    restore.add_argument("file", metavar="FILE.tar.gz", type=Path)
+    restore.add_argument("--into", metavar="DIR", type=Path, help="default: EVALUI_DATA_DIR")
+    restore.set_defaults(command=_restore)
+    doctor = commands.add_parser("doctor", help="examine the machine, the store and the settings")
+    doctor.set_defaults(command=_doctor)
+    for command in (backup, restore, doctor):
+        command.set_defaults(load_settings=load_settings)
+
+
+def _backup(given: argparse.Namespace) -> int:
+    from evalui.runs.upkeep.backup import write_backup
+
+    settings: Settings = given.load_settings()
+    n_bytes = write_backup(settings.data_dir, given.file)
+    print(f"evalui: {given.file} has {n_bytes:,} bytes; it holds secrets", file=sys.stderr)
+    return 0
+
+
+def _restore(given: argparse.Namespace) -> int:
+    from evalui.runs.upkeep.backup import restore_backup
+
+    settings: Settings = given.load_settings()
+    folder: Path = given.into or settings.data_dir
+    waiting = restore_backup(given.file, folder)
+    print(f"evalui: {folder} is filled; runs waiting for a worker: {waiting}", file=sys.stderr)
+    return 0
+
+
+def _doctor(given: argparse.Namespace) -> int:
+    """One line per fault, or "ok"; 1 if there is a fault."""
+    from evalui.cli_doctor import faults
+
+    lines = list(faults(given.load_settings()))
+    print("\n".join(lines) or "ok")
+    return 1 if lines else 0

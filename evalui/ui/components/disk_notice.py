@@ -1,0 +1,18 @@
+"""The line above every page of a server whose disk is nearly full."""
+
+from pathlib import Path
+
+from evalui.messages import Messages
+from evalui.report.html import Html
+from evalui.runs.upkeep.disk import disk_use
+from evalui.ui.components.widgets import note
+
+
+def disk_notice(folder: Path, t: Messages) -> Html | None:
+    """None while there is room; raises `StoreError` if the folder is gone."""
+    use = disk_use(folder)
+    return (
+        note("warn", t("upkeep.disk", percent=round(100 * use.share)))
+        if use.is_nearly_full
+        else None
+    )

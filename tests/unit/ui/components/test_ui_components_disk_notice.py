@@ -1,0 +1,56 @@
+"""The line above every page of a server whose disk is nearly full."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evalui.errors import StoreError
+from evalui.messages import messages
+from evalui.runs.upkeep import disk
+from evalui.runs.upkeep.disk import DiskUse
+from evalui.ui.components import disk_notice as module
+from evalui.ui.components.disk_notice import disk_notice
+from evalui.ui.services.service import AppService
+from evalui.ui.shell import AppShell
+
+
+def test_there_is_no_line_while_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "disk_use", lambda _: DiskUse(1000, 899, 101))
+    assert disk_notice(tmp_path, messages("en")) is None
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "is 94 % full"), ("zh", "已用 94%")])
+def test_a_disk_that_is_nearly_full_is_stated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, words: str
+):
+    monkeypatch.setattr(module, "disk_use", lambda _: DiskUse(1000, 939, 61))
+    assert words in str(disk_notice(tmp_path, messages(language)))
+
+
+def test_a_folder_that_is_gone_is_stated(tmp_path: Path):
+    with pytest.raises(StoreError, match="data folder"):
+        disk_notice(tmp_path / "gone", messages("en"))
+
+
+def test_the_line_stands_on_every_page(desk: AppService, monkeypatch: pytest.MonkeyPatch):
+    shell = AppShell(desk, "en")
+    assert "The disk of this server" not in str(shell.page({}).bar)
+    monkeypatch.setattr(disk, "_NEARLY_FULL", 0.0)
+    for tab in ("evaluate", "runs", "models"):
+        assert "The disk of this server" in str(shell.page({"tab": tab}).bar)
+
+
+def test_a_run_states_that_it_will_be_deleted(
+    desk: AppService, finished: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+):
+    run_id = finished()
+    shell = AppShell(desk, "en")
+    form = {"run": run_id, "tab": "results"}
+    assert "will be deleted" not in str(shell.page(form).content)
+    changed = desk.settings.model_copy(update={"retention_days": 1})
+    monkeypatch.setattr(desk, "settings", changed)
+    desk.database.row(
+        'INSERT INTO decision VALUES (\'retention\', \'{"days": 1, "since": 0, "seen": 0}\')'
+    )
+    assert "This run will be deleted (" in str(AppShell(desk, "en").page(form).content)

@@ -1,0 +1,56 @@
+"""An application that states who a request is from, behind a door, and a store with people."""
+
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Mount, Route
+from starlette.testclient import TestClient
+
+from evalui.access import LOCAL_PERSON as ME
+from evalui.accounts.people import add_person
+from evalui.runs.database.connection import Database
+from evalui.settings import Settings
+from evalui.ui.current_person import current_person
+from evalui.ui.web.doors.entrance import guarded
+
+RIGHT = "correct horse"
+
+
+async def who(request: Request) -> JSONResponse:
+    person = current_person()
+    assert person
+    shown = [person.name, person.role, sorted(person.teams), person.scope]
+    return JSONResponse({"who": shown, "scheme": request.url.scheme, "from": request.client.host})  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def settings_of(folder: Path, **fields: Any) -> Settings:
+    return Settings(data_dir=folder, allowed_hosts=["box.test"], **fields)
+
+
+def people(folder: Path) -> Database:
+    database = Database(folder / "evalui.sqlite")
+    add_person(database, "root", "admin", by=ME, password=RIGHT)
+    add_person(database, "ann", "annotator", by=ME, password=RIGHT)
+    return database
+
+
+def client_of(
+    settings: Settings,
+    *,
+    peer: str = "192.0.2.7",
+    base: str = "http://box.test",
+    root_path: str = "",
+) -> TestClient:
+    """A browser at an address, which follows no redirect."""
+    route = Route("/{path:path}", who, methods=["GET", "POST", "PUT", "DELETE"])
+    app = Starlette(routes=[Mount("/static", routes=[route]), route])
+    return TestClient(
+        guarded(app, settings),
+        base_url=base,
+        follow_redirects=False,
+        client=(peer, 50000),
+        root_path=root_path,
+    )
