@@ -155,12 +155,14 @@ def outcome_of(response: Any) -> Outcome:
     kind = response.headers.get("content-type", "")
     if kind.startswith(("text/html", "application/json")) and "There is no run" in response.text:
         return "unknown"
-    assert response.status_code < 500, response.text
+    assert response.status_code < 500 or response.url.path == "/readyz", response.text
     return "in"
 
 
 ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/healthz"): "public",
+    ("GET", "/readyz"): "public",  # 503: no worker is there
+    ("GET", "/metrics"): "page",
     ("GET", "/static/css/tokens.css"): "public",
     ("GET", "/"): "page",
     ("GET", "/en/"): "page",

@@ -13,9 +13,10 @@ from pathlib import Path
 from types import FrameType
 
 from evalui.errors import StoreError
+from evalui.logs import configure_log
 from evalui.messages import sentence
 from evalui.runs.database import queue
-from evalui.runs.database.connection import Database, configure_log
+from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import MAX_LOSSES
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import visible_device
@@ -175,7 +176,7 @@ def supervise(
     """
     if device:
         visible_device(device)
-    configure_log(logging.INFO)
+    configure_log(logging.INFO, settings.log)
     ending = threading.Event()
 
     def end(number: int, frame: FrameType | None) -> None:

@@ -15,6 +15,7 @@ from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import current_person
 from evalui.ui.web.doors.entrance import guarded
+from evalui.ui.web.monitoring import Monitoring
 
 RIGHT = "correct horse"
 
@@ -48,7 +49,7 @@ def client_of(
     route = Route("/{path:path}", who, methods=["GET", "POST", "PUT", "DELETE"])
     app = Starlette(routes=[Mount("/static", routes=[route]), route])
     return TestClient(
-        guarded(app, settings),
+        guarded(app, settings, Monitoring(settings, Database(settings.database))),
         base_url=base,
         follow_redirects=False,
         client=(peer, 50000),
