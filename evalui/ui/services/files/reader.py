@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from evalui.errors import DataError
 from evalui.runs.contest import AnswersSpec
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec
+from evalui.types import Verdict
 from evalui.ui.services.files.runners import FileRunner
 from evalui.ui.services.files.views import (
     AnswersFile,
@@ -103,6 +104,11 @@ class FileReader:
         """The runs whose models answered the same questions in writing, newest first."""
         with self._turn() as person:
             return self.runner.ask(person, parts[0].upload, "earlier_runs", tuple(parts))
+
+    def votes(self, upload: str) -> Mapping[str, Sequence[Verdict]]:
+        """The votes of an upload by dataset; raises `DataError` if it is no file of votes."""
+        with self._turn() as person:
+            return self.runner.ask(person, upload, "votes", upload)
 
     def plan(self, run_form: RunForm, models: KnownModels) -> PlannedRun:
         """What a form would start; raises as `FileWork.plan`."""

@@ -20,6 +20,7 @@ from evalui.datasets.health import (
 from evalui.errors import FaultyRows, SpecError
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
+from evalui.report.imports.battles import read_votes
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
@@ -32,7 +33,7 @@ from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
 from evalui.runs.submit import collect_answers, submit
 from evalui.settings import Settings
-from evalui.types import Dataset
+from evalui.types import Dataset, Verdict
 from evalui.ui.services.files.answers import AnswersReader
 from evalui.ui.services.files.views import (
     AnswersFile,
@@ -93,6 +94,14 @@ class FileWork:
     def earlier_runs(self, person: Person, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
         return self._answers.earlier_runs(person, self._datasets(person.name, parts))
+
+    def votes(self, person: Person, upload: str) -> dict[str, list[Verdict]]:
+        """The votes of an upload by dataset; raises `DataError` if it is no file of votes."""
+        by_dataset: dict[str, list[Verdict]] = {}
+        for path in self._uploads.paths(person.name, upload):
+            for dataset, verdicts in read_votes(path).items():
+                by_dataset.setdefault(dataset, []).extend(verdicts)
+        return by_dataset
 
     def plan(self, person: Person, run_form: RunForm, models: KnownModels) -> PlannedRun:
         """What the form would start.

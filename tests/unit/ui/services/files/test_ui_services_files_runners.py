@@ -93,6 +93,26 @@ def test_answers_are_matched_and_found_by_the_process(service: AppService):
     assert [each.id for each in service.files.earlier_runs(parts)] == [run]
 
 
+def test_votes_are_read_by_the_process(service: AppService):
+    vote = b'{"model_a": "x", "model_b": "y", "winner": "model_a", "question": "1", "by": "ann"}\n'
+    votes = service.files.votes(service.store_upload([("votes.jsonl", vote * 2)]))
+    assert [(name, len(cast)) for name, cast in votes.items()] == [("", 2)]
+    assert len(pids(service)) == 1
+
+
+def test_what_is_too_much_for_a_page_is_refused(settings: Settings):
+    files = FileProcesses(settings.model_copy(update={"parse_memory_mb": 1024}))
+    service = AppService(settings, Database(settings.database), files)
+    line = f'{{"question": "{"x" * 1_800_000}", "answer": "a"}}\n'
+    few = service.store_upload([("few.jsonl", line.encode() * 2)])
+    assert len(service.load(few, Layout()).first) == 2
+    many = service.store_upload([("many.jsonl", line.encode() * 10)])
+    with pytest.raises(DataError, match="more than a page can take"):
+        service.load(many, Layout())
+    files.close()
+    service.database.close()
+
+
 def test_errors_come_back_in_words(service: AppService):
     with pytest.raises(DataError, match="no longer here"):
         service.load("0123456789abcdef", Layout())

@@ -2,7 +2,7 @@
 
 import logging
 
-from evalui.log_limit import RepeatFilter
+from evalui.logs import RepeatFilter
 
 
 def written(limit: RepeatFilter, message: str, level: int = logging.WARNING, n: int = 1) -> int:
