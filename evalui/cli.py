@@ -22,6 +22,8 @@ from evalui.cli_export import add_export_command
 from evalui.cli_hosting import add_hosting_commands
 from evalui.cli_models import add_models_command
 from evalui.cli_people import add_people_commands
+from evalui.cli_remote import add_server_options, run_on_server
+from evalui.cli_votes import add_votes_commands
 from evalui.errors import EvaluiError, SpecError, StoreError
 from evalui.messages.command_help import (
     BATTLES_HELP,
@@ -96,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--models-file", type=Path, help="another models.toml")
     run.add_argument("--engine", choices=("local", "ray"), help="where models run; ray: a cluster")
     run.add_argument("--language", choices=get_args(Language), help="of report.md")
+    add_server_options(run)
     run.set_defaults(command=_run)
 
     score = commands.add_parser("score", help="score answers collected elsewhere")
@@ -124,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     add_models_command(commands, _load_settings)
     add_hosting_commands(commands, _load_settings)
     add_people_commands(commands, _load_settings)
+    add_votes_commands(commands, _load_settings)
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
     worker.add_argument("--models-file", type=Path, help="another models.toml")
@@ -177,6 +181,8 @@ def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
 
 
 def _run(given: argparse.Namespace) -> int:
+    if given.server:
+        return run_on_server(given, _read_text(given.spec))
     settings = _load_settings()
     from evalui.datasets.base import ASSUMPTION_NOTES
     from evalui.models import read_catalog

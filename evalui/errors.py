@@ -9,6 +9,7 @@ EvaluiError
 │   ├── Unreachable    nobody answers now; the same request may succeed later
 │   └── RequestRejected  single requests were turned down for good; the others are answered
 ├── SpecError          a run specification contradicts itself or its data
+│   └── RequestKeyUsed two different requests have one key
 ├── StoreError         the store cannot be read or written (a full disk, say)
 │   ├── UnknownRun     no such run, or it belongs to somebody else
 │   └── RunLeaseLost   the run was given to another worker, or deleted
@@ -77,6 +78,10 @@ class RequestRejected(ModelError):
 
 class SpecError(EvaluiError):
     """A run specification contradicts itself or its data."""
+
+
+class RequestKeyUsed(SpecError):
+    """Two different requests have one key."""
 
 
 class StoreError(EvaluiError):

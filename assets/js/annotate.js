@@ -50,12 +50,12 @@
     const key = now?.dataset.pair === seen ? later : ""; // meant for the pair that was in view
     look(now);
     settle(found);
-    localStorage.setItem(KEPT, found.dataset.voter);
+    if (found.dataset.stated !== undefined) localStorage.setItem(KEPT, found.dataset.voter);
     const note = found.querySelector("textarea[name=comment]");
     if (note && note.shownFor !== note.dataset.pair) {
       note.shownFor = note.dataset.pair;
       note.value = "";
-      note.closest("details").open = false;
+      note.closest("details")?.removeAttribute("open");
     }
     drawFormulas(found);
     if (key) found.querySelector(`[data-key="${key}"]`)?.click();

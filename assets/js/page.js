@@ -108,7 +108,8 @@
 
   // On a phone the tabs scroll sideways, and the open one may be out of sight.
   function reveal() {
-    const tabs = bar.querySelector(".tabs");
+    const tabs = bar.querySelector(".tabs"); // guests have none
+    if (!tabs) return;
     const { offsetLeft: left, offsetWidth: width } = tabs.querySelector("[aria-current]");
     const { scrollLeft: first, clientWidth: seen } = tabs;
     if (left < first || left + width > first + seen) tabs.scrollLeft = left + width - seen + 16;

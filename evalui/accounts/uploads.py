@@ -34,6 +34,12 @@ def record_upload(
         )
 
 
+def forget_upload(database: Database, owner: str, upload: str) -> None:
+    """An upload is not there any more; raises `StoreError` if the store cannot be written."""
+    with database.writing() as connection:
+        connection.execute("DELETE FROM upload WHERE owner = ? AND id = ?", (owner, upload))
+
+
 def check_may_upload(database: Database, owner: str, usual: UserLimits, size: int) -> None:
     """Check that an owner may store `size` more bytes; raises `SpecError`."""
     with database.reading() as connection:

@@ -1,7 +1,7 @@
 """The saved form of a run: what people share and repeat, and the signature of its figures."""
 
 import json
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -17,6 +17,7 @@ from evalui.types import Ability, DatasetKind, Pattern, Spellings
 
 VERSION = 2  # what the screen and the examples write
 LimitPer = Literal["subject", "dataset"]
+Spec = TypeVar("Spec", bound="RunSpec")
 
 OPEN = "question_answer"  # the mode in which models write answers
 JUDGE = "judge"
@@ -182,7 +183,12 @@ class RunSpec(BaseModel):
 
 
 def read_spec(text: str) -> RunSpec:
-    """Read a run specification.
+    """Read a run specification; raises `SpecError` as `read_as` does."""
+    return read_as(RunSpec, text)
+
+
+def read_as(kind: type[Spec], text: str) -> Spec:
+    """Read a run specification of a kind.
 
     Raises:
         SpecError: it is no JSON, or a field is missing, unknown or of the wrong kind; the
@@ -200,7 +206,7 @@ def read_spec(text: str) -> RunSpec:
         raise SpecError("half-character")
     _check_version(values)
     try:
-        return RunSpec.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         place = _field_path(first["loc"])

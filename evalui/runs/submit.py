@@ -25,6 +25,7 @@ from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.trials import read_result
 from evalui.runs.fair_queue.limits import UserLimits, check_may_queue
 from evalui.runs.plan import limit_datasets, plan_run
+from evalui.runs.request_key import RequestKey
 from evalui.runs.signature import labels
 from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
 from evalui.types import Dataset, Fault, LeftOut, Sample
@@ -118,12 +119,14 @@ def submit(
     *,
     collected: Sequence[CollectedAnswers] = (),
     usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
+    once: RequestKey | None = None,
     describe: Describe = describe,
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
 
     `collected` is what `collect_answers` found, `usual` what everybody may queue and store who has
-    no limits of their own, `describe` states what is known of a model.
+    no limits of their own, `once` the request for the run, `describe` states what is known of a
+    model.
 
     Raises:
         SpecError, UnknownName: see `plan_run` and `check_may_queue`; nothing is kept then.
@@ -135,7 +138,7 @@ def submit(
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
     omitted = left_out(spec, loaded, plans, collected)
-    return queue.create_run(database, spec, plans, owner, left_out=omitted)
+    return queue.create_run(database, spec, plans, owner, left_out=omitted, once=once)
 
 
 def layout_of(source: DatasetSpec) -> Layout:
@@ -159,9 +162,7 @@ def _entries(
     """The entries of a dataset that are datasets of their own; () to take the files as they are."""
     if source.entry or source.kind or source.sha256:
         return ()
-    configured = config_entries(
-        [_absolute_path(base, path) for path in source.paths], limits=limits
-    )
+    configured = config_entries([absolute_path(base, path) for path in source.paths], limits=limits)
     mixed = len({each.pattern for each in configured}) > 1
     return configured if mixed or (spec.version > 1 and len(configured) > 1) else ()
 
@@ -171,7 +172,8 @@ def _entry_spec(source: DatasetSpec, entry: str) -> DatasetSpec:
     return source.model_copy(update={"entry": entry, "name": name})
 
 
-def _absolute_path(base: Path, path: str) -> Path:
+def absolute_path(base: Path, path: str) -> Path:
+    """A path of a specification, seen from the folder it is in; raises `SpecError`."""
     try:
         return base / Path(path).expanduser()
     except RuntimeError as error:  # "~nobody/..."
@@ -193,7 +195,7 @@ def _collect_one(
         raise SpecError("answers-source", model=wanted.model)
     if wanted.path:
         answered = read_answers(
-            _absolute_path(base, wanted.path), samples, model=wanted.model, limits=limits
+            absolute_path(base, wanted.path), samples, model=wanted.model, limits=limits
         )
         _reject_faults(spec, wanted, answered)
         answers, unknown = answered.answers, len(answered.unknown)
@@ -259,7 +261,7 @@ def _question_key(sample: Sample) -> tuple[object, ...]:
 
 def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> LoadResult:
     loaded = load(
-        [_absolute_path(base, path) for path in source.paths],
+        [absolute_path(base, path) for path in source.paths],
         layout=layout_of(source),
         name=source.name,
         limits=limits,

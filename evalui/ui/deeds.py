@@ -23,6 +23,7 @@ _START = RequiredDeed("start")
 _MODELS = RequiredDeed("add_models")
 _CHANGE = RequiredDeed("change", "target")
 _VOTE = RequiredDeed("annotate", "run")
+_LEAD = RequiredDeed("change", "run")
 # Of every tab: another form, a look at what changes by itself, a question before a change.
 _OF_ALL: Mapping[str, RequiredDeed] = {"": _SEE, "set": _SEE, "poll": _SEE, "ask": _SEE}
 DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
@@ -35,7 +36,9 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     "results": {"watch": _SEE},
     "arena": {},
     "annotate": {
-        **dict.fromkeys(("vote", "undo", "finish", "uploaded"), _VOTE),
+        # Guests may do nothing but this, and see no more than it shows.
+        **dict.fromkeys(("", "open", "ask", "vote", "undo", "finish"), _VOTE),
+        **dict.fromkeys(("uploaded", "assign", "link", "revoke", "decide"), _LEAD),
         **dict.fromkeys(("rename",), _SEE),
     },
     "compare": {},

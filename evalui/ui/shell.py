@@ -123,14 +123,15 @@ class AppShell:
 
     def top_bar(self, shown: str, form: Form) -> Html:
         """Brand, tabs, language and theme, in one line."""
-        t = self.t
-        tabs = [self._tab_link(name, shown, form) for name in TABS]
+        t, is_guest = self.t, self.service.person.is_guest  # who may go nowhere else
+        brand = join(LOGO, t("app.name"))
+        tabs = [] if is_guest else [self._tab_link(name, shown, form) for name in TABS]
         bar = el(
             "header",
-            el("a", LOGO, t("app.name"), cls="brand", href="./"),
-            el("nav", *tabs, cls="tabs", aria_label=t("app.tabs")),
+            span(brand, cls="brand") if is_guest else el("a", brand, cls="brand", href="./"),
+            el("nav", *tabs, cls="tabs", aria_label=t("app.tabs")) if tabs else None,
             span(cls="space"),
-            language_links(t, lambda language: _in_language(form, language)),
+            language_links(t, lambda language: _in_language(form, language, direct=is_guest)),
             theme_button(t),
             self._person_menu(),
             cls="top",
@@ -173,7 +174,7 @@ class AppShell:
     def _person_menu(self) -> Html | None:
         """Who is signed in, and the way out if it leads through this server."""
         auth, name = self.service.settings.auth, self.service.person.name
-        if auth == "token":
+        if auth == "token" or self.service.person.is_guest:
             return None
         if auth == "proxy":
             return span(name, cls="person")
@@ -235,8 +236,9 @@ class AppShell:
         return "runs" if live and "sub" not in form else "results"
 
 
-def _in_language(form: Form, language: Language) -> str:
-    return "../?" + urlencode({"lang": language} | form | {"lang": language}, doseq=True)
+def _in_language(form: Form, language: Language, *, direct: bool = False) -> str:
+    place = f"../{language}/?" if direct else "../?"
+    return place + urlencode({"lang": language} | form | {"lang": language}, doseq=True)
 
 
 def sections(page: Page) -> Html:

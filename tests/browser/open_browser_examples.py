@@ -125,9 +125,12 @@ def overflow(page: Any) -> int:
 
 
 @contextmanager
-def open_hall(folder: Path, models: str = MODELS) -> Generator[Hall]:
-    """Start a server on an empty folder, and end it; its models are not those of other tests."""
-    with started(folder, models=models) as server:
+def open_hall(folder: Path, models: str = MODELS, **settings: str) -> Generator[Hall]:
+    """Start a server on an empty folder, and end it; its models are not those of other tests.
+
+    `settings` are further variables of its environment.
+    """
+    with started(folder, models=models, **settings) as server:
         server.wait()
         database = Database(server.data / "evalui.sqlite")
         yield Hall(server.address, server.models, database)

@@ -7,7 +7,7 @@ import pytest
 from open_browser_examples import CONTESTANTS, Hall, answer, contest, question
 from playwright.sync_api import expect
 
-from evalui.runs.database.votes import read_votes
+from evalui.runs.database.voting.votes import read_votes
 from evalui.types import Sample
 
 KEYS = "1234213441"

@@ -8,7 +8,7 @@ import pytest
 from open_browser_examples import Hall
 from playwright.sync_api import expect
 
-from evalui.runs.database.votes import read_votes
+from evalui.runs.database.voting.votes import read_votes
 
 ROWS = [
     ("cn-1", "法国的首都是哪里？", "巴黎", "facts"),

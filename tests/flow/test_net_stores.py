@@ -14,9 +14,9 @@ import pytest
 from flow_examples import wait_until
 
 from evalui.report.imports.battles import read_votes
-from evalui.runs.database.ballots import voting_pairs
 from evalui.runs.database.connection import Database
-from evalui.runs.database.votes import add_imported_votes
+from evalui.runs.database.voting.ballots import voting_pairs
+from evalui.runs.database.voting.imported_votes import add_imported_votes
 
 pytestmark = pytest.mark.slow
 

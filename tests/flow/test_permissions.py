@@ -17,11 +17,19 @@ from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from evalui.access import LOCAL_PERSON, Person, Right
+from evalui.accounts.guests import (
+    admit_guest,
+    make_guest_link,
+    read_guest_links,
+    revoke_guest_link,
+)
 from evalui.accounts.people import add_person, set_disabled
 from evalui.accounts.sessions import start_session
 from evalui.accounts.teams import add_team, grant, join_team
 from evalui.accounts.tokens import add_token
+from evalui.api.application import PREFIX
 from evalui.messages import LANGUAGES, messages
+from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
@@ -29,6 +37,7 @@ from evalui.ui.deeds import DEEDS
 from evalui.ui.services.samples import sample_form
 from evalui.ui.services.service import AppService
 from evalui.ui.web.address import access_token, cookie_of
+from evalui.ui.web.doors.guests import guest_cookie
 
 PASSWORD = "correct horse battery"
 Outcome = str  # in, sign in, no, unknown
@@ -56,6 +65,7 @@ EXPECTED: Mapping[str, Mapping[str, Outcome]] = {
     "public": dict.fromkeys(VISITORS, "in"),
     "page": expected("in"),
     "closed": expected("unknown"),
+    "link": dict.fromkeys(VISITORS, "unknown"),  # one that is none
     "see": expected("unknown", **_OWNERS, reader="in", voter="in", read_token="in"),
     "annotate": expected("unknown", **_OWNERS, reader="no", voter="in", read_token="no"),
     "change": expected("unknown", **_OWNERS, reader="no", voter="no", read_token="no"),
@@ -63,6 +73,8 @@ EXPECTED: Mapping[str, Mapping[str, Outcome]] = {
     "start": expected("in", reader="no", read_token="no"),
     "add_models": expected("no", operator="in", admin="in"),
     "administer": expected("no", admin="in"),
+    "own files": expected("unknown", owner="in", write_token="in", reader="no", read_token="no"),
+    "put model": expected("no", operator="unknown", admin="unknown"),  # there is no such model
 }
 """By what a request requires. The tokens are the owner's."""
 
@@ -174,9 +186,44 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/export/{run}.json"): "see",
     ("GET", "/export/{run}.xlsx"): "see",
     ("GET", "/votes/{run}.jsonl"): "see",
+    ("GET", "/votes/{run}.csv"): "see",
+    ("GET", "/vote/none"): "link",
+    ("POST", "/vote/none"): "link",
     ("GET", "/faults/{upload}.csv"): "own",
     ("GET", "/examples/choice.csv"): "page",
     ("POST", "/upload"): "start",
+}
+API: Mapping[tuple[str, str], tuple[str, Any]] = {
+    ("GET", "/me"): ("page", None),
+    ("GET", "/docs"): ("page", None),
+    ("GET", "/openapi.json"): ("page", None),
+    ("GET", "/datasets"): ("page", None),
+    ("POST", "/datasets"): ("start", "files"),
+    ("GET", "/datasets/{upload}"): ("own", None),
+    ("DELETE", "/datasets/{upload}"): ("own files", None),
+    ("GET", "/runs"): ("page", None),
+    ("POST", "/runs"): ("start", {"datasets": [{"upload": "x"}], "models": ["m"], "mode": "cloze"}),
+    ("GET", "/runs/{run}"): ("see", None),
+    ("DELETE", "/runs/{run}"): ("change", None),
+    ("POST", "/runs/{run}/stop"): ("change", None),
+    ("POST", "/runs/{run}/resume"): ("change", None),
+    ("PUT", "/runs/{run}/rights/viewers"): ("change", {"rights": ["view"]}),
+    ("GET", "/runs/{run}/events"): ("see", None),
+    ("GET", "/runs/{run}/trials"): ("see", None),
+    ("GET", "/runs/{run}/report.json"): ("see", None),
+    ("GET", "/runs/{run}/figures"): ("see", None),
+    ("GET", "/runs/{run}/votes"): ("see", None),
+    ("GET", "/runs/{run}/ballot"): ("annotate", None),
+    ("POST", "/runs/{run}/votes"): ("annotate", {"pair": "x", "choice": "a"}),
+    ("GET", "/models"): ("page", None),
+    ("GET", "/models/always-A"): ("page", None),
+    ("POST", "/models"): (
+        "add_models",
+        {"name": "far", "path": "m", "place": "endpoint", "address": "http://127.0.0.1:9/v1"},
+    ),
+    ("PUT", "/models/none"): ("put model", {"name": "none", "path": "x"}),
+    ("DELETE", "/models/none"): ("put model", None),
+    ("POST", "/models/always-A/test"): ("start", None),
 }
 CLOSED = [
     *(
@@ -237,6 +284,31 @@ def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
     assert of_all(send) == EXPECTED["see" if tab in ("results", "arena") else kind]
 
 
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
+    database, owner = box.service.database, Person("owner", "annotator")
+    own, other = box.fresh_run(), box.fresh_run()
+    link = make_guest_link(database, own, by=owner, days=1)
+    cookie = f"{guest_cookie(link)}={admit_guest(database, link, 'Mia')}"
+    ballot = f"/en/?run={own}&tab=annotate"
+    guest = {"cookie": cookie, "referer": f"http://127.0.0.1{ballot}"}
+    box.headers = {**box.headers, "guest": guest}
+    if ended:
+        revoke_guest_link(database, own, read_guest_links(database, own)[0].digest, by=owner)
+    paths = [path.format(run=own, upload=box.upload) for _, path in ROUTES]
+    routes = {path: outcome_of(box.send("guest", "GET", path)) for path in (*paths, ballot)}
+    inside = {path for path, outcome in routes.items() if outcome == "in"}
+    assert inside == {"/healthz", "/static/css/tokens.css"} | (set() if ended else {ballot})
+    for tab, actions in DEEDS.items():
+        for do in ("", "poll", *actions):
+            required = actions.get(do)
+            mine = not ended and required is not None and required.deed == "annotate"
+            for run_id in (own, other, ""):
+                fields = {"run": run_id, "target": run_id}
+                outcome = outcome_of(box.act("guest", tab, do, fields))
+                assert (outcome == "in") is (mine and run_id == own), (tab, do, run_id)
+
+
 def test_every_route_of_the_application_is_in_the_matrix(box: Box):
     app: Any = box.client.app
     while not isinstance(app, FastAPI):
@@ -245,3 +317,34 @@ def test_every_route_of_the_application_is_in_the_matrix(box: Box):
     routes = [route for route in app.routes if not isinstance(route, Mount)]
     for route in routes:
         assert any(route.path_regex.match(path) for path in known), route.path
+
+
+@pytest.mark.parametrize(("method", "path"), API)
+def test_each_route_for_programs_answers_those_it_is_for(box: Box, method: str, path: str):
+    kind, body = API[method, path]
+    more: dict[str, Any] = {"json": body} if body is not None else {}
+
+    def send(visitor: str) -> Any:
+        run_id = box.fresh_run() if "{run}" in path else ""
+        if run_id:  # one that has ended: its events end, too
+            queue.cancel(box.service.database, run_id)
+        with acting_as(Person("owner", "annotator")):
+            upload = box.service.store_sample()
+        if body == "files":
+            more.clear()
+            more["files"] = [("files", ("a.csv", b"id,question,A,B,answer\n1,x,a,b,A\n"))]
+        return box.send(visitor, method, "/api/v1" + path.format(run=run_id, upload=upload), **more)
+
+    assert of_all(send) == EXPECTED[kind]
+
+
+def test_every_route_for_programs_is_in_the_matrix(box: Box):
+    app: Any = box.client.app
+    while not isinstance(app, FastAPI):
+        app = app.app
+    (mounted,) = (route.app for route in app.routes if getattr(route, "path", "") == PREFIX)
+    for path, item in mounted.openapi()["paths"].items():
+        known = re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
+        for method in item:
+            asked = [each for verb, each in API if verb == method.upper()]
+            assert any(known.fullmatch(each) for each in asked), (method, path)

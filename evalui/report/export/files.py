@@ -175,6 +175,11 @@ def vote_lines(votes: Votes) -> Iterator[str]:
     return json_lines(vote_objects(votes))
 
 
+def vote_sheet(votes: Votes) -> Iterable[bytes]:
+    """The same as CSV, a row each."""
+    return csv_parts(table_of(vote_objects(votes)))
+
+
 def rating_lines(report: Report) -> Iterator[str]:
     """What judges gave single answers, many lines at once."""
     return (lines for result in rating_cells(report.results) for lines in ratings_of(result))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from evalui.report.export.encoder import (
 from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
 from evalui.report.export.trial_cells import ExportColumn, TrialChunk, chunks_of, column_reader
+from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.cell_summary import Summary
 from evalui.types import LETTERS, CellResult
 
@@ -103,8 +105,18 @@ _BATTLE = ENCODER.reader(
         "question": "question",
     }
 )
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
 _SIDES = ENCODER.reader(pick(DUEL, "model_a", "model_b", "winner"))
 _VOTE = ENCODER.reader(pick(DUEL, "question") | {"by": "rater", "comment": "reply"})
+_CAST = ENCODER.reader(
+    {"created": Property("created", _utc), **same("seconds", "assigned")}
+    | {"adjudicated": winner("adjudicated")}
+)
 
 
 def encode(value: Any) -> Any:
@@ -173,11 +185,15 @@ def battle_objects(arena: Arena) -> Iterator[JsonObject]:
 
 
 def vote_objects(votes: Votes) -> Iterator[JsonObject]:
-    """The readable votes as battles that name their dataset, one object each."""
+    """The readable votes as battles that name their dataset, one object each.
+
+    `created` is in UTC, and `adjudicated` what was decided on the pair, null if nothing was.
+    """
     for dataset, cast in votes.items():
         for vote in cast:
             if vote.outcome is not None:
-                yield {**_SIDES(vote), "dataset": dataset, **_VOTE(vote)}
+                cast_at = _CAST(vote) if isinstance(vote, CastVote) else {}
+                yield {**_SIDES(vote), "dataset": dataset, **_VOTE(vote), **cast_at}
 
 
 def _kinds(chunk: TrialChunk) -> NDArray[np.intp]:

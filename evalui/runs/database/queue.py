@@ -17,6 +17,7 @@ from evalui.runs.database.codec import decode_sentence, encode_left_out, encode_
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease, RunRow
 from evalui.runs.database.runs import read_run
+from evalui.runs.request_key import RequestKey
 from evalui.runs.spec import RunSpec, write_spec
 from evalui.types import LeftOut
 
@@ -36,16 +37,22 @@ def create_run(
     owner: str = LOCAL,
     *,
     left_out: Sequence[LeftOut] = (),
+    once: RequestKey | None = None,
 ) -> str:
     """Put a run at the end of the queue and return its id; its datasets are in the store.
 
+    The run that the same request has started, `once`, is not started again.
+
     Raises:
+        RequestKeyUsed: another request has this key.
         SpecError: no cell can run; the message gives the first reason.
     """
     if all(plan.impossible for plan in plans):
         raise SpecError("nothing-possible", why=plans[0].impossible)
     run_id, now = secrets.token_urlsafe(8)[:10].replace("-", "_"), time.time()
     with database.writing() as connection:
+        if once and (earlier := once.run_of(connection, owner)):
+            return earlier
         connection.execute(
             "INSERT INTO run (id, owner, name, spec, state, created, queued, left_out)"
             " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)",
@@ -66,6 +73,8 @@ def create_run(
                 "INSERT INTO answer VALUES (?, ?, ?)",
                 ((cell_id, key, json.dumps(turns)) for key, turns in plan.answers.items()),
             )
+        if once:
+            once.keep(connection, owner, run_id)
         bump_revision(connection, run_id)
     return run_id
 

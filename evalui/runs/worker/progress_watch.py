@@ -18,8 +18,8 @@ _TEST_SQL = "SELECT id FROM trial_of_model WHERE worker = ? AND state = 'running
 class ProgressWatch:
     """How long one worker has made no progress.
 
-    A cell progresses with each batch that it writes. One whose model is loaded, or tried out, may
-    take `loading_s` seconds, any other and an idle worker `hang_s`; 0 is for ever. A model at an
+    A cell progresses with each batch that it writes. One whose model is loaded, or tried out, and a
+    worker that starts may take `loading_s` seconds, all else `hang_s`; 0 is for ever. A model at an
     endpoint that is waited for has a patience of its own.
     """
 
@@ -54,5 +54,6 @@ class ProgressWatch:
             return ("run", *run), 0.0 if run["waits"] else patience
         if test := self._database.row(_TEST_SQL, (self._worker,)):
             return ("test", test["id"]), self._loading_s
-        row = self._database.row("SELECT seen FROM worker WHERE name = ?", (self._worker,))
-        return ("idle", row["seen"] if row else None), self._hang_s
+        if row := self._database.row("SELECT seen FROM worker WHERE name = ?", (self._worker,)):
+            return ("idle", row["seen"]), self._hang_s
+        return "starting", self._loading_s

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evalui.types import Outcome
 
-_MIRRORED_OUTCOME: dict[Outcome, Outcome] = {"a": "b", "b": "a", "tie": "tie", "neither": "neither"}
+MIRRORED: dict[Outcome, Outcome] = {"a": "b", "b": "a", "tie": "tie", "neither": "neither"}
 _POINTS_BY_OUTCOME: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
 
 
@@ -39,7 +39,7 @@ class Battle:
     @property
     def mirrored(self) -> "Battle":
         """The same battle seen from the other side."""
-        return Battle(self.model_b, self.model_a, _MIRRORED_OUTCOME[self.outcome], self.question)
+        return Battle(self.model_b, self.model_a, MIRRORED[self.outcome], self.question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +151,10 @@ def battle_models(battles: Sequence[Battle]) -> tuple[str, ...]:
 
 def tallies(battles: Sequence[Battle]) -> dict[str, BattleTally]:
     """Each model's battles by their outcome."""
-    counts = {name: dict.fromkeys(_MIRRORED_OUTCOME, 0) for name in battle_models(battles)}
+    counts = {name: dict.fromkeys(MIRRORED, 0) for name in battle_models(battles)}
     for battle in battles:
         counts[battle.model_a][battle.outcome] += 1
-        counts[battle.model_b][_MIRRORED_OUTCOME[battle.outcome]] += 1
+        counts[battle.model_b][MIRRORED[battle.outcome]] += 1
     return {
         name: BattleTally(
             win=count["a"], both_good=count["tie"], both_bad=count["neither"], lose=count["b"]

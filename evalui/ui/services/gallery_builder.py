@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 
 from evalui import __version__
 from evalui.errors import StoreError
-from evalui.runs.database.ballots import Ballot
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
-from evalui.runs.database.votes import (
+from evalui.runs.database.voting.ballots import Ballot
+from evalui.runs.database.voting.votes import (
     VoteChoice,
     VoteInput,
     cast_vote,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from evalui.access import Owned, Person, may
 from evalui.errors import EvaluiError, ModelError
@@ -42,6 +43,9 @@ from evalui.shipped_files import ASSETS
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself
 _QUERY_PENDING = sentence("error.being-asked")
+
+
+ModelGroup = Literal["here", "endpoints", "demo"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ def is_from_hub(entry: ModelEntry) -> bool:
     return traits_of(entry).loads_weights and not Path(entry.path).is_absolute()
 
 
-def group_of(entry: ModelEntry) -> str:
+def group_of(entry: ModelEntry) -> ModelGroup:
     """The group that a model stands in on the pages: `here`, `endpoints` or `demo`."""
     if entry.baseline or is_demo(entry):
         return "demo"

@@ -16,7 +16,7 @@ from evalui.access import (
     may,
     require,
 )
-from evalui.accounts.uploads import check_may_upload, record_upload
+from evalui.accounts.uploads import check_may_upload, forget_upload, record_upload
 from evalui.datasets.base import Layout
 from evalui.errors import UnknownRun
 from evalui.models.base import ModelEntry, traits_of
@@ -25,7 +25,6 @@ from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report, with_votes
 from evalui.report.export.formats import require_installed
 from evalui.runs.database import usage
-from evalui.runs.database.ballots import VotingPairsCache
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.records import CellRow, RunRow
@@ -37,13 +36,18 @@ from evalui.runs.database.runs import (
     read_run,
 )
 from evalui.runs.database.trials import read_result, read_results
-from evalui.runs.database.votes import read_run_verdicts
+from evalui.runs.database.voting.ballots import VotingPairsCache
+from evalui.runs.database.voting.plans import VoterPairs
+from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.kept_summaries import summary_reader
+from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import RunSpec, read_spec
+from evalui.runs.submitted import SubmittedSpec, locate
+from evalui.scoring.arena.cast_votes import CastVote
 from evalui.settings import Settings
-from evalui.types import CellResult, CellState, Language, Sample, Verdict
+from evalui.types import CellResult, CellState, Language, Sample
 from evalui.ui.current_person import current_person
 from evalui.ui.services.column_memory import ColumnMemory
 from evalui.ui.services.exports import ExportProcesses, estimate_sizes, export_command
@@ -87,6 +91,7 @@ class AppService:
         self.database = database
         self.models = ModelsService(settings, database)
         self.voting_pairs = VotingPairsCache(database)
+        self.voter_pairs = VoterPairs(database, self.voting_pairs)
         self.uploads = UploadStore(
             settings.uploads, settings.max_upload_mb * 2**20, read_only=settings.read_only
         )
@@ -125,7 +130,7 @@ class AppService:
             NotAllowed: they may not.
             UnknownRun: as `run` does.
         """
-        require(self.person, deed, self.run(run_id).owned if run_id else None)
+        require(self.person, deed, self.run(run_id, deed).owned if run_id else None)
 
     def deeds(self, run: RunRow) -> frozenset[Deed]:
         """What the person may do with a run."""
@@ -165,6 +170,11 @@ class AppService:
     def keep_upload(self, files: Sequence[tuple[str, Path]]) -> str:
         """Store what that folder received; raises as `UploadStore.keep`."""
         return self._recorded(self.uploads.keep(self.owner, files))
+
+    def delete_upload(self, upload: str) -> None:
+        """Delete an upload; raises as `UploadStore.delete`."""
+        self.uploads.delete(self.owner, upload)
+        forget_upload(self.database, self.owner, upload)
 
     def _recorded(self, upload: str) -> str:
         paths = self.uploads.paths(self.owner, upload)
@@ -208,17 +218,28 @@ class AppService:
         """Queue the run and return its id; raises as `plan` does."""
         return self.files.start(run_form, self._known_models(run_form))
 
-    def _known_models(self, run_form: RunForm) -> KnownModels:
+    def _known_models(self, run: RunForm | RunSpec) -> KnownModels:
         """Endpoints are known to this process, which has probed them."""
         catalog = self.catalog()
-        judges = run_form.judging.judges if run_form.judging else []
-        named = [name for name in (*run_form.models, *judges) if name in catalog]
+        judges = run.judging.judges if run.judging else []
+        named = [name for name in (*run.models, *judges) if name in catalog]
         return KnownModels(catalog, {name: describe(catalog[name]) for name in named})
 
-    def run(self, run_id: str) -> RunRow:
-        """A run that the person may see; raises `UnknownRun` if there is none."""
+    def start_spec(self, spec: SubmittedSpec, once: RequestKey | None = None) -> str:
+        """Queue the run of a specification with uploads and return its id, that of an earlier
+        one for the same request; raises as `plan`, and `SpecError` for a path.
+        """
+        self.require("start")
+        with self.database.reading() as connection:
+            if once and (earlier := once.run_of(connection, self.owner)):
+                return earlier
+        located = locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
+        return self.files.start_spec(located, self._known_models(spec), once)
+
+    def run(self, run_id: str, deed: Deed = "see") -> RunRow:
+        """A run that the person may see or do this with; raises `UnknownRun` if there is none."""
         row = self.runs.read(run_id)
-        if not may(self.person, "see", row.owned):
+        if not may(self.person, "see", row.owned) and not may(self.person, deed, row.owned):
             raise UnknownRun("no-run", run=run_id)
         return row
 
@@ -329,6 +350,6 @@ class AppService:
             summary_of=summary_reader(self.database, run_id),
         )
 
-    def votes(self, run_id: str) -> dict[str, tuple[Verdict, ...]]:
+    def votes(self, run_id: str) -> dict[str, tuple[CastVote, ...]]:
         """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
         return read_run_verdicts(self.database, run_id)

@@ -7,10 +7,12 @@ its addresses.
 import hashlib
 import io
 import re
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from evalui.accounts.belongings import folder_of
@@ -22,6 +24,16 @@ _ID = re.compile(r"[0-9a-f]{16}")
 OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
 _SAMPLE = ASSETS / "samples" / "demo"
 _SAMPLE_NAME = "evalui-sample.zip"
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedFiles:
+    """One upload: its id, the names of its files, their bytes, and when it came (Unix time)."""
+
+    id: str
+    files: tuple[str, ...]
+    bytes: int
+    created: float
 
 
 class UploadStore:
@@ -98,6 +110,33 @@ class UploadStore:
         if not _ID.fullmatch(upload) or not folder.is_dir():
             raise DataError("upload-gone")
         return tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
+
+    def uploaded(self, owner: str) -> tuple[UploadedFiles, ...]:
+        """What an owner has uploaded, the newest first."""
+        folder = self._folder(owner)
+        folders = folder.iterdir() if folder.is_dir() else ()
+        ids = [path.name for path in folders if _ID.fullmatch(path.name)]
+        listed = [self.about(owner, upload) for upload in ids]
+        return tuple(sorted(listed, key=lambda each: (-each.created, each.id)))
+
+    def about(self, owner: str, upload: str) -> UploadedFiles:
+        """The files of one upload; raises `DataError` if there is no such upload."""
+        paths = self.paths(owner, upload)
+        folder = self._folder(owner) / upload
+        names = tuple(path.relative_to(folder).as_posix() for path in paths)
+        size = sum(path.stat().st_size for path in paths)
+        return UploadedFiles(upload, names, size, folder.stat().st_mtime)
+
+    def delete(self, owner: str, upload: str) -> None:
+        """Delete the files of an upload; the runs made of it keep their questions.
+
+        Raises:
+            DataError: there is no such upload, or none may be changed.
+        """
+        if self._read_only:
+            raise DataError("read-only")
+        self.paths(owner, upload)
+        shutil.rmtree(self._folder(owner) / upload)
 
     def id_of(self, owner: str, paths: Sequence[Path]) -> str:
         """The upload that the files belong to; raises `DataError` if they are not of one."""

@@ -14,14 +14,16 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.types import Send
 
-from evalui.errors import EvaluiError
+from evalui.errors import EvaluiError, UnknownName
 from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.export.formats import FORMATS
+from evalui.types import Language
 from evalui.ui.services.files.views import UploadView
 from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.run_labels import file_name
 from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
+from evalui.ui.services.team_votes import VOTE_FILES, vote_file
 
 Route = Callable[..., object]
 _MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size
@@ -32,7 +34,7 @@ def add_downloads(app: FastAPI, service: AppService) -> None:
     app.get("/faults/{upload}.csv")(_faults(service))
     app.get("/examples/{name}")(_example(service))
     app.get("/export/{file}")(_export(service))
-    app.get("/votes/{run_id}.jsonl")(_votes(service))
+    app.get("/votes/{file}")(_votes(service))
 
 
 def messages_of(request: Request, service: AppService) -> Messages:
@@ -68,23 +70,31 @@ def _export(service: AppService) -> Route:
     def export(file: str, request: Request) -> Response:
         t = messages_of(request, service)
         run_id, _, extension = file.partition(".")
-        if extension not in FORMATS:
-            known = ", ".join(FORMATS)
-            message = sentence(
-                "error.no-export",
-                kind=extension,
-                known=known,
-            )
-            return Response(t.translate(message), status_code=404, media_type="text/plain")
-        run = service.run(run_id)
-        if run.done > _MOST_AT_ONCE:
-            pieces = service.export_apart(run_id, extension, t.language)
-            headers = _named(file_name(run, extension))
-            return ExportResponse(pieces, media_type=FORMATS[extension], headers=headers)
-        name, content = service.export(run_id, extension, t.language)
-        return _download(b"".join(content), FORMATS[extension], name)
+        try:
+            return export_of(service, run_id, extension, t.language)
+        except UnknownName as error:
+            text = t.translate(error.sentence)
+            return Response(text, status_code=404, media_type="text/plain")
 
     return export
+
+
+def export_of(service: AppService, run_id: str, extension: str, language: Language) -> Response:
+    """A run as a file.
+
+    Raises:
+        UnknownName: `extension` is none of `FORMATS`.
+        UnknownRun, SpecError: as `AppService.export` does.
+    """
+    if extension not in FORMATS:
+        raise UnknownName("no-export", kind=extension, known=", ".join(FORMATS))
+    run = service.run(run_id)
+    if run.done > _MOST_AT_ONCE:
+        pieces = service.export_apart(run_id, extension, language)
+        headers = _named(file_name(run, extension))
+        return ExportResponse(pieces, media_type=FORMATS[extension], headers=headers)
+    name, content = service.export(run_id, extension, language)
+    return _download(b"".join(content), FORMATS[extension], name)
 
 
 class ExportResponse(StreamingResponse):
@@ -98,14 +108,20 @@ class ExportResponse(StreamingResponse):
 
 
 def _votes(service: AppService) -> Route:
-    def votes(run_id: str) -> Response:
-        from evalui.report.export.files import vote_lines
-
-        name = service.run(run_id).id
-        content = "".join(vote_lines(service.votes(name))).encode()
-        return _download(content, "application/jsonl", f"votes-{name}.jsonl")
+    def votes(file: str) -> Response:
+        run_id, _, extension = file.partition(".")
+        if extension not in VOTE_FILES:
+            return Response(status_code=404)
+        return votes_of(service, run_id, extension)
 
     return votes
+
+
+def votes_of(service: AppService, run_id: str, extension: str) -> Response:
+    """The votes of people on a run, as one of `VOTE_FILES`; raises `UnknownRun`."""
+    name = f"votes-{service.run(run_id).id}.{extension}"
+    content = b"".join(vote_file(service, run_id, extension))
+    return _download(content, VOTE_FILES[extension], name)
 
 
 def _sheet(t: Messages, view: UploadView) -> bytes:

@@ -21,10 +21,10 @@ _POLICY = (
 # Files of evalui and Gradio, the same for everyone; what else is answered stays in no cache.
 _SHARED = re.compile(r"/static/|/[a-z]+/(assets|static|svelte)/|/[a-z]+/theme\.css$")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_STYLE = Html(
+STYLE = Html(
     "<style>:root{color-scheme:light dark}"
-    "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}"
-    "h1{font-size:1.25rem}p{overflow-wrap:anywhere}</style>"
+    "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem;"
+    "overflow-wrap:anywhere}h1{font-size:1.25rem}h2{font-size:1.1rem}h3{font-size:1rem}</style>"
 )
 _CHARSET = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width">')
 
@@ -122,7 +122,7 @@ def plain_page(title: str, about: Callable[[Messages], str]) -> Html:
         el("section", el("h1", t(title)), el("p", *_code_spans(about(t))), lang=language)
         for language, t in ((language, messages(language)) for language in LANGUAGES)
     )
-    head = el("head", _CHARSET, el("title", messages("en")(title)), _STYLE)
+    head = el("head", _CHARSET, el("title", messages("en")(title)), STYLE)
     return join(Html("<!doctype html>"), el("html", head, el("body", *sections), lang="en"))
 
 

@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
 from evalui import __version__
+from evalui.api.application import PREFIX, create_api
 from evalui.errors import DataError, EvaluiError, SpecError, StoreError
 from evalui.logs import configure_log
 from evalui.messages import LANGUAGES
@@ -28,6 +29,7 @@ from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
+from evalui.ui.services.files.receiving import FormFiles
 from evalui.ui.services.files.runners import FileProcesses
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
@@ -37,10 +39,10 @@ from evalui.ui.web.documents import document
 from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.events import EventMiddleware
+from evalui.ui.web.guest_pages import add_guest_pages
 from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
 from evalui.ui.web.middleware import plain_page, status_of
 from evalui.ui.web.monitoring import Monitoring
-from evalui.ui.web.receiving import FormFiles
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
@@ -114,6 +116,7 @@ def create_app(settings: Settings) -> ASGIApp:
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
+    app.mount(PREFIX, create_api(service))
     documents = WatchedDocuments(_make(shells, attachment, workers))
     for shell in shells:
         # What is no GET would be Gradio's, which has a page of its own there.
@@ -122,7 +125,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
-    return guarded(app, settings, monitoring)
+    return guarded(app, settings, monitoring, database)
 
 
 def _page(language: Language, documents: WatchedDocuments) -> Route:
@@ -161,6 +164,7 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     add_downloads(app, service)
+    add_guest_pages(app, service)
     app.get("/healthz")(_health(service))
     app.add_exception_handler(EvaluiError, _problem(service))
 

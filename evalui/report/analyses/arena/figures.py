@@ -211,8 +211,11 @@ def panel_arena(results: Sequence[CellResult]) -> Arena:
     return replace(measured, agreement=fleiss_kappa(per_judge), judge_flip_rates=swayed)
 
 
-def human_arena(votes: Sequence[Verdict], judged: Arena) -> Arena:
-    """What people say of the duels of `judged`; each vote is a battle of its own."""
+def human_arena(votes: Sequence[Verdict], judged: Arena, *, cast: Sequence[Verdict] = ()) -> Arena:
+    """What people say of the duels of `judged`; each vote is a battle of its own.
+
+    `cast` are the votes before anything was decided, by which people agree with each other.
+    """
     voters = tuple(dict.fromkeys(vote.rater for vote in votes))
     dataset = judged.signature.partition("|")[0]  # with its digest
     signature = (
@@ -228,7 +231,7 @@ def human_arena(votes: Sequence[Verdict], judged: Arena) -> Arena:
         orders="random",
         conflict="half",
     )
-    each = [[vote for vote in votes if vote.rater == voter] for voter in voters]
+    each = [[vote for vote in cast or votes if vote.rater == voter] for voter in voters]
     return replace(_arena_from_verdicts(head, votes, voters), agreement=fleiss_kappa(each))
 
 

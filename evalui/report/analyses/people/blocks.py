@@ -101,6 +101,9 @@ def _standings(
     if judges:  # else it is the title of the part
         below.append(Paragraph(f"{standings_title(first.human_arena, language)}."))
         below.append(Paragraph(localized("people-marks", language), small=True))
+    if first.adjudicated:
+        fields = {"k": count(first.adjudicated)}
+        below.append(Paragraph(localized("people-adjudicated", language, **fields)))
     if first.unmatched_votes:
         fields = {"k": count(first.unmatched_votes)}
         below.append(Paragraph(localized("people-strangers", language, **fields)))

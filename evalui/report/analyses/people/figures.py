@@ -16,7 +16,8 @@ from evalui.scoring.arena.agreement import (
     merge_ties,
     voter_agreements,
 )
-from evalui.scoring.arena.battles import Battle
+from evalui.scoring.arena.battles import MIRRORED, Battle
+from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import panel_verdicts
 from evalui.types import CellResult, Contestant, Duel, Outcome, Verdict
@@ -69,10 +70,12 @@ class PeopleFigures:
     `judged` is that arena, one by `NO_JUDGE` without verdicts if there is none. `votes` count
     one for each of the `people` and item (the last one cast); `unmatched_votes` are about models or
     questions that the arena does not have, and make no figure. `human_arena` is the people's own
-    arena. `agreement` is that of the judge with the majority of the people, `by_person` with each
-    person, `between_people` that of each two people on the items they share. `voters` shows who is
-    unlike the others. `prediction_powered` has the win rate of each two models that met by the
-    judge, by people, and by both.
+    arena. `cast` are the votes as they were cast, sides as the contestants stand; an outcome that
+    was decided on one of the `adjudicated` items stands for each vote on it in `human_arena`,
+    `agreement` and `prediction_powered`. `agreement` is that of the judge with the majority of the
+    people, `by_person` with each person, `between_people` that of each two people on the items
+    they share. `voters` shows who is unlike the others. `prediction_powered` has the win rate of
+    each two models that met by the judge, by people, and by both.
     """
 
     judged: Arena
@@ -86,6 +89,8 @@ class PeopleFigures:
     disagreements: tuple[Disagreement, ...]
     voters: tuple[VoterAgreement, ...]
     prediction_powered: Mapping[tuple[str, str], PredictionPoweredRate]
+    cast: tuple[Verdict, ...] = ()
+    adjudicated: int = 0
 
     @property
     def has_judge(self) -> bool:
@@ -151,15 +156,16 @@ def people_figures(
         and vote.duel.model_b in seats
     ]
     cast = latest_votes(known, seats)
+    settled = tuple(map(_settled, cast))
     by_person = _by_person(cast)
     judgements = _counted(judged)
-    majority = panel_verdicts(list(by_person.values()))
+    majority = panel_verdicts(list(_by_person(settled).values()))
     return PeopleFigures(
         judged=judged,
         votes=len(cast),
         people=len(by_person),
         unmatched_votes=len(votes) - len(known),
-        human_arena=human or (human_arena(cast, judged) if cast else None),
+        human_arena=human or (human_arena(settled, judged, cast=cast) if cast else None),
         agreement=cohen_kappa(judgements, _merge_neither(majority, judgements)),
         by_person={
             person: agreement
@@ -173,7 +179,9 @@ def people_figures(
         },
         disagreements=disagreements(judged_duels(judged), _outcomes_by_person(cast)),
         voters=voter_agreements(cast),
-        prediction_powered=_prediction_powered(judged, cast),
+        prediction_powered=_prediction_powered(judged, settled),
+        cast=cast,
+        adjudicated=len({vote.duel for vote in cast if _decision(vote)}),
     )
 
 
@@ -183,9 +191,22 @@ def latest_votes(votes: Iterable[Verdict], positions: Mapping[str, int]) -> tupl
     for vote in votes:
         if vote.outcome is not None:
             duel = oriented(vote.duel, positions)
-            outcome = outcome_for(duel, vote)
-            last[vote.rater, duel] = Verdict(duel, outcome, vote.rater, vote.rule, vote.reply)
+            turned = replace(vote, duel=duel, outcome=outcome_for(duel, vote))
+            if isinstance(turned, CastVote) and duel != vote.duel and turned.adjudicated:
+                turned = replace(turned, adjudicated=MIRRORED[turned.adjudicated])
+            last[vote.rater, duel] = turned
     return tuple(last.values())
+
+
+def _decision(vote: Verdict) -> Outcome | None:
+    """What was decided on the item of a vote, None if nothing was."""
+    return vote.adjudicated if isinstance(vote, CastVote) else None
+
+
+def _settled(vote: Verdict) -> Verdict:
+    """The vote as it counts for people together."""
+    outcome = _decision(vote) or vote.outcome
+    return Verdict(vote.duel, outcome, vote.rater, vote.rule, vote.reply)
 
 
 def judged_duels(arena: Arena) -> tuple[JudgedDuel, ...]:

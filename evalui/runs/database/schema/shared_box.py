@@ -157,11 +157,16 @@ _ANNOTATION = (
         PRIMARY KEY (run, person)
     ) STRICT, WITHOUT ROWID
     """,
+    # Whether the pair of a vote was assigned to who cast it.
+    "ALTER TABLE vote ADD COLUMN assigned INTEGER NOT NULL DEFAULT 0 CHECK (assigned IN (0, 1))",
+    # What was decided on a pair on which people differ, the sides as they were shown.
     """
     CREATE TABLE adjudication (
         run TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
         pair TEXT NOT NULL,
         person TEXT NOT NULL,
+        shown_left TEXT NOT NULL,
+        shown_right TEXT NOT NULL CHECK (shown_right != shown_left),
         outcome TEXT NOT NULL CHECK (outcome IN ('a', 'b', 'tie', 'neither')),
         comment TEXT NOT NULL DEFAULT '',
         created REAL NOT NULL,
@@ -216,4 +221,19 @@ _QUEUE = (
     "CREATE TABLE decision (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
 )
 
-SHARED_BOX = (*_PEOPLE, *_TEAMS, *_LINKS, *_ANNOTATION, *_QUEUE)
+_REQUESTS = (
+    # What a sender calls a request that started a run, so that sending it again starts no other.
+    """
+    CREATE TABLE request_key (
+        owner TEXT NOT NULL,
+        key TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        run TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
+        created REAL NOT NULL,
+        PRIMARY KEY (owner, key)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX request_key_by_run ON request_key (run)",
+)
+
+SHARED_BOX = (*_PEOPLE, *_TEAMS, *_LINKS, *_ANNOTATION, *_QUEUE, *_REQUESTS)

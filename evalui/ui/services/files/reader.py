@@ -11,8 +11,10 @@ from evalui.datasets.base import Layout
 from evalui.datasets.columns import ColumnTable
 from evalui.errors import DataError
 from evalui.runs.contest import AnswersSpec
+from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec
+from evalui.runs.submitted import SubmittedSpec
 from evalui.types import Verdict
 from evalui.ui.services.files.runners import FileRunner
 from evalui.ui.services.files.views import (
@@ -119,6 +121,12 @@ class FileReader:
         """Queue the run of a form and return its id; raises as `FileWork.plan`."""
         with self._turn() as person:
             return self.runner.ask(person, _first(run_form), "start", run_form, models)
+
+    def start_spec(self, spec: SubmittedSpec, models: KnownModels, once: RequestKey | None) -> str:
+        """Queue the run of a located specification and return its id; as `start_submitted`."""
+        with self._turn() as person:
+            upload = spec.datasets[0].upload
+            return self.runner.ask(person, upload, "start_spec", spec, models, once)
 
     def _read_view(self, person: Person, upload: str, layout: Layout) -> UploadView:
         return self.runner.ask(person, upload, "view", upload, layout)

@@ -29,9 +29,12 @@ from evalui.runs.database.throughput import count_cached, loading_times, through
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.plan import limit_datasets, plan_run
+from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
+from evalui.runs.submission import start_submitted
 from evalui.runs.submit import collect_answers, submit
+from evalui.runs.submitted import SubmittedSpec
 from evalui.settings import Settings
 from evalui.types import Dataset, Verdict
 from evalui.ui.services.files.answers import AnswersReader
@@ -126,6 +129,21 @@ class FileWork:
             person.name,
             collected=collected,
             usual=usual_limits(self._settings),
+            describe=models.describe,
+        )
+
+    def start_spec(
+        self, person: Person, spec: SubmittedSpec, models: KnownModels, once: RequestKey | None
+    ) -> str:
+        """Queue the run of a located specification and return its id; as `start_submitted`."""
+        return start_submitted(
+            self._database,
+            spec,
+            models.catalog,
+            person,
+            limits=self._limits,
+            usual=usual_limits(self._settings),
+            once=once,
             describe=models.describe,
         )
 

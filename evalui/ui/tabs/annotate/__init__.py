@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import get_args
 
-from evalui.errors import EvaluiError
+from evalui.accounts.guests import GUEST
+from evalui.errors import EvaluiError, NotAllowed
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.database.votes import (
+from evalui.runs.database.voting.votes import (
     VoteChoice,
     VoteInput,
     VotingProgress,
@@ -27,6 +28,7 @@ from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import (
     AGREEMENT_AFTER,
     NAME_LENGTH,
+    Voter,
     finish_button,
     head,
     name_page,
@@ -35,7 +37,13 @@ from evalui.ui.tabs.annotate.ballot import (
     undo_button,
     voting_as,
 )
-from evalui.ui.tabs.annotate.result import agreement_so_far, import_votes, result_page
+from evalui.ui.tabs.annotate.result import (
+    agreement_so_far,
+    guest_result,
+    import_votes,
+    result_page,
+)
+from evalui.ui.tabs.annotate.team import LEAD, SUBS, lead_team, team_link, team_page
 
 _RECENT = 10
 _MAX_VOTE_S = 3600.0  # a longer time means that the page was left open
@@ -53,54 +61,84 @@ class AnnotateTab:
 
     def render(self, form: Form) -> Html:
         """The page of the person who votes; their name is requested before all else."""
-        return self._page(field_value(form, "run"), _voter(form))
+        return self._page(form, self._voter(form))
 
     def act(self, action: Action) -> Html:
         """What the page shows after a vote, a key, another name or an upload."""
-        run_id, voter = field_value(action.form, "run"), _voter(action.form)
+        run_id, voter = field_value(action.form, "run"), self._voter(action.form)
         if action.do == "rename":
-            return page_frame(run_id, "", name_page(self.t, voter, None))
+            return page_frame(run_id, Voter(""), name_page(self.t, voter.name, None))
         try:
             requested, sentence = self._perform(run_id, voter, action)
         except EvaluiError as error:
             requested = action.value("pair")
             sentence = note("bad", self.t.translate(error.sentence))
         confirming = action.do == "ask"
+        decided = action.do == "decide" and requested == ""  # on to the next one
+        form = action.form | {"pair": ""} if decided else action.form
         return self._page(
-            run_id, voter, requested_pair=requested, notice=sentence, confirming=confirming
+            form, voter, requested_pair=requested, notice=sentence, confirming=confirming
         )
+
+    def _voter(self, form: Form) -> Voter:
+        """Whoever has an account or came as a guest votes as that; all others state a name."""
+        person = self.service.person
+        if self.service.settings.auth != "token" or person.is_guest:
+            return Voter(person.name, stated=False, guest=person.is_guest)
+        name = field_value(form, "voter").strip()[:NAME_LENGTH]
+        return Voter("" if name.startswith(GUEST) else name)
 
     def _page(
         self,
-        run_id: str,
-        voter: str,
+        form: Form,
+        voter: Voter,
         *,
         requested_pair: str = "",
         notice: Html | None = None,
         confirming: bool = False,
     ) -> Html:
         """The page of one annotator: a pair, the end, the result, or the runs to choose from."""
-        t, database = self.t, self.service.database
+        t, run_id = self.t, field_value(form, "run")
         problem = div(notice, role="alert") if notice else None
-        if not voter:
-            return page_frame(run_id, "", name_page(t, "", problem))
+        if not voter.name:
+            return page_frame(run_id, voter, name_page(t, "", problem))
         try:
-            run = self.service.run(run_id) if run_id else None
+            run = self.service.run(run_id, "annotate") if run_id else None
+            if run:
+                self.service.require("annotate", run_id)
         except EvaluiError as error:
             run, problem = None, alert("warn", t.translate(error.sentence))
         if run is None:
             return page_frame("", voter, self._run_list(voter, problem))
-        pairs = self.service.voting_pairs.of_run(run_id)
-        progress = read_voting_progress(database, run_id, voter, pairs=pairs)
-        if not progress.pairs:
-            nothing = note("na", t("annotate.nothing"))
-            return page_frame(run_id, voter, self._run_list(voter, problem or nothing))
+        if field_value(form, "sub") in SUBS and "change" in self.service.deeds(run):
+            return team_page(self.service, t, run, voter, form, problem)
+        return self._ballot(run, voter, requested_pair, problem, confirming=confirming)
+
+    def _ballot(
+        self,
+        run: RunRow,
+        voter: Voter,
+        requested_pair: str,
+        problem: Html | None,
+        *,
+        confirming: bool,
+    ) -> Html:
+        t, database, name = self.t, self.service.database, voter.name
+        pairs = self.service.voter_pairs.of_voter(run.id, name)
+        progress = read_voting_progress(database, run.id, name, pairs=pairs)
+        team = team_link(t, run) if "change" in self.service.deeds(run) else None
+        if progress.finished and voter.guest:
+            return page_frame(run.id, voter, problem, guest_result(self.service, t, run, voter))
         if progress.finished:
-            result = result_page(self.service, t, run, voter)
-            return page_frame(run_id, voter, problem, result, blind=False)
-        ballots = next_ballots(database, run_id, voter, preferred=requested_pair, pairs=pairs)
+            result = result_page(self.service, t, run, voter, team)
+            return page_frame(run.id, voter, problem, result, blind=False)
+        if not progress.pairs:
+            if team and self.service.voting_pairs.of_run(run.id):
+                return team_page(self.service, t, run, voter, {}, problem)
+            return page_frame(run.id, voter, self._nothing(run, voter, problem))
+        ballots = next_ballots(database, run.id, name, preferred=requested_pair, pairs=pairs)
         if not ballots:
-            return page_frame(run_id, voter, self._end(progress, voter, problem))
+            return page_frame(run.id, voter, self._end(progress, voter, problem, team))
         page = pair_page(
             t,
             ballots,
@@ -109,22 +147,34 @@ class AnnotateTab:
             agreement=self._agreement(run, voter, progress),
             problem=problem,
             confirming=confirming,
+            team=team,
         )
-        return page_frame(run_id, voter, page)
+        return page_frame(run.id, voter, page)
 
-    def _perform(self, run_id: str, voter: str, act: Action) -> tuple[str, Html | None]:
+    def _nothing(self, run: RunRow, voter: Voter, problem: Html | None) -> Html:
+        """Why there is no pair for this person."""
+        t = self.t
+        if not self.service.voting_pairs.of_run(run.id):
+            nothing = note("na", t("annotate.nothing"))
+            return self._run_list(voter, problem or nothing)
+        others = note("na", t("error.not-assigned"))
+        return join(page_head(t("annotate.title"), voting_as(t, voter)), problem, others)
+
+    def _perform(self, run_id: str, voter: Voter, act: Action) -> tuple[str, Html | None]:
         """The pair to show after an act, and the sentence about it."""
-        database = self.service.database
-        if not voter or act.do not in ("vote", "undo", "finish", "uploaded"):
+        database, name = self.service.database, voter.name
+        if act.do in LEAD:
+            return "", lead_team(self.service, self.t, self.service.run(run_id), voter, act)
+        if not name or act.do not in ("vote", "undo", "finish", "uploaded"):
             return act.value("pair"), None
-        run = self.service.run(run_id)
+        run = self.service.run(run_id, "annotate")
         if act.do == "vote":
-            self._vote(run, voter, act)
+            self._vote(run, name, act)
             return act.value("next"), None
         if act.do == "undo":
-            return undo_vote(database, run_id, voter), None
+            return undo_vote(database, run_id, name), None
         if act.do == "finish":
-            finish_voting(database, run_id, voter)
+            finish_voting(database, run_id, name)
             return "", None
         added = import_votes(self.service, run, act.value("upload"))
         return "", note("ok", self.t.count("annotate.imported", added))
@@ -135,33 +185,43 @@ class AnnotateTab:
             raise ClientStateError
         seconds = _seconds(act.value("spent"))
         mark = VoteInput(act.value("pair"), choice, act.value("comment"), seconds)
-        pairs = self.service.voting_pairs.of_run(run.id)
+        pairs = self.service.voter_pairs.of_voter(run.id, voter)
+        if not pairs:
+            raise NotAllowed("not-assigned")
         cast_vote(self.service.database, run.id, voter, mark, pairs=pairs)
 
-    def _agreement(self, run: RunRow, voter: str, progress: VotingProgress) -> str:
+    def _agreement(self, run: RunRow, voter: Voter, progress: VotingProgress) -> str | None:
+        """None for guests, who are shown nothing of the votes of others."""
+        if voter.guest:
+            return None
         if progress.own_votes < AGREEMENT_AFTER:
             return ""
-        return agreement_so_far(self.service, self.t, run, voter)
+        return agreement_so_far(self.service, self.t, run, voter.name)
 
-    def _end(self, progress: VotingProgress, voter: str, problem: Html | None) -> Html:
+    def _end(
+        self, progress: VotingProgress, voter: Voter, problem: Html | None, team: Html | None
+    ) -> Html:
         t = self.t
         done = titled(
             t("annotate.all_done"),
             el("p", t("annotate.all_done_about"), cls="dim"),
             div(
-                finish_button(t, cls="pri", do="finish"), undo_button(t, progress), cls="acts gap-s"
+                finish_button(t, cls="pri", do="finish"),
+                undo_button(t, progress),
+                team,
+                cls="acts gap-s",
             ),
         )
         return join(head(t, progress, voter, t("annotate.all_done")), problem, done)
 
-    def _run_list(self, voter: str, problem: Child) -> Html:
+    def _run_list(self, voter: Voter, problem: Child) -> Html:
         t, database = self.t, self.service.database
         rows: list[list[Child]] = []
         for run in read_runs(database, self.service.person):
             if len(rows) == _RECENT or not self._has_open_questions(run):
                 continue
-            pairs = self.service.voting_pairs.of_run(run.id)
-            progress = read_voting_progress(database, run.id, voter, pairs=pairs)
+            pairs = self.service.voter_pairs.of_voter(run.id, voter.name)
+            progress = read_voting_progress(database, run.id, voter.name, pairs=pairs)
             if progress.pairs:
                 rows.append(self._line(run, progress))
         heads = [t("annotate.run"), t("annotate.mine"), t("annotate.together"), t("runs.when")]
@@ -188,11 +248,6 @@ class AnnotateTab:
         return empty(
             t("annotate.none"), el("a", t("annotate.new"), href="?tab=evaluate", cls="btn")
         )
-
-
-def _voter(form: Form) -> str:
-    """The name of a form, "" if it was not given yet."""
-    return field_value(form, "voter").strip()[:NAME_LENGTH]
 
 
 def _seconds(text: str) -> float | None:

@@ -5,12 +5,14 @@ assets/js/annotate.js. No name of a model is in this markup: who stands where is
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from evalui.accounts.guests import GUEST
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.runs.database.ballots import Ballot
-from evalui.runs.database.votes import VotingProgress
+from evalui.runs.database.voting.ballots import Ballot
+from evalui.runs.database.voting.votes import VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.format import duration
 from evalui.ui.components.texts import math_files, render_markdown
@@ -32,7 +34,26 @@ AGREEMENT_AFTER = (
 )
 
 
-def page_frame(run_id: str, voter: str, *children: Child, blind: bool = True) -> Html:
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """Who votes: `name` as it is kept with votes, "" before it is `stated` on the page.
+
+    It is stated where nobody has an account; else it is that of the account or of the guest.
+    """
+
+    name: str
+    stated: bool = True
+    guest: bool = False
+
+    @property
+    def shown_name(self) -> str:
+        """The name without the mark of guests."""
+        return self.name.removeprefix(GUEST) if self.guest else self.name
+
+
+def page_frame(
+    run_id: str, voter: Voter, *children: Child, blind: bool = True, sub: str = ""
+) -> Html:
     """The frame that the script looks for: whose page it is, and where the formulas' script is.
 
     While it is `blind` the script takes what other tabs showed from the document.
@@ -41,11 +62,12 @@ def page_frame(run_id: str, voter: str, *children: Child, blind: bool = True) ->
     run = {"run": run_id} if run_id else {}
     return div(
         *children,
-        hidden("voter", voter) if voter else None,
+        hidden("voter", voter.name) if voter.stated and voter.name else None,
         cls="ballot stack",
-        data_voter=voter,
+        data_voter=voter.name,
+        data_stated=voter.stated,
         data_blind=blind,
-        data_address=urlencode(run | {"tab": "annotate"}),
+        data_address=urlencode(run | {"tab": "annotate"} | ({"sub": sub} if sub else {})),
         data_katex=script or None,
         data_katex_sheet=sheet or None,
     )
@@ -75,9 +97,10 @@ def name_page(t: Messages, name: str, problem: Html | None) -> Html:
     )
 
 
-def voting_as(t: Messages, voter: str) -> Html:
-    """The name under which votes are kept, and the way to another."""
-    return span(t("annotate.as", name=voter), " ", link_button(t("annotate.rename"), "rename"))
+def voting_as(t: Messages, voter: Voter) -> Html:
+    """The name under which votes are kept, and the way to another where it was stated."""
+    change = link_button(t("annotate.rename"), "rename") if voter.stated else None
+    return span(t("annotate.as", name=voter.shown_name), " ", change)
 
 
 def pair_page(
@@ -85,10 +108,11 @@ def pair_page(
     ballots: Sequence[Ballot],
     progress: VotingProgress,
     *,
-    voter: str,
-    agreement: str,
+    voter: Voter,
+    agreement: str | None,
     problem: Html | None,
     confirming: bool,
+    team: Html | None,
 ) -> Html:
     """Everything below the frame while there is a pair to vote on."""
     now, *later = ballots
@@ -97,16 +121,18 @@ def pair_page(
     return join(
         head(t, progress, voter, f"{now.dataset_name} · {place}"),
         problem,
-        _pair(t, now, "now"),
-        _pair(t, later[0], "next") if later else None,
+        shown_pair(t, now, "now"),
+        shown_pair(t, later[0], "next") if later else None,
         _votes(t, now, following),
         _action_buttons(t, now, following, progress),
         _confirm_finish(t, now.pair_key) if confirming else None,
-        _below(t, progress, agreement, now.pair_key),
+        _below(
+            t, progress, agreement, now.pair_key, others=team if voter.guest else links(t, team)
+        ),
     )
 
 
-def head(t: Messages, progress: VotingProgress, voter: str, place: str) -> Html:
+def head(t: Messages, progress: VotingProgress, voter: Voter, place: str) -> Html:
     """The question of the page, how far the annotator is, and the name they vote under."""
     done = progress.own_votes + progress.skipped
     left = t("annotate.left", n=f"{progress.remaining:,}")
@@ -141,7 +167,8 @@ def _team_progress(t: Messages, progress: VotingProgress) -> str:
     return t.count("annotate.team", progress.people, covered=covered, pairs=pairs)
 
 
-def _pair(t: Messages, ballot: Ballot, when: str) -> Html:
+def shown_pair(t: Messages, ballot: Ballot, when: str) -> Html:
+    """Question and answers, `when` "now" or, unseen, "next"."""
     sample = ballot.sample
     beside = _reference_column(t, sample)
     return div(
@@ -271,14 +298,23 @@ def _confirm_finish(t: Messages, pair: str) -> Html:
     return note("warn", el("p", t("annotate.finish_about")), div(done, stay, cls="acts gap-s"))
 
 
-def _below(t: Messages, progress: VotingProgress, agreement: str, pair: str) -> Html:
-    text = agreement or t("annotate.agreement_later", n=AGREEMENT_AFTER)
+def links(t: Messages, team: Html | None) -> Html:
+    """The ways to other runs, and for who leads this one to its team."""
     others = el("a", t("annotate.other_runs"), href="?tab=annotate", cls="btn quiet")
+    return span(others, team, cls="acts")
+
+
+def _below(
+    t: Messages, progress: VotingProgress, agreement: str | None, pair: str, *, others: Html | None
+) -> Html:
+    text = agreement or t("annotate.agreement_later", n=AGREEMENT_AFTER)
     finish = finish_button(t, cls="quiet", do="ask", pair=pair) if progress.last else None
     return join(
         div(
             card(el("h3", t("annotate.how")), el("p", t("annotate.how_about"), cls="dim")),
-            card(el("h3", t("annotate.agreement")), el("p", text, cls="dim")),
+            None
+            if agreement is None
+            else card(el("h3", t("annotate.agreement")), el("p", text, cls="dim")),
             cls="row",
         ),
         div(others, finish, cls="foot"),

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from evalui.accounts.guests import GUEST
+from evalui.accounts.people import read_accounts
 from evalui.messages import Messages
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import (
@@ -17,25 +19,43 @@ from evalui.report.blocks import Block, Card, Headline, ModelCell, TableCell, te
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.votes import add_imported_votes
+from evalui.runs.database.voting import votes as stored_votes
+from evalui.runs.database.voting.imported_votes import add_imported_votes
 from evalui.scoring.arena.agreement import cohen_kappa
 from evalui.scoring.arena.battles import BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts, panel_verdicts
 from evalui.types import Verdict
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.annotate.ballot import voting_as
+from evalui.ui.tabs.annotate.ballot import Voter, voting_as
 
 
-def result_page(service: AppService, t: Messages, run: RunRow, voter: str) -> Html:
+def guest_result(service: AppService, t: Messages, run: RunRow, voter: Voter) -> Html:
+    """What a guest preferred; the votes of others are not shown to guests."""
+    cast = [
+        vote.verdict
+        for vote in stored_votes.read_votes(service.database, run.id)
+        if vote.by == voter.name
+    ]
+    own = [verdict for verdict in cast if verdict]
+    cells = {name: ModelCell(name, place) for place, name in enumerate(_counted(own))}
+    made = [Headline(_preference(t, _counted(own)))]
+    tally = [_tally_card(t, "", own, cells)] if own else []
+    line = div(span(t("annotate.read_only"), " · ", voting_as(t, voter), cls="meta"), cls="runline")
+    return join(line, render_blocks((*made, *tally)))
+
+
+def result_page(
+    service: AppService, t: Messages, run: RunRow, voter: Voter, team: Html | None
+) -> Html:
     """The whole result of a run, dataset by dataset, with the file of its votes."""
     report, baselines = service.report(run.id, t.language), service.baselines()
     people = people_blocks(report.people, t.language, rule_based=baselines)
-    own = _own_votes(t, report.people, voter, baselines)
+    own = _own_votes(t, report.people, voter.name, baselines)
     save = el("a", t("annotate.save"), href=f"../votes/{run.id}.jsonl", cls="btn", download=True)
     line = div(
         el("b", run.name),
         span(t("annotate.read_only"), " · ", voting_as(t, voter), cls="meta"),
-        span(_upload(t), save, cls="acts"),
+        span(_upload(t) if team else None, save, team, cls="acts"),
         cls="runline",
     )
     return join(line, render_blocks((*own, *people)))
@@ -62,7 +82,14 @@ def import_votes(service: AppService, run: RunRow, upload: str) -> int:
     """
     by_dataset = service.files.votes(upload)
     pairs = service.voting_pairs.of_run(run.id)
-    return add_imported_votes(service.database, run.id, by_dataset, pairs=pairs)
+    accounts = {account.name for account in read_accounts(service.database)}
+    return add_imported_votes(
+        service.database,
+        run.id,
+        by_dataset,
+        pairs=pairs,
+        reserved=lambda name: name.startswith(GUEST) or name.casefold() in accounts,
+    )
 
 
 def _sides_by_name(votes: Votes) -> tuple[Verdict, ...]:
@@ -94,8 +121,7 @@ def _own_votes(
 
 
 def _cast_by(figures: PeopleFigures, voter: str) -> list[Verdict]:
-    cast = figures.human_arena.verdicts if figures.human_arena else ()
-    return [verdict for verdict in cast if verdict.rater == voter]
+    return [verdict for verdict in figures.cast if verdict.rater == voter]
 
 
 def _counted(verdicts: Sequence[Verdict]) -> Mapping[str, BattleTally]:

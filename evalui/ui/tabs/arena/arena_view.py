@@ -17,7 +17,7 @@ from evalui.report.html import Html, div
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
-from evalui.runs.database.votes import read_votes
+from evalui.runs.database.voting.votes import read_votes
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import segments

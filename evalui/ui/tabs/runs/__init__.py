@@ -179,7 +179,7 @@ class RunsTab:
         about = t("runs.queue_turns" if shared else "runs.queue_about")
         reasons = dict.fromkeys(held_text(t, places.get(row.id)) for row in live)
         held = [note("warn", why) for why in reasons if why]
-        return titled(t("runs.queue"), *held, listed, aside=about)
+        return titled(t("runs.queue"), div(*held, listed, cls="stack"), aside=about)
 
     def _heads(self, *names: str) -> list[Child]:
         """The heads of a list of runs, the last of them unseen."""

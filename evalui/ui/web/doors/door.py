@@ -1,5 +1,7 @@
 """What the doors of a shared server have in common: they find out who sends a request."""
 
+from http import HTTPStatus
+
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
@@ -12,6 +14,7 @@ from evalui.messages import messages
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
+from evalui.ui.web.doors.guests import Guests
 from evalui.ui.web.middleware import route_of
 
 # These state nothing about runs, models or people.
@@ -31,6 +34,7 @@ class Door:
         self.app = app
         self.settings = settings
         self.database = Database(settings.database)
+        self.guests = Guests(self.database)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on for somebody, or answer 303, 401 or 503."""
@@ -78,9 +82,18 @@ class Door:
         person = None
         if kind.casefold() == "bearer":
             person = person_of_token(self.database, token.strip())
-        return person or self.known(scope, headers)
+        return person or self.known(scope, headers) or self.guests.person(scope)
 
 
 def problem(key: str, status: int, headers: dict[str, str] | None = None) -> Response:
-    """A sentence as JSON, for what is no page."""
-    return JSONResponse({"error": messages("en")(key)}, status_code=status, headers=headers)
+    """A sentence as JSON (RFC 9457), for what is no page; its scripts read the `error`."""
+    name, text = key.removeprefix("error."), messages("en")(key)
+    content = {
+        "type": f"urn:evalui:error:{name}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": text,
+        "key": name,
+        "error": text,
+    }
+    return JSONResponse(content, status, headers, media_type="application/problem+json")

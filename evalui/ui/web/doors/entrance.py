@@ -5,8 +5,10 @@ from typing import Any, cast
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.web.address import access_token
+from evalui.ui.web.doors.guests import Guests
 from evalui.ui.web.doors.password import PasswordDoor
 from evalui.ui.web.doors.proxy import PEER, ProxyDoor
 from evalui.ui.web.doors.token import TokenMiddleware
@@ -16,13 +18,16 @@ from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
 _HERE = ("127.0.0.1", "::1")
 
 
-def guarded(app: ASGIApp, settings: Settings, monitoring: Monitoring) -> ASGIApp:
+def guarded(
+    app: ASGIApp, settings: Settings, monitoring: Monitoring, database: Database
+) -> ASGIApp:
     """The application behind the door that the settings name.
 
     Outside of everything are the security headers, so that they stand on errors and refusals, too,
     and before these the address of the visitor, which only a listed proxy may state.
     """
-    watched = MonitoringMiddleware(_behind_door(app, settings), monitoring)
+    door = _behind_door(app, settings, Guests(database))
+    watched = MonitoringMiddleware(door, monitoring)
     inner = SameOriginMiddleware(watched, [settings.host, *settings.allowed_hosts])
     trusted = [str(network) for network in settings.proxy_addresses] or [*_HERE]
     # uvicorn and starlette describe the same by types that differ
@@ -42,9 +47,11 @@ class PeerMiddleware:
         await self.app(scope, receive, send)
 
 
-def _behind_door(app: ASGIApp, settings: Settings) -> ASGIApp:
+def _behind_door(app: ASGIApp, settings: Settings, guests: Guests) -> ASGIApp:
     if settings.auth == "password":
         return PasswordDoor(app, settings)
     if settings.auth == "proxy":
         return ProxyDoor(app, settings)
-    return TokenMiddleware(app, access_token(settings.data_dir)) if settings.token else app
+    if not settings.token:
+        return app
+    return TokenMiddleware(app, access_token(settings.data_dir), guests)

@@ -242,12 +242,13 @@ def _password(t: Messages, error: AccountError | None, purpose: str) -> Html:
 
 
 async def _fields(request: Request) -> dict[str, str] | None:
-    """The fields of a form, None if it is larger than any of ours."""
-    length = request.headers.get("content-length", "")
-    if not length.isdecimal() or len(length) > len(str(_LARGEST)) or int(length) > _LARGEST:
-        return None
-    sent = (await request.body()).decode("utf-8", "replace")
-    return dict(parse_qsl(sent, keep_blank_values=True))
+    """The fields of a form, None if it is larger than any of ours, whatever its length states."""
+    sent = bytearray()
+    async for part in request.stream():
+        sent += part
+        if len(sent) > _LARGEST:
+            return None
+    return dict(parse_qsl(sent.decode("utf-8", "replace"), keep_blank_values=True))
 
 
 def _local(address: str) -> str:

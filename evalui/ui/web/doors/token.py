@@ -8,14 +8,14 @@ from urllib.parse import quote, unquote_plus
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from evalui.access import ANONYMOUS
-from evalui.messages import messages
+from evalui.access import ANONYMOUS, Person
 from evalui.ui.current_person import acting_as
 from evalui.ui.web.address import cookie_of, is_same
-from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES
+from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES, problem
+from evalui.ui.web.doors.guests import Guests
 from evalui.ui.web.middleware import plain_page, route_of
 
 PARAMETER = "token"
@@ -32,8 +32,9 @@ class TokenMiddleware:
     another site's page makes carry no cookie. Scripts send `Authorization: Bearer <token>`.
     """
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, token: str, guests: Guests | None = None) -> None:
         self.app = app
+        self.guests = guests
         self.token = token
         self.cookie, self.value = cookie_of(token)
 
@@ -55,11 +56,17 @@ class TokenMiddleware:
         elif is_known:
             await self.app(scope, receive, send)
             return
-        elif route_of(scope).startswith(PUBLIC_PREFIXES):
-            with acting_as(ANONYMOUS):
+        elif guest := await self._guest(scope):
+            with acting_as(guest):
                 await self.app(scope, receive, send)
             return
         await _unauthorized(scope)(scope, receive, send)
+
+    async def _guest(self, scope: Scope) -> Person | None:
+        """Who may open an address without the token."""
+        if route_of(scope).startswith(PUBLIC_PREFIXES):
+            return ANONYMOUS
+        return await self.guests.find(scope) if self.guests else None
 
     def _is_known(self, headers: Headers) -> bool:
         kind, _, token = headers.get("authorization", "").partition(" ")
@@ -114,8 +121,7 @@ def _unauthorized(scope: Scope) -> Response:
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
     }
-    if scope["method"] not in _TOKEN_METHODS:
-        message = messages("en")("access.about")
-        return JSONResponse({"error": message}, status_code=401, headers=fields)
+    if scope["method"] not in _TOKEN_METHODS or route_of(scope).startswith("/api/"):
+        return problem("access.about", 401, fields)
     page = plain_page("access.title", lambda t: t("access.about"))
     return HTMLResponse(page, status_code=401, headers=fields)

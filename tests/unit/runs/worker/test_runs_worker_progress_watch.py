@@ -89,6 +89,12 @@ def test_an_idle_worker_that_reports_nothing_hangs(
     assert watched.after(10.1) == HANG_S
 
 
+def test_a_worker_that_starts_has_the_time_of_a_model_that_loads(database: Database) -> None:
+    watched = Watched(database)
+    assert watched.after(99.0) == 0
+    assert watched.after(1.1) == LOADING_S
+
+
 @pytest.mark.usefixtures("lease")
 def test_nothing_hangs_where_the_administrator_says_so(database: Database) -> None:
     watched = Watched(database, hang_s=0.0)

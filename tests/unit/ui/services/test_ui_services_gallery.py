@@ -11,10 +11,10 @@ import pytest
 from evalui.errors import EvaluiError, StoreError
 from evalui.messages import messages
 from evalui.runs.database import queue
-from evalui.runs.database.ballots import voting_pairs
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_runs
-from evalui.runs.database.votes import (
+from evalui.runs.database.voting.ballots import voting_pairs
+from evalui.runs.database.voting.votes import (
     VoteInput,
     cast_vote,
     finish_voting,

@@ -11,9 +11,15 @@ from starlette.testclient import TestClient
 from ui_examples import HOSTILE
 
 from evalui.messages import messages
-from evalui.runs.database.ballots import voting_pairs
 from evalui.runs.database.column_blocks import decode_columns, encode_columns, no_texts
-from evalui.runs.database.votes import VoteChoice, VoteInput, cast_vote, next_ballots, read_votes
+from evalui.runs.database.voting.ballots import voting_pairs
+from evalui.runs.database.voting.votes import (
+    VoteChoice,
+    VoteInput,
+    cast_vote,
+    next_ballots,
+    read_votes,
+)
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import AnnotateTab

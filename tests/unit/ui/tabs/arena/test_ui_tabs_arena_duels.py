@@ -8,8 +8,8 @@ from ui_arena_examples import better, judged, open_desk, questions
 
 from evalui.messages import messages
 from evalui.report.html import Html
-from evalui.runs.database.ballots import voting_pairs
-from evalui.runs.database.votes import add_imported_votes
+from evalui.runs.database.voting.ballots import voting_pairs
+from evalui.runs.database.voting.imported_votes import add_imported_votes
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService

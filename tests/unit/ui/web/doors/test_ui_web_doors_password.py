@@ -292,7 +292,16 @@ def test_a_strange_name_is_a_wrong_one(browser: TestClient, name: str):
 def test_a_strange_form_is_a_wrong_one(browser: TestClient, content: bytes):
     kind = {"content-type": "application/x-www-form-urlencoded"}
     assert browser.post(SIGN_IN, content=content, headers=kind).status_code == 401
-    assert browser.post(SIGN_IN, content=iter([content]), headers=kind).status_code == 413
+    assert browser.post(SIGN_IN, content=iter([content]), headers=kind).status_code == 401
+
+
+def test_a_form_is_refused_by_its_size_whatever_length_it_states(
+    browser: TestClient, database: Database
+):
+    for place in (SIGN_IN, f"/invitation/{invite(database, 'ann', by=ME)}"):
+        for headers in ({}, {"content-length": "5"}):
+            answer = browser.post(place, content=iter([b"x" * 4000, b"x" * 97]), headers=headers)
+            assert answer.status_code == 413
 
 
 def test_an_invited_person_chooses_a_password_once(browser: TestClient, database: Database):

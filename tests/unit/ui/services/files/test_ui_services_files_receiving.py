@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalui.errors import DataError
-from evalui.ui.web.receiving import FormFiles
+from evalui.ui.services.files.receiving import FormFiles
 
 KIND = "multipart/form-data; boundary=cut"
 
@@ -83,7 +83,7 @@ def test_what_is_no_form_holds_no_file(tmp_path: Path, kind: str):
 
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evalui.ui.web.receiving._MAX_FILES", 2)
+    monkeypatch.setattr("evalui.ui.services.files.receiving._MAX_FILES", 2)
     body = b"".join(part(f"{n}.csv", b"x") for n in range(3)) + b"--cut--\r\n"
     with pytest.raises(DataError, match="at most 2 files"):
         read(tmp_path, body)

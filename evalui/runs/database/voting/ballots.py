@@ -8,7 +8,7 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from evalui.errors import StoreError
@@ -25,12 +25,16 @@ _PAIR_CACHE_BYTES = 64 * 2**20  # bytes of pairs that stay in memory
 
 @dataclass(frozen=True, slots=True)
 class VotingPair:
-    """Two models' answers to one question of a dataset, the models in the order of the run."""
+    """Two models' answers to one question of a dataset, the models in the order of the run.
+
+    `arrival` is greater for a pair whose later answer came later.
+    """
 
     dataset: str
     sample_id: str
     first: str
     second: str
+    arrival: int = field(default=0, compare=False)
 
     @property
     def models(self) -> frozenset[str]:
@@ -84,9 +88,9 @@ def voting_pairs(database: Database, run_id: str) -> VotingPairs:
     nothing of the models; the order is drawn by the keys.
     """
     pairs = [
-        VotingPair(dataset, sample, *models)
-        for (dataset, sample), names in _answering_models(database, run_id).items()
-        for models in combinations(names, 2)
+        VotingPair(dataset, sample, *models, max(arrivals[name] for name in models))
+        for (dataset, sample), arrivals in _answering_models(database, run_id).items()
+        for models in combinations(arrivals, 2)
     ]
     return dict(sorted((pair_key(run_id, pair), pair) for pair in pairs))
 
@@ -145,19 +149,17 @@ def ballot(
     )
 
 
-def _answering_models(database: Database, run_id: str) -> dict[tuple[str, str], list[str]]:
-    """The models whose reply is in, blank or not, by dataset and question."""
+def _answering_models(database: Database, run_id: str) -> dict[tuple[str, str], dict[str, int]]:
+    """The models whose reply is in, blank or not, and when it came, by dataset and question."""
     rows = database.rows(
-        "SELECT d.key, t.sample, c.model FROM cell c"
+        "SELECT d.key, t.sample, c.model, t.id FROM cell c"
         " JOIN dataset d ON d.id = c.dataset JOIN trial t ON t.cell = c.id"
         " WHERE c.run = ? AND c.mode = ? ORDER BY c.place",
         (run_id, OPEN),
     )
-    models: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for key, sample, model in rows:
-        names = models[key, sample]
-        if model not in names:
-            names.append(model)
+    models: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for key, sample, model, trial in rows:
+        models[key, sample].setdefault(model, trial)
     return models
 
 

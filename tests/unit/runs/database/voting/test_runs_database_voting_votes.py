@@ -3,26 +3,30 @@
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
 import pytest
-from runs_examples import CATALOG
+from voting_examples import MODELS, open_run
 
 from evalui.errors import DataError, StoreError, UnknownRun
-from evalui.runs.database import ballots, queue
-from evalui.runs.database.ballots import VotingPair, pair_key, sides_for, voting_order, voting_pairs
+from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.runs import read_cells, read_revision
 from evalui.runs.database.schema.steps import MIGRATIONS, migrate
-from evalui.runs.database.trials import write_trials
-from evalui.runs.database.votes import (
+from evalui.runs.database.voting import ballots
+from evalui.runs.database.voting.ballots import (
+    VotingPair,
+    pair_key,
+    sides_for,
+    voting_order,
+    voting_pairs,
+)
+from evalui.runs.database.voting.imported_votes import add_imported_votes
+from evalui.runs.database.voting.votes import (
     VoteChoice,
     VoteInput,
-    add_imported_votes,
     cast_vote,
     finish_voting,
     next_ballots,
@@ -31,66 +35,12 @@ from evalui.runs.database.votes import (
     read_voting_progress,
     undo_vote,
 )
-from evalui.runs.plan import plan_run
-from evalui.runs.spec import RunSpec
+from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.arena.prediction_powered import (
     PredictionPoweredItem,
     prediction_powered_win_rate,
 )
-from evalui.types import Dataset, Duel, Reading, Sample, Trial, Variant, Verdict
-
-MODELS = ("perfect", "position-biased", "always-A")
-
-
-def questions(n: int, *, name: str = "talk", sample: str = "") -> Dataset:
-    prefix = sample or name
-    samples = tuple(Sample(f"{prefix}/{number}", f"Question {number}?") for number in range(n))
-    return Dataset(name, "subjective", samples, sha256=name.encode().hex().ljust(64, "0"))
-
-
-def answer(sample: Sample, text: str) -> Trial:
-    reading = Reading(0 if text else None, 0.0, "answered" if text else "empty")
-    return Trial(sample.id, Variant(()), 0, "answer", {"answer": reading}, reply=text)
-
-
-def open_run(
-    database: Database,
-    n: int = 20,
-    models: Sequence[str] = MODELS[:2],
-    *,
-    blank: Sequence[str] = (),
-    datasets: Sequence[str] = ("talk",),
-    sample: str = "",
-) -> str:
-    """A finished run of written answers; `blank` are questions the last model does not answer.
-
-    The questions are called after their dataset, or after `sample`.
-    """
-    asked = {name: questions(n, name=name, sample=sample) for name in datasets}
-    for dataset in asked.values():
-        add_dataset(database, dataset)
-    spec = RunSpec.model_validate(
-        {
-            "datasets": [{"path": name} for name in datasets],
-            "models": list(models),
-            "mode": "question_answer",
-        }
-    )
-    run_id = queue.create_run(database, spec, plan_run(spec, asked, CATALOG))
-    claimed = queue.claim(database, "worker", run_id)
-    assert claimed
-    for cell in read_cells(database, run_id):
-        model, dataset = cell.cell.model, asked[cell.cell.dataset]
-        texts = [
-            "" if model == models[-1] and sample.id in blank else f"{sample.id} as {model} has it"
-            for sample in dataset.samples
-        ]
-        queue.start_cell(database, claimed.lease, cell.id, "f")
-        trials = [answer(*one) for one in zip(dataset.samples, texts, strict=True)]
-        write_trials(database, claimed.lease, cell.id, trials)
-        queue.finish_cell(database, claimed.lease, cell.id)
-    queue.finish(database, claimed.lease)
-    return run_id
+from evalui.types import Duel, Verdict
 
 
 def vote(
@@ -218,7 +168,10 @@ def test_a_vote_is_kept_with_the_sides_as_they_were_shown(database: Database):
     assert shown.right == (f"{kept.sample_id} as {kept.right} has it",)
     key = read_cells(database, run_id)[0].dataset_key
     duel = Duel(kept.sample_id, kept.left, kept.right)
-    assert read_verdicts(database, run_id, key) == (Verdict(duel, "b", "ann", "vote", "because"),)
+    (verdict,) = read_verdicts(database, run_id, key)
+    assert verdict == CastVote(
+        duel, "b", "ann", "vote", "because", created=kept.created, seconds=7.5
+    )
 
 
 def test_tokens_tell_nothing_of_the_models(database: Database):

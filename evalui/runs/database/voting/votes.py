@@ -5,33 +5,30 @@ A vote names the sides as they were shown. A skipped pair is done with, but says
 
 import statistics
 import time
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sqlite3 import Connection, Row
 from typing import Literal
 
-from evalui.errors import DataError, StoreError, UnknownRun
-from evalui.runs.database import ballots
-from evalui.runs.database.ballots import Ballot, VotingPairs
+from evalui.errors import StoreError, UnknownRun
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import bump_revision
 from evalui.runs.database.runs import read_cells
+from evalui.runs.database.voting import ballots
+from evalui.runs.database.voting.ballots import Ballot, VotingPairs
+from evalui.runs.database.voting.plans import is_assigned
 from evalui.runs.spec import OPEN
-from evalui.types import Duel, Outcome, Verdict
+from evalui.scoring.arena.battles import MIRRORED
+from evalui.scoring.arena.cast_votes import CastVote
+from evalui.types import Duel, Outcome
 
 VoteChoice = Outcome | Literal["skip"]
-ImportedVotes = Mapping[
-    str, Sequence[Verdict]
-]  # votes by the name of their dataset, "" if they state none
 
-_VALUES = (
+VOTE_VALUES = (  # as `vote_columns` gives them
     "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"
-    " seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " seconds, created, assigned) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 # Replaced rather than updated, so that the latest vote has the highest id.
-_REPLACE_VOTE_SQL = "INSERT OR REPLACE " + _VALUES
-_ADD_VOTE_SQL = "INSERT OR IGNORE " + _VALUES
+_REPLACE_VOTE_SQL = "INSERT OR REPLACE " + VOTE_VALUES
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,8 @@ class VoteInput:
 class Vote:
     """One annotator's vote on one pair: `left` was shown as A, `right` as B.
 
-    `dataset` is its key. `seconds` were spent on it, None if it was not measured.
+    `dataset` is its key. `seconds` were spent on it, None if it was not measured. `assigned` and
+    `adjudicated` as in `CastVote`.
     """
 
     by: str
@@ -60,14 +58,27 @@ class Vote:
     comment: str = ""
     seconds: float | None = None
     created: float = 0.0
+    pair_key: str = ""
+    assigned: bool = False
+    adjudicated: Outcome | None = None
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> CastVote | None:
         """The vote as a verdict, its comment as the reply; None if the pair was skipped."""
         if self.choice == "skip":
             return None
         duel = Duel(self.sample_id, self.left, self.right)
-        return Verdict(duel, self.choice, self.by, rule="vote", reply=self.comment)
+        return CastVote(
+            duel,
+            self.choice,
+            self.by,
+            rule="vote",
+            reply=self.comment,
+            created=self.created,
+            seconds=self.seconds,
+            assigned=self.assigned,
+            adjudicated=self.adjudicated,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +135,8 @@ def cast_vote(
 ) -> None:
     """Keep a vote on a pair, sides as this person was shown them; a second one replaces it.
 
+    `pairs` are those that this person votes on, see `VoterPairs`.
+
     Raises:
         StoreError: the person has seen the names, or the pair is gone.
     """
@@ -144,7 +157,9 @@ def cast_vote(
     )
     with database.writing(durable=True) as connection:
         _check_blind(connection, run_id, person)
-        connection.execute(_REPLACE_VOTE_SQL, _columns(run_id, mark.pair_key, vote))
+        assigned = is_assigned(connection, run_id, person)
+        vote = replace(vote, assigned=assigned)
+        connection.execute(_REPLACE_VOTE_SQL, vote_columns(run_id, mark.pair_key, vote))
         bump_revision(connection, run_id)
 
 
@@ -185,17 +200,22 @@ def has_finished(database: Database, run_id: str, person: str) -> bool:
 
 def read_votes(database: Database, run_id: str) -> tuple[Vote, ...]:
     """All votes of a run, skipped pairs too, in the order in which they were cast."""
-    rows = database.rows("SELECT * FROM vote WHERE run = ? ORDER BY id", (run_id,))
-    return tuple(_vote(row) for row in rows)
+    rows = database.rows(
+        "SELECT v.*, a.outcome AS decided, a.shown_left AS decided_left FROM vote v"
+        " LEFT JOIN adjudication a ON a.run = v.run AND a.pair = v.pair"
+        " WHERE v.run = ? ORDER BY v.id",
+        (run_id,),
+    )
+    return tuple(_decided(row) for row in rows)
 
 
-def read_verdicts(database: Database, run_id: str, dataset: str) -> tuple[Verdict, ...]:
+def read_verdicts(database: Database, run_id: str, dataset: str) -> tuple[CastVote, ...]:
     """The verdicts of annotators on one dataset (by its key) of a run, without skipped pairs."""
     cast = (vote.verdict for vote in read_votes(database, run_id) if vote.dataset == dataset)
     return tuple(verdict for verdict in cast if verdict)
 
 
-def read_run_verdicts(database: Database, run_id: str) -> dict[str, tuple[Verdict, ...]]:
+def read_run_verdicts(database: Database, run_id: str) -> dict[str, tuple[CastVote, ...]]:
     """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
     rows = read_cells(database, run_id)
     keys = {row.cell.dataset: row.dataset_key for row in rows if row.cell.mode == OPEN}
@@ -233,78 +253,6 @@ def read_voting_progress(
     )
 
 
-def add_imported_votes(
-    database: Database, run_id: str, imported: ImportedVotes, *, pairs: VotingPairs
-) -> int:
-    """Keep votes collected elsewhere and return how many are new; what is known stays as it is.
-
-    Raises:
-        DataError: a vote is on a pair that the run does not have, or has in several datasets and
-            names none; nothing is kept.
-    """
-    names = _names(database, run_id)
-    tokens: dict[tuple[str, frozenset[str]], dict[str, str]] = defaultdict(dict)
-    for name, pair in pairs.items():
-        tokens[pair.sample_id, pair.models][names[pair.dataset]] = name
-    now = time.time()
-    rows: list[tuple[object, ...]] = []
-    for dataset, verdicts in imported.items():
-        for verdict in verdicts:
-            models = frozenset((verdict.duel.model_a, verdict.duel.model_b))
-            token = _imported_pair_key(verdict, dataset, tokens[verdict.duel.sample_id, models])
-            if verdict.outcome is not None:
-                rows.append(
-                    _columns(run_id, token, _imported_vote(verdict, pairs[token].dataset, now))
-                )
-    with database.writing(durable=True) as connection:
-        added = connection.executemany(_ADD_VOTE_SQL, rows).rowcount
-        if added > 0:
-            bump_revision(connection, run_id)
-    return max(added, 0)
-
-
-def _names(database: Database, run_id: str) -> dict[str, str]:
-    """What the datasets of a run are called, by key."""
-    rows = database.rows(
-        "SELECT DISTINCT d.key, c.dataset_name AS name FROM cell c"
-        " JOIN dataset d ON d.id = c.dataset WHERE c.run = ?",
-        (run_id,),
-    )
-    return {row["key"]: row["name"] for row in rows}
-
-
-def _imported_pair_key(verdict: Verdict, dataset: str, candidates: Mapping[str, str]) -> str:
-    """The pair of a vote; `candidates` are those of its models and question, by dataset."""
-    if dataset in candidates:
-        return candidates[dataset]
-    if dataset or not candidates:
-        raise DataError(
-            "vote-elsewhere",
-            left=verdict.duel.model_a,
-            right=verdict.duel.model_b,
-            question=verdict.duel.sample_id,
-        )
-    if len(candidates) > 1:
-        raise DataError(
-            "vote-dataset", question=verdict.duel.sample_id, datasets=", ".join(candidates)
-        )
-    return next(iter(candidates.values()))
-
-
-def _imported_vote(verdict: Verdict, dataset: str, now: float) -> Vote:
-    assert verdict.outcome is not None, "an unreadable vote is none"
-    return Vote(
-        by=verdict.rater,
-        dataset=dataset,
-        sample_id=verdict.duel.sample_id,
-        left=verdict.duel.model_a,
-        right=verdict.duel.model_b,
-        choice=verdict.outcome,
-        comment=verdict.reply,
-        created=now,
-    )
-
-
 def _open_pairs(
     database: Database, run_id: str, person: str, known: VotingPairs
 ) -> tuple[str, ...]:
@@ -327,7 +275,8 @@ def _check_blind(connection: Connection, run_id: str, person: str) -> None:
         raise StoreError("voter-finished", person=person)
 
 
-def _columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
+def vote_columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
+    """A vote on the pair of a key as the store keeps it."""
     return (
         run_id,
         vote.by,
@@ -340,7 +289,16 @@ def _columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
         vote.comment,
         vote.seconds,
         vote.created,
+        vote.assigned,
     )
+
+
+def _decided(row: Row) -> Vote:
+    """A vote with what was decided on its pair, seen from its own sides."""
+    vote, decided = _vote(row), row["decided"]
+    if decided and row["decided_left"] != vote.left:
+        decided = MIRRORED[decided]
+    return replace(vote, adjudicated=decided)
 
 
 def _vote(row: Row) -> Vote:
@@ -354,4 +312,6 @@ def _vote(row: Row) -> Vote:
         comment=row["comment"],
         seconds=row["seconds"],
         created=row["created"],
+        pair_key=row["pair"],
+        assigned=bool(row["assigned"]),
     )

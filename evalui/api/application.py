@@ -1,0 +1,57 @@
+"""The application below /api/v1: its routes, its errors, and the page that documents them."""
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+
+from evalui import __version__
+from evalui.access import may
+from evalui.api import datasets, models, runs
+from evalui.api.events import RunFeeds
+from evalui.api.page import api_page
+from evalui.api.problems import BodyLimitMiddleware, Service, add_problems
+from evalui.api.schemas import Me, Problem
+from evalui.runs.fair_queue.limits import limits_of, usual_limits
+from evalui.ui.services.service import AppService
+
+PREFIX = "/api/v1"
+_PROBLEM = {"application/problem+json": {"schema": Problem.model_json_schema()}}
+_AT_ALL = ("see", "start", "annotate", "add_models", "administer")
+
+
+def create_api(service: AppService) -> FastAPI:
+    """The application to mount at `PREFIX`."""
+    api = FastAPI(
+        title="evalui",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        responses={"4XX": {"description": "A problem (RFC 9457)", "content": _PROBLEM}},
+    )
+    api.state.service = service
+    api.state.feeds = RunFeeds(service.database)
+    add_problems(api)
+    api.add_middleware(BodyLimitMiddleware, elsewhere=("/datasets",))
+    for router in (datasets.router, runs.router, models.router):
+        api.include_router(router)
+    api.get("/me", tags=["me"])(me)
+    api.get("/docs", include_in_schema=False)(docs)
+    return api
+
+
+def docs(request: Request) -> HTMLResponse:
+    """The page that documents the interface."""
+    api: FastAPI = request.app
+    return HTMLResponse(api_page(api.openapi()))
+
+
+def me(service: Service) -> Me:
+    """Who sends the request."""
+    person = service.person
+    return Me(
+        name=person.name,
+        role=person.role,
+        scope=person.scope,
+        teams=sorted(person.teams),
+        may=[deed for deed in _AT_ALL if may(person, deed)],
+        limits=limits_of(service.database, person.name, usual_limits(service.settings)),
+    )

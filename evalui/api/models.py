@@ -1,0 +1,139 @@
+"""The models of the server: states, tests, and for operators adding, changing and removing."""
+
+from fastapi import APIRouter
+
+from evalui.api.problems import Service, Words
+from evalui.api.schemas import ModelSent, ModelShown, ModelTested, TestedAbility
+from evalui.messages import Messages
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import ModelStatus, find_entry
+from evalui.models.user_catalog import NewModelForm
+from evalui.runs.worker.model_tests import ModelTestRow
+from evalui.ui.services.models_service import group_of
+from evalui.ui.services.service import AppService
+
+router = APIRouter(prefix="/models", tags=["models"])
+
+
+@router.get("")
+def list_models(service: Service, t: Words) -> list[ModelShown]:
+    """Every model of the server with what it can do here."""
+    service.require("see")
+    return _shown(service, t)
+
+
+@router.post("", status_code=201)
+def add_model(sent: ModelSent, service: Service, t: Words) -> ModelShown:
+    """Add a model; for operators."""
+    service.require("add_models")
+    entry = service.models.add(_form(sent))
+    return _one(service, t, entry.name)
+
+
+@router.get("/{name:path}")
+def read_model(name: str, service: Service, t: Words) -> ModelShown:
+    """One model."""
+    service.require("see")
+    return _one(service, t, name)
+
+
+@router.put("/{name:path}")
+def change_model(name: str, sent: ModelSent, service: Service, t: Words) -> ModelShown:
+    """Change a model that was added; for operators. What is left out has its default again."""
+    service.require("add_models")
+    entry = service.models.change(_form(sent.model_copy(update={"name": name})))
+    return _one(service, t, entry.name)
+
+
+@router.delete("/{name:path}", status_code=204)
+def remove_model(name: str, service: Service) -> None:
+    """Remove a model that was added; for operators. Its files stay."""
+    service.require("add_models")
+    service.models.remove(name)
+
+
+@router.post("/{name:path}/test", status_code=202)
+def test_model(name: str, service: Service, t: Words) -> ModelShown:
+    """Have a worker ask the model one question for each ability; `test` has the answers later."""
+    service.require("start")
+    service.models.queue_test(name, service.owner)
+    return _one(service, t, name)
+
+
+def _form(sent: ModelSent) -> NewModelForm:
+    return NewModelForm(
+        name=sent.name,
+        path=sent.path,
+        place=sent.place,
+        backend=sent.backend,
+        dtype=sent.dtype,
+        chat=sent.chat,
+        adapter=sent.adapter,
+        address=sent.address,
+        key=sent.key,
+        drops_key=sent.drops_key,
+        key_variable=sent.key_variable,
+        input_price=_text(sent.input_price),
+        output_price=_text(sent.output_price),
+        max_length=_text(sent.max_length),
+    )
+
+
+def _text(number: float | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _one(service: AppService, t: Messages, name: str) -> ModelShown:
+    find_entry(service.catalog(), name)
+    return next(each for each in _shown(service, t) if each.name == name)
+
+
+def _shown(service: AppService, t: Messages) -> list[ModelShown]:
+    catalog, tests = service.catalog(), service.models.tests(service.owner)
+    added = service.models.added() - service.models.shadowed()
+    return [
+        _model(t, catalog[name], status, tests.get(name), added=name in added)
+        for name, status in service.models.current_statuses().items()
+        if name in catalog
+    ]
+
+
+def _model(
+    t: Messages, entry: ModelEntry, status: ModelStatus, test: ModelTestRow | None, *, added: bool
+) -> ModelShown:
+    state = status.state
+    return ModelShown(
+        name=entry.name,
+        backend=entry.backend,
+        place=group_of(entry),
+        baseline=entry.baseline,
+        chat=entry.chat,
+        input_price=entry.input_price,
+        output_price=entry.output_price,
+        abilities=sorted(state.abilities) if state else [],
+        problem=t.translate(state.problem) if state else "",
+        pending=status.pending,
+        added=added,
+        test=_test(t, test) if test else None,
+    )
+
+
+def _test(t: Messages, test: ModelTestRow) -> ModelTested:
+    return ModelTested(
+        state=test.state,
+        created=test.created,
+        finished=test.finished,
+        load_seconds=test.load_s,
+        error=t.translate(test.error),
+        abilities=[
+            TestedAbility(
+                ability=each.ability,
+                mode=each.mode,
+                answer=each.answer,
+                correct=each.correct,
+                seconds=each.seconds,
+                problem=t.translate(each.problem),
+            )
+            for each in test.ability_tests
+        ],
+    )

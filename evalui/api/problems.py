@@ -1,0 +1,148 @@
+"""Errors as application/problem+json: our sentence, in the language that a request prefers."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from evalui.api.schemas import Problem
+from evalui.errors import DataError, EvaluiError, RequestKeyUsed, SpecError, UnknownName
+from evalui.messages import Messages, language_of, messages, preferred_language
+from evalui.ui.services.service import AppService
+from evalui.ui.web.middleware import status_of
+
+MAX_BODY = 2**20  # bytes of a request without files
+_MEDIA_TYPE = "application/problem+json"
+_MAX_DIGITS = 16  # of a length in bytes
+_BY_STATUS = {404: "no-route", 405: "wrong-method", 400: "no-json-body"}
+
+
+class TooLarge(DataError):
+    """A request is larger than is read."""
+
+
+class LengthRequired(DataError):
+    """A request does not state how long it is."""
+
+
+class UnknownUpload(DataError):
+    """There is no such upload, or it belongs to somebody else."""
+
+
+# Errors whose class says less than their sentence.
+_STATUS_BY_KEY = {
+    **dict.fromkeys(("read-only", "models-not-yours"), 403),
+    **dict.fromkeys(("pair-gone", "voter-finished", "trials-gone"), 409),
+    "model-not-added": 404,
+}
+_STATUS: dict[type[EvaluiError], int] = {
+    TooLarge: 413,
+    LengthRequired: 411,
+    UnknownUpload: 404,
+    RequestKeyUsed: 409,
+}
+
+
+async def service_of(request: Request) -> AppService:
+    """The service that the application was made with."""
+    return request.app.state.service
+
+
+async def messages_of(request: Request) -> Messages:
+    """The sentences of the language that a request prefers, else of the server's."""
+    preferred = preferred_language(request.headers.get("accept-language", ""))
+    return messages(language_of(preferred, request.app.state.service.settings.language))
+
+
+Service = Annotated[AppService, Depends(service_of)]
+Words = Annotated[Messages, Depends(messages_of)]
+
+
+def add_problems(api: FastAPI) -> None:
+    """Have every error of the interface answered as a problem."""
+    api.add_exception_handler(EvaluiError, _evalui_error)
+    api.add_exception_handler(RequestValidationError, _invalid)
+    api.add_exception_handler(HTTPException, _http_error)
+
+
+async def problem_of(request: Request, error: EvaluiError, status: int | None = None) -> Response:
+    """An error as a problem."""
+    t = await messages_of(request)
+    # A name that a body holds is a wrong value, one in an address leads nowhere.
+    is_place = isinstance(error, UnknownName) and request.method != "POST"
+    otherwise = _STATUS.get(type(error), 404 if is_place else 422)
+    key = error.sentence.key.removeprefix("error.")
+    code = HTTPStatus(status or _STATUS_BY_KEY.get(key) or status_of(error, otherwise))
+    problem = Problem(
+        type=f"urn:evalui:error:{key}" if key else "about:blank",
+        title=code.phrase,
+        status=code.value,
+        detail=t.translate(error.sentence),
+        key=key,
+    )
+    return JSONResponse(problem.model_dump(), code.value, media_type=_MEDIA_TYPE)
+
+
+async def _evalui_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, EvaluiError), "registered for nothing else"
+    return await problem_of(request, error)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError), "registered for nothing else"
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return await problem_of(request, SpecError("no-json-body"), 400)
+    places = [part for part in first["loc"] if part != "body"]
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in places)
+    reason = str(first["msg"]).removeprefix("Value error, ") + "."
+    place = path.lstrip(".").encode(errors="replace").decode() or str(first["loc"][0])
+    return await problem_of(request, SpecError("request-field", place=place, reason=reason))
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException), "registered for nothing else"
+    key = _BY_STATUS.get(error.status_code, "no-json-body")
+    values = {"method": request.method} if key == "wrong-method" else {}
+    answer = await problem_of(request, SpecError(key, **values), error.status_code)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+class BodyLimitMiddleware:
+    """Refuses a request that is larger than `MAX_BODY`, or does not state how large it is.
+
+    `elsewhere` are paths below which routes look for themselves.
+    """
+
+    def __init__(self, app: ASGIApp, elsewhere: tuple[str, ...]) -> None:
+        self.app = app
+        self.elsewhere = elsewhere
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer with a problem."""
+        refusal: Response | None = None
+        if scope["type"] == "http" and not scope["path"].endswith(self.elsewhere):
+            request = Request(scope)
+            try:
+                check_length(request, MAX_BODY)
+            except DataError as error:
+                refusal = await problem_of(request, error)
+        await (refusal or self.app)(scope, receive, send)
+
+
+def check_length(request: Request, limit: int) -> None:
+    """Make sure that a body is no larger than `limit` bytes.
+
+    Raises:
+        LengthRequired, TooLarge: it is not, or may not be.
+    """
+    length = request.headers.get("content-length", "")
+    if "transfer-encoding" in request.headers:
+        raise LengthRequired("length-required")
+    if length and not (length.isdecimal() and len(length) < _MAX_DIGITS and int(length) <= limit):
+        raise TooLarge("body-too-large", limit=f"{limit / 2**20:g} MB")

@@ -1,0 +1,254 @@
+"""Runs: started, listed, followed, stopped, taken away, voted on."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Annotated, get_args
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from evalui.access import Right
+from evalui.accounts.teams import grant, revoke
+from evalui.api.events import RunFeeds, progress_of
+from evalui.api.problems import Service, Words
+from evalui.api.schemas import BallotShown, CellProgress, RightsSent, RunDetail, RunPage, VoteSent
+from evalui.errors import SpecError
+from evalui.messages import Messages
+from evalui.report.analyses.overview.document import left_out_sentences
+from evalui.runs.database import queue
+from evalui.runs.database.records import CellRow
+from evalui.runs.database.runs import read_cells, read_left_out, read_runs
+from evalui.runs.database.throughput import remaining_seconds
+from evalui.runs.database.votes import (
+    VoteInput,
+    cast_vote,
+    next_ballots,
+    read_voting_progress,
+)
+from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.fair_queue.place import QueuePlace, queue_places
+from evalui.runs.request_key import RequestKey
+from evalui.runs.submitted import SubmittedSpec
+from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
+from evalui.types import CellResult
+from evalui.ui.services.run_labels import LIVE_STATES
+from evalui.ui.services.service import AppService
+from evalui.ui.web.downloads import export_of, votes_of
+
+_MAX_KEY = 200  # characters
+_LINES = "application/jsonl"
+_AS_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_AS_LINES = {_LINES: {"schema": {"type": "string"}}}
+_AS_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
+_AS_OBJECT = {"application/json": {"schema": {"type": "object"}}}
+router = APIRouter(prefix="/runs", tags=["runs"])
+
+
+@router.post("", status_code=201)
+def start_run(
+    spec: SubmittedSpec,
+    response: Response,
+    service: Service,
+    t: Words,
+    idempotency_key: Annotated[str, Header()] = "",
+) -> RunDetail:
+    """Start a run: a specification as `evalui run` reads it, with ids of uploads for paths.
+
+    The same request with the same Idempotency-Key starts no second run within 24 hours.
+    """
+    run_id = service.start_spec(spec, _request_key(idempotency_key, spec))
+    response.headers["Location"] = f"runs/{run_id}"
+    return _detail(service, t, run_id)
+
+
+@router.get("")
+def list_runs(
+    service: Service,
+    t: Words,
+    cursor: str = "",
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> RunPage:
+    """The runs of the sender and of their teams, the newest first."""
+    service.require("see")
+    rows = read_runs(service.database, service.person)
+    places = {row.id: place for place, row in enumerate(rows, start=1)}
+    if cursor and cursor not in places:
+        raise SpecError("no-cursor", text=cursor)
+    start = places.get(cursor, 0)
+    shown, more = rows[start : start + limit], len(rows) > start + limit
+    return RunPage(runs=[progress_of(row, t) for row in shown], next=shown[-1].id if more else "")
+
+
+@router.get("/{run_id}")
+def read_run(run_id: str, service: Service, t: Words) -> RunDetail:
+    """One run with its cells, its place in the queue, and what the sender may do with it."""
+    return _detail(service, t, run_id)
+
+
+@router.delete("/{run_id}", status_code=204)
+def delete_run(run_id: str, service: Service) -> None:
+    """Delete a run with its trials and votes."""
+    service.require("change", run_id)
+    queue.delete(service.database, run_id)
+
+
+@router.post("/{run_id}/stop")
+def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
+    """Stop a run: at once if it waits, after the batch in hand if it runs."""
+    service.require("change", run_id)
+    queue.cancel(service.database, run_id)
+    return _detail(service, t, run_id)
+
+
+@router.post("/{run_id}/resume")
+def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
+    """Queue a failed or stopped run again; what is done is not done again."""
+    service.require("change", run_id)
+    queue.resume(service.database, run_id)
+    return _detail(service, t, run_id)
+
+
+@router.put("/{run_id}/rights/{team}")
+def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Words) -> RunDetail:
+    """State what a team may do with a run; for its owner and administrators."""
+    service.require("change", run_id)
+    for right in get_args(Right):
+        change = grant if right in sent.rights else revoke
+        change(service.database, "run", run_id, team, right, by=service.person)
+    return _detail(service, t, run_id)
+
+
+@router.get("/{run_id}/events", response_class=Response, responses={200: {"content": _AS_EVENTS}})
+async def follow_run(
+    run_id: str,
+    request: Request,
+    service: Service,
+    t: Words,
+    last_event_id: Annotated[str, Header()] = "",
+) -> Response:
+    """Server-sent events: `progress` with each change, then `end`; each holds a run as listed.
+
+    The id of an event is the revision of the run; Last-Event-ID leaves out what was seen.
+    """
+    row = service.run(run_id)
+    if last_event_id == str(row.revision) and row.state not in LIVE_STATES:
+        return Response(status_code=204)  # a browser would ask for ever
+    feeds: RunFeeds = request.app.state.feeds
+    return feeds.answer(row, service.person, t, last_event_id)
+
+
+@router.get("/{run_id}/trials", response_class=Response, responses={200: {"content": _AS_LINES}})
+def read_trials(
+    run_id: str,
+    service: Service,
+    cursor: str = "",
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+) -> Response:
+    """Trials as JSON lines, as in trials.jsonl; judgements are in the report.
+
+    The header Next-Cursor leads to the next page and is missing after the last one. Of a run that
+    goes on a page may be empty: the same cursor gives what comes.
+    """
+    read = TrialCursor.read(cursor or str(TrialCursor()))
+    if read is None:
+        raise SpecError("no-cursor", text=cursor)
+    page = read_trial_page(service.database, service.run(run_id).id, read, limit)
+    headers = {"Next-Cursor": str(page.next)} if page.next else {}
+    return StreamingResponse(_lines(service, page), media_type=_LINES, headers=headers)
+
+
+@router.get(
+    "/{run_id}/report.{extension}", response_class=Response, responses={200: {"content": _AS_FILE}}
+)
+def read_report(run_id: str, extension: str, service: Service, t: Words) -> Response:
+    """The report of a run: zip (all of it), html, md, xlsx, csv, tex, json, trials.jsonl, ..."""
+    return export_of(service, service.run(run_id).id, extension, t.language)
+
+
+@router.get("/{run_id}/figures", response_class=Response, responses={200: {"content": _AS_OBJECT}})
+def read_figures(run_id: str, service: Service, t: Words) -> Response:
+    """Every figure of a run, as in report.json."""
+    return export_of(service, service.run(run_id).id, "json", t.language)
+
+
+@router.get("/{run_id}/votes", response_class=Response, responses={200: {"content": _AS_LINES}})
+def read_votes(run_id: str, service: Service) -> Response:
+    """The votes of people as JSON lines."""
+    return votes_of(service, run_id, "jsonl")
+
+
+@router.get("/{run_id}/ballot")
+def read_ballot(run_id: str, service: Service) -> BallotShown:
+    """The next pair of answers for the sender to vote on, without the names of models."""
+    service.require("annotate", run_id)
+    database, voter = service.database, service.owner
+    pairs = service.voting_pairs.of_run(run_id)
+    progress = read_voting_progress(database, run_id, voter, pairs=pairs)
+    shown = next(iter(next_ballots(database, run_id, voter, pairs=pairs, count=1)), None)
+    return BallotShown(
+        pair=shown.pair_key if shown else "",
+        dataset=shown.dataset_name if shown else "",
+        question=shown.sample.question if shown else "",
+        left=list(shown.left) if shown else [],
+        right=list(shown.right) if shown else [],
+        voted=progress.own_votes,
+        pairs=progress.pairs,
+    )
+
+
+@router.post("/{run_id}/votes", status_code=204)
+def vote(run_id: str, sent: VoteSent, service: Service) -> None:
+    """Vote on a pair; a second vote of the sender on it replaces the first."""
+    service.require("annotate", run_id)
+    mark = VoteInput(sent.pair, sent.choice, sent.comment, sent.seconds)
+    pairs = service.voting_pairs.of_run(run_id)
+    cast_vote(service.database, run_id, service.owner, mark, pairs=pairs)
+
+
+def _request_key(key: str, spec: SubmittedSpec) -> RequestKey | None:
+    if not key:
+        return None
+    if len(key) > _MAX_KEY or not (key.isascii() and key.isprintable()):
+        raise SpecError("request-key-form")
+    return RequestKey(key, hashlib.sha256(spec.model_dump_json().encode()).hexdigest())
+
+
+def _detail(service: AppService, t: Messages, run_id: str) -> RunDetail:
+    row, database = service.run(run_id), service.database
+    live = row.state in LIVE_STATES
+    places = queue_places(database, usual_limits(service.settings)) if live else {}
+    queued = places.get(run_id, QueuePlace(None, None))
+    return RunDetail(
+        **progress_of(row, t).model_dump(),
+        may=sorted(service.deeds(row)),
+        rights={team: sorted(rights) for team, rights in row.rights.items()},
+        place=queued.place,
+        starts_in_seconds=queued.starts_in_s,
+        held=t.translate(queued.held),
+        seconds_left=remaining_seconds(database, run_id) if live else 0.0,
+        left_out=list(left_out_sentences(read_left_out(database, run_id), t.language)),
+        cells=[_cell(each, t) for each in read_cells(database, run_id)],
+    )
+
+
+def _cell(row: CellRow, t: Messages) -> CellProgress:
+    named = {name: getattr(row.cell, name) for name in row.cell.__slots__}
+    return CellProgress(
+        **named,
+        state=row.state,
+        done=row.done,
+        total=row.total,
+        accuracy=row.accuracy,
+        error=t.translate(row.error),
+    )
+
+
+def _lines(service: AppService, page: TrialPage) -> Iterator[bytes]:
+    from evalui.report.export.trial_tables import jsonl_parts  # no page needs it
+
+    def results() -> Iterable[CellResult]:
+        for row, trials in page.parts:
+            yield replace(service.result(row), trials=trials)
+
+    return jsonl_parts(results())

@@ -1,0 +1,117 @@
+"""`evalui run SPEC --server URL`: the run is done by a server, its report written here.
+
+    evalui run SPEC.json --out DIR --server URL [--token-file FILE] [--insecure]
+
+The files of the specification are uploaded first. The run goes on there when this command is
+stopped.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalui.errors import SpecError
+
+if TYPE_CHECKING:
+    from evalui.api.schemas import RunDetail
+    from evalui.client import Client
+    from evalui.runs.submitted import SubmittedSpec
+
+
+def add_server_options(run: argparse.ArgumentParser) -> None:
+    """Add the options of `evalui run` that name a server."""
+    run.add_argument("--server", metavar="URL", help="have this server do the run")
+    run.add_argument("--token-file", metavar="FILE", type=Path, help="holds the token for it")
+    run.add_argument(
+        "--insecure", action="store_true", help="send the token over plain http to another machine"
+    )
+
+
+def run_on_server(given: argparse.Namespace, text: str) -> int:
+    """Do the run of a specification, and return the exit code.
+
+    Raises:
+        EvaluiError: files cannot be read, or the server cannot be reached or refuses.
+    """
+    from tqdm import tqdm
+
+    from evalui.client import Client
+    from evalui.runs.spec import read_as
+    from evalui.runs.submitted import SubmittedSpec
+
+    for option in ("models_file", "engine", "language"):
+        if getattr(given, option):
+            raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
+    client = Client(given.server, _token(given.token_file), insecure=given.insecure)
+    spec = _uploaded(client, read_as(SubmittedSpec, text), given.spec.parent)
+    run = client.start(spec)
+    for line in run.left_out:
+        print(f"evalui: left out: {line}", file=sys.stderr)
+    print(f"evalui: the run is at {client.url}/r/{run.id}", file=sys.stderr)
+    with tqdm(total=run.total, unit=" trials", file=sys.stderr) as bar:
+        ended = client.wait(run, lambda progress: bar.update(progress.done - bar.n))
+    client.report(ended, given.out)
+    print(f"evalui: the report is in {given.out}", file=sys.stderr)
+    return _exit_code(ended)
+
+
+def _exit_code(run: "RunDetail") -> int:
+    """Report what failed, as a run on this machine does."""
+    failed = [cell for cell in run.cells if cell.error]
+    for cell in failed:
+        if cell.state != "impossible":
+            place = f"{cell.model} on {cell.dataset}, {cell.label}"
+            print(f"evalui: {place}: {cell.error}", file=sys.stderr)
+    if run.state == "cancelled":
+        print("evalui: the run was stopped on the server", file=sys.stderr)
+    return 1 if failed or run.state != "done" else 0
+
+
+def _uploaded(client: "Client", spec: "SubmittedSpec", base: Path) -> dict[str, Any]:
+    """The specification with what `base` holds uploaded, as it is sent."""
+    datasets = [
+        source.model_copy(update={"upload": _upload(client, base, source.paths)})
+        if source.path
+        else source
+        for source in spec.datasets
+    ]
+    keys = {
+        ", ".join(before.paths): after.key
+        for before, after in zip(spec.datasets, datasets, strict=True)
+    }
+    answers = [
+        each.model_copy(
+            update={
+                "upload": _upload(client, base, (each.path,)) if each.path else each.upload,
+                "dataset": keys.get(each.dataset, each.dataset),
+            }
+        )
+        for each in spec.answers
+    ]
+    whole = spec.model_copy(update={"datasets": datasets, "answers": answers})
+    return whole.model_dump(exclude_defaults=True)
+
+
+def _upload(client: "Client", base: Path, paths: tuple[str, ...]) -> str:
+    from evalui.runs.submit import absolute_path
+
+    try:
+        return client.upload([absolute_path(base, path) for path in paths]).id
+    except OSError as error:
+        raise SpecError(
+            "file-unread", path=str(error.filename), reason=error.strerror or str(error)
+        ) from error
+
+
+def _token(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        token = path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise SpecError("file-unread", path=str(path), reason=reason) from error
+    if not token:
+        raise SpecError("token-missing", path=str(path))
+    return token

@@ -1,0 +1,48 @@
+"""Votes of a team for pages, routes and the command line: who votes on what, and files of votes."""
+
+from collections.abc import Iterable, Sequence
+
+from evalui.access import may
+from evalui.accounts.guests import GUEST
+from evalui.accounts.people import find_person
+from evalui.errors import SpecError
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.voting.plans import keep_plan
+from evalui.ui.services.service import AppService
+
+VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}  # by extension
+
+
+def assign_people(service: AppService, run_id: str, people: Sequence[str], overlap: int) -> None:
+    """Assign the pairs of a run to people who may vote on it; nobody named ends the plan.
+
+    Raises:
+        NotAllowed: the person may not change the run.
+        SpecError: somebody has no account that may vote on it, or the overlap does not fit.
+        UnknownRun: the person may not see the run.
+    """
+    service.require("change", run_id)
+    named = [name.strip() for name in people if name.strip()]
+    if service.settings.auth != "token":
+        run = service.run(run_id)
+        named = [_account(service, run, name) for name in named]
+    keep_plan(service.database, run_id, named, overlap)
+
+
+def vote_file(service: AppService, run_id: str, extension: str) -> Iterable[bytes]:
+    """The votes of a run as one of `VOTE_FILES`; raises `UnknownRun`."""
+    from evalui.report.export.files import vote_lines, vote_sheet  # no page needs it
+
+    cast = service.votes(service.run(run_id).id)
+    if extension == "csv":
+        return vote_sheet(cast)
+    return (line.encode(errors="backslashreplace") for line in vote_lines(cast))
+
+
+def _account(service: AppService, run: RunRow, name: str) -> str:
+    if name.startswith(GUEST):
+        return name
+    person = find_person(service.database, name.casefold())
+    if person is None or not may(person, "annotate", run.owned):
+        raise SpecError("plan-person", person=name)
+    return person.name

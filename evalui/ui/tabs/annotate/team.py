@@ -1,0 +1,203 @@
+"""The page of who leads a run: pairs are assigned, guests invited, and progress is shown."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from evalui.accounts.guests import (
+    LONGEST_DAYS,
+    make_guest_link,
+    read_guest_links,
+    revoke_guest_link,
+)
+from evalui.messages import Messages
+from evalui.report.html import Html, div, el, join, span
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.voting.adjudications import contested_pairs
+from evalui.runs.database.voting.plans import VotingPlan, read_plan
+from evalui.runs.database.voting.progress import VoterProgress, voter_progress
+from evalui.runs.database.voting.votes import read_votes
+from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.format import duration, format_time
+from evalui.ui.components.fragment import Action
+from evalui.ui.components.widgets import (
+    bar,
+    button,
+    copy_button,
+    field,
+    link_button,
+    note,
+    page_head,
+    select,
+    table,
+    text_input,
+    titled,
+)
+from evalui.ui.services.service import AppService
+from evalui.ui.services.team_votes import VOTE_FILES, assign_people
+from evalui.ui.tabs.annotate.adjudication import decide, decided_card, decision_page
+from evalui.ui.tabs.annotate.ballot import Voter, page_frame
+
+LEAD = ("assign", "link", "revoke", "decide")  # what only who may change a run does
+SUBS = ("team", "decide")
+_DAYS = (1, 7, 14, 30, LONGEST_DAYS)
+_OVERLAP = 2  # votes on each pair, unless another number is stated
+
+
+def team_link(t: Messages, run: RunRow) -> Html:
+    """The way to the page of the team."""
+    return el("a", t("annotate.team_title"), href=_address(run, "team"), cls="btn quiet")
+
+
+def lead_team(
+    service: AppService, t: Messages, run: RunRow, voter: Voter, act: Action
+) -> Html | None:
+    """Do one of `LEAD`, and the sentence about it."""
+    service.require("change", run.id)
+    match act.do:
+        case "assign":
+            overlap = parse_whole_number(act.value("overlap")) or 0
+            people = act.value("people").replace("，", ",").replace("、", ",").split(",")
+            assign_people(service, run.id, people, overlap)
+            return note("ok", t("annotate.assigned"))
+        case "link":
+            days = parse_whole_number(act.value("days")) or 0
+            secret = make_guest_link(service.database, run.id, by=service.person, days=days)
+            address = f"../vote/{secret}"
+            link = el("a", t("annotate.link_open"), href=address, target="_blank")
+            about = el("p", t("annotate.link_once"))
+            return note("ok", about, div(link, copy_button(t, address), cls="acts gap-s"))
+        case "revoke":
+            revoke_guest_link(service.database, run.id, act.value("link"), by=service.person)
+            return note("ok", t("annotate.link_closed"))
+        case _:
+            decide(service, run, voter, act)
+            return None
+
+
+def team_page(
+    service: AppService, t: Messages, run: RunRow, voter: Voter, form: Form, problem: Html | None
+) -> Html:
+    """How far the team is, who is in it, and where it differs; or one pair to decide."""
+    votes = read_votes(service.database, run.id)
+    contested = contested_pairs(service.database, run.id, votes)
+    if field_value(form, "sub") == "decide":
+        back = el("a", t("annotate.back_to_team"), href=_address(run, "team"), cls="btn quiet")
+        requested = field_value(form, "pair")
+        page = decision_page(service, t, run, voter, contested, requested, back)
+        if page is not None:
+            return page_frame(run.id, voter, problem, page, sub="decide")
+    plan = read_plan(service.database, run.id)
+    assigned = service.voter_pairs.assignment(run.id)
+    rows = voter_progress(votes, plan.people if plan else (), assigned)
+    waiting = sum(one.decision is None for one in contested)
+    return page_frame(
+        run.id,
+        voter,
+        page_head(
+            _finding(t, rows, plan, len(service.voting_pairs.of_run(run.id))),
+            join(run.name, " · ", t.count("annotate.differ", waiting)),
+            _way_on(t, run, waiting),
+        ),
+        problem,
+        titled(t("annotate.progress_of"), _progress_table(t, rows)) if rows else None,
+        _people_card(service, t, plan, is_first=not waiting),
+        _links_card(service, t, run),
+        decided_card(service, t, run, contested, voter),
+        div(
+            el("a", t("annotate.vote_too"), href=_address(run), cls="btn quiet"),
+            *(
+                el(
+                    "a",
+                    t(f"annotate.save_{kind}"),
+                    href=f"../votes/{run.id}.{kind}",
+                    cls="btn",
+                    download=True,
+                )
+                for kind in VOTE_FILES
+            ),
+            cls="acts",
+        ),
+        blind=False,
+        sub="team",
+    )
+
+
+def _address(run: RunRow, sub: str = "") -> str:
+    return "?" + urlencode({"run": run.id, "tab": "annotate"} | ({"sub": sub} if sub else {}))
+
+
+def _way_on(t: Messages, run: RunRow, waiting: int) -> Html | None:
+    if not waiting:
+        return None
+    return el("a", t("annotate.decide"), href=_address(run, "decide"), cls="btn pri")
+
+
+def _finding(
+    t: Messages, rows: Sequence[VoterProgress], plan: VotingPlan | None, pairs: int
+) -> str:
+    if plan is None:
+        return t.count("annotate.team_free", pairs)
+    done = sum(one.done for one in rows if one.assigned)
+    total = sum(one.assigned or 0 for one in rows)
+    return t("annotate.team_done", done=f"{done:,}", total=f"{total:,}")
+
+
+def _progress_table(t: Messages, rows: Sequence[VoterProgress]) -> Html:
+    heads = [t(f"annotate.{name}") for name in ("person", "voted", "median", "last")]
+    return table(heads, [_progress_row(t, one) for one in rows])
+
+
+def _progress_row(t: Messages, one: VoterProgress) -> list[Html | str]:
+    done, total = f"{one.done:,}", f"{one.assigned or 0:,}"
+    far: Html | str = t.count("annotate.votes", one.done)
+    if one.assigned is not None:
+        word = t("annotate.votes_of", n=done, total=total)
+        far = join(word, bar(one.done / one.assigned if one.assigned else 1.0, label=one.person))
+    skipped = span(t("annotate.skipped", n=one.skipped), cls="meta") if one.skipped else ""
+    return [
+        one.person,
+        join(far, " ", skipped),
+        "–" if one.seconds is None else duration(t, one.seconds),
+        "–" if one.last is None else format_time(t, one.last),
+    ]
+
+
+def _people_card(
+    service: AppService, t: Messages, plan: VotingPlan | None, *, is_first: bool
+) -> Html:
+    names = text_input("people", ", ".join(plan.people) if plan else "")
+    overlap = text_input("overlap", str(plan.overlap if plan else _OVERLAP), inputmode="numeric")
+    kind = "stated" if service.settings.auth == "token" else "accounts"
+    return titled(
+        t("annotate.people"),
+        div(
+            field(t("annotate.people_names"), names),
+            field(t("annotate.overlap"), overlap),
+            button(t("annotate.assign"), "assign", cls="pri" if is_first else ""),
+            cls="who-votes",
+        ),
+        el("p", t(f"annotate.people_{kind}"), " ", t("annotate.assign_about"), cls="meta gap-s"),
+    )
+
+
+def _links_card(service: AppService, t: Messages, run: RunRow) -> Html:
+    rows = [
+        [
+            format_time(t, link.expires),
+            ", ".join(link.guests) or "–",
+            link_button(t("annotate.link_revoke"), "revoke", data_link=link.digest),
+        ]
+        for link in read_guest_links(service.database, run.id)
+    ]
+    heads = [t("annotate.link_until"), t("annotate.link_guests"), ""]
+    days = {str(each): t.count("annotate.days", each) for each in _DAYS}
+    return titled(
+        t("annotate.link_title"),
+        table(heads, rows) if rows else None,
+        div(
+            field(t("annotate.link_for"), select("days", days, "14")),
+            button(t("annotate.link_make"), "link", data_once=True),
+            cls="who-votes gap-s",
+        ),
+        el("p", t("annotate.link_about"), cls="meta gap-s"),
+    )

@@ -1,0 +1,78 @@
+"""Guests of a run at every door: which cookie is whose, and the few addresses they may open.
+
+A guest has a cookie for each link they came by. What they do is restricted further by the deeds
+that their person may do: `annotate`, on that run.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.types import Scope
+
+from evalui.access import ANONYMOUS, Person
+from evalui.accounts.guests import person_of_guest
+from evalui.accounts.secrets import digest_of
+from evalui.runs.database.connection import Database
+from evalui.ui.web.middleware import route_of
+
+_COOKIE = "evalui-guest-"
+_MOST_COOKIES = 8  # that are looked at
+_OPEN = re.compile(r"/[a-z]{2}/(?P<rest>.*)")  # of which the events' middleware lets little through
+_FILES = "/static/"
+_PARAMETERS = frozenset({"run", "tab", "lang"})  # of a ballot
+
+
+def guest_cookie(link: str) -> str:
+    """The name of the cookie of those who came by a link."""
+    return _COOKIE + digest_of(link)[:12]
+
+
+class Guests:
+    """Finds the guest of a request."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    async def find(self, scope: Scope) -> Person | None:
+        """Whose request this is, None if no guest sends it or guests may not open the address."""
+        cookies = cookie_parser(Headers(scope=scope).get("cookie", ""))
+        if not any(name.startswith(_COOKIE) for name in cookies):
+            return None
+        return await run_in_threadpool(self.person, scope)
+
+    def person(self, scope: Scope) -> Person | None:
+        """The same, for threads; raises `StoreError` if the store cannot be read."""
+        headers = Headers(scope=scope)
+        cookies = cookie_parser(headers.get("cookie", ""))
+        secrets = [value for name, value in cookies.items() if name.startswith(_COOKIE)]
+        route, page = route_of(scope), _OPEN.fullmatch(route_of(scope))
+        if secrets and route.startswith(_FILES):
+            return ANONYMOUS  # files of the program, the same for everybody
+        if not secrets or page is None:
+            return None
+        known = (person_of_guest(self.database, secret) for secret in secrets[:_MOST_COOKIES])
+        guests = [one for one in known if one is not None]
+        if page["rest"] and scope["method"] != "POST":  # Gradio's files and what its page is
+            return next(iter(guests), None)
+        return _of_ballot(guests, _ballot(scope, headers))
+
+
+def _ballot(scope: Scope, headers: Headers) -> dict[str, str]:
+    """The parameters of the page that is opened, or that sends something."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    if scope["method"] == "POST":
+        with suppress(ValueError):  # half an address in brackets
+            query = urlsplit(headers.get("referer", "")).query
+    return dict(parse_qsl(query, keep_blank_values=True))
+
+
+def _of_ballot(guests: Sequence[Person], parameters: Mapping[str, str]) -> Person | None:
+    """The guest of the run that a page is about, if it is a ballot."""
+    if not parameters.keys() <= _PARAMETERS or parameters.get("tab") != "annotate":
+        return None
+    return next((one for one in guests if one.guest_of == parameters.get("run")), None)

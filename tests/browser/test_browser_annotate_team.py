@@ -1,0 +1,165 @@
+"""A team of accounts and a guest: assigned pairs, one disagreement decided, a link that ends."""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from open_browser_examples import Hall, contest, open_hall, overflow
+from playwright.sync_api import expect
+from test_browser_annotate import in_view, press, settled
+
+from evalui.access import LOCAL_PERSON
+from evalui.accounts.people import add_person
+from evalui.accounts.teams import add_team, grant, join_team
+from evalui.runs.database.voting.votes import read_votes
+
+PASSWORD = "a long password of a test"
+KEYS = {"a": "1", "b": "2"}
+
+
+@pytest.fixture(scope="module")
+def shared_hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    """A server with accounts: olga leads, ann and ben annotate."""
+    with open_hall(tmp_path_factory.mktemp("team"), EVALUI_AUTH="password") as hall:
+        by = LOCAL_PERSON
+        add_person(hall.database, "olga", "operator", by=by, password=PASSWORD)
+        for name in ("ann", "ben"):
+            add_person(hall.database, name, "annotator", by=by, password=PASSWORD)
+        add_team(hall.database, "voters", by=by)
+        for name in ("ann", "ben"):
+            join_team(hall.database, "voters", name, by=by)
+        yield hall
+
+
+@pytest.fixture(scope="module")
+def runs(shared_hall: Hall) -> tuple[str, str]:
+    """Two runs of olga; her team may annotate both."""
+    made = contest(shared_hall), contest(shared_hall)
+    with shared_hall.database.writing() as connection:
+        connection.execute("UPDATE run SET owner = 'olga'")
+        connection.execute("UPDATE dataset SET owner = 'olga'")
+    for run_id in made:
+        grant(shared_hall.database, "run", run_id, "voters", "annotate", by=LOCAL_PERSON)
+    return made
+
+
+@contextmanager
+def visiting(chromium: Any, hall: Hall, **options: Any) -> Generator[Any]:
+    """A page of a browser that was never here."""
+    context = chromium.new_context(base_url=hall.address, **options)
+    errors: list[str] = []
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    page.on("pageerror", lambda error: errors.append(str(error)))  # pyright: ignore
+    yield page
+    context.close()
+    assert errors == []
+
+
+@contextmanager
+def signed_in(chromium: Any, hall: Hall, name: str) -> Generator[Any]:
+    with visiting(chromium, hall) as page:
+        page.goto("/account/sign-in")
+        page.locator("input[name=name]").fill(name)
+        page.locator("input[name=password]").fill(PASSWORD)
+        page.locator("main button").click()
+        expect(page.locator("nav.tabs")).to_be_visible()
+        yield page
+
+
+def vote_for(page: Any, first: bool) -> None:
+    """Vote for the model whose name sorts first, or for the other, wherever it stands."""
+    _, left, right = in_view(page)
+    press(page, KEYS["a" if (left < right) == first else "b"])
+    settled(page, "pair 1,")
+
+
+def ballot(page: Any, run_id: str) -> None:
+    page.goto(f"/en/?run={run_id}&tab=annotate")
+    expect(page.locator(".pair.now")).to_be_visible()
+
+
+def test_two_people_differ_once_and_who_leads_the_run_decides(
+    chromium: Any, shared_hall: Hall, runs: tuple[str, str]
+):
+    run_id = runs[0]
+    with signed_in(chromium, shared_hall, "olga") as olga:
+        olga.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
+        olga.locator("input[name=people]").fill("ann, ben")
+        olga.locator("input[name=overlap]").fill("2")
+        olga.get_by_role("button", name="Assign pairs").click()
+        expect(olga.locator("#tab-annotate")).to_contain_text("The pairs are assigned.")
+        for name, first in (("ann", True), ("ben", False)):
+            with signed_in(chromium, shared_hall, name) as page:
+                ballot(page, run_id)
+                expect(page.locator(".head")).to_contain_text(f"you are {name}")
+                assert page.get_by_role("link", name="Team").count() == 0
+                vote_for(page, first)
+                page.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
+                expect(page.locator(".pair.now")).to_be_visible()  # no page of theirs
+        olga.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
+        expect(olga.locator(".head")).to_contain_text("people differ on one pair")
+        olga.get_by_role("link", name="Decide").click()
+        expect(olga.locator(".pair.now")).to_be_visible()
+        shown = olga.locator("#tab-annotate").inner_text()
+        assert "ann" not in shown.split()
+        assert "ben" not in shown.split()
+        olga.locator("textarea[name=comment]").fill("It answers the question.")
+        olga.locator(".choices .btn").first.click()
+        expect(olga.locator("#tab-annotate")).to_contain_text("Decided pairs")
+        expect(olga.locator("#tab-annotate")).to_contain_text("It answers the question.")
+    votes = read_votes(shared_hall.database, run_id)
+    assert [(vote.by, vote.assigned) for vote in votes] == [("ann", True), ("ben", True)]
+    assert {vote.choice == vote.adjudicated for vote in votes} == {True, False}
+
+
+def test_a_guest_votes_by_the_link_and_can_open_nothing_else(
+    chromium: Any, shared_hall: Hall, runs: tuple[str, str]
+):
+    first, second = runs
+    with signed_in(chromium, shared_hall, "olga") as olga:
+        olga.goto(f"/en/?run={second}&tab=annotate&sub=team")
+        olga.get_by_role("button", name="Make a link").click()
+        link = olga.get_by_role("link", name="Link for guests")
+        expect(link).to_be_visible()
+        address = link.evaluate("link => link.href")
+        with visiting(chromium, shared_hall, viewport={"width": 390, "height": 844}) as guest:
+            guest.goto(address)
+            assert overflow(guest) == 0
+            guest.locator("input[name=name]").fill("Mia")
+            guest.get_by_role("button", name="Start voting").click()
+            expect(guest.locator(".pair.now")).to_be_visible()
+            assert guest.locator("nav").count() == 0
+            expect(guest.locator(".head")).to_contain_text("you are Mia")
+            vote_for(guest, first=True)
+            guest.goto(address)  # a reload of the link leads back
+            settled(guest, "pair 1,")
+            for elsewhere in (
+                "/",
+                "/en/?tab=runs",
+                f"/en/?run={second}",
+                f"/en/?run={second}&tab=results",
+                f"/en/?run={first}&tab=annotate",
+                f"/export/{second}.json",
+                f"/votes/{second}.jsonl",
+                f"/r/{second}",
+            ):
+                guest.goto(elsewhere)
+                assert (
+                    "/account/sign-in" in guest.url
+                    or "Bearer" in guest.content()
+                    or ("sign" in guest.content().lower())
+                ), elsewhere
+                assert guest.locator(".pair").count() == 0
+            guest.goto(f"/en/?run={second}&tab=annotate")
+            expect(guest.locator(".pair.now")).to_be_visible()
+            assert [vote.by for vote in read_votes(shared_hall.database, second)] == ["guest:Mia"]
+            olga.reload()
+            olga.get_by_role("button", name="Withdraw").click()
+            expect(olga.locator("#tab-annotate")).to_contain_text("The link is closed")
+            guest.goto(f"/en/?run={second}&tab=annotate")
+            assert guest.locator(".pair").count() == 0
+            guest.goto(address)
+            expect(guest.locator("h1")).to_have_text("This link has ended")
+    assert [vote.by for vote in read_votes(shared_hall.database, second)] == ["guest:Mia"]

@@ -1,0 +1,87 @@
+"""Uploads: what was read of them, whose they are, and what is refused."""
+
+from collections.abc import Callable
+
+import pytest
+from starlette.testclient import TestClient
+from ui_examples import FAULTY, GOOD
+
+from evalui.ui.services.service import AppService
+
+
+def test_an_upload_states_its_questions_and_its_faults_with_their_lines(api: TestClient) -> None:
+    sent = api.post("/datasets", files=[("files", ("capitals.csv", FAULTY.encode()))])
+    described = sent.json()
+    (part,) = described["parts"]
+    assert (sent.status_code, described["files"], described["problem"]) == (
+        201,
+        ["capitals.csv"],
+        "",
+    )
+    assert (part["kind"], part["questions"], part["rows"]) == ("multiple_choice", 4, 6)
+    assert [(fault["line"], fault["rule"]) for fault in part["faults"]] == [
+        (6, "answer-not-an-option"),
+        (7, "empty-question"),
+    ]
+    assert api.get(f"/datasets/{described['id']}").json() == described
+
+
+def test_the_parts_of_a_configuration_are_its_entries(api: TestClient) -> None:
+    config = (
+        '[{"subset_list": ["law"], "dataset": "custom_eval", "pattern": "ceval"},'
+        ' {"subset_list": ["art"], "dataset": "custom_qa", "pattern": "general_qa"}]'
+    )
+    files = [("custom_config.json", config), ("law_val.csv", GOOD)]
+    files += [("art.jsonl", '{"query": "Who?", "response": "Me."}\n')]
+    sent = api.post("/datasets", files=[("files", (n, text.encode())) for n, text in files])
+    kinds = [part["kind"] for part in sent.json()["parts"]]
+    assert kinds == ["multiple_choice", "general_qa"], sent.text
+
+
+def test_files_that_are_no_questions_are_kept_with_the_reason(api: TestClient) -> None:
+    sent = api.post("/datasets", files=[("files", ("a.csv", b"\x00\x01\x02" * 50))]).json()
+    assert sent["parts"] == []
+    assert "a.csv" in sent["problem"]
+    assert api.get("/datasets").json()[0]["id"] == sent["id"]
+
+
+def test_another_person_sees_no_upload(
+    api: TestClient, send: Callable[..., str], become: Callable[..., None]
+) -> None:
+    upload = send()
+    become("eve")
+    assert api.get("/datasets").json() == []
+    assert api.get(f"/datasets/{upload}").status_code == 404
+    assert api.delete(f"/datasets/{upload}").status_code == 404
+
+
+def test_an_upload_is_deleted_with_its_files(
+    api: TestClient, desk: AppService, send: Callable[..., str]
+) -> None:
+    upload, other = send(), send(GOOD.replace("Oslo", "Riga"))
+    assert api.delete(f"/datasets/{upload}").status_code == 204
+    assert [each["id"] for each in api.get("/datasets").json()] == [other]
+    assert [path.name for path in desk.settings.uploads.rglob("capitals.csv")] == ["capitals.csv"]
+
+
+@pytest.mark.parametrize("scope", ["read", "write"])
+def test_readers_upload_and_delete_nothing(
+    api: TestClient, become: Callable[..., None], scope: str
+) -> None:
+    become("rita", "reader" if scope == "write" else "admin", scope=scope)
+    for answer in (
+        api.post("/datasets", files=[("files", ("a.csv", GOOD.encode()))]),
+        api.delete("/datasets/0123456789abcdef"),
+    ):
+        assert (answer.status_code, answer.json()["key"]) == (403, "not-allowed-start")
+
+
+def test_what_is_too_large_is_not_read(api: TestClient, desk: AppService) -> None:
+    desk.uploads.limit = 10
+    sent = api.post("/datasets", files=[("files", ("a.csv", b"x" * 2_000_000))])
+    assert (sent.status_code, sent.json()["key"]) == (413, "body-too-large")
+
+
+def test_only_forms_are_taken(api: TestClient) -> None:
+    assert api.post("/datasets", content=b"a,b").json()["key"] == "not-multipart"
+    assert api.post("/datasets", files=[("other", ("a.csv", b"x"))]).json()["key"] == "upload-empty"

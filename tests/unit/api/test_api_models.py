@@ -1,0 +1,79 @@
+"""Models: what is stated of them, and who may add, change, test and remove them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from evalui.runs.worker.worker import Worker
+from evalui.ui.services.service import AppService
+
+ENDPOINT: dict[str, Any] = {
+    "name": "far",
+    "path": "gpt-x",
+    "place": "endpoint",
+    "address": "http://127.0.0.1:9/v1",
+    "key": "sk-secret-1",
+    "input_price": 2.5,
+    "max_length": 4096,
+}
+
+
+def test_every_model_states_what_it_can_do(api: TestClient) -> None:
+    models = {model["name"]: model for model in api.get("/models").json()}
+    assert models["biased"]["abilities"] == ["generate", "loglik", "next_token"]
+    assert (models["always-A"]["place"], models["always-A"]["baseline"]) == ("demo", True)
+    assert models["gone"]["problem"]
+    assert api.get("/models/biased").json() == models["biased"]
+
+
+def test_a_model_is_added_changed_and_removed_and_its_key_never_shown(
+    api: TestClient, desk: AppService
+) -> None:
+    added = api.post("/models", json=ENDPOINT)
+    assert added.status_code == 201, added.text
+    assert (added.json()["added"], added.json()["input_price"]) == (True, 2.5)
+    changed = api.put("/models/far", json={**ENDPOINT, "input_price": 0, "key": "sk-secret-2"})
+    assert changed.json()["input_price"] == 0.0
+    shown = [added.text, changed.text, api.get("/models").text]
+    assert not any("sk-secret" in each for each in shown)
+    assert desk.models.added_entry("far").max_length == 4096
+    assert api.delete("/models/far").status_code == 204
+    assert api.get("/models/far").status_code == 404
+    assert api.delete("/models/far").json()["key"] == "model-not-added"
+
+
+@pytest.mark.parametrize(
+    ("sent", "place"),
+    [
+        ({**ENDPOINT, "input_price": -1}, "input_price"),
+        ({**ENDPOINT, "options": {}}, "options"),
+        ({**ENDPOINT, "place": "elsewhere"}, "place"),
+        ({"name": "x"}, "path"),
+    ],
+)
+def test_a_wrong_field_is_named(api: TestClient, sent: dict[str, Any], place: str) -> None:
+    answer = api.post("/models", json=sent)
+    assert (answer.status_code, answer.json()["key"]) == (422, "request-field")
+    assert answer.json()["detail"].startswith(f"{place}: ")
+
+
+def test_annotators_test_models_and_change_none(
+    api: TestClient, desk: AppService, become: Callable[..., None]
+) -> None:
+    become("ann")
+    for answer in (
+        api.post("/models", json=ENDPOINT),
+        api.put("/models/biased", json=ENDPOINT),
+        api.delete("/models/biased"),
+    ):
+        assert (answer.status_code, answer.json()["key"]) == (403, "not-allowed-add-models")
+    tried = api.post("/models/biased/test")
+    assert (tried.status_code, tried.json()["test"]["state"]) == (202, "queued")
+    assert Worker(desk.database, desk.catalog).run_test_once()
+    test = api.get("/models/biased").json()["test"]
+    assert test["state"] == "done", test
+    assert {each["ability"] for each in test["abilities"]} == {"generate", "loglik", "next_token"}
+    become("eve")
+    assert api.get("/models/biased").json()["test"] is None

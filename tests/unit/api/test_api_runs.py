@@ -1,0 +1,275 @@
+"""Runs: started from uploads alone, by whom, once, and taken away in pages and files."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from ui_examples import FAULTY, GOOD
+
+from evalui.access import LOCAL_PERSON
+from evalui.accounts.teams import add_team
+from evalui.runs.database.runs import read_runs
+from evalui.runs.worker.worker import Worker
+from evalui.ui.services.service import AppService
+
+OPEN = '{"query": "Who wrote Faust?", "response": "Goethe"}\n{"query": "2+2?", "response": "4"}\n'
+ANSWERS = '{"index": 1, "model": "mine", "answer": "Goethe"}\n'
+
+
+def test_a_run_is_started_from_uploads(
+    api: TestClient, desk: AppService, spec: dict[str, Any]
+) -> None:
+    answer = api.post("/runs", json=spec)
+    run = answer.json()
+    assert (answer.status_code, answer.headers["location"]) == (201, f"runs/{run['id']}")
+    assert (run["state"], run["total"], run["place"]) == ("queued", 16, 1)
+    assert [cell["model"] for cell in run["cells"]] == ["biased"]
+    spec_of_run, uploads, _ = desk.uploads_of(run["id"])  # the screen can repeat it
+    assert (uploads, spec_of_run.datasets[0].name) == ((spec["datasets"][0]["upload"],), "capitals")
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        "/etc/passwd",
+        {"path": "/etc/passwd"},
+        {"path": ["~/.ssh/id_rsa"]},
+        {"path": "../uploads", "upload": "{upload}"},
+        {"path": "/etc/passwd", "upload": "0123456789abcdef"},
+    ],
+)
+def test_no_path_of_the_server_is_read(
+    api: TestClient, spec: dict[str, Any], dataset: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if isinstance(dataset, dict) and dataset.get("upload") == "{upload}":
+        dataset = {**dataset, "upload": spec["datasets"][0]["upload"]}
+    opened: list[Path] = []
+    monkeypatch.setattr(Path, "read_bytes", lambda path: opened.append(path) or b"")
+    answer = api.post("/runs", json={**spec, "datasets": [dataset]})
+    assert (answer.status_code, answer.json()["key"]) == (422, "spec-path")
+    assert opened == []
+
+
+@pytest.mark.parametrize("upload", ["../../evalui.sqlite", "..", "/etc", "0123456789abcdef", "a/b"])
+def test_no_id_leads_out_of_the_uploads(api: TestClient, spec: dict[str, Any], upload: str) -> None:
+    answer = api.post("/runs", json={**spec, "datasets": [{"upload": upload}]})
+    assert (answer.status_code, answer.json()["key"]) == (422, "upload-gone")
+    answer = api.post("/runs", json={**spec, "datasets": [{}]})
+    assert answer.json()["key"] == "spec-no-upload"
+
+
+def test_answers_come_from_uploads_too(
+    api: TestClient, send: Callable[..., str], spec: dict[str, Any]
+) -> None:
+    questions, answers = send(OPEN, "qa.jsonl"), send(ANSWERS, "mine.jsonl")
+    wanted = {"version": 2, "datasets": [{"upload": questions}], "models": []}
+    given = {"model": "mine", "upload": answers, "dataset": questions}
+    run = api.post("/runs", json={**wanted, "answers": [given]}).json()
+    assert "cells" in run, run
+    assert [(cell["model"], cell["total"]) for cell in run["cells"]] == [("mine", 1)]
+    for wrong in ({"path": "/etc/passwd"}, {"path": "/etc/passwd", "run": run["id"]}):
+        refused = api.post("/runs", json={**wanted, "answers": [{"model": "m", **wrong}]}).json()
+        assert refused["key"] == "spec-path"
+    several = {"model": "m", "upload": spec["datasets"][0]["upload"]}
+    assert api.post("/runs", json={**wanted, "answers": [several]}).status_code == 422
+
+
+def test_no_answer_of_another_person_s_run_or_upload_is_used(
+    api: TestClient,
+    send: Callable[..., str],
+    finished: str,
+    spec: dict[str, Any],
+    become: Callable[..., None],
+) -> None:
+    become("eve")
+    assert api.post("/runs", json=spec).json()["key"] == "upload-gone"
+    earlier = {"model": "biased", "run": finished}
+    wanted = {"datasets": [{"upload": send(OPEN, "qa.jsonl")}], "answers": [earlier]}
+    answer = api.post("/runs", json={**wanted, "version": 2})
+    assert (answer.status_code, answer.json()["key"]) == (404, "no-run")
+
+
+def test_faulty_rows_are_told_without_a_path_of_the_server(
+    api: TestClient, desk: AppService, send: Callable[..., str], spec: dict[str, Any]
+) -> None:
+    upload = send(FAULTY)
+    told = api.post("/runs", json={**spec, "datasets": [{"upload": upload}]}).json()
+    assert told["key"] == "faults"
+    assert f'"datasets": [{{"upload": "{upload}", "skip_faulty": true}}]' in told["detail"]
+    assert str(desk.settings.data_dir) not in told["detail"]
+    left_out = {**spec, "datasets": [{"upload": upload, "skip_faulty": True}]}
+    assert api.post("/runs", json=left_out).json()["left_out"] == [
+        "Faulty rows left out of capitals: 2."
+    ]
+
+
+def test_a_request_that_is_sent_twice_starts_one_run(
+    api: TestClient, desk: AppService, spec: dict[str, Any], become: Callable[..., None]
+) -> None:
+    once = {"Idempotency-Key": "k1"}
+    first, second = (api.post("/runs", json=spec, headers=once).json()["id"] for _ in range(2))
+    assert first == second
+    other = api.post("/runs", json={**spec, "seed": 1}, headers=once)
+    assert (other.status_code, other.json()["key"]) == (409, "request-key")
+    assert api.post("/runs", json=spec, headers={"Idempotency-Key": "k2"}).json()["id"] != first
+    assert len(read_runs(desk.database)) == 2
+    assert api.delete(f"/runs/{first}").status_code == 204
+    assert api.post("/runs", json=spec, headers=once).json()["id"] != first
+    bad = api.post("/runs", json=spec, headers={"Idempotency-Key": "x" * 201})
+    assert bad.json()["key"] == "request-key-form"
+    become("eve")
+    desk.store_upload([("capitals.csv", GOOD.encode())])  # the same files, the same key
+    assert api.post("/runs", json=spec, headers=once).status_code == 201
+    assert len(api.get("/runs").json()["runs"]) == 1
+
+
+def test_runs_are_listed_in_pages_the_newest_first(
+    api: TestClient, spec: dict[str, Any], become: Callable[..., None]
+) -> None:
+    ids = [api.post("/runs", json=spec).json()["id"] for _ in range(3)]
+    page = api.get("/runs?limit=2").json()
+    assert [run["id"] for run in page["runs"]] == ids[:0:-1]
+    page = api.get(f"/runs?limit=2&cursor={page['next']}").json()
+    assert ([run["id"] for run in page["runs"]], page["next"]) == (ids[:1], "")
+    become("eve")
+    assert api.get("/runs").json()["runs"] == []
+
+
+def test_a_run_is_stopped_resumed_and_deleted(
+    api: TestClient, desk: AppService, spec: dict[str, Any]
+) -> None:
+    run = api.post("/runs", json=spec).json()["id"]
+    assert api.post(f"/runs/{run}/stop").json()["state"] == "cancelled"
+    assert api.post(f"/runs/{run}/resume").json()["state"] == "queued"
+    Worker(desk.database, desk.catalog).run_once()
+    done = api.get(f"/runs/{run}").json()
+    assert (done["state"], done["done"], done["cells"][0]["accuracy"]) == ("done", 16, 0.75)
+    assert api.delete(f"/runs/{run}").status_code == 204
+    assert api.get(f"/runs/{run}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("DELETE", "", None),
+        ("POST", "/stop", None),
+        ("POST", "/resume", None),
+        ("GET", "", None),
+        ("GET", "/trials", None),
+        ("GET", "/events", None),
+        ("GET", "/report.zip", None),
+        ("GET", "/figures", None),
+        ("GET", "/votes", None),
+        ("GET", "/ballot", None),
+        ("POST", "/votes", {"pair": "x", "choice": "a"}),
+    ],
+)
+def test_nobody_reaches_a_run_of_another_person(
+    api: TestClient,
+    finished: str,
+    become: Callable[..., None],
+    method: str,
+    path: str,
+    body: Any,
+) -> None:
+    become("eve", "operator")
+    assert api.request(method, f"/runs/{finished}{path}", json=body).status_code == 404
+    become("root", "admin")
+    assert api.request(method, f"/runs/{finished}{path}", json=body).status_code != 404
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [("", "not-allowed-start"), ("/{run}/stop", "not-allowed-change")],
+)
+def test_a_token_to_read_changes_nothing(
+    api: TestClient,
+    finished: str,
+    spec: dict[str, Any],
+    become: Callable[..., None],
+    path: str,
+    key: str,
+) -> None:
+    become("local", "admin", scope="read")
+    refused = api.post(f"/runs{path.format(run=finished)}", json=spec)
+    assert (refused.status_code, refused.json()["key"]) == (403, key)
+    assert api.get(f"/runs/{finished}").json()["may"] == ["see"]
+
+
+def test_trials_come_in_pages_each_once(api: TestClient, finished: str, desk: AppService) -> None:
+    lines: list[str] = []
+    cursor = ""
+    while True:
+        page = api.get(f"/runs/{finished}/trials", params={"cursor": cursor, "limit": 5})
+        lines += page.text.splitlines()
+        if (cursor := page.headers.get("next-cursor", "")) == "":
+            break
+    _, whole = desk.export(finished, "trials.jsonl", "en")
+    assert lines == b"".join(whole).decode().splitlines()
+    assert len(lines) == 16
+    for wrong in ("x", "1", "-1.0", "1.x", "9" * 30, "²."):
+        assert api.get(f"/runs/{finished}/trials", params={"cursor": wrong}).status_code == 422
+
+
+def test_a_page_of_a_run_that_goes_on_ends_where_it_is(
+    api: TestClient, desk: AppService, spec: dict[str, Any]
+) -> None:
+    run = api.post("/runs", json=spec).json()["id"]
+    empty = api.get(f"/runs/{run}/trials")
+    assert (empty.text, empty.headers["next-cursor"]) == ("", "0.0")
+    Worker(desk.database, desk.catalog).run_once()
+    rest = api.get(f"/runs/{run}/trials?cursor=0.0")
+    assert len(rest.text.splitlines()) == 16
+    assert "next-cursor" not in rest.headers
+
+
+def test_the_report_and_its_figures_are_those_of_the_screen(
+    api: TestClient, desk: AppService, finished: str
+) -> None:
+    figures = api.get(f"/runs/{finished}/figures")
+    name, content = desk.export(finished, "json", "en")
+    assert figures.content == b"".join(content)
+    assert figures.json()["cells"][0]["figures"]["acc_origin"] == 75.0
+    packed = api.get(f"/runs/{finished}/report.zip")
+    assert packed.content[:2] == b"PK"
+    assert name.removesuffix("json") in packed.headers["content-disposition"]
+    assert api.get(f"/runs/{finished}/report.doc").json()["key"] == "no-export"
+
+
+def test_votes_are_cast_on_ballots_without_names(
+    api: TestClient, desk: AppService, send: Callable[..., str]
+) -> None:
+    upload = send(OPEN, "qa.jsonl")
+    spec = {"version": 2, "datasets": [{"upload": upload}], "models": ["biased", "always-A"]}
+    run = api.post("/runs", json={**spec, "mode": "question_answer"}).json()["id"]
+    Worker(desk.database, desk.catalog).run_once()
+    ballot = api.get(f"/runs/{run}/ballot").json()
+    assert (ballot["voted"], ballot["pairs"]) == (0, 2)
+    assert "biased" not in json.dumps(ballot)
+    sent = {"pair": ballot["pair"], "choice": "a", "comment": "clear", "seconds": 3.5}
+    assert api.post(f"/runs/{run}/votes", json=sent).status_code == 204
+    assert api.get(f"/runs/{run}/ballot").json()["voted"] == 1
+    (vote,) = map(json.loads, api.get(f"/runs/{run}/votes").text.splitlines())
+    assert (vote["by"], vote["comment"]) == ("local", "clear")
+    gone = api.post(f"/runs/{run}/votes", json={**sent, "pair": "x"})
+    assert (gone.status_code, gone.json()["key"]) == (409, "pair-gone")
+    assert api.post(f"/runs/{run}/votes", json={**sent, "choice": "c"}).status_code == 422
+
+
+def test_rights_of_a_team_are_stated_by_the_owner(
+    api: TestClient, desk: AppService, finished: str, become: Callable[..., None]
+) -> None:
+    add_team(desk.database, "lab", by=LOCAL_PERSON)
+    place = f"/runs/{finished}/rights/lab"
+    shared = api.put(place, json={"rights": ["annotate", "view"]})
+    assert shared.json()["rights"] == {"lab": ["annotate", "view"]}
+    assert api.put(place, json={"rights": ["view"]}).json()["rights"] == {"lab": ["view"]}
+    none = api.put(f"/runs/{finished}/rights/nobody", json={"rights": ["view"]})
+    assert (none.status_code, none.json()["key"]) == (422, "no-team")
+    become("eve", teams=frozenset({"lab"}))
+    assert api.get(f"/runs/{finished}").json()["may"] == ["see"]
+    refused = api.put(place, json={"rights": ["run"]})
+    assert (refused.status_code, refused.json()["key"]) == (403, "not-allowed-change")

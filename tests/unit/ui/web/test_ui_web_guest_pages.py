@@ -1,0 +1,112 @@
+"""The page behind a link for guests: a name, a cookie, and the way to the first pair."""
+
+from collections.abc import Iterator
+
+import pytest
+from annotate_examples import open_run
+from starlette.testclient import TestClient
+
+from evalui.access import LOCAL_PERSON
+from evalui.accounts.guests import make_guest_link, person_of_guest, read_guest_links
+from evalui.runs.database.voting.ballots import voting_pairs
+from evalui.runs.database.voting.votes import VoteInput, cast_vote
+from evalui.ui.services.service import AppService
+from evalui.ui.web.doors.guests import guest_cookie
+from evalui.ui.web.server import create_app
+
+
+@pytest.fixture
+def run_id(desk: AppService) -> str:
+    return open_run(desk)
+
+
+@pytest.fixture
+def link(desk: AppService, run_id: str) -> str:
+    return make_guest_link(desk.database, run_id, by=LOCAL_PERSON, days=3)
+
+
+@pytest.fixture
+def browser(desk: AppService) -> Iterator[TestClient]:
+    settings = desk.settings.model_copy(update={"workers": 0})
+    with TestClient(
+        create_app(settings), base_url="http://localhost", follow_redirects=False
+    ) as it:
+        yield it
+
+
+def test_a_guest_states_a_name_and_sees_the_first_pair(
+    browser: TestClient, desk: AppService, run_id: str, link: str
+):
+    page = browser.get(f"/vote/{link}")
+    assert page.status_code == 200
+    assert "noindex" in page.headers["x-robots-tag"]
+    assert "late-model" not in page.text
+    assert run_id not in page.text
+    assert browser.get("/static/css/tokens.css").status_code == 200
+    entered = browser.post(f"/vote/{link}", data={"name": "Mia"})
+    assert entered.status_code == 303
+    assert entered.headers["location"] == f"../en/?run={run_id}&tab=annotate"
+    cookie = entered.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    guest = person_of_guest(desk.database, browser.cookies[guest_cookie(link)])
+    assert guest
+    assert (guest.name, guest.guest_of) == ("guest:Mia", run_id)
+    ballot = browser.get(f"/en/?run={run_id}&tab=annotate").text
+    assert 'class="pair now"' in ballot
+    assert "late-model" not in ballot
+    assert "Talk" not in ballot.replace("talk.jsonl", "")  # the name of the run may name models
+    assert 'class="tabs"' not in ballot
+    assert "?tab=" not in ballot
+    again = browser.get(f"/vote/{link}")
+    assert again.headers["location"] == entered.headers["location"]
+
+
+def test_the_same_name_and_no_name_are_refused_in_words(
+    browser: TestClient, desk: AppService, run_id: str, link: str
+):
+    browser.post(f"/vote/{link}", data={"name": "Mia"})
+    browser.cookies.clear()
+    for name, words in (("mia", "State another name"), (" ", "1 to 40")):
+        answer = browser.post(f"/vote/{link}", data={"name": name})
+        assert answer.status_code == 400
+        assert words in answer.text
+    assert browser.post(f"/vote/{link}", content=b"name=" + b"x" * 5000).status_code == 413
+    (shown,) = read_guest_links(desk.database, run_id)
+    assert shown.guests == ("Mia",)
+
+
+def test_a_link_that_is_none_says_so_in_both_languages(browser: TestClient):
+    for language, words in (("en", "This link has ended"), ("zh", "此链接已失效")):
+        answer = browser.get(f"/vote/none?lang={language}")
+        assert answer.status_code == 404
+        assert words in answer.text
+    assert browser.post("/vote/none", data={"name": "Mia"}).status_code == 404
+
+
+def test_without_a_link_the_ballot_is_closed(browser: TestClient, run_id: str):
+    assert browser.get(f"/en/?run={run_id}&tab=annotate").status_code == 401
+
+
+def test_names_and_votes_of_others_stay_hidden_until_and_after_the_end(
+    browser: TestClient, desk: AppService, run_id: str, link: str
+):
+    pairs = voting_pairs(desk.database, run_id)
+    for key in pairs:
+        cast_vote(desk.database, run_id, "zoe", VoteInput(key, "a", "a secret"), pairs=pairs)
+    browser.post(f"/vote/{link}", data={"name": "Mia"})
+    address = f"/en/?run={run_id}&tab=annotate"
+    cast_vote(desk.database, run_id, "guest:Mia", VoteInput(next(iter(pairs)), "a"), pairs=pairs)
+    before = browser.get(address).text
+    assert "late-model" not in before
+    with desk.database.writing() as connection:
+        connection.execute("INSERT INTO voter VALUES (?, 'guest:Mia', 1)", (run_id,))
+    after = browser.get(address).text
+    assert "late-model" in after
+    assert "1 vote" in after
+    for page in (before, after):
+        assert "zoe" not in page
+        assert "a secret" not in page
+        assert "Talk" not in page.replace("talk.jsonl", "")
+        assert "/votes/" not in page
+        assert 'type="file"' not in page
