@@ -20,7 +20,7 @@ from evalui.runs.database import queue
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells, read_left_out, read_runs
 from evalui.runs.database.throughput import remaining_seconds
-from evalui.runs.database.votes import (
+from evalui.runs.database.voting.votes import (
     VoteInput,
     cast_vote,
     next_ballots,

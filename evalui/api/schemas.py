@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.access import Deed, Right, Role, Scope
 from evalui.models.user_catalog import ModelSource
-from evalui.runs.database.votes import VoteChoice
+from evalui.runs.database.voting.votes import VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.submitted import SentJson
 from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
