@@ -183,7 +183,8 @@ class BallotShown(_Answered):
 
 class ModelSent(_Sent):
     """A model to add. Fields from `address` on are an endpoint's; prices are US dollars for a
-    million tokens. The key is stored encrypted and never given out.
+    million tokens. The key is stored encrypted and never given out. `everyone` may use the model,
+    or else its owner and these `teams`.
     """
 
     name: str
@@ -200,6 +201,8 @@ class ModelSent(_Sent):
     input_price: float | None = Field(default=None, ge=0)
     output_price: float | None = Field(default=None, ge=0)
     max_length: int | None = Field(default=None, gt=0)
+    everyone: bool = True
+    teams: tuple[str, ...] = ()
 
 
 class TestedAbility(_Answered):
