@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import ByteSize, Field, IPvAnyNetwork
+from pydantic import ByteSize, Field, IPvAnyNetwork, SecretStr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -55,6 +55,8 @@ class Settings(BaseSettings):
     # What multiplies float32 matrices on a CPU; "measured" takes the faster, see models.local.fp32.
     fp32: Literal["measured", "onednn", "blas"] = "measured"
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
+    # Hosts and networks that models added on the page may be at; empty: all but metadata services.
+    endpoint_hosts: list[str] = []
     token: bool = True  # whether the pages need the access token of the printed address
     # Who is let in: "token" is for one person on one machine, "password" for accounts of this
     # server, "proxy" for those that a proxy before it names.
@@ -74,6 +76,13 @@ class Settings(BaseSettings):
     # by the clock it may take five times as long.
     parse_memory_mb: int = Field(default=4096, ge=512)
     parse_seconds: float = Field(default=120.0, gt=0)
+
+    # Hosts that notes on ended runs may be posted to; the server that mails them, as
+    # smtp://user:password@host:587, and from whom; the address of this server in links.
+    webhook_hosts: list[str] = []
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = ""
+    public_url: str = ""
 
     @property
     def database(self) -> Path:

@@ -89,7 +89,7 @@ class AppService:
     ) -> None:
         self.settings = settings
         self.database = database
-        self.models = ModelsService(settings, database)
+        self.models = ModelsService(settings, database, lambda: self.person)
         self.voting_pairs = VotingPairsCache(database)
         self.voter_pairs = VoterPairs(database, self.voting_pairs)
         self.uploads = UploadStore(
@@ -191,7 +191,7 @@ class AppService:
         return self.store_upload([open_sample()])
 
     def catalog(self) -> dict[str, ModelEntry]:
-        """The models of the server, those added on the page last."""
+        """The models that the person may use, those added on the page last."""
         return self.models.catalog()
 
     def states(self) -> list[ModelState]:
@@ -200,11 +200,12 @@ class AppService:
 
     def baselines(self) -> frozenset[str]:
         """The scripted models, which are drawn grey and never ranked."""
-        return frozenset(entry.name for entry in self.catalog().values() if entry.baseline)
+        return frozenset(e.name for e in self.models.all_models().values() if e.baseline)
 
     def scripted(self) -> frozenset[str]:
         """The models that follow a rule; a judge among them is marked as one."""
-        return frozenset(e.name for e in self.catalog().values() if traits_of(e).rule_based)
+        models = self.models.all_models().values()
+        return frozenset(entry.name for entry in models if traits_of(entry).rule_based)
 
     def plan(self, run_form: RunForm) -> PlannedRun:
         """What the form would start.
@@ -261,7 +262,7 @@ class AppService:
         """The figures of a run, its cells in order; kept until the run changes."""
         report = self._report(run_id, self.run(run_id).revision)
         # Computed anew each time: prices may have changed since the figures were worked out.
-        spent = usage.model_usages(self.database, run_id, self.catalog())
+        spent = usage.model_usages(self.database, run_id, self.models.all_models())
         return replace(report, expenses=tuple(spent)).in_language(language)
 
     def result(self, row: CellRow) -> CellResult:
