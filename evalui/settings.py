@@ -72,17 +72,16 @@ class Settings(BaseSettings):
     metrics: Literal["token", "open", "off"] = "token"
     retention_days: int = Field(default=0, ge=0)  # after a run's end it is deleted; 0: never
 
-    # The most memory and time of computing that one request may take of a process that reads files;
-    # by the clock it may take five times as long.
-    parse_memory_mb: int = Field(default=4096, ge=512)
-    parse_seconds: float = Field(default=120.0, gt=0)
-
     # Hosts that notes on ended runs may be posted to; the server that mails them, as
     # smtp://user:password@host:587, and from whom; the address of this server in links.
     webhook_hosts: list[str] = []
     smtp_url: SecretStr = SecretStr("")
     mail_from: str = ""
     public_url: str = ""
+    # The most memory and time of computing that one request may take of a process that reads files;
+    # by the clock it may take five times as long.
+    parse_memory_mb: int = Field(default=4096, ge=512)
+    parse_seconds: float = Field(default=120.0, gt=0)
 
     @property
     def database(self) -> Path:
