@@ -7,7 +7,7 @@ from evalui.api.schemas import ModelSent, ModelShown, ModelTested, TestedAbility
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelStatus, find_entry
-from evalui.models.user_catalog import NewModelForm
+from evalui.models.new_model import NewModelForm
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.services.models_service import group_of
 from evalui.ui.services.service import AppService
@@ -39,9 +39,15 @@ def read_model(name: str, service: Service, t: Words) -> ModelShown:
 
 @router.put("/{name:path}")
 def change_model(name: str, sent: ModelSent, service: Service, t: Words) -> ModelShown:
-    """Change a model that was added; for operators. What is left out has its default again."""
+    """Change a model that was added; for operators. What is left out has its default again, but
+    for who may use it, which stays.
+    """
     service.require("add_models")
-    entry = service.models.change(_form(sent.model_copy(update={"name": name})))
+    before = service.models.added_entry(name)
+    kept = {"everyone": before.everyone, "teams": before.teams}
+    stated = {"everyone", "teams"} & sent.model_fields_set
+    shared = {} if stated else kept
+    entry = service.models.change(_form(sent.model_copy(update={"name": name, **shared})))
     return _one(service, t, entry.name)
 
 
@@ -76,6 +82,8 @@ def _form(sent: ModelSent) -> NewModelForm:
         input_price=_text(sent.input_price),
         output_price=_text(sent.output_price),
         max_length=_text(sent.max_length),
+        everyone=sent.everyone,
+        teams=sent.teams,
     )
 
 
@@ -90,7 +98,7 @@ def _one(service: AppService, t: Messages, name: str) -> ModelShown:
 
 def _shown(service: AppService, t: Messages) -> list[ModelShown]:
     catalog, tests = service.catalog(), service.models.tests(service.owner)
-    added = service.models.added() - service.models.shadowed()
+    added = service.models.added().keys() - service.models.shadowed()
     return [
         _model(t, catalog[name], status, tests.get(name), added=name in added)
         for name, status in service.models.current_statuses().items()
@@ -114,6 +122,9 @@ def _model(
         problem=t.translate(state.problem) if state else "",
         pending=status.pending,
         added=added,
+        owner=entry.owner,
+        everyone=entry.everyone,
+        teams=entry.teams,
         test=_test(t, test) if test else None,
     )
 

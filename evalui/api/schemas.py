@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.access import Deed, Right, Role, Scope
-from evalui.models.user_catalog import ModelSource
+from evalui.models.new_model import ModelSource
 from evalui.runs.database.votes import VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.submitted import SentJson
@@ -175,7 +175,8 @@ class BallotShown(_Answered):
 
 class ModelSent(_Sent):
     """A model to add. Fields from `address` on are an endpoint's; prices are US dollars for a
-    million tokens. The key is stored encrypted and never given out.
+    million tokens. The key is stored encrypted and never given out. Unless `everyone` may use the
+    model, only who adds it and `teams` may.
     """
 
     name: str
@@ -192,6 +193,8 @@ class ModelSent(_Sent):
     input_price: float | None = Field(default=None, ge=0)
     output_price: float | None = Field(default=None, ge=0)
     max_length: int | None = Field(default=None, gt=0)
+    everyone: bool = True
+    teams: list[str] = Field(default_factory=list[str])
 
 
 class TestedAbility(_Answered):
@@ -218,7 +221,7 @@ class ModelTested(_Answered):
 
 class ModelShown(_Answered):
     """A model of the server; `problem` "" if nothing is known against it, `pending` while that is
-    being looked at. `added`: it came by the Models page or this interface.
+    being looked at. `added`: it came by the Models page or this interface; `owner` is who added it.
     """
 
     name: str
@@ -232,4 +235,7 @@ class ModelShown(_Answered):
     problem: str
     pending: bool
     added: bool
+    owner: str
+    everyone: bool
+    teams: list[str]
     test: ModelTested | None
