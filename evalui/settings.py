@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import ByteSize, Field, IPvAnyNetwork
+from pydantic import ByteSize, Field, IPvAnyNetwork, SecretStr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -71,6 +71,13 @@ class Settings(BaseSettings):
     # Who reads /metrics: who is let in and this machine itself ("token"), all, or none.
     metrics: Literal["token", "open", "off"] = "token"
     retention_days: int = Field(default=0, ge=0)  # after a run's end it is deleted; 0: never
+
+    # Hosts that notes on ended runs may be posted to; the server that mails them, as
+    # smtp://user:password@host:587, and from whom; the address of this server in links.
+    webhook_hosts: list[str] = []
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = ""
+    public_url: str = ""
 
     @property
     def database(self) -> Path:

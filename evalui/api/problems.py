@@ -7,6 +7,7 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.api.schemas import Problem
@@ -67,6 +68,7 @@ def add_problems(api: FastAPI) -> None:
     api.add_exception_handler(EvaluiError, _evalui_error)
     api.add_exception_handler(RequestValidationError, _invalid)
     api.add_exception_handler(HTTPException, _http_error)
+    api.add_exception_handler(ClientDisconnect, _gone)
 
 
 async def problem_of(request: Request, error: EvaluiError, status: int | None = None) -> Response:
@@ -111,6 +113,11 @@ async def _http_error(request: Request, error: Exception) -> Response:
     answer = await problem_of(request, SpecError(key, **values), error.status_code)
     answer.headers.update(error.headers or {})
     return answer
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    del request, error
+    return Response(status_code=400)  # for logs alone: nobody is there to read it
 
 
 class BodyLimitMiddleware:

@@ -12,7 +12,15 @@ from evalui.access import Right
 from evalui.accounts.teams import grant, revoke
 from evalui.api.events import RunFeeds, progress_of
 from evalui.api.problems import Service, Words
-from evalui.api.schemas import BallotShown, CellProgress, RightsSent, RunDetail, RunPage, VoteSent
+from evalui.api.schemas import (
+    BallotShown,
+    CellProgress,
+    RightsSent,
+    RunDetail,
+    RunPage,
+    VotersSent,
+    VoteSent,
+)
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
@@ -20,12 +28,13 @@ from evalui.runs.database import queue
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells, read_left_out, read_runs
 from evalui.runs.database.throughput import remaining_seconds
-from evalui.runs.database.votes import (
+from evalui.runs.database.voting.votes import (
     VoteInput,
     cast_vote,
     next_ballots,
     read_voting_progress,
 )
+from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.place import QueuePlace, queue_places
 from evalui.runs.request_key import RequestKey
@@ -34,6 +43,7 @@ from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CellResult
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
+from evalui.ui.services.team_votes import assign_people
 from evalui.ui.web.downloads import export_of, votes_of
 
 _MAX_KEY = 200  # characters
@@ -105,7 +115,7 @@ def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
 def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
     service.require("change", run_id)
-    queue.resume(service.database, run_id)
+    limits.resume_run(service.database, run_id, usual_limits(service.settings))
     return _detail(service, t, run_id)
 
 
@@ -117,6 +127,12 @@ def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Wo
         change = grant if right in sent.rights else revoke
         change(service.database, "run", run_id, team, right, by=service.person)
     return _detail(service, t, run_id)
+
+
+@router.put("/{run_id}/voters", status_code=204)
+def assign(run_id: str, sent: VotersSent, service: Service) -> None:
+    """Assign the pairs of a run to people who vote on it; for its owner and administrators."""
+    assign_people(service, run_id, sent.people, sent.overlap)
 
 
 @router.get("/{run_id}/events", response_class=Response, responses={200: {"content": _AS_EVENTS}})
@@ -183,7 +199,7 @@ def read_ballot(run_id: str, service: Service) -> BallotShown:
     """The next pair of answers for the sender to vote on, without the names of models."""
     service.require("annotate", run_id)
     database, voter = service.database, service.owner
-    pairs = service.voting_pairs.of_run(run_id)
+    pairs = service.voter_pairs.to_vote_on(run_id, voter)
     progress = read_voting_progress(database, run_id, voter, pairs=pairs)
     shown = next(iter(next_ballots(database, run_id, voter, pairs=pairs, count=1)), None)
     return BallotShown(
@@ -197,12 +213,18 @@ def read_ballot(run_id: str, service: Service) -> BallotShown:
     )
 
 
+@router.put("/{run_id}/voters", status_code=204)
+def assign_voters(run_id: str, sent: VotersSent, service: Service) -> None:
+    """Assign the pairs of a run to named people; for its owner and administrators."""
+    assign_people(service, run_id, sent.people, sent.overlap)
+
+
 @router.post("/{run_id}/votes", status_code=204)
 def vote(run_id: str, sent: VoteSent, service: Service) -> None:
     """Vote on a pair; a second vote of the sender on it replaces the first."""
     service.require("annotate", run_id)
     mark = VoteInput(sent.pair, sent.choice, sent.comment, sent.seconds)
-    pairs = service.voting_pairs.of_run(run_id)
+    pairs = service.voter_pairs.to_vote_on(run_id, service.owner)
     cast_vote(service.database, run_id, service.owner, mark, pairs=pairs)
 
 

@@ -6,7 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.access import Deed, Right, Role, Scope
 from evalui.models.new_model import ModelSource
-from evalui.runs.database.votes import VoteChoice
+from evalui.runs.database.voting.plans import MAX_VOTERS
+from evalui.runs.database.voting.votes import VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.submitted import SentJson
 from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
@@ -150,6 +151,13 @@ class RightsSent(_Sent):
     """All that a team may do with a run; none takes back what it may."""
 
     rights: list[Right]
+
+
+class VotersSent(_Sent):
+    """Who votes on the pairs of a run, `overlap` of them on each; nobody named: everybody."""
+
+    people: list[str] = Field(max_length=MAX_VOTERS)
+    overlap: int = Field(default=1, ge=1, le=MAX_VOTERS)
 
 
 class VoteSent(_Sent):

@@ -25,6 +25,7 @@ from evalui.ui.deeds import required_deed
 from evalui.ui.services.gallery import read_gallery
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
+from evalui.ui.sharing.notices import notice_line
 
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
@@ -142,7 +143,8 @@ class AppShell:
         )
         busy = el("div", cls="busy", role="status", data_word=t("app.busy"))
         disk = disk_notice(self.service.settings.data_dir, t)
-        return div(bar, busy, disk, self._gallery(), cls="ev")
+        notes = notice_line(self.service, t, shown, field_value(form, "run"))
+        return div(bar, busy, disk, self._gallery(), notes, cls="ev")
 
     def _gallery(self) -> Html | None:
         """What a gallery shows, a link each; nothing on any other server."""
@@ -184,12 +186,13 @@ class AppShell:
     def _person_menu(self) -> Html | None:
         """Who is signed in, and the way out if it leads through this server."""
         auth, name = self.service.settings.auth, self.service.person.name
-        if auth == "token" or self.service.person.is_guest:
+        if auth == "token" or not name or self.service.person.is_guest:
             return None
+        own = el("a", name, href="../me/", title=self.t("account.title"))
         if auth == "proxy":
-            return span(name, cls="person")
+            return span(own, cls="person")
         out = el("button", self.t("sign_in.out"), cls="link")
-        return el("form", name, out, cls="person", method="post", action="../account/sign-out")
+        return el("form", own, out, cls="person", method="post", action="../account/sign-out")
 
     @contextmanager
     def _still_there(self, form: Form) -> Generator[None]:

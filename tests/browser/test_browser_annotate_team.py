@@ -146,8 +146,10 @@ def test_a_guest_votes_by_the_link_and_can_open_nothing_else(
                 f"/r/{second}",
             ):
                 guest.goto(elsewhere)
-                assert "/account/sign-in" in guest.url or "Bearer" in guest.content() or (
-                    "sign" in guest.content().lower()
+                assert (
+                    "/account/sign-in" in guest.url
+                    or "Bearer" in guest.content()
+                    or ("sign" in guest.content().lower())
                 ), elsewhere
                 assert guest.locator(".pair").count() == 0
             guest.goto(f"/en/?run={second}&tab=annotate")

@@ -7,12 +7,13 @@ from fastapi.responses import HTMLResponse, Response
 
 from evalui.access import LOCAL
 from evalui.accounts.shares import Share, find_share, read_page, read_table
-from evalui.messages import Messages, language_of, preferred_language
+from evalui.errors import ModelError, StoreError
+from evalui.messages import LANGUAGES, Messages
 from evalui.report.render.shared import TABLE_LINK
-from evalui.types import Language
 from evalui.ui.components.format import day
 from evalui.ui.services.service import AppService
 from evalui.ui.web.downloads import Route
+from evalui.ui.web.languages import PARAMETER, visitor_language
 from evalui.ui.web.middleware import plain_page
 
 _HEADERS = {"X-Robots-Tag": "noindex, nofollow", "Referrer-Policy": "no-referrer"}
@@ -26,10 +27,12 @@ def add_shared_pages(app: FastAPI, service: AppService) -> None:
 
 def _page(service: AppService) -> Route:
     def page(link: str, request: Request) -> Response:
-        share = find_share(service.database, link)
-        if share is None or share.ended is not None:
-            return _nothing(share)
-        text = read_page(service.database, share, _language(request, service))
+        share = _find(service, link)
+        if isinstance(share, Response):
+            return share
+        text = read_page(
+            service.database, share, visitor_language(request, service.settings.language)
+        )
         # Signed links are letters, digits and -_. alone; no other text of the page has such quotes.
         content = text.replace(f'href="{TABLE_LINK}"', f'href="{link}.csv{_query(request)}"')
         return HTMLResponse(content.encode(errors="backslashreplace"), headers=_HEADERS)
@@ -39,10 +42,12 @@ def _page(service: AppService) -> Route:
 
 def _table(service: AppService) -> Route:
     def table(link: str, request: Request) -> Response:
-        share = find_share(service.database, link)
-        if share is None or share.ended is not None:
-            return _nothing(share)
-        text = read_table(service.database, share, _language(request, service))
+        share = _find(service, link)
+        if isinstance(share, Response):
+            return share
+        text = read_table(
+            service.database, share, visitor_language(request, service.settings.language)
+        )
         name = f"table-{datetime.fromtimestamp(share.created, UTC):%Y-%m-%d}.csv"
         headers = _HEADERS | {"Content-Disposition": f"attachment; filename={name}"}
         # Excel takes a CSV for UTF-8 only if it begins with the mark.
@@ -50,6 +55,16 @@ def _table(service: AppService) -> Route:
         return Response(content, media_type="text/csv", headers=headers)
 
     return table
+
+
+def _find(service: AppService, link: str) -> Share | Response:
+    """What a link shows, or why it shows nothing."""
+    try:
+        share = find_share(service.database, link)
+    except (ModelError, StoreError):
+        # Their sentences name files, and nobody knows who reads this.
+        return HTMLResponse(plain_page("store.title", lambda t: t("shared.later")), 503, _HEADERS)
+    return share if share and share.ended is None else _nothing(share)
 
 
 def _nothing(share: Share | None) -> Response:
@@ -68,13 +83,6 @@ def _ended(t: Messages, share: Share) -> str:
     return t("shared.ended", day=at, name=share.owner)
 
 
-def _language(request: Request, service: AppService) -> Language:
-    """The language of the address, else what the browser prefers, else the server's."""
-    chosen = request.query_params.get("lang")
-    accepted = preferred_language(request.headers.get("accept-language", ""))
-    return language_of(chosen or accepted, service.settings.language)
-
-
 def _query(request: Request) -> str:
-    chosen = request.query_params.get("lang")
-    return f"?lang={chosen}" if chosen in ("en", "zh") else ""
+    chosen = request.query_params.get(PARAMETER, "")
+    return f"?{PARAMETER}={chosen}" if chosen in LANGUAGES else ""

@@ -19,7 +19,7 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import LIVE_STATES, run_label
+from evalui.ui.services.run_labels import LIVE_STATES, owned_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_view import has_duels
 from evalui.ui.tabs.results import (
@@ -170,7 +170,7 @@ class ResultsTab:
             [
                 join(
                     el("a", row.name, href=f"?run={row.id}&tab=results"),
-                    div(run_label(t, row), cls="meta"),
+                    div(owned_label(t, row, self.service.owner), cls="meta"),
                 ),
                 status("ok" if row.state == "done" else "na", t(f"runstate.{row.state}")),
                 format_time(t, row.created),
