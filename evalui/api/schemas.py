@@ -229,7 +229,7 @@ class ModelTested(_Answered):
 
 class ModelShown(_Answered):
     """A model of the server; `problem` "" if nothing is known against it, `pending` while that is
-    being looked at. `added`: it came by the Models page or this interface.
+    being looked at. `added`: it came by the Models page or this interface; `owner` is who added it.
     """
 
     name: str
@@ -243,4 +243,7 @@ class ModelShown(_Answered):
     problem: str
     pending: bool
     added: bool
+    owner: str
+    everyone: bool
+    teams: list[str]
     test: ModelTested | None
