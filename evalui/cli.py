@@ -1,7 +1,8 @@
 """The command line: the same core and the same figures as the screen.
 
     evalui serve | demo | run SPEC | export RUN FORMAT | score KIND FILE | models list|add|remove
-           | users | tokens | teams | worker | probe | backup FILE | restore FILE | doctor
+           | users | tokens | teams | share RUN|list|revoke | worker | probe | backup FILE
+           | restore FILE | doctor
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -23,6 +24,7 @@ from evalui.cli_hosting import add_hosting_commands
 from evalui.cli_models import add_models_command
 from evalui.cli_people import add_people_commands
 from evalui.cli_remote import add_server_options, run_on_server
+from evalui.cli_share import add_share_command
 from evalui.cli_votes import add_votes_commands
 from evalui.errors import EvaluiError, SpecError, StoreError
 from evalui.messages.command_help import (
@@ -128,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     add_hosting_commands(commands, _load_settings)
     add_people_commands(commands, _load_settings)
     add_votes_commands(commands, _load_settings)
+    add_share_command(commands, _load_settings)
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
     worker.add_argument("--models-file", type=Path, help="another models.toml")
@@ -209,7 +212,8 @@ def _run(given: argparse.Namespace) -> int:
     if given.models_file:
         catalog = read_catalog(given.models_file)
     else:
-        catalog = read_models(settings.models, additions_path(settings.database))
+        additions = additions_path(settings.database)
+        catalog = read_models(settings.models, additions, settings.endpoint_hosts)
     loaded = read_datasets(spec, base=given.spec.parent)
     for note in (note for upload in loaded.values() for note in upload.notes):
         if note.rule in ASSUMPTION_NOTES:

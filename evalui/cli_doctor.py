@@ -126,7 +126,9 @@ def _model_faults(settings: "Settings") -> Iterator[str]:
     from evalui.models.user_catalog import additions_path, read_models
 
     try:
-        entries = read_models(settings.models, additions_path(settings.database))
+        entries = read_models(
+            settings.models, additions_path(settings.database), settings.endpoint_hosts
+        )
     except EvaluiError as error:
         yield f"models: {error}"
         return

@@ -42,9 +42,9 @@ def _list(given: argparse.Namespace) -> int:
     from evalui.models.user_catalog import additions_path, has_key, read_added, read_models
 
     settings: Settings = given.load_settings()
-    additions = additions_path(settings.database)
-    added = read_added(additions)
-    for name, entry in read_models(settings.models, additions).items():
+    additions, hosts = additions_path(settings.database), settings.endpoint_hosts
+    added = read_added(additions, hosts)
+    for name, entry in read_models(settings.models, additions, hosts).items():
         source = "added" if added.get(name) == entry else settings.models.name
         address = entry.options.get("base_url", "")
         parts = [name, source, entry.backend, entry.path, address, "key" * has_key(entry)]

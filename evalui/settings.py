@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import ByteSize, Field, IPvAnyNetwork
+from pydantic import ByteSize, Field, IPvAnyNetwork, SecretStr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -55,6 +55,8 @@ class Settings(BaseSettings):
     # What multiplies float32 matrices on a CPU; "measured" takes the faster, see models.local.fp32.
     fp32: Literal["measured", "onednn", "blas"] = "measured"
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
+    # Hosts and networks that models added on the page may be at; empty: all but metadata services.
+    endpoint_hosts: list[str] = []
     token: bool = True  # whether the pages need the access token of the printed address
     # Who is let in: "token" is for one person on one machine, "password" for accounts of this
     # server, "proxy" for those that a proxy before it names.
@@ -69,6 +71,13 @@ class Settings(BaseSettings):
     # Who reads /metrics: who is let in and this machine itself ("token"), all, or none.
     metrics: Literal["token", "open", "off"] = "token"
     retention_days: int = Field(default=0, ge=0)  # after a run's end it is deleted; 0: never
+
+    # Hosts that notes on ended runs may be posted to; the server that mails them, as
+    # smtp://user:password@host:587, and from whom; the address of this server in links.
+    webhook_hosts: list[str] = []
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = ""
+    public_url: str = ""
 
     @property
     def database(self) -> Path:

@@ -109,8 +109,9 @@
   // On a phone the tabs scroll sideways, and the open one may be out of sight.
   function reveal() {
     const tabs = bar.querySelector(".tabs"); // guests have none
-    if (!tabs) return;
-    const { offsetLeft: left, offsetWidth: width } = tabs.querySelector("[aria-current]");
+    const open = tabs?.querySelector("[aria-current]");
+    if (!open) return; // a tab that is not for this person
+    const { offsetLeft: left, offsetWidth: width } = open;
     const { scrollLeft: first, clientWidth: seen } = tabs;
     if (left < first || left + width > first + seen) tabs.scrollLeft = left + width - seen + 16;
   }

@@ -19,6 +19,7 @@ from evalui.accounts.belongings import (
 from evalui.accounts.names import checked_name
 from evalui.accounts.passwords import check_password, hash_password
 from evalui.errors import AccountError, StoreError
+from evalui.models.user_catalog import additions_path, hand_over_models
 from evalui.runs.database.connection import Database
 
 SEEN_EVERY_S = 60.0  # seconds between two notes that a person was here
@@ -145,7 +146,8 @@ def set_disabled(database: Database, name: str, *, disabled: bool, by: Person) -
 
 
 def remove_person(database: Database, name: str, *, heir: str | None, by: Person) -> None:
-    """Remove a person; their runs, datasets, uploads and links go to an heir, or are deleted.
+    """Remove a person; their runs, datasets, uploads, links and models go to an heir, or are
+    deleted.
 
     Raises:
         AccountError: there is no such person or heir, or it is the last administrator.
@@ -166,6 +168,7 @@ def remove_person(database: Database, name: str, *, heir: str | None, by: Person
         connection.execute("DELETE FROM person WHERE name = ?", (name,))
         record_in(connection, by, "remove-person", f"person {name}", heir=heir)
     delete_files(database, name)
+    hand_over_models(additions_path(database.path), name, heir)
 
 
 def note_request(database: Database, name: str, also: str = "", values: Sequence[Any] = ()) -> None:

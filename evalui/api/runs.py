@@ -34,6 +34,7 @@ from evalui.runs.database.voting.votes import (
     next_ballots,
     read_voting_progress,
 )
+from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.place import QueuePlace, queue_places
 from evalui.runs.request_key import RequestKey
@@ -114,7 +115,7 @@ def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
 def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
     service.require("change", run_id)
-    queue.resume(service.database, run_id)
+    limits.resume_run(service.database, run_id, usual_limits(service.settings))
     return _detail(service, t, run_id)
 
 
@@ -126,6 +127,12 @@ def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Wo
         change = grant if right in sent.rights else revoke
         change(service.database, "run", run_id, team, right, by=service.person)
     return _detail(service, t, run_id)
+
+
+@router.put("/{run_id}/voters", status_code=204)
+def assign(run_id: str, sent: VotersSent, service: Service) -> None:
+    """Assign the pairs of a run to people who vote on it; for its owner and administrators."""
+    assign_people(service, run_id, sent.people, sent.overlap)
 
 
 @router.get("/{run_id}/events", response_class=Response, responses={200: {"content": _AS_EVENTS}})
@@ -192,7 +199,7 @@ def read_ballot(run_id: str, service: Service) -> BallotShown:
     """The next pair of answers for the sender to vote on, without the names of models."""
     service.require("annotate", run_id)
     database, voter = service.database, service.owner
-    pairs = service.voter_pairs.of_voter(run_id, service.owner)
+    pairs = service.voter_pairs.to_vote_on(run_id, voter)
     progress = read_voting_progress(database, run_id, voter, pairs=pairs)
     shown = next(iter(next_ballots(database, run_id, voter, pairs=pairs, count=1)), None)
     return BallotShown(
@@ -206,18 +213,12 @@ def read_ballot(run_id: str, service: Service) -> BallotShown:
     )
 
 
-@router.put("/{run_id}/voters", status_code=204)
-def assign_voters(run_id: str, sent: VotersSent, service: Service) -> None:
-    """Assign the pairs of a run to named people; for its owner and administrators."""
-    assign_people(service, run_id, sent.people, sent.overlap)
-
-
 @router.post("/{run_id}/votes", status_code=204)
 def vote(run_id: str, sent: VoteSent, service: Service) -> None:
     """Vote on a pair; a second vote of the sender on it replaces the first."""
     service.require("annotate", run_id)
     mark = VoteInput(sent.pair, sent.choice, sent.comment, sent.seconds)
-    pairs = service.voter_pairs.of_voter(run_id, service.owner)
+    pairs = service.voter_pairs.to_vote_on(run_id, service.owner)
     cast_vote(service.database, run_id, service.owner, mark, pairs=pairs)
 
 

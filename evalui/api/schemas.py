@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.access import Deed, Right, Role, Scope
 from evalui.models.user_catalog import ModelSource
+from evalui.runs.database.voting.plans import MAX_VOTERS
 from evalui.runs.database.voting.votes import VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.submitted import SentJson
@@ -153,10 +154,10 @@ class RightsSent(_Sent):
 
 
 class VotersSent(_Sent):
-    """Each pair of a run is voted on by `overlap` of these people; none named: by all who may."""
+    """Who votes on the pairs of a run, `overlap` of them on each; nobody named: everybody."""
 
-    people: list[str]
-    overlap: int = Field(default=1, ge=1, le=100)
+    people: list[str] = Field(max_length=MAX_VOTERS)
+    overlap: int = Field(default=1, ge=1, le=MAX_VOTERS)
 
 
 class VoteSent(_Sent):

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from evalui.access import Owned, Right
 from evalui.registry import Registry
 from evalui.types import Ability, Request, Response, Sample, Usage
 
@@ -19,6 +20,8 @@ class ModelEntry:
     in prompt tokens per second, serves the estimate until this server has timed the model itself;
     0 leaves the time unknown.
     `input_price` and `output_price` are US dollars for a million tokens read and written.
+    `owner` is who added it, "" for the administrator; beside the owner only `teams` see and use it,
+    unless `everyone` may.
     """
 
     name: str
@@ -37,6 +40,15 @@ class ModelEntry:
     input_price: float = 0.0
     output_price: float = 0.0
     adapter: str = ""
+    owner: str = ""
+    everyone: bool = True
+    teams: list[str] = field(default_factory=list[str])
+
+    @property
+    def owned(self) -> Owned:
+        """The model, with its key, as `access.may` knows it."""
+        run: frozenset[Right] = frozenset({"run"})
+        return Owned(self.owner, dict.fromkeys(self.teams, run), everyone=self.everyone)
 
     @property
     def judges_only(self) -> bool:

@@ -16,6 +16,7 @@ from evalui.registry import Registry
 from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, Report
 from evalui.report.analyses.calibration import CALIBRATION
 from evalui.report.analyses.cost import COST
+from evalui.report.analyses.open_answers.figures import JUDGE
 from evalui.report.analyses.open_run import OPEN_ANSWERS
 from evalui.report.analyses.overview.document import LEFT_OUT, OVERVIEW
 from evalui.report.analyses.people.blocks import PEOPLE
@@ -104,6 +105,28 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
     yield Heading(2, localized("made", language))
     yield Bullets(report.signatures, signatures=True)
     yield Paragraph(localized("by-evalui", language, version=__version__))
+
+
+def frozen_blocks(report: Report, language: Language) -> tuple[Block, ...]:
+    """What the pages of a run open with, for one page that is read without them."""
+    report = report.in_language(language)
+    parts = (OVERVIEW, OPEN_ANSWERS, PEOPLE)
+    return tuple(
+        block for part in parts if part.speaks(report) for block in part.blocks(report, language)
+    )
+
+
+def meanings(report: Report) -> tuple[str, ...]:
+    """Which kinds of figures a report has, by the keys of sentences on what they mean."""
+    moved = any(summary.robust for summary in report.summaries)
+    judged = bool(report.arenas) or any(one.cell.mode == JUDGE for one in report.results)
+    kinds = {
+        "orders": moved,
+        "accuracy": bool(report.summaries) and not moved,
+        "judged": judged,
+        "texts": any(one.means for one in report.answers),
+    }
+    return tuple(name for name, has in kinds.items() if has)
 
 
 def added_blocks(report: Report, language: Language) -> dict[str, tuple[Block, ...]]:

@@ -2,6 +2,13 @@
 
 from evalui.report.html import Child, Html, el, span
 
+LOGO = Html(
+    '<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">'
+    '<path d="M2 5.5h9M2 14.5h16" stroke="var(--line-strong)" stroke-width="2"/>'
+    '<circle cx="13" cy="5.5" r="3.5" fill="var(--accent)"/>'
+    '<circle cx="6" cy="14.5" r="3.5" fill="var(--surface)" stroke="var(--accent)" '
+    'stroke-width="2"/></svg>'
+)
 _STATUS_ICON = {"ok": "ok", "warn": "warn", "bad": "bad", "na": "none", "go": "running"}
 _PATHS = {
     "ok": '<path d="M3 8.5l3.2 3.2L13 5" fill="none" stroke="currentColor" stroke-width="2"/>',

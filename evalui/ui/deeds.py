@@ -22,6 +22,7 @@ _SEE = RequiredDeed("see")
 _START = RequiredDeed("start")
 _MODELS = RequiredDeed("add_models")
 _CHANGE = RequiredDeed("change", "target")
+_ADMINISTER = RequiredDeed("administer")
 _VOTE = RequiredDeed("annotate", "run")
 _LEAD = RequiredDeed("change", "run")
 # Of every tab: another form, a look at what changes by itself, a question before a change.
@@ -30,10 +31,14 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     "evaluate": {
         **dict.fromkeys(("sample", "open_sample", "start"), _START),
         **dict.fromkeys(("uploaded", "replaced", "answered", "columns"), _START),
+        **dict.fromkeys(("take", "grant", "ungrant"), _START),  # of teams; the tab checks whose
         **dict.fromkeys(("remove", "open", "preset", "forget"), _SEE),
     },
     "runs": {"stop": _CHANGE, "resume": _CHANGE, "delete": _CHANGE},
-    "results": {"watch": _SEE},
+    "results": {
+        "watch": _SEE,
+        **dict.fromkeys(("share", "withdraw", "grant", "ungrant"), RequiredDeed("change", "run")),
+    },
     "arena": {},
     "annotate": {
         # Guests may do nothing but this, and see no more than it shows.
@@ -41,10 +46,18 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
         **dict.fromkeys(("uploaded", "assign", "link", "revoke", "decide"), _LEAD),
         **dict.fromkeys(("rename",), _SEE),
     },
-    "compare": {},
+    # Links to a comparison: of all its runs, which the tab reads from the address.
+    "compare": {"share": _START, "withdraw": _START},
     "models": {
         **dict.fromkeys(("save", "remove"), _MODELS),
         **dict.fromkeys(("test", "again"), _START),
+    },
+    "admin": {
+        **dict.fromkeys(_OF_ALL, _ADMINISTER),
+        **dict.fromkeys(("invite", "link", "withdraw", "role", "limits"), _ADMINISTER),
+        **dict.fromkeys(("disable", "enable", "remove"), _ADMINISTER),
+        **dict.fromkeys(("add_team", "remove_team", "join", "leave"), _ADMINISTER),
+        **dict.fromkeys(("stop", "priority", "queue", "sign_out", "revoke_link"), _ADMINISTER),
     },
 }
 

@@ -11,18 +11,21 @@ from threading import Lock
 from typing import Protocol
 from urllib.parse import urlencode
 
+from evalui.access import may
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import messages
 from evalui.report.html import Html, div, el, join, span
+from evalui.report.icons import LOGO
 from evalui.types import Language
 from evalui.ui.components.disk_notice import disk_notice
-from evalui.ui.components.form import Form, field_value, field_values, read_form
+from evalui.ui.components.form import PANEL, Form, field_value, field_values, read_form
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import LOGO, language_links, note, theme_button
+from evalui.ui.components.widgets import language_links, note, theme_button
 from evalui.ui.deeds import required_deed
 from evalui.ui.services.gallery import read_gallery
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
+from evalui.ui.sharing.notices import notice_line
 
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
@@ -33,11 +36,12 @@ TABS = {
     "annotate": "AnnotateTab",
     "compare": "CompareTab",
     "models": "ModelsTab",
+    "admin": "AdminTab",
 }
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
 _OF_RUN = ("results", "arena")
 _OF_RUNS = ("runs", "compare")
-_WITHOUT_RUN = ("evaluate", "compare", "models")  # a link to these names no run
+_WITHOUT_RUN = ("evaluate", "compare", "models", "admin")  # a link to these names no run
 
 
 class Tab(Protocol):
@@ -125,7 +129,8 @@ class AppShell:
         """Brand, tabs, language and theme, in one line."""
         t, is_guest = self.t, self.service.person.is_guest  # who may go nowhere else
         brand = join(LOGO, t("app.name"))
-        tabs = [] if is_guest else [self._tab_link(name, shown, form) for name in TABS]
+        offered = () if is_guest else filter(self._offers, TABS)
+        tabs = [self._tab_link(name, shown, form) for name in offered]
         bar = el(
             "header",
             span(brand, cls="brand") if is_guest else el("a", brand, cls="brand", href="./"),
@@ -138,7 +143,8 @@ class AppShell:
         )
         busy = el("div", cls="busy", role="status", data_word=t("app.busy"))
         disk = disk_notice(self.service.settings.data_dir, t)
-        return div(bar, busy, disk, self._gallery(), cls="ev")
+        notes = notice_line(self.service, t, shown, field_value(form, "run"))
+        return div(bar, busy, disk, self._gallery(), notes, cls="ev")
 
     def _gallery(self) -> Html | None:
         """What a gallery shows, a link each; nothing on any other server."""
@@ -155,6 +161,12 @@ class AppShell:
             el("a", self.t(f"gallery.{name}"), href=f"?{query}") for name, query in queries.items()
         )
         return el("nav", span(self.t("gallery.about")), *links, cls="gallery")
+
+    def _offers(self, name: str) -> bool:
+        """Whether the person has this tab; where one person has the server, nobody is managed."""
+        service = self.service
+        is_shared = service.settings.auth != "token"
+        return name != "admin" or (is_shared and may(service.person, "administer"))
 
     def _tab_link(self, name: str, shown: str, form: Form) -> Html:
         run = "" if name in _WITHOUT_RUN else field_value(form, "run")
@@ -174,12 +186,13 @@ class AppShell:
     def _person_menu(self) -> Html | None:
         """Who is signed in, and the way out if it leads through this server."""
         auth, name = self.service.settings.auth, self.service.person.name
-        if auth == "token" or self.service.person.is_guest:
+        if auth == "token" or not name or self.service.person.is_guest:
             return None
+        own = el("a", name, href="../me/", title=self.t("account.title"))
         if auth == "proxy":
-            return span(name, cls="person")
+            return span(own, cls="person")
         out = el("button", self.t("sign_in.out"), cls="link")
-        return el("form", name, out, cls="person", method="post", action="../account/sign-out")
+        return el("form", own, out, cls="person", method="post", action="../account/sign-out")
 
     @contextmanager
     def _still_there(self, form: Form) -> Generator[None]:
@@ -206,6 +219,8 @@ class AppShell:
 
     def _state(self, name: str, form: Form) -> Hashable:
         """What the page of an address depends on beside it, None if it cannot be shared."""
+        if PANEL in form:
+            return None
         run = field_value(form, "run") if name in _OF_RUN else ""
         try:
             return self.service.state(run) if name in _OF_RUN + _OF_RUNS else None

@@ -25,7 +25,8 @@ def test_the_printed_address_opens_a_link_and_leaves_no_token(stranger: Any, run
     expect(tab.locator("#tab-results h1")).to_be_visible()
     assert TOKEN not in tab.url
     assert TOKEN not in tab.evaluate("document.referrer + document.cookie + document.baseURI")
-    tab.locator("#tab-results").get_by_role("button", name="Copy link").click()
+    tab.locator("#tab-results").get_by_role("link", name="Share").click()
+    tab.locator(".share-panel .acts").get_by_role("button", name="Copy link").click()
     expect(tab.get_by_text("Copied")).to_be_visible()
     tab.wait_for_function("async () => await navigator.clipboard.readText()")
     assert tab.evaluate("navigator.clipboard.readText()").endswith(f"/r/{run_id}")

@@ -1,13 +1,12 @@
 """axe-core finds nothing serious on any page, in both themes."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_examples import violations
 from browser_servers import admitted
 from open_browser_examples import Hall, contest
 
-AXE = Path(__file__).parent / "axe" / "axe.min.js"
 PAGES = (
     "tab=evaluate",
     "tab=runs",
@@ -28,21 +27,6 @@ JUDGED = (
     "run={run}&tab=arena&sub=duels",
     "run={run}&tab=annotate",
 )
-_FOUND = """async () => {
-  const found = await axe.run(document, { resultTypes: ["violations"] });
-  return found.violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
-      `${id}: ${html.slice(0, 200)} ${failureSummary.split("\\n").slice(1, 2)}`));
-}"""
-
-
-def violations(tab: Any, address: str, theme: str) -> list[str]:
-    """What axe-core finds on a page, serious or critical."""
-    tab.goto(f"{address}&__theme={theme}")
-    tab.wait_for_function("document.body.dataset.ready !== undefined")
-    tab.evaluate(AXE.read_text(encoding="utf-8"))
-    return tab.evaluate(_FOUND)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 from flow_examples import SLOW, TRIALS, Office, wait_until
-from test_flow_server import worker_pids
+from test_flow_server import lives, worker_pids
 
+from evalui.runs.database import queue
 from evalui.runs.database.queue import MAX_LOSSES
 from evalui.runs.database.records import WorkerRow
 from evalui.runs.database.runs import read_cells, read_run, read_workers
 from evalui.runs.worker import supervisor
 from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.runs.worker.worker import worker_name
 from evalui.types import Trial
 
 HANG_S = 3.0
@@ -92,4 +94,37 @@ def test_a_worker_that_was_started_by_hand_is_ended_as_well(office: Office) -> N
     assert at_work(office, again.worker).own_device == "cpu"
     process.terminate()
     assert process.wait(30) == 0
+    assert read_run(office.database, run_id).state == "queued"
+
+
+ORPHAN = """
+import os, sys
+from evalui.runs.worker import main
+main.ORPHAN_GRACE_S = 0.5
+main.main(["--database", sys.argv[1], "--models-file", sys.argv[2], "--parent", str(os.getppid())])
+"""
+PARENT = """
+import subprocess, sys
+worker = subprocess.Popen([sys.executable, *sys.argv[1:]], stdin=subprocess.PIPE)
+print(worker.pid, flush=True)
+worker.wait()
+"""
+
+
+def test_a_worker_that_hangs_when_its_server_is_killed_ends_and_frees_its_run(
+    office: Office,
+) -> None:
+    office.hire("stuck", delay=FOR_EVER)
+    run_id = office.queue("stuck")
+    command = [sys.executable, "-c", PARENT, "-c", ORPHAN]
+    command += [str(office.database.path), str(office.models)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    office.processes.append(server)
+    assert server.stdout
+    with server.stdout as lines:
+        worker = int(lines.readline())
+    office.wait_for(run_id, lambda run: run.state == "running")
+    server.kill()
+    wait_until(lambda: not lives(worker))
+    assert queue.requeue_lost(office.database, worker=worker_name(worker)) == 1
     assert read_run(office.database, run_id).state == "queued"

@@ -1,9 +1,12 @@
 """The key of an endpoint reaches its server alone: no file, page, log or process list has it."""
 
+import io
 import json
+import os
 import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,14 +14,18 @@ from pathlib import Path
 import pytest
 from flow_examples import wait_until
 
+from evalui.access import Person
+from evalui.accounts.audit import read_audit
 from evalui.messages import messages
 from evalui.models.endpoint.keys import SECRET_VARIABLE
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.settings import Settings
 from evalui.ui.components.fragment import Action
+from evalui.ui.current_person import acting_as
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.admin import VIEWS, AdminTab
 from evalui.ui.tabs.models import ModelsTab
 from evalui.ui.tabs.runs import RunsTab
 
@@ -119,3 +126,76 @@ def test_a_key_is_sent_to_its_server_and_stands_nowhere(
     for text in seen:
         for key in (KEY, WRONG_KEY):
             assert key.encode() not in text
+
+
+def unpacked(file: bytes) -> list[bytes]:
+    """A file, or what is in it if it is an archive."""
+    if not zipfile.is_zipfile(io.BytesIO(file)):
+        return [file]
+    with zipfile.ZipFile(io.BytesIO(file)) as archive:
+        return [archive.read(name) for name in archive.namelist()]
+
+
+def processes() -> list[bytes]:
+    """The command lines and environments of all processes that this user may look at."""
+    seen: list[bytes] = []
+    for path in [*Path("/proc").glob("[0-9]*/cmdline"), *Path("/proc").glob("[0-9]*/environ")]:
+        try:
+            seen.append(path.read_bytes())
+        except OSError:  # ended just now, or another user's
+            continue
+    return seen
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_team_uses_a_key_that_stands_nowhere(
+    desk: AppService, address: str, tmp_path: Path
+) -> None:
+    settings = desk.settings.model_copy(update={"auth": "password"})
+    box = AppService(settings, desk.database)
+    ann = Person("ann", "operator", frozenset({"red"}))
+    bob = Person("bob", "annotator", frozenset({"red"}))
+    eve, root = Person("eve", "operator"), Person("root", "admin")
+    fields = {"add_place": "endpoint", "add_name": "far", "add_path": "m", "add_chat": "yes"}
+    fields |= {"add_address": address, "add_key": KEY}
+    with desk.database.writing() as connection:
+        connection.execute("INSERT INTO team VALUES ('red', 0)")
+    with acting_as(ann):
+        ModelsTab(box, messages("en")).act(Action("save", {}, {**fields, "add_teams": ["red"]}))
+    with acting_as(bob):
+        wait_until(lambda: not any(each.pending for each in box.models.current_statuses().values()))
+        run_id = started(box, "far")
+    command = [sys.executable, "-m", "evalui.cli", "worker", "--models-file", str(settings.models)]
+    with (tmp_path / "log").open("wb") as log:
+        worker = subprocess.Popen(
+            [*command, "--database", str(settings.database)], stdout=log, stderr=log
+        )
+        try:
+            wait_until(lambda: read_run(box.database, run_id).state in ("done", "failed"))
+            seen = processes()
+            assert any(str(worker.args[-1]).encode() in each for each in seen)  # type: ignore[index]
+        finally:
+            worker.terminate()
+            worker.wait(20)
+
+    assert [cell.done for cell in read_cells(box.database, run_id)] == [4]
+    for language in ("en", "zh"):
+        t = messages(language)
+        for person in (ann, bob, eve, root):
+            with acting_as(person):
+                seen.append(ModelsTab(box, t).render({}).encode())
+        with acting_as(ann):
+            seen.append(ModelsTab(box, t).render({"edit": "far"}).encode())
+        with acting_as(root):
+            tab = AdminTab(box, t)
+            seen += [tab.render({"sub": view}).encode() for view in VIEWS]
+    with acting_as(bob):
+        seen.append(RunsTab(box, messages("en")).render({"run": run_id}).encode())
+        for kind in ("json", "csv", "html", "md", "xlsx", "zip"):
+            seen += unpacked(b"".join(box.export(run_id, kind, "en")[1]))
+    seen.append(repr(read_audit(box.database)).encode())
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"evalui.sqlite", "evalui.sqlite-wal", "log"} <= {path.name for path in kept}
+    seen += [path.read_bytes() for path in kept]
+    assert KEY not in "".join(os.environ.values())
+    assert [text for text in seen if KEY.encode() in text] == []

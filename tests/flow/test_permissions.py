@@ -25,6 +25,7 @@ from evalui.accounts.guests import (
 )
 from evalui.accounts.people import add_person, set_disabled
 from evalui.accounts.sessions import start_session
+from evalui.accounts.shares import revoke_share
 from evalui.accounts.teams import add_team, grant, join_team
 from evalui.accounts.tokens import add_token
 from evalui.api.application import PREFIX
@@ -36,11 +37,12 @@ from evalui.ui.current_person import acting_as
 from evalui.ui.deeds import DEEDS
 from evalui.ui.services.samples import sample_form
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.results.sharing import share_run
 from evalui.ui.web.address import access_token, cookie_of
 from evalui.ui.web.doors.guests import guest_cookie
 
 PASSWORD = "correct horse battery"
-Outcome = str  # in, sign in, no, unknown
+Outcome = str  # in, sign in, no, unknown, ended
 ROLES = {
     "reader": "reader",  # in a team that may view the run
     "voter": "annotator",  # in a team that may vote on it
@@ -63,6 +65,8 @@ def expected(default: Outcome, **others: Outcome) -> Mapping[str, Outcome]:
 _OWNERS = dict.fromkeys(("owner", "admin", "write_token"), "in")
 EXPECTED: Mapping[str, Mapping[str, Outcome]] = {
     "public": dict.fromkeys(VISITORS, "in"),
+    "ended": dict.fromkeys(VISITORS, "ended"),
+    "account": expected("in", read_token="no", write_token="no"),
     "page": expected("in"),
     "closed": expected("unknown"),
     "link": dict.fromkeys(VISITORS, "unknown"),  # one that is none
@@ -85,9 +89,11 @@ class Box:
 
     client: TestClient
     service: AppService
-    headers: Mapping[str, Mapping[str, str]]
+    headers: dict[str, dict[str, str]]
     upload: str = ""
     run: str = ""
+    share: str = ""  # the last part of a link to the run, as of the next
+    withdrawn: str = ""
     listeners: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
 
     def fresh_run(self) -> str:
@@ -106,6 +112,13 @@ class Box:
         headers = {**self.headers[visitor], **more.pop("headers", {})}
         return self.client.request(method, path, headers=headers, **more)
 
+    def sign_in(self) -> None:
+        """Give everybody who has an account a session."""
+        cookie, _ = cookie_of(access_token(self.service.settings.data_dir))
+        for name in ROLES:
+            secret = start_session(self.service.database, name)
+            self.headers[name] = {"cookie": f"{cookie}={secret}"}
+
     def act(self, visitor: str, tab: str, do: str, fields: Mapping[str, str]) -> Any:
         """The response to an action of a page, as the script of the page sends it."""
         listener = self.listeners[f"act_{tab}"]
@@ -123,11 +136,9 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     app = created(settings)
     database = Database(settings.database)
     service = AppService(settings, database)
-    cookie, _ = cookie_of(access_token(settings.data_dir))
     headers: dict[str, dict[str, str]] = {"anonymous": {}}
     for name, role in ROLES.items():
         add_person(database, name, role, by=LOCAL_PERSON, password=PASSWORD)
-        headers[name] = {"cookie": f"{cookie}={start_session(database, name)}"}
     for team, member in (("viewers", "reader"), ("voters", "voter")):
         add_team(database, team, by=LOCAL_PERSON)
         join_team(database, team, member, by=LOCAL_PERSON)
@@ -138,9 +149,13 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     headers["revoked token"] = {"authorization": "Bearer " + "x" * 43}
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
         opened = Box(client, service, headers)
+        opened.sign_in()
         with acting_as(Person("owner", "annotator")):
             opened.upload = service.store_sample()
         opened.run = opened.fresh_run()
+        with acting_as(Person("owner", "annotator")):
+            opened.share, opened.withdrawn = (share_run(service, opened.run, 30) for _ in range(2))
+        revoke_share(database, opened.withdrawn.partition(".")[0], by=LOCAL_PERSON)
         config = opened.send("owner", "GET", "/en/config").json()
         opened.listeners = {each["api_name"]: each for each in config["dependencies"]}
         yield opened
@@ -157,6 +172,8 @@ def outcome_of(response: Any) -> Outcome:
     """What a response says of the visitor."""
     if response.status_code == 401 or "sign-in" in response.headers.get("location", ""):
         return "sign in"
+    if response.status_code == 410:
+        return "ended"
     if response.status_code in (403, 404):
         return "no" if response.status_code == 403 else "unknown"
     if response.status_code == 200 and "gradio_api" in str(response.url):
@@ -192,6 +209,12 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/faults/{upload}.csv"): "own",
     ("GET", "/examples/choice.csv"): "page",
     ("POST", "/upload"): "start",
+    ("GET", "/me/"): "account",
+    ("POST", "/me/"): "account",
+    ("GET", "/s/{share}"): "public",
+    ("GET", "/s/{share}.csv"): "public",
+    ("GET", "/s/{withdrawn}"): "ended",
+    ("GET", "/s/{withdrawn}.csv"): "ended",
 }
 API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("GET", "/me"): ("page", None),
@@ -208,13 +231,13 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("POST", "/runs/{run}/stop"): ("change", None),
     ("POST", "/runs/{run}/resume"): ("change", None),
     ("PUT", "/runs/{run}/rights/viewers"): ("change", {"rights": ["view"]}),
+    ("PUT", "/runs/{run}/voters"): ("change", {"people": []}),
     ("GET", "/runs/{run}/events"): ("see", None),
     ("GET", "/runs/{run}/trials"): ("see", None),
     ("GET", "/runs/{run}/report.json"): ("see", None),
     ("GET", "/runs/{run}/figures"): ("see", None),
     ("GET", "/runs/{run}/votes"): ("see", None),
     ("GET", "/runs/{run}/ballot"): ("annotate", None),
-    ("PUT", "/runs/{run}/voters"): ("change", {"people": ["voter"]}),
     ("POST", "/runs/{run}/votes"): ("annotate", {"pair": "x", "choice": "a"}),
     ("GET", "/models"): ("page", None),
     ("GET", "/models/always-A"): ("page", None),
@@ -258,7 +281,8 @@ def test_each_route_answers_those_it_is_for(box: Box, method: str, path: str):
     more: dict[str, Any] = {}
     if path == "/upload":
         more["files"] = [("files", ("a.csv", b"id,question,A,B,answer\n1,x,a,b,A\n"))]
-    place = path.format(run=box.run, upload=box.upload)
+    places = {"share": box.share, "withdrawn": box.withdrawn}
+    place = path.format(run=box.run, upload=box.upload, **places)
     found = of_all(lambda visitor: box.send(visitor, method, place, **more))
     assert found == EXPECTED[ROUTES[method, path]]
 
@@ -276,13 +300,18 @@ def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
     kind = "page" if required is None or required.deed == "see" else required.deed
 
     def send(visitor: str) -> Any:
-        run_id = box.fresh_run() if required and required.run else ""
+        run_id = box.fresh_run() if (required and required.run) or tab == "admin" else ""
         fields = {"run": run_id, "target": run_id}
         if tab in ("results", "arena"):
             fields = {"run": box.run}
+        if do == "sign_out":  # an administrator ends the sessions of all others
+            box.sign_in()
         return box.act(visitor, tab, do, fields if fields["run"] else {})
 
-    assert of_all(send) == EXPECTED["see" if tab in ("results", "arena") else kind]
+    on_run = tab in ("results", "arena") and kind == "page"
+    assert of_all(send) == EXPECTED["see" if on_run else kind]
+    if do == "sign_out":
+        box.sign_in()
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -299,7 +328,8 @@ def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
     paths = [path.format(run=own, upload=box.upload) for _, path in ROUTES]
     routes = {path: outcome_of(box.send("guest", "GET", path)) for path in (*paths, ballot)}
     inside = {path for path, outcome in routes.items() if outcome == "in"}
-    assert inside == {"/healthz", "/static/css/tokens.css"} | (set() if ended else {ballot})
+    public = {path for (_, path), kind in ROUTES.items() if kind == "public"}
+    assert inside == public | (set() if ended else {ballot})
     for tab, actions in DEEDS.items():
         for do in ("", "poll", *actions):
             required = actions.get(do)

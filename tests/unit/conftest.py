@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
+from evalui.accounts import passwords
 from evalui.scoring.choice.circular import variants
 from evalui.types import Cell, CellResult, CellState, Pattern, Reading, Sample, Trial, Variant
 
@@ -94,3 +95,14 @@ def make_result() -> MakeResult:
         )
 
     return make
+
+
+@pytest.fixture
+def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are hashed at the least cost; what they cost is tested beside them."""
+    from argon2 import PasswordHasher
+
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    decoy = hasher.hash("whatever")
+    monkeypatch.setattr(passwords, "_hasher", lambda: hasher)
+    monkeypatch.setattr(passwords, "_decoy", lambda: decoy)

@@ -161,6 +161,7 @@ class EndpointModel:
                 key=endpoint.key,
                 timeout_s=endpoint.timeout_s,
                 total_s=endpoint.total_timeout_s,
+                allowed_hosts=endpoint.allowed_hosts,
             )
             for url in endpoint.urls
         ]

@@ -32,7 +32,7 @@ class Endpoint:
     `model` is its name there, `key` its API key now, "" if none is wanted. `concurrency` and
     `requests_per_minute` (0: no limit) hold for each server. `max_length`, in tokens, is 0 if the
     catalog does not state it. A request fails after `timeout_s` seconds without a byte, and after
-    `total_timeout_s` in any case.
+    `total_timeout_s` in any case. Requests go to `allowed_hosts` alone, unless there are none.
     """
 
     model: str
@@ -47,6 +47,7 @@ class Endpoint:
     seed: int = 0
     tokenizer: Path | None = None
     max_length: int = 0
+    allowed_hosts: tuple[str, ...] = ()
 
 
 def read_endpoint(entry: ModelEntry) -> Endpoint:
@@ -60,6 +61,8 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
     if not entry.path:
         raise ModelError("endpoint-no-path")
     options = _read_options(entry)
+    for url in options.urls:
+        check_url(url, options.allowed_hosts)
     return Endpoint(
         model=entry.path,
         urls=options.urls,
@@ -73,6 +76,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
         seed=options.seed,
         tokenizer=Path(options.tokenizer).expanduser() if options.tokenizer else None,
         max_length=entry.max_length,
+        allowed_hosts=tuple(options.allowed_hosts),
     )
 
 
@@ -109,13 +113,15 @@ def _checked_or_absent(url: object) -> object:
 class EndpointOptions(CheckedTable):
     """The `options` of an entry. All times in seconds; 0 requests per minute are no limit.
 
-    `key_store` is the file of keys that were entered, see `keys`. `role` and `notes_zh` belong to
+    `key_store` is the file of keys that were entered, see `keys`. Requests go to `allowed_hosts`
+    alone, see `addresses.check_address`; none: to all. `role` and `notes_zh` belong to
     other parts of the program.
     """
 
     base_url: Annotated[str, BeforeValidator(_checked_or_absent)] = ""
     api_key_env: str = ""
     key_store: str = ""
+    allowed_hosts: list[str] = Field(default_factory=list[str])
     api: Literal[Api, ""] = "auto"
     tokenizer: str = ""
     role: str = ""

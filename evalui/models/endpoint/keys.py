@@ -115,10 +115,19 @@ def _write(store: Path, tokens: dict[str, str]) -> None:
 def _cipher(folder: Path) -> "Fernet":
     from cryptography.fernet import Fernet
 
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(server_secret(folder)).digest()))
+
+
+def server_secret(folder: Path) -> bytes:
+    """The secret of the server with this data folder: of its environment, else of a file there.
+
+    Raises:
+        ModelError: it is too short, or its file cannot be used.
+    """
     secret = os.environ.get(SECRET_VARIABLE, "").strip().encode() or _kept_secret(folder)
     if len(secret) < _MIN_SECRET_LENGTH:
         raise ModelError("secret-too-short", name=SECRET_VARIABLE, n=_MIN_SECRET_LENGTH)
-    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(secret).digest()))
+    return secret
 
 
 def _kept_secret(folder: Path) -> bytes:

@@ -6,12 +6,14 @@ a few signs for a formula, so such a text gets an apostrophe in front (OWASP, "C
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from evalui.report.blocks import Block, Card, Table
 from evalui.report.export.trial_cells import ExportColumn, ExportTable
+from evalui.report.render.text import table_texts
 
 # The full-width signs count too: spreadsheets in Chinese and Japanese read them as the others.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
@@ -36,6 +38,26 @@ def csv_parts(table: ExportTable) -> Iterator[bytes]:
         columns = [column.map(_escape_value).listed() for column in chunk]
         writer.writerows(zip(*columns, strict=True))
         yield stream.getvalue().encode(errors="backslashreplace")
+
+
+def shown_tables_csv(blocks: Iterable[Block], title: str = "") -> str:
+    """The tables that blocks show, each under its title, with an empty line between them."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\r\n")
+    for place, (name, table) in enumerate(_tables(blocks, title)):
+        if place:
+            writer.writerow([])
+        writer.writerow([escape_formula(name)])
+        writer.writerows([*map(escape_formula, row)] for row in table_texts(table))
+    return written.getvalue()
+
+
+def _tables(blocks: Iterable[Block], title: str) -> Iterator[tuple[str, Table]]:
+    for block in blocks:
+        if isinstance(block, Card):
+            yield from _tables(block.blocks, block.title)
+        elif isinstance(block, Table):
+            yield title, block
 
 
 class ForwardPipe(io.RawIOBase):

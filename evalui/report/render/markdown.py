@@ -16,7 +16,7 @@ from evalui.report.blocks import (
     Paragraph,
     Table,
 )
-from evalui.report.render.text import cell_text
+from evalui.report.render.text import table_texts
 from evalui.report.words import join_sentences
 
 _LOWEST = 6  # levels of headings
@@ -80,17 +80,10 @@ def _text(
 
 
 def _table(table: Table, title: str) -> str:
-    # Marks on an axis repeat figures of other columns.
-    kept = [place for place, column in enumerate(table.columns) if column.axis is None]
-    heads = [_head(table.columns[place].group, table.columns[place].head) for place in kept]
-    rule = "|" + " --- |" * len(kept)
-    rows = [[cell_text(row[place]) for place in kept] for row in table.rows]
+    heads, *rows = table_texts(table)
+    rule = "|" + " --- |" * len(heads)
     text = "\n".join([_row(heads), rule, *map(_row, rows)])
     return f"![{escaped(title)}]({table.file})\n\n{text}" if table.file else text
-
-
-def _head(group: str, head: str) -> str:
-    return " · ".join(filter(None, (group, head)))
 
 
 def _heading(level: int, text: str) -> str:

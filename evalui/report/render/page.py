@@ -63,31 +63,43 @@ def render_blocks(
 def as_page(blocks: Sequence[Block], language: Language) -> bytes:
     """The blocks as one HTML file with its pictures inside."""
     title = next(block.text for block in blocks if isinstance(block, Heading))
-    tongue = "zh-CN" if language == "zh" else "en"
-    page = (
-        f'<!doctype html>\n<html lang="{tongue}">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        # The page loads nothing and runs nothing, whatever a model wrote.
-        '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n"
-        f'<body>\n<main class="ev">\n{render_blocks(blocks, filed=True)}\n</main>\n'
-        "</body>\n</html>\n"
-    )
+    main = el("main", "\n", render_blocks(blocks, filed=True), "\n", cls="ev")
+    page = document(title, language, _style(), main)
     # A lone half of a surrogate pair, which a model may write, has no form in UTF-8.
     return page.encode(errors="backslashreplace")
 
 
+def document(
+    title: str, language: Language, sheet: str, body: Html, *, indexed: bool = True
+) -> str:
+    """A page that loads nothing and runs nothing, whatever a model wrote.
+
+    `sheet` is its style; one that is not `indexed` asks search engines to leave it alone.
+    """
+    tongue = "zh-CN" if language == "zh" else "en"
+    robots = "" if indexed else '<meta name="robots" content="noindex, nofollow">\n'
+    return (
+        f'<!doctype html>\n<html lang="{tongue}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
+        f"{robots}<title>{escape(title)}</title>\n<style>{sheet}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
 @cache
 def _style() -> str:
-    sheets = "\n".join((ASSETS / Path(name)).read_text(encoding="utf-8") for name in _SHEETS)
-    # The screen has a switch; a file follows what its reader's system prefers.
-    return re.sub(
-        r"^\.dark \{([^}]*)\}",
-        r"@media screen and (prefers-color-scheme: dark) { :root {\1} }",
-        sheets,
-        flags=re.MULTILINE,
-    )
+    return style(_SHEETS, dark="@media screen and (prefers-color-scheme: dark) { :root {\\1} }")
+
+
+def style(sheets: Sequence[str], *, dark: str) -> str:
+    """Style sheets as one, where `dark` says when the tokens of the dark theme, "\\1", hold.
+
+    The screen has a switch with a script; a file follows what its reader's system prefers.
+    """
+    text = "\n".join((ASSETS / Path(name)).read_text(encoding="utf-8") for name in sheets)
+    return re.sub(r"^\.dark \{([^}]*)\}", dark, text, flags=re.MULTILINE)
 
 
 def _svg(block: ChartBlock) -> Html:

@@ -8,6 +8,7 @@ from evalui.report.blocks import (
     ModelCell,
     PlotCell,
     StateCell,
+    Table,
     TableCell,
     TextCell,
     ValueCell,
@@ -32,6 +33,14 @@ def cell_text(cell: TableCell) -> str:
             return f"{cell.word}: {cell.below}" if cell.below else cell.word
         case PlotCell() | BarCell():
             return cell.text
+
+
+def table_texts(table: Table) -> list[list[str]]:
+    """The heads of a table and its rows; marks on an axis repeat figures of other columns."""
+    kept = [place for place, column in enumerate(table.columns) if column.axis is None]
+    columns = [table.columns[place] for place in kept]
+    heads = [" · ".join(filter(None, (each.group, each.head))) for each in columns]
+    return [heads, *([cell_text(row[place]) for place in kept] for row in table.rows)]
 
 
 def merged_signature(signatures: Sequence[str]) -> str:

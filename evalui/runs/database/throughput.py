@@ -1,21 +1,37 @@
 """How fast each model was last time, and which requests are answered already."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow
 from evalui.runs.database.response_cache import is_deterministic, known_responses
-from evalui.runs.database.runs import read_cells_of, read_run, read_workers
-from evalui.runs.database.usage import waiting_cells
-from evalui.runs.spec import ModeSpec
+from evalui.runs.database.runs import read_run, read_workers
 from evalui.types import Dataset
 
 # Making the prompts of more than this takes longer than a person waits for an estimate.
 _MAX_LOOKUPS = 3_000
+
+
+# By the cell's own rate, else by that of its model and mode; a run without a cell to do is absent.
+_REMAINING_SQL = """
+    WITH remaining AS (
+        SELECT c.run, CASE
+            WHEN c.waits != '' THEN NULL
+            WHEN c.done >= c.total THEN 0.0
+            WHEN c.rate > 0 THEN (c.total - c.done) / c.rate
+            ELSE c.requests * (1.0 - 1.0 * c.done / c.total) / p.rate
+        END AS seconds
+        FROM cell c LEFT JOIN pace p ON p.model = c.model AND p.mode = c.mode
+            AND p.shots = coalesce(json_extract(c.plan, '$.shots'), 0)
+        WHERE c.run IN (SELECT value FROM json_each(?)) AND c.state IN ('waiting', 'running')
+    )
+    SELECT run, sum(seconds) AS seconds, count(*) = count(seconds) AS all_known
+    FROM remaining GROUP BY run
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,31 +179,6 @@ def remaining_seconds_of(database: Database, run_ids: Sequence[str]) -> dict[str
 
     None while a model of the run does not answer, or where a cell was never timed.
     """
-    known, waits = throughputs(database), waiting_cells(database)
-    return {
-        run_id: None
-        if any(cell.id in waits for cell in cells)
-        else _total_seconds(
-            _cell_remaining_seconds(cell, known)
-            for cell in cells
-            if cell.state in ("waiting", "running")
-        )
-        for run_id, cells in read_cells_of(database, run_ids).items()
-    }
-
-
-def _total_seconds(seconds: Iterable[float | None]) -> float | None:
-    total = 0.0
-    for each in seconds:
-        if each is None:
-            return None
-        total += each
-    return total
-
-
-def _cell_remaining_seconds(cell: CellRow, known: Throughputs) -> float | None:
-    if cell.remaining_seconds is not None:
-        return cell.remaining_seconds
-    shots = ModeSpec.model_validate_json(cell.plan).shots
-    timed = known.get((cell.cell.model, cell.cell.mode, shots))
-    return cell.requests * (1 - cell.done / max(1, cell.total)) / timed.rate if timed else None
+    known = database.rows(_REMAINING_SQL, (json.dumps(list(run_ids)),))
+    seconds = {row["run"]: row["seconds"] if row["all_known"] else None for row in known}
+    return {run_id: seconds.get(run_id, 0.0) for run_id in run_ids}

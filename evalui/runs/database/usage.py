@@ -200,11 +200,6 @@ def model_waits(database: Database, run_id: str) -> dict[int, ModelWait]:
     return {row["id"]: _decode_wait(row["waits"]) for row in rows}
 
 
-def waiting_cells(database: Database) -> frozenset[int]:
-    """The ids of all cells that wait for their model."""
-    return frozenset(row["id"] for row in database.rows("SELECT id FROM cell WHERE waits != ''"))
-
-
 def waiting_models(database: Database) -> dict[str, ModelWait]:
     """The models that workers wait for now, in whosever run."""
     rows = database.rows(

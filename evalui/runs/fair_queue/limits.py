@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from sqlite3 import Connection
 
 from evalui.errors import SpecError
+from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_run
 from evalui.settings import Settings
 
 
@@ -87,13 +89,24 @@ def check_may_queue(database: Database, owner: str, usual: UserLimits) -> None:
     """
     with database.reading() as connection:
         limits = read_limits(connection, owner, usual)
-        queued = connection.execute(
+        waiting = connection.execute(
             "SELECT count(*) AS n FROM run WHERE owner = ? AND state = 'queued'", (owner,)
         ).fetchone()["n"]
         stored = stored_bytes(connection, owner)
-    if limits.queued is not None and queued >= limits.queued:
-        raise SpecError("limit-queued", n=queued, limit=limits.queued)
+    if limits.queued is not None and waiting >= limits.queued:
+        raise SpecError("limit-queued", n=waiting, limit=limits.queued)
     check_may_store(stored, limits)
+
+
+def resume_run(database: Database, run_id: str, usual: UserLimits) -> None:
+    """Queue a failed or cancelled run again, within the limits of its owner.
+
+    Raises:
+        SpecError: see `check_may_queue`.
+        UnknownRun: there is no run with this id.
+    """
+    check_may_queue(database, read_run(database, run_id).owner, usual)
+    queue.resume(database, run_id)
 
 
 def check_may_store(stored: int, limits: UserLimits, more: int = 0) -> None:

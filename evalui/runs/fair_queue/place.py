@@ -119,7 +119,10 @@ def _places(
     seconds = remaining_seconds_of(
         database, [run.id for run in waiting if run.id] + [row["id"] for row in running]
     )
-    owners = {run.owner: read_limits(connection, run.owner, usual) for run in waiting}
+    owners = {
+        name: read_limits(connection, name, usual)
+        for name in dict.fromkeys(run.owner for run in waiting)
+    }
     held = {name: hold_reason(connection, name, usual, now) for name in owners}
     if state != "open":
         held = dict.fromkeys(held, sentence(f"held.{state}"))

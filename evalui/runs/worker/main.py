@@ -29,6 +29,7 @@ from evalui.settings import Settings
 
 HEARTBEAT_TIMEOUT_S = 20.0  # a worker without a heartbeat for so long is dead
 IDLE_POLL_S = 0.5  # how often an idle worker polls the queue
+ORPHAN_GRACE_S = 30.0  # for the batch in hand of a worker whose server is gone
 STATUS_INTERVAL_S = 5.0  # how often an idle worker reports its status
 
 _log = logging.getLogger(__name__)
@@ -58,7 +59,7 @@ def serve(
     additions, settings = additions_path(database.path), Settings()
     worker = Worker(
         database,
-        lambda: read_models(catalog, additions),
+        lambda: read_models(catalog, additions, settings.endpoint_hosts),
         opener=opener,
         stopping=stopping,
         device=device,
@@ -118,6 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
+    if given.parent:
+        threading.Thread(target=_end_orphan, args=(given.parent,), daemon=True).start()
     database = Database(given.database)
     try:
         models_of = model_opener(settings)
@@ -133,6 +136,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         database.close()
     return 0
+
+
+def _end_orphan(parent: int) -> None:
+    """End this process some time after its server, when its main thread would have ended it unless
+    a model hangs. No server could do so: it is none of the next one's own.
+    """
+    while os.getppid() == parent:
+        time.sleep(IDLE_POLL_S)
+    time.sleep(ORPHAN_GRACE_S)
+    _log.error("The server is gone and the model does not return; this worker ends")
+    os._exit(1)
 
 
 def _follow_server(settings: Settings) -> Warming:

@@ -8,6 +8,7 @@ from evalui.messages import sentence
 
 Form = dict[str, str | list[str]]
 
+PANEL = "panel"  # the parameter of addresses whose page has a panel open, and so is personal
 _DIGITS = re.compile(r"[0-9]{1,9}")
 
 

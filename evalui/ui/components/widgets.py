@@ -14,13 +14,6 @@ RUN_STATE_KINDS: Mapping[RunState, str] = {
     "failed": "bad",
     "cancelled": "warn",
 }
-LOGO = Html(
-    '<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">'
-    '<path d="M2 5.5h9M2 14.5h16" stroke="var(--line-strong)" stroke-width="2"/>'
-    '<circle cx="13" cy="5.5" r="3.5" fill="var(--accent)"/>'
-    '<circle cx="6" cy="14.5" r="3.5" fill="var(--surface)" stroke="var(--accent)" '
-    'stroke-width="2"/></svg>'
-)
 UPLOAD = Html(
     '<svg width="32" height="32" viewBox="0 0 32 32" aria-hidden="true">'
     '<path d="M16 21V6m-6 6l6-6 6 6M5 20v6h22v-6" fill="none" stroke="var(--accent)" '
@@ -231,15 +224,26 @@ def table(
     right: Sequence[int] = (),
     opened: int | None = None,
     cls: str = "",
+    repeats: bool = False,
 ) -> Html:
     """A table; `right` are the columns of numbers, `opened` is the place of a row that is open.
+
+    With `repeats` each cell has the name of its column, for a phone that shows rows as cards.
 
     Wide ones scroll inside their card.
     """
     body = [
         el(
             "tr",
-            *(el("td", cell, cls="r" if at in right else None) for at, cell in enumerate(row)),
+            *(
+                el(
+                    "td",
+                    cell,
+                    cls="r" if at in right else None,
+                    data_head=heads[at] if repeats and not isinstance(heads[at], Html) else None,
+                )
+                for at, cell in enumerate(row)
+            ),
             cls="sel" if place == opened else None,
         )
         for place, row in enumerate(rows)

@@ -1,11 +1,13 @@
 """The models of the server as the pages work with them: catalog, states, trials and devices."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from evalui.access import Owned, Person, may
+from evalui.access import LOCAL_PERSON, Owned, Person, may
+from evalui.accounts.audit import record
+from evalui.accounts.teams import read_teams
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry, traits_of
@@ -20,8 +22,8 @@ from evalui.models.catalog import (
 )
 from evalui.models.endpoint.http.addresses import is_loopback
 from evalui.models.memory_estimate import Footprint, footprint
+from evalui.models.new_model import InvalidModelForm, NewModelForm
 from evalui.models.user_catalog import (
-    NewModelForm,
     add_model,
     additions_path,
     change_model,
@@ -121,16 +123,32 @@ def group_of(entry: ModelEntry) -> ModelGroup:
 
 
 class ModelsService:
-    """One per server; safe to share between threads."""
+    """One per server; safe to share between threads. `person` is who sends the request."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        person: Callable[[], Person] = lambda: LOCAL_PERSON,
+    ) -> None:
+        self._person = person
         self._settings = settings
         self._database = database
         self._additions = additions_path(settings.database)
 
-    def catalog(self) -> dict[str, ModelEntry]:
+    def all_models(self) -> dict[str, ModelEntry]:
         """All models by name, read anew, so that the administrator need not restart the server."""
-        return read_models(self._settings.models, self._additions)
+        settings = self._settings
+        return read_models(settings.models, self._additions, settings.endpoint_hosts)
+
+    def catalog(self) -> dict[str, ModelEntry]:
+        """Those of them that the person may see and use."""
+        person = self._person()
+        return {
+            name: entry
+            for name, entry in self.all_models().items()
+            if may(person, "see", entry.owned)
+        }
 
     def catalog_stamp(self) -> tuple[tuple[int, int, int] | None, ...]:
         """Another value whenever one of the files that `catalog` reads was written."""
@@ -166,49 +184,107 @@ class ModelsService:
         """Ask the model's endpoint now; raises `UnknownName` if there is none of that name."""
         probe_again(self._entry(name))
 
-    def added(self) -> frozenset[str]:
-        """The names of the models added on the page."""
-        return frozenset(read_added(self._additions))
+    def added(self) -> dict[str, ModelEntry]:
+        """The models added on the page that the person may see and use, by name."""
+        person, added = self._person(), read_added(self._additions, self._settings.endpoint_hosts)
+        return {name: each for name, each in added.items() if may(person, "see", each.owned)}
+
+    def changeable(self) -> frozenset[str]:
+        """The names of those that are the person's own; to an administrator of all."""
+        person = self._person()
+        return frozenset(n for n, each in self.added().items() if may(person, "change", each.owned))
 
     def shadowed(self) -> frozenset[str]:
         """Those of them whose name models.toml has taken since, so that they are not used."""
-        return self.added() & read_catalog(self._settings.models).keys()
+        return self.changeable() & read_catalog(self._settings.models).keys()
+
+    def teams_for(self, entry: ModelEntry | None = None) -> list[str] | None:
+        """The teams that the person may let use their models, or that use this one already.
+
+        None where there are no accounts.
+        """
+        if self._settings.auth == "token":
+            return None
+        person = self._person()
+        known = {team.name for team in read_teams(self._database)}
+        own = known if person.role == "admin" else person.teams
+        return sorted(known & (own | set(entry.teams if entry else ())))
 
     # Adding and removing
 
     @property
     def may_edit(self) -> bool:
-        """Whether the page may change the catalog: allowed by the administrator, else only where
-        nobody but this machine can reach the page.
+        """Whether the person may change the catalog: with accounts if their role allows it, else if
+        the administrator does, else only where nobody but this machine can reach the page.
         """
         if self._settings.read_only:
             return False
+        if self._settings.auth != "token":
+            return self._settings.edit_models is not False and may(self._person(), "add_models")
         allowed, host = self._settings.edit_models, self._settings.host
         if allowed is not None:
             return allowed
         return is_loopback(host) and not self._settings.allowed_hosts
 
     def add(self, wanted: NewModelForm) -> ModelEntry:
-        """Add a model; raises `ModelError` if it is wrong or nobody may."""
+        """Add a model of the person's; raises `ModelError` if it is wrong or they may not."""
         self._check_may_edit()
-        return add_model(self._additions, wanted, catalog=self._settings.models)
+        if self._settings.auth != "token":
+            wanted = replace(wanted, owner=self._person().name)
+        self._check_rights(wanted, None)
+        settings, hosts = self._settings, self._settings.endpoint_hosts
+        entry = add_model(self._additions, wanted, catalog=settings.models, hosts=hosts)
+        self._record("add-model", entry)
+        return entry
 
     def added_entry(self, name: str) -> ModelEntry:
-        """The added model of that name; raises `ModelError` if none was added under it."""
-        added = read_added(self._additions)
-        if name not in added:
+        """The added model of that name, to change it.
+
+        Raises:
+            ModelError: none was added under it that the person may see, or it is another's.
+        """
+        entry = self.added().get(name)
+        if entry is None:
             raise ModelError("model-not-added", name=name)
-        return added[name]
+        if not may(self._person(), "change", entry.owned):
+            raise ModelError("model-of-another", name=name, owner=entry.owner)
+        return entry
 
     def change(self, wanted: NewModelForm) -> ModelEntry:
-        """Change an added model; raises `ModelError` if it is wrong or nobody may."""
+        """Change an added model; raises `ModelError` if it is wrong or they may not."""
         self._check_may_edit()
-        return change_model(self._additions, wanted)
+        self._check_rights(wanted, self.added_entry(wanted.name))
+        entry = change_model(self._additions, wanted, hosts=self._settings.endpoint_hosts)
+        self._record("change-model", entry)
+        return entry
 
     def remove(self, name: str) -> None:
-        """Take an added model out again; raises `ModelError` if it was not added here."""
+        """Take an added model out again; raises as `added_entry` does."""
         self._check_may_edit()
+        entry = self.added_entry(name)
         remove_model(self._additions, name)
+        self._record("remove-model", entry)
+
+    def _check_rights(self, wanted: NewModelForm, before: ModelEntry | None) -> None:
+        """Raise `InvalidModelForm` for what the person may not decide of a model."""
+        teams = self.teams_for(before)
+        if teams is None or self._person().role == "admin":
+            return
+        variable = before.options.get("api_key_env", "") if before else ""
+        # It would send a key of the server to an address of the person's choosing.
+        if wanted.key_variable and (
+            before is None
+            or (wanted.key_variable, wanted.address) != (variable, before.options.get("base_url"))
+        ):
+            raise InvalidModelForm({"key_variable": sentence("error.key-variable-administrators")})
+        if unknown := [team for team in wanted.teams if team not in teams]:
+            raise InvalidModelForm({"teams": sentence("error.no-team", name=unknown[0])})
+
+    def _record(self, deed: str, entry: ModelEntry) -> None:
+        """Keep in the audit log what was done, on a server with accounts."""
+        if self._settings.auth != "token":
+            address = str(entry.options.get("base_url", ""))
+            record(self._database, self._person(), deed, f"model {entry.name}", address=address)
 
     def _check_may_edit(self) -> None:
         if not self.may_edit:

@@ -34,6 +34,12 @@ def run_label(t: Messages, row: RunRow) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def owned_label(t: Messages, row: RunRow, person: str) -> str:
+    """The same, and before it whose run it is, if not the person's."""
+    whose = t("teams.whose", name=row.owner) if row.owner != person else ""
+    return " · ".join(filter(None, (whose, run_label(t, row))))
+
+
 def settings_label(t: Messages, row: RunRow) -> list[str]:
     """How the models were asked, where it is not as usual; files and judges have their own page."""
     try:

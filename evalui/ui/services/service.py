@@ -114,7 +114,7 @@ class AppService:
     def __init__(self, settings: Settings, database: Database) -> None:
         self.settings = settings
         self.database = database
-        self.models = ModelsService(settings, database)
+        self.models = ModelsService(settings, database, lambda: self.person)
         self.voting_pairs = VotingPairsCache(database)
         self.voter_pairs = VoterPairs(database, self.voting_pairs)
         self.uploads = UploadStore(
@@ -217,7 +217,7 @@ class AppService:
         return len(bundle.load([OPEN_SAMPLE]).dataset.samples) if OPEN_SAMPLE.exists() else 0
 
     def catalog(self) -> dict[str, ModelEntry]:
-        """The models of the server, those added on the page last."""
+        """The models that the person may use, those added on the page last."""
         return self.models.catalog()
 
     def states(self) -> list[ModelState]:
@@ -226,11 +226,12 @@ class AppService:
 
     def baselines(self) -> frozenset[str]:
         """The scripted models, which are drawn grey and never ranked."""
-        return frozenset(entry.name for entry in self.catalog().values() if entry.baseline)
+        return frozenset(e.name for e in self.models.all_models().values() if e.baseline)
 
     def scripted(self) -> frozenset[str]:
         """The models that follow a rule; a judge among them is marked as one."""
-        return frozenset(e.name for e in self.catalog().values() if traits_of(e).rule_based)
+        models = self.models.all_models().values()
+        return frozenset(entry.name for entry in models if traits_of(entry).rule_based)
 
     def plan(self, run_form: RunForm) -> PlannedRun:
         """What the form would start.
@@ -326,7 +327,7 @@ class AppService:
         """The figures of a run, its cells in order; kept until the run changes."""
         report = self._report(run_id, self.run(run_id).revision)
         # Computed anew each time: prices may have changed since the figures were worked out.
-        spent = usage.model_usages(self.database, run_id, self.catalog())
+        spent = usage.model_usages(self.database, run_id, self.models.all_models())
         return replace(report, expenses=tuple(spent)).in_language(language)
 
     def result(self, row: CellRow) -> CellResult:

@@ -28,6 +28,7 @@ _SHEETS = (
     "css/annotate.css",
     "css/compare.css",
     "css/models.css",
+    "css/admin.css",
     "css/evaluate.css",
     "css/shell.css",
 )

@@ -11,8 +11,8 @@ from evalui.accounts.guests import LONGEST_DAYS, admit_guest, person_of_guest, r
 from evalui.errors import AccountError
 from evalui.messages import Messages, messages
 from evalui.report.html import Child, div, el, span
-from evalui.report.icons import icon
-from evalui.ui.components.widgets import LOGO, card, field, language_links, theme_button
+from evalui.report.icons import LOGO, icon
+from evalui.ui.components.widgets import card, field, language_links, theme_button
 from evalui.ui.services.service import AppService
 from evalui.ui.web.documents import plain_document
 from evalui.ui.web.doors.guests import guest_cookie

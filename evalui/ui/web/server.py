@@ -15,6 +15,7 @@ from starlette.datastructures import UploadFile
 from starlette.types import ASGIApp
 
 from evalui import __version__
+from evalui.accounts.notes.sending import NoticeSender
 from evalui.api.application import PREFIX, create_api
 from evalui.errors import DataError, EvaluiError, StoreError
 from evalui.logs import configure_log
@@ -31,6 +32,7 @@ from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
+from evalui.ui.web.account import add_account_page
 from evalui.ui.web.address import own_folder
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
@@ -41,6 +43,7 @@ from evalui.ui.web.guest_pages import add_guest_pages
 from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
 from evalui.ui.web.middleware import plain_page, status_of
 from evalui.ui.web.monitoring import Monitoring
+from evalui.ui.web.shared_pages import add_shared_pages
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
@@ -94,13 +97,18 @@ def create_app(settings: Settings) -> ASGIApp:
         loading_s=settings.loading_s,
     )
 
+    notices = NoticeSender(database, settings)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         workers.start()
+        if not settings.read_only:
+            notices.start()
         attachment.start(shells)
         with Upkeep(settings, database).running():
             yield
         await attachment.close()
+        notices.stop()
         workers.stop()
         database.close()
 
@@ -120,7 +128,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
-    return guarded(app, settings, monitoring, database)
+    return guarded(app, settings, monitoring)
 
 
 def _page(language: Language, documents: WatchedDocuments) -> Route:
@@ -159,6 +167,8 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.post("/upload")(_upload(service))
     add_downloads(app, service)
     add_guest_pages(app, service)
+    add_shared_pages(app, service)
+    add_account_page(app, service)
     app.get("/healthz")(_health(service))
     app.add_exception_handler(EvaluiError, _problem(service))
 

@@ -13,3 +13,8 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened = Database(tmp_path / "evalui.sqlite")
     yield opened
     opened.close()
+
+
+@pytest.fixture(autouse=True)
+def cheap(request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue("cheap_passwords")

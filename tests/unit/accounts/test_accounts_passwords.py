@@ -8,6 +8,11 @@ from evalui.accounts.passwords import check_password, hash_password, is_password
 from evalui.errors import AccountError
 
 
+@pytest.fixture(autouse=True)
+def cheap() -> None:
+    """Here they cost what they cost."""
+
+
 def test_a_password_matches_its_hash_alone():
     stored = hash_password("correct horse")
     assert stored.startswith("$argon2id$")

@@ -165,6 +165,7 @@ def test_a_run_is_stopped_resumed_and_deleted(
         ("GET", "/votes", None),
         ("GET", "/ballot", None),
         ("POST", "/votes", {"pair": "x", "choice": "a"}),
+        ("PUT", "/voters", {"people": ["x"]}),
     ],
 )
 def test_nobody_reaches_a_run_of_another_person(
@@ -257,10 +258,28 @@ def test_votes_are_cast_on_ballots_without_names(
     gone = api.post(f"/runs/{run}/votes", json={**sent, "pair": "x"})
     assert (gone.status_code, gone.json()["key"]) == (409, "pair-gone")
     assert api.post(f"/runs/{run}/votes", json={**sent, "choice": "c"}).status_code == 422
-    assert api.put(f"/runs/{run}/voters", json={"people": ["ann"]}).status_code == 204
-    assert api.get(f"/runs/{run}/ballot").json()["pair"] == ""  # the pairs are another's now
-    few = api.put(f"/runs/{run}/voters", json={"people": ["ann"], "overlap": 2})
-    assert (few.status_code, few.json()["key"]) == (422, "plan-overlap")
+
+
+def test_who_is_not_named_votes_on_no_pair(
+    api: TestClient, desk: AppService, send: Callable[..., str]
+) -> None:
+    upload = send(OPEN, "qa.jsonl")
+    spec = {"version": 2, "datasets": [{"upload": upload}], "models": ["biased", "always-A"]}
+    run = api.post("/runs", json={**spec, "mode": "question_answer"}).json()["id"]
+    Worker(desk.database, desk.catalog).run_once()
+    pair = api.get(f"/runs/{run}/ballot").json()["pair"]
+    named = {"people": ["ann", "ben"], "overlap": 2}
+    assert api.put(f"/runs/{run}/voters", json=named).status_code == 204
+    for answer in (
+        api.get(f"/runs/{run}/ballot"),
+        api.post(f"/runs/{run}/votes", json={"pair": pair, "choice": "a"}),
+    ):
+        assert (answer.status_code, answer.json()["key"]) == (403, "not-assigned")
+    assert api.get(f"/runs/{run}/votes").text == ""
+    refused = api.put(f"/runs/{run}/voters", json={"people": ["ann"], "overlap": 2})
+    assert (refused.status_code, refused.json()["key"]) == (422, "plan-overlap")
+    assert api.put(f"/runs/{run}/voters", json={"people": []}).status_code == 204
+    assert api.get(f"/runs/{run}/ballot").json()["pair"] == pair
 
 
 def test_rights_of_a_team_are_stated_by_the_owner(

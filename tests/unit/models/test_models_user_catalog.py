@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from evalui.access import Person, may
 from evalui.errors import ModelError, StoreError
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.user_catalog import (
@@ -13,6 +14,7 @@ from evalui.models.user_catalog import (
     add_model,
     additions_path,
     change_model,
+    hand_over_models,
     has_key,
     read_added,
     read_models,
@@ -334,3 +336,52 @@ def test_only_what_was_added_can_be_changed(catalog: Path, additions: Path):
     assert catalog.is_file()
     with pytest.raises(ModelError, match="not added on this page"):
         change_model(additions, replace(ENDPOINT, name="mine"))
+
+
+def test_a_model_belongs_to_who_added_it_and_to_the_teams_they_name(catalog: Path, additions: Path):
+    shared = replace(FOLDER, owner="ann", everyone=False, teams=("red",))
+    entry = add_model(additions, shared, catalog=catalog)
+    assert read_added(additions) == {"late": entry}
+    ann, red, other = Person("ann"), Person("bob", teams=frozenset({"red"})), Person("eve")
+    assert [may(who, "see", entry.owned) for who in (ann, red, other)] == [True, True, False]
+    # Another form keeps the owner and decides anew who may use it.
+    changed = change_model(additions, replace(FOLDER, owner="eve"))
+    assert (changed.owner, changed.everyone, changed.teams) == ("ann", True, [])
+
+
+def test_the_administrators_models_are_everybodys(catalog: Path, additions: Path):
+    entry = read_models(catalog, additions)["mine"]
+    assert may(Person("eve"), "see", entry.owned)
+    assert not may(Person("eve", "operator"), "change", entry.owned)
+
+
+@pytest.mark.parametrize(
+    ("heir", "left"), [("bob", {"late": "bob", "far": "eve"}), (None, {"far": "eve"})]
+)
+def test_models_of_a_person_are_handed_over_or_removed_with_their_keys(
+    catalog: Path, additions: Path, heir: str | None, left: dict[str, str]
+):
+    keyed = replace(ENDPOINT, name="late", owner="ann", key="sk-secret")
+    add_model(additions, keyed, catalog=catalog)
+    add_model(additions, replace(ENDPOINT, owner="eve"), catalog=catalog)
+    hand_over_models(additions, "ann", heir)
+    assert {name: entry.owner for name, entry in read_added(additions).items()} == left
+    kept = json.loads((additions.parent / "model-keys.json").read_text())
+    assert list(kept) == (["late"] if heir else [])
+
+
+def test_an_added_model_may_only_be_where_the_administrator_allows(catalog: Path, additions: Path):
+    hosts = ["model.lab"]
+    with pytest.raises(InvalidModelForm) as caught:
+        add_model(additions, ENDPOINT, catalog=catalog, hosts=hosts)
+    assert "EVALUI_ENDPOINT_HOSTS" in caught.value.faults["address"]
+    add_model(additions, ENDPOINT, catalog=catalog)  # before they were decided
+    with pytest.raises(ModelError, match="EVALUI_ENDPOINT_HOSTS"):
+        read_endpoint(read_models(catalog, additions, hosts)["far"])
+
+
+def test_the_administrators_own_endpoints_are_anywhere(catalog: Path, additions: Path):
+    catalog.write_text(
+        '[own]\nbackend = "openai"\npath = "m"\noptions = { base_url = "http://127.0.0.1:1/v1" }\n'
+    )
+    assert read_endpoint(read_models(catalog, additions, ["model.lab"])["own"]).allowed_hosts == ()

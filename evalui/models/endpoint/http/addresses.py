@@ -7,7 +7,8 @@ and private addresses are not: that is where people run their models.
 
 import ipaddress
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -72,11 +73,20 @@ def may_hold_secret(url: str) -> bool:
     return any(mark in url for mark in _SECRET_MARKERS)
 
 
-def check_url(url: str) -> None:
-    """Raise `ModelError` if the host of a URL is written as an address that is refused."""
+def check_url(url: str, allowed: Sequence[str] = (), *, resolved_later: bool = True) -> None:
+    """Check the host of a URL as far as it can be without resolving it.
+
+    `allowed` is as in `check_address`. A name that is not among them may be in one of their
+    networks: with `resolved_later` that is left to `check_address`.
+
+    Raises:
+        ModelError: the host is refused.
+    """
     host = host_of(url)
     if address := literal_ip(host):
-        check_address(host, address)
+        check_address(host, address, allowed)
+    elif not _is_allowed(host, None, allowed) and not (resolved_later and _networks(allowed)):
+        raise ModelError("endpoint-host-not-allowed", host=host)
 
 
 def literal_ip(host: str) -> str:
@@ -95,9 +105,13 @@ def literal_ip(host: str) -> str:
         return ""
 
 
-def check_address(host: str, address: str) -> None:
-    """Raise `ModelError` if an IP address is refused; `host` is the name that resolved to it."""
-    kind = _refusal_reason(ipaddress.ip_address(address))
+def check_address(host: str, address: str, allowed: Sequence[str] = ()) -> None:
+    """Raise `ModelError` if an IP address is refused; `host` is the name that resolved to it.
+
+    `allowed` are names of hosts, which may resolve to anything else, and networks; () allows all.
+    """
+    parsed = ipaddress.ip_address(address)
+    kind = _refusal_reason(parsed)
     if kind is not None:
         raise ModelError(
             "endpoint-refused-address",
@@ -105,6 +119,28 @@ def check_address(host: str, address: str) -> None:
             address=address,
             kind=kind,
         )
+    if not _is_allowed(host, parsed, allowed):
+        raise ModelError("endpoint-host-not-allowed", host=host)
+
+
+def _is_allowed(host: str, address: _Address | None, allowed: Sequence[str]) -> bool:
+    if not allowed:
+        return True
+    if host.rstrip(".").casefold() in {shown_host(each).rstrip(".").casefold() for each in allowed}:
+        return True
+    if isinstance(address, ipaddress.IPv6Address):
+        address = address.ipv4_mapped or address
+    return address is not None and any(
+        address in network for network in _networks(allowed) if network.version == address.version
+    )
+
+
+def _networks(allowed: Sequence[str]) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = []
+    for each in allowed:
+        with suppress(ValueError):  # the name of a host
+            networks.append(ipaddress.ip_network(each, strict=False))
+    return networks
 
 
 def _refusal_reason(address: _Address) -> Sentence | None:

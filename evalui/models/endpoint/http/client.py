@@ -7,7 +7,7 @@ import datetime
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote, urljoin, urlsplit
@@ -96,9 +96,19 @@ class HttpServer:
     """One base URL. Paths beginning with a slash are at the server's root, others below the URL.
 
     A request fails after `timeout_s` seconds without a byte, and after `total_s` in any case.
+    `allowed_hosts` are as in `connection_pool`.
     """
 
-    def __init__(self, url: str, *, key: str, timeout_s: float, total_s: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str,
+        timeout_s: float,
+        total_s: float,
+        allowed_hosts: Sequence[str] = (),
+    ) -> None:
+        self._allowed_hosts = allowed_hosts
         self.url = url
         self._key = key
         self._timeout_s = timeout_s
@@ -270,7 +280,7 @@ class HttpServer:
             if self._pool is None:
                 from evalui.models.endpoint.http.connection import connection_pool
 
-                self._pool = connection_pool(self.url, self._total_s)
+                self._pool = connection_pool(self.url, self._total_s, allowed=self._allowed_hosts)
             return self._pool
 
     def _target(self, path: str) -> "httpcore.URL":

@@ -15,7 +15,13 @@ from urllib.parse import unquote, urlsplit
 import httpcore
 
 from evalui.errors import ModelError
-from evalui.models.endpoint.http.addresses import check_address, host_of, is_loopback, literal_ip
+from evalui.models.endpoint.http.addresses import (
+    check_address,
+    check_url,
+    host_of,
+    is_loopback,
+    literal_ip,
+)
 
 Resolve = Callable[[str, int], Sequence[str]]
 Clock = Callable[[], float]
@@ -40,15 +46,22 @@ def resolve_host(host: str, port: int) -> list[str]:
 
 
 def connection_pool(
-    url: str, total_s: float, *, resolve: Resolve = resolve_host, clock: Clock = time.monotonic
+    url: str,
+    total_s: float,
+    *,
+    allowed: Sequence[str] = (),
+    resolve: Resolve = resolve_host,
+    clock: Clock = time.monotonic,
 ) -> httpcore.ConnectionPool:
     """Connections for requests to a URL, over the proxy that the environment names for it.
 
     Where there is a proxy, it is the proxy that resolves names, so only addresses that are
     written as such can be refused: this is done where the URL is read.
 
+    Where `allowed` hosts are stated, a proxy is used for those of their names alone.
+
     Raises:
-        ModelError: the proxy is of a kind that cannot be used.
+        ModelError: the proxy is of a kind that cannot be used, or the host is not allowed.
     """
     # Once for all connections: to load the certificates takes longer than a request.
     context = httpcore.default_ssl_context() if url.startswith("https:") else None
@@ -58,8 +71,9 @@ def connection_pool(
             ssl_context=context,
             max_connections=_MAX_CONNECTIONS,
             keepalive_expiry=_KEEPALIVE_S,
-            network_backend=CheckedNetworkBackend(total_s, resolve, clock),
+            network_backend=CheckedNetworkBackend(total_s, resolve, clock, allowed),
         )
+    check_url(url, allowed, resolved_later=False)
     parts = urlsplit(proxy)
     user = (unquote(parts.username or ""), unquote(parts.password or ""))
     place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
@@ -102,13 +116,18 @@ def proxy_for(url: str) -> str:
 class CheckedNetworkBackend(httpcore.NetworkBackend):
     """Opens connections whose exchanges last `total_s` seconds at most.
 
-    `resolve` gives the addresses of a host, each of which is checked; None leaves both to the
-    system, for a proxy of the administrator's.
+    `resolve` gives the addresses of a host, each of which is checked, also against what is
+    `allowed`; None leaves both to the system, for a proxy of the administrator's.
     """
 
     def __init__(
-        self, total_s: float, resolve: Resolve | None = resolve_host, clock: Clock = time.monotonic
+        self,
+        total_s: float,
+        resolve: Resolve | None = resolve_host,
+        clock: Clock = time.monotonic,
+        allowed: Sequence[str] = (),
     ) -> None:
+        self._allowed = allowed
         self._total_s = total_s
         self._resolve = resolve
         self._clock = clock
@@ -148,7 +167,7 @@ class CheckedNetworkBackend(httpcore.NetworkBackend):
         refused: list[ModelError] = []
         for address in self._resolve(host, port):
             try:
-                check_address(host, address)
+                check_address(host, address, self._allowed)
             except ModelError as error:
                 # A machine in one's own network may have a link-local address beside its usual.
                 refused.append(error)

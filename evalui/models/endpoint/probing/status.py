@@ -187,6 +187,7 @@ class EndpointStatus:
             key=endpoint.key,
             timeout_s=min(_TIMEOUT_S, endpoint.timeout_s),
             total_s=min(_TOTAL_S, endpoint.total_timeout_s),
+            allowed_hosts=endpoint.allowed_hosts,
         )
         capabilities, reason, wrong, busy_s = None, "", False, 0.0
         try:

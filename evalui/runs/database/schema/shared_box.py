@@ -124,7 +124,8 @@ _LINKS = (
         csv BLOB NOT NULL
     ) STRICT, WITHOUT ROWID
     """,
-    # A note to a person that a run of theirs has ended.
+    # A note to a person that a run of theirs has ended. It is `sent` when their webhook and
+    # their mail have it, or `tries` are used up; the next is `due` then.
     """
     CREATE TABLE notice (
         id INTEGER PRIMARY KEY,
@@ -134,10 +135,23 @@ _LINKS = (
         state TEXT NOT NULL,
         created REAL NOT NULL,
         seen REAL,
-        sent REAL
+        sent REAL,
+        tries INTEGER NOT NULL DEFAULT 0,
+        due REAL NOT NULL DEFAULT 0,
+        mailed INTEGER NOT NULL DEFAULT 0,
+        posted INTEGER NOT NULL DEFAULT 0
     ) STRICT
     """,
     "CREATE INDEX notice_by_person ON notice (person, seen)",
+    "CREATE INDEX notice_by_sent ON notice (sent, due)",
+    # In the transaction that ends the run; one that its owner stops needs no note.
+    """
+    CREATE TRIGGER run_end_noticed AFTER UPDATE OF state ON run
+    WHEN NEW.state IN ('done', 'failed') AND OLD.state != NEW.state BEGIN
+        INSERT INTO notice (person, run, name, state, created)
+        VALUES (NEW.owner, NEW.id, NEW.name, NEW.state, coalesce(NEW.finished, 0));
+    END
+    """,
 )
 
 _ANNOTATION = (

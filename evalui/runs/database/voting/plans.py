@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from evalui.errors import SpecError
+from evalui.errors import NotAllowed, SpecError
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import bump_revision
 from evalui.runs.database.runs import read_run
@@ -41,10 +41,19 @@ class VoterPairs:
             return pairs
         return {key: pair for key, pair in pairs.items() if person in assigned.get(key, ())}
 
+    def to_vote_on(self, run_id: str, person: str) -> VotingPairs:
+        """The same for somebody who votes; raises `NotAllowed` if others are named."""
+        pairs = self.of_voter(run_id, person)
+        if not pairs and self._pairs.of_run(run_id):
+            raise NotAllowed("not-assigned")
+        return pairs
+
     def assignment(self, run_id: str) -> Assignment | None:
         """The people of each pair, None without a plan."""
         plan = read_plan(self._database, run_id)
-        return plan and self._assigned(run_id, plan, count_answers(self._database, run_id))
+        if plan is None:
+            return None
+        return self._assigned(run_id, plan, count_answers(self._database, run_id))
 
     def _assign(self, run_id: str, plan: VotingPlan, answers: int) -> Assignment:
         del answers  # part of the key: more answers, more pairs

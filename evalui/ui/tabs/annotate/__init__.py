@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from evalui.accounts.guests import GUEST
-from evalui.errors import EvaluiError, NotAllowed
+from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join
 from evalui.runs.database.records import RunRow
@@ -185,9 +185,7 @@ class AnnotateTab:
             raise ClientStateError
         seconds = _seconds(act.value("spent"))
         mark = VoteInput(act.value("pair"), choice, act.value("comment"), seconds)
-        pairs = self.service.voter_pairs.of_voter(run.id, voter)
-        if not pairs:
-            raise NotAllowed("not-assigned")
+        pairs = self.service.voter_pairs.to_vote_on(run.id, voter)
         cast_vote(self.service.database, run.id, voter, mark, pairs=pairs)
 
     def _agreement(self, run: RunRow, voter: Voter, progress: VotingProgress) -> str | None:

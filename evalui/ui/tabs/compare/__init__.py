@@ -4,7 +4,7 @@ Its whole state is an address: the cells, the measure, the pair, and the questio
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
@@ -16,11 +16,12 @@ from evalui.report.render.page import render_blocks
 from evalui.runs.kept_summaries import find_summary
 from evalui.runs.spec import OPEN
 from evalui.scoring.cell_summary import pair_summary
-from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.form import PANEL, Form, field_value, field_values
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, copy_button, note, page_head, select
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
+from evalui.ui.sharing.links import SHARE, FrozenContent, chosen_days, make_link, share_panel
 from evalui.ui.tabs.compare.query import CompareQuery, read_query
 from evalui.ui.tabs.compare.question import PairView, contender_name
 from evalui.ui.tabs.compare.questions import question_list_card
@@ -38,6 +39,7 @@ from evalui.ui.tabs.compare.selection import (
     read_ids,
 )
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
+from evalui.ui.tabs.results.sharing import withdraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +75,60 @@ class CompareTab:
         choice = _Choice(offered, ticked, field_value(form, "find_run"), "ticked" in form)
         if len(able) < 2:
             return self._choice_page(query, choice, problem, refused)
-        return self._comparison_page(query, able, refused, choice)
+        return self._comparison_page(query, able, refused, choice, form)
 
     def act(self, action: Action) -> Html:
         """The page after a tick, a search in the list of runs, or another measure or pair."""
+        if action.do in ("share", "withdraw"):
+            self._share(action)
+            return self.render(action.form)
         form = dict(action.form)
         if action.value("name") not in ("ticked", "find_run"):
             form = {name: value for name, value in form.items() if name not in ("page", "q")}
             form.pop("ticked", None)
         return self.render(form)
+
+    def _share(self, action: Action) -> None:
+        """Freeze the comparison of the address, or end one of its links.
+
+        Raises:
+            AccountError: there is no such link, or no such days.
+            NotAllowed: the person may not change each of its runs.
+        """
+        query, able = self._compared(action.form)
+        for run_id in dict.fromkeys(each.contender.run for each in able):
+            self.service.require("change", run_id)
+        if action.do == "withdraw":
+            withdraw(self.service, action.value("link"), _shared_address(query))
+        elif len(able) > 1:
+            owner = self.service.run(able[0].contender.run).owner
+            make_link(
+                self.service,
+                title=able[0].row.cell.dataset,
+                address=_shared_address(query),
+                owner=owner,
+                days=chosen_days(action.form),
+                content=lambda t: self._frozen(t, query, able),
+            )
+
+    def _compared(self, form: Form) -> tuple[CompareQuery, tuple[ComparedCell, ...]]:
+        """What an address compares, as it is written."""
+        query, offered = read_query(form), self.comparable_runs.all()
+        ids = read_ids(query.cells) or self._cells_of_run(offered, query.run)[0]
+        able, _ = self._split_comparable(offered, ids)
+        if len(able) < 2:
+            return query, ()
+        compared = self._compare(able, query.measure)
+        return query.of(compared, compared.pair(query.pair)), able
+
+    def _frozen(
+        self, t: Messages, query: CompareQuery, able: tuple[ComparedCell, ...]
+    ) -> FrozenContent:
+        compared = self._compare(able, query.measure)
+        pair = compared.pair(query.pair)
+        blocks = comparison_blocks(t, compared, pair, notes=notes_on(t, able, ()))
+        signatures = _signatures(able).texts
+        return FrozenContent(_facts(t, able, compared), blocks, ("compared",), signatures)
 
     def _split_comparable(
         self, offered: Sequence[ComparableRun], ids: Sequence[int]
@@ -125,6 +172,7 @@ class CompareTab:
         able: tuple[ComparedCell, ...],
         refused: Sequence[Incompatibility],
         choice: _Choice,
+        form: Form,
     ) -> Html:
         t, compared = self.t, self._compare(able, query.measure)
         pair = compared.pair(query.pair)
@@ -145,6 +193,7 @@ class CompareTab:
         )
         return div(
             self._run_line(query, able, compared),
+            self._panel(query, able, form),
             render_blocks(blocks),
             question_list_card(
                 PairView(t, self.service.database, compared, pair, query, _models(able))
@@ -154,7 +203,7 @@ class CompareTab:
             el("section", others, cls="disc"),
             render_blocks([_signatures(able)]),
             cls="compare",
-            data_address=query.address,
+            data_address=query.address + (f"&{PANEL}={SHARE}" if field_value(form, PANEL) else ""),
         )
 
     def _run_line(
@@ -163,21 +212,38 @@ class CompareTab:
         """What is compared by which measure, and its address to copy."""
         t, first = self.t, able[0].row
         runs = {each.contender.run: each.contender.run_name for each in able}
-        facts = t(
-            "compare.facts", questions=f"{len(compared.samples):,}", mode=mode_label(t, first)
-        )
         words = {name: t(f"compare.measure_of.{name}") for name in compared.measures}
         chosen = select("measure", words, compared.measure, aria_label=t("compare.measure"))
-        copy = copy_button(t, f"?{query.address}")
+        share = self._share_button(query, able)
         several = len(runs) > 1
         return div(
             el("b", first.cell.dataset),
-            span(facts, cls="meta"),
+            span(_facts(t, able, compared), cls="meta"),
             None if several else _run_link(able[0].contender),
             span(*(_contender(each.contender, several) for each in able), cls="compare-who"),
-            div(div(chosen, cls="field") if len(words) > 1 else None, copy, cls="acts"),
+            div(div(chosen, cls="field") if len(words) > 1 else None, share, cls="acts"),
             cls="runline",
         )
+
+    def _may_share(self, able: Sequence[ComparedCell]) -> bool:
+        service = self.service
+        runs = dict.fromkeys(each.contender.run for each in able)
+        own = all("change" in service.deeds(service.run(each)) for each in runs)
+        return own and not service.settings.read_only
+
+    def _share_button(self, query: CompareQuery, able: Sequence[ComparedCell]) -> Html:
+        """The way to the panel; who may not change the runs copies the address."""
+        if not self._may_share(able):
+            return copy_button(self.t, f"?{query.address}")
+        href = f"?{query.address}&{PANEL}={SHARE}"
+        return el("a", self.t("share.button"), href=href, cls="btn pri")
+
+    def _panel(self, query: CompareQuery, able: Sequence[ComparedCell], form: Form) -> Html | None:
+        if not field_value(form, PANEL) or not self._may_share(able):
+            return None
+        here = f"?{query.address}"
+        address = _shared_address(query)
+        return share_panel(self.service, self.t, form, address=address, close=here, here=here)
 
     def _choice_page(
         self,
@@ -213,6 +279,16 @@ def _models(able: Sequence[ComparedCell]) -> dict[str, AnsweringModel]:
         each.contender.id: AnsweringModel(each.row, each.contender.place, each.contender.baseline)
         for each in able
     }
+
+
+def _facts(t: Messages, able: Sequence[ComparedCell], compared: Comparison) -> str:
+    n = f"{len(compared.samples):,}"
+    return t("compare.facts", questions=n, mode=mode_label(t, able[0].row))
+
+
+def _shared_address(query: CompareQuery) -> str:
+    """What links to a comparison are listed under, whichever pair and question is open."""
+    return f"?{replace(query, run='', pair='', only='', page=0, question='').address}"
 
 
 def _contender(contender: Contender, several: bool) -> Html:

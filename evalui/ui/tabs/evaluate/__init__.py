@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el
+from evalui.report.html import Html, div, el, join
 from evalui.types import Dataset
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action, go
@@ -23,6 +23,13 @@ from evalui.ui.services.run_form import (
     write_columns,
 )
 from evalui.ui.services.service import AppService
+from evalui.ui.sharing.datasets import (
+    RIGHTS,
+    TAKE,
+    change_dataset,
+    dataset_rights,
+    team_datasets,
+)
 from evalui.ui.tabs.evaluate.columns_card import ColumnChoice, choose_columns, columns_card
 from evalui.ui.tabs.evaluate.dataset_card import ShownDataset, dataset_card
 from evalui.ui.tabs.evaluate.defaults import kinds_of, with_defaults
@@ -81,12 +88,14 @@ class EvaluateTab:
     def _changed(self, action: Action) -> Form:
         form, upload = dict(action.form), action.value("upload")
         uploads = uploads_of(form)
+        if action.do in (TAKE, *RIGHTS):
+            change_dataset(self.service, action)
         match action.do:
             case "answered" | "forget":
                 return self._answers_changed(action)
-            case "uploaded" | "replaced":
+            case "uploaded" | "replaced" | "take":
                 parts = self.service.parts(upload)
-                uploads = uploads if action.do == "uploaded" else ()
+                uploads = () if action.do == "replaced" else uploads
                 form |= {"uploads": list(dict.fromkeys((*uploads, *parts)))}
                 for part in parts:
                     form |= self._remembered(part)
@@ -212,12 +221,16 @@ class EvaluateTab:
         answers, judge = self._contest(form, models, datasets)
         parts = [
             *(hidden("kinds", kind, many=True) for kind in kinds),
-            div(*(dataset_card(t, each, form) for each in shown), cls="files"),
+            div(*(self._card(each, form) for each in shown), cls="files"),
             models_card(t, models, form, answers),
             modes_card(t, models, form, kinds=kinds),
             judge,
         ]
         return self._laid_out(form, parts, start_plan(self.service, t, form, datasets), problem)
+
+    def _card(self, shown: ShownDataset, form: Form) -> Html:
+        rights = dataset_rights(self.service, self.t, shown.upload)
+        return join(dataset_card(self.t, shown, form), rights)
 
     def _contest(
         self, form: Form, models: Sequence[OfferedModel], datasets: Sequence[Dataset]
@@ -266,7 +279,7 @@ class EvaluateTab:
 
     def _empty(self, form: Form, problem: str) -> Html:
         models = self._in_catalog(field_values(form, "models"))
-        return empty_state(
+        page = empty_state(
             self.t,
             limit_mb=self.service.settings.max_upload_mb,
             questions=self.service.sample_size,
@@ -275,6 +288,7 @@ class EvaluateTab:
             chosen=preselected(self.t, models) if models else Html(""),
             address=urlencode({"tab": "evaluate", "models": models}, doseq=True),
         )
+        return div(page, team_datasets(self.service, self.t))
 
     def _in_catalog(self, models: Sequence[str]) -> list[str]:
         try:

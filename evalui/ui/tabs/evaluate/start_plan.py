@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from evalui.errors import EvaluiError
+from evalui.errors import EvaluiError, SpecError
 from evalui.messages import Messages
 from evalui.modes import MODES
 from evalui.report.html import Html
 from evalui.runs.cells import CellPlan
-from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
 from evalui.runs.fair_queue.place import queue_ahead
 from evalui.types import Dataset
 from evalui.ui.components.form import Form, field_value, field_values
@@ -32,7 +32,7 @@ def start_plan(service: AppService, t: Messages, form: Form, datasets: Sequence[
     except EvaluiError as error:
         hindrance = t.translate(error.sentence)
         return start_card(t, form, names, StartNotes(away, hindrance=hindrance))
-    hindrance = "" if _has_work(planned) else t("cost.nothing")
+    hindrance = _limit_reached(service, t) if _has_work(planned) else t("cost.nothing")
     ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
     return start_card(
         t,
@@ -44,6 +44,15 @@ def start_plan(service: AppService, t: Messages, form: Form, datasets: Sequence[
         rows=cost_rows(t, planned.cost, ahead, _priced(planned)),
         gap=gap_remark(t, _questions(planned)),
     )
+
+
+def _limit_reached(service: AppService, t: Messages) -> str:
+    """Why nothing more can be queued, before somebody tries; "" if it can."""
+    try:
+        check_may_queue(service.database, service.owner, usual_limits(service.settings))
+    except SpecError as error:
+        return t.translate(error.sentence)
+    return ""
 
 
 def _missing(run_form: RunForm, form: Form) -> str:

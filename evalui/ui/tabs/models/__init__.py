@@ -13,7 +13,7 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import base_of
-from evalui.models.user_catalog import InvalidModelForm
+from evalui.models.new_model import InvalidModelForm
 from evalui.report.html import Html, div, el, join
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.components.form import Form, field_value
@@ -80,8 +80,9 @@ class ModelsTab:
 
     def _form(self, form: Form) -> ModelForm:
         """The form of an address; raises `ModelError` if it is to change what was not added."""
-        name = field_value(form, "edit")
-        return ModelForm(self.t, form, self.service.models.added_entry(name) if name else None)
+        service, name = self.service.models, field_value(form, "edit")
+        edited = service.added_entry(name) if name else None
+        return ModelForm(self.t, form, edited, service.teams_for(edited))
 
     def _form_page(
         self, form: ModelForm, problem: str = "", faults: Mapping[str, str] | None = None
@@ -174,7 +175,7 @@ class ModelsTab:
         if looks:
             catalog = service.catalog()
         tests, speeds = service.tests(self.service.owner), service.speeds()
-        added = service.added() - service.shadowed() if looks else frozenset[str]()
+        added = service.changeable() - service.shadowed() if looks else frozenset[str]()
         at = {worker.row.model: worker for worker in workers if worker.visible and worker.row.model}
         return [
             ModelRow(

@@ -1,15 +1,16 @@
 """The form that adds a model or changes an added one, and what its fields say."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import get_args
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.models.base import BACKENDS, ModelEntry, traits_of
 from evalui.models.local import DTYPES
-from evalui.models.user_catalog import ModelSource, NewModelForm, has_key
+from evalui.models.new_model import ModelSource, NewModelForm
+from evalui.models.user_catalog import has_key
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.widgets import alert, button, field, hidden, select, tick, titled
 
 _PLACES: Mapping[str, ModelSource] = {
@@ -21,14 +22,24 @@ _RARE_FIELDS = ("variable", "input_price", "output_price", "max_length")
 
 
 class ModelForm:
-    """The form of one address: of a new model, or of the added model `edited`."""
+    """The form of one address: of a new model, or of the added model `edited`.
 
-    def __init__(self, t: Messages, form: Form, edited: ModelEntry | None = None) -> None:
+    `teams` may be let use it; None where one person has the server.
+    """
+
+    def __init__(
+        self,
+        t: Messages,
+        form: Form,
+        edited: ModelEntry | None = None,
+        teams: Sequence[str] | None = None,
+    ) -> None:
         self.t = t
+        self.teams = teams
         self.edited = edited
         # Before the fields stand on the page, they say what the catalog says.
         started = any(name.startswith("add_") for name in form)
-        self.form = _fields_of(edited) | form if edited and not started else form
+        self.form = form if started else _fields_of(edited) | form
         requested = field_value(self.form, "add_place") or field_value(self.form, "add")
         self.place: ModelSource = _PLACES.get(requested, "endpoint")
 
@@ -59,6 +70,8 @@ class ModelForm:
             input_price=self._value("input_price"),
             output_price=self._value("output_price"),
             max_length=self._value("max_length"),
+            everyone=self.teams is None or self._value("everyone") == "yes",
+            teams=field_values(self.form, "add_teams"),
         )
 
     def card(self, *, problem: str = "", faults: Mapping[str, str] | None = None) -> Html:
@@ -77,6 +90,7 @@ class ModelForm:
             title,
             self._places() if edited is None else hidden("add_place", self.place),
             self._endpoint(wrong) if self.place == "endpoint" else self._local(wrong),
+            None if self.teams is None else self._sharing(self.teams),
             div(alert("bad", problem), cls="gap") if problem else None,
             div(
                 button(t("add.save" if edited else "add.go"), "save", cls="pri", data_once=True),
@@ -168,6 +182,21 @@ class ModelForm:
             return typed
         return div(typed, tick("add_drop_key", "yes", t("add.drop_key"), on=False, many=False))
 
+    def _sharing(self, teams: Sequence[str]) -> Html:
+        """Who may use the model, and the key that was entered for it."""
+        t, chosen = self.t, field_values(self.form, "add_teams")
+        everyone = self._value("everyone") == "yes"
+        return div(
+            el("h3", t("add.who")),
+            tick("add_everyone", "yes", t("add.everyone"), on=everyone, many=False),
+            *(
+                tick("add_teams", team, t("add.team", team=team), on=team in chosen)
+                for team in teams
+            ),
+            div(t("add.who_hint"), cls="meta gap-s"),
+            cls="gap",
+        )
+
     def _chat(self) -> Html:
         words = {"": self.t("set.chat_no"), "yes": self.t("set.chat_yes")}
         # Most endpoints serve conversations, most of them nothing else.
@@ -206,8 +235,10 @@ class ModelForm:
         return field(t(word or f"add.{name}"), control, hint=about)
 
 
-def _fields_of(entry: ModelEntry) -> Form:
+def _fields_of(entry: ModelEntry | None) -> Form:
     """The fields of the form as the catalog has them; a key is none of them."""
+    if entry is None:
+        return {"add_everyone": "yes"}
     remote = traits_of(entry).remote
     place = "endpoint" if remote else "folder" if entry.path.startswith("/") else "hub"
     numbers = {
@@ -224,6 +255,8 @@ def _fields_of(entry: ModelEntry) -> Form:
         "add_chat": "yes" if entry.chat else "",
         "add_address": str(entry.options.get("base_url", "")),
         "add_variable": str(entry.options.get("api_key_env", "")),
+        "add_everyone": "yes" if entry.everyone else "",
+        "add_teams": list(entry.teams),
         **{f"add_{name}": f"{number:.12g}" if number else "" for name, number in numbers.items()},
     }
 

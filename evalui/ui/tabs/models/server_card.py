@@ -103,7 +103,8 @@ def _worker(t: Messages, worker: WorkerView, cluster: ClusterSettings | None) ->
     if not row.is_busy:
         kept = row.model if row.keeps and worker.visible else ""
         model = join(kept, div(t("device.keeps"), cls="meta")) if kept else "–"
-        return [name, status("na", t("device.idle")), model, "–", row.own_device or "–", holds]
+        place = row.own_device or (row.device if kept else "") or "–"
+        return [name, status("na", t("device.idle")), model, "–", place, holds]
     state = status("go", t("device.works"))
     if not worker.visible:
         return [name, state, "–", t("device.others"), row.own_device or "–", holds]

@@ -8,7 +8,6 @@ from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs
-from evalui.runs.spec import JUDGE
 from evalui.runs.upkeep.retention import announced_deletion
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
@@ -20,7 +19,7 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import LIVE_STATES, run_label, settings_label
+from evalui.ui.services.run_labels import LIVE_STATES, owned_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_view import has_duels
 from evalui.ui.tabs.results import (
@@ -65,7 +64,7 @@ class ResultsTab:
         self.t = t
         samples = SamplesView(service, t)
         self.views: Mapping[str, SubView] = {
-            "overview": SubView(overview.render),
+            "overview": SubView(overview.render, overview.act),
             "bias": SubView(bias.render),
             "calibration": SubView(calibration.render),
             "health": SubView(health.render),
@@ -116,7 +115,7 @@ class ResultsTab:
         return div(
             div(
                 el("b", view.run.name),
-                span(" · ".join(self._facts(view)), cls="meta"),
+                span(" · ".join(view.facts(format_time(self.t, view.moment))), cls="meta"),
                 self._subtabs(view, name),
                 cls="runline",
             ),
@@ -134,24 +133,6 @@ class ResultsTab:
         if at is None:
             return None
         return note("warn", self.t("upkeep.deletion", date=format_time(self.t, at)))
-
-    def _facts(self, view: RunView) -> list[str]:
-        """How many questions and models, who judged, when, and unusual settings."""
-        t, run = self.t, view.run
-        cells = view.answering_cells
-        sizes = {cell.dataset_key: cell.questions for cell in cells}
-        models = len({cell.cell.model for cell in cells})
-        moment = format_time(t, run.finished or run.started or run.created)
-        counted = t.count("results.questions", sum(sizes.values()))
-        judges = dict.fromkeys(cell.cell.model for cell in view.cells if cell.cell.mode == JUDGE)
-        judged = [t("setting.judges", names=t("list.comma").join(judges))] if judges else []
-        return [
-            counted,
-            t.count("results.models", models),
-            *judged,
-            moment,
-            *settings_label(t, run),
-        ]
 
     def _subtabs(self, view: RunView, name: str) -> Html:
         current = _WITHIN.get(name, name)
@@ -189,7 +170,7 @@ class ResultsTab:
             [
                 join(
                     el("a", row.name, href=f"?run={row.id}&tab=results"),
-                    div(run_label(t, row), cls="meta"),
+                    div(owned_label(t, row, self.service.owner), cls="meta"),
                 ),
                 status("ok" if row.state == "done" else "na", t(f"runstate.{row.state}")),
                 format_time(t, row.created),

@@ -15,7 +15,7 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Language
-from evalui.ui.services.run_labels import LIVE_STATES, mode_label
+from evalui.ui.services.run_labels import LIVE_STATES, mode_label, settings_label
 from evalui.ui.services.service import AppService
 
 
@@ -52,6 +52,26 @@ class RunView:
         """As `summaries`, of the cells that show their question; of all if none does."""
         shown = {summary.cell for summary in with_question(list(self.summaries.values()))}
         return {id_: summary_ for id_, summary_ in self.summaries.items() if summary_.cell in shown}
+
+    @property
+    def moment(self) -> float:
+        """When the run ended, else began, else was started, in seconds since 1970."""
+        return self.run.finished or self.run.started or self.run.created
+
+    def facts(self, moment: str) -> list[str]:
+        """How many questions and models, who judged, when, and unusual settings."""
+        t, cells = self.t, self.answering_cells
+        sizes = {cell.dataset_key: cell.questions for cell in cells}
+        models = len({cell.cell.model for cell in cells})
+        judges = dict.fromkeys(cell.cell.model for cell in self.cells if cell.cell.mode == JUDGE)
+        judged = [t("setting.judges", names=t("list.comma").join(judges))] if judges else []
+        return [
+            t.count("results.questions", sum(sizes.values())),
+            t.count("results.models", models),
+            *judged,
+            moment,
+            *settings_label(t, self.run),
+        ]
 
     def pairs(self) -> tuple[ComparisonSet, ...]:
         """Every two models of each dataset and mode; scripts have no rank beside real models."""

@@ -6,6 +6,7 @@ The page shows the state of the store; the script requests it again while a run 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -23,7 +24,7 @@ from evalui.runs.database.runs import (
 )
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
-from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
+from evalui.runs.fair_queue.limits import resume_run, usual_limits
 from evalui.runs.fair_queue.place import QueuePlace, queue_places
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_time
@@ -42,7 +43,7 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import LIVE_STATES, run_label
+from evalui.ui.services.run_labels import LIVE_STATES, owned_label
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.runs.outcome import outcome
 from evalui.ui.tabs.runs.place_text import held_text, place_text, start_text
@@ -58,7 +59,6 @@ _POLL_MS = 1000
 QueuePlaces = Mapping[str, QueuePlace]  # by the id of the run
 _CHANGES: Mapping[str, Callable[[Database, str], None]] = {
     "stop": queue.cancel,
-    "resume": queue.resume,
     "delete": queue.delete,
 }
 
@@ -148,13 +148,12 @@ class RunsTab:
 
     def _perform(self, action: Action, chosen: str) -> str:
         """Do what a button states to its run; the run to show from then on."""
-        change = _CHANGES.get(action.do)
+        usual = usual_limits(self.service.settings)
+        changes = {**_CHANGES, "resume": partial(resume_run, usual=usual)}
+        change = changes.get(action.do)
         if change is None:
             return chosen
         run_id = self.service.run(action.value("target")).id
-        if action.do == "resume":
-            usual = usual_limits(self.service.settings)
-            check_may_queue(self.service.database, self.service.run(run_id).owner, usual)
         change(self.service.database, run_id)
         if action.do == "delete":
             return "" if run_id == chosen else chosen
@@ -200,14 +199,17 @@ class RunsTab:
             if shown
             else div(
                 _show_link(t("runs.show"), row),
-                link_button(t("runs.stop"), "stop", data_target=row.id),
+                link_button(t("runs.stop"), "stop", data_target=row.id)
+                if self._may_change(row)
+                else None,
                 cls="links",
             ),
         ]
 
     def _run_label(self, row: RunRow) -> Html:
         """The run's name, and what distinguishes it from others of the same file."""
-        return join(el("b", row.name), div(run_label(self.t, row), cls="meta"))
+        label = owned_label(self.t, row, self.service.owner)
+        return join(el("b", row.name), div(label, cls="meta"))
 
     def _state(self, row: RunRow) -> Html:
         t = self.t
@@ -223,7 +225,7 @@ class RunsTab:
         The Models page shows what is wrong with it, and a run must be stopped all the same.
         """
         try:
-            return self.service.catalog()
+            return self.service.models.all_models()
         except EvaluiError:
             return {}
 
@@ -238,7 +240,7 @@ class RunsTab:
         live = row.state in LIVE_STATES
         stop = (
             button(t("runs.stop"), "stop", data_target=row.id)
-            if live and not row.cancelling
+            if live and not row.cancelling and self._may_change(row)
             else None
         )
         read = el("a", t("runs.results"), href=f"?run={row.id}&tab=results", cls="btn")
@@ -246,7 +248,7 @@ class RunsTab:
         share = row.done / row.total if row.total else 0.0
         return titled(
             row.name,
-            div(run_label(t, row), cls="whole meta"),
+            div(owned_label(t, row, self.service.owner), cls="whole meta"),
             div(bar(share, label=row.name), cls="whole"),
             div(note("bad", t.translate(row.error)), cls="whole")
             if row.error and row.state == "failed"
@@ -313,6 +315,9 @@ class RunsTab:
             self._links(row, confirming),
         ]
 
+    def _may_change(self, row: RunRow) -> bool:
+        return "change" in self.service.deeds(row)
+
     def _links(self, row: RunRow, confirming: bool) -> Html:
         t = self.t
         if confirming:
@@ -325,6 +330,8 @@ class RunsTab:
         )
         if self.service.settings.read_only:
             return div(*seen, cls="links")
+        if not self._may_change(row):
+            return div(*seen, cls="links")  # its files are not the person's to repeat it with
         return div(
             *seen,
             link_button(t("runs.resume"), "resume", data_target=row.id) if resumable else None,

@@ -18,16 +18,13 @@ from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
 _HERE = ("127.0.0.1", "::1")
 
 
-def guarded(
-    app: ASGIApp, settings: Settings, monitoring: Monitoring, database: Database
-) -> ASGIApp:
+def guarded(app: ASGIApp, settings: Settings, monitoring: Monitoring) -> ASGIApp:
     """The application behind the door that the settings name.
 
     Outside of everything are the security headers, so that they stand on errors and refusals, too,
     and before these the address of the visitor, which only a listed proxy may state.
     """
-    door = _behind_door(app, settings, Guests(database))
-    watched = MonitoringMiddleware(door, monitoring)
+    watched = MonitoringMiddleware(_behind_door(app, settings), monitoring)
     inner = SameOriginMiddleware(watched, [settings.host, *settings.allowed_hosts])
     trusted = [str(network) for network in settings.proxy_addresses] or [*_HERE]
     # uvicorn and starlette describe the same by types that differ
@@ -47,11 +44,12 @@ class PeerMiddleware:
         await self.app(scope, receive, send)
 
 
-def _behind_door(app: ASGIApp, settings: Settings, guests: Guests) -> ASGIApp:
+def _behind_door(app: ASGIApp, settings: Settings) -> ASGIApp:
     if settings.auth == "password":
         return PasswordDoor(app, settings)
     if settings.auth == "proxy":
         return ProxyDoor(app, settings)
     if not settings.token:
         return app
+    guests = Guests(Database(settings.database))
     return TokenMiddleware(app, access_token(settings.data_dir), guests)

@@ -24,10 +24,10 @@ from evalui.accounts.sign_in import WINDOW_S, sign_in
 from evalui.errors import AccountError, TooManyTries
 from evalui.messages import Messages, messages
 from evalui.report.html import Child, Html, div, el, span
-from evalui.report.icons import icon
+from evalui.report.icons import LOGO, icon
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
-from evalui.ui.components.widgets import LOGO, card, language_links, theme_button
+from evalui.ui.components.widgets import card, language_links, theme_button
 from evalui.ui.web.address import derived, is_same
 from evalui.ui.web.documents import plain_document
 from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
@@ -68,7 +68,7 @@ class _SignInPages:
         return self._sign_in_page(request)
 
     async def sign_in(self, request: Request) -> Response:
-        fields = await _fields(request)
+        fields = await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
         name, stay = fields.get("name", "").strip().casefold(), "stay" in fields
@@ -102,7 +102,7 @@ class _SignInPages:
         return self._choose(request, name)
 
     async def accept(self, request: Request) -> Response:
-        secret, fields = request.path_params["secret"], await _fields(request)
+        secret, fields = request.path_params["secret"], await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
         try:
@@ -241,7 +241,7 @@ def _password(t: Messages, error: AccountError | None, purpose: str) -> Html:
     )
 
 
-async def _fields(request: Request) -> dict[str, str] | None:
+async def small_form(request: Request) -> dict[str, str] | None:
     """The fields of a form, None if it is larger than any of ours, whatever its length states."""
     sent = bytearray()
     async for part in request.stream():

@@ -40,7 +40,14 @@ class TokenMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, redirect, or answer 401."""
-        if scope["type"] == "lifespan" or route_of(scope) in PUBLIC_PATHS:
+        if scope["type"] == "lifespan":
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                if self.guests:
+                    self.guests.database.close()
+            return
+        if route_of(scope) in PUBLIC_PATHS:
             await self.app(scope, receive, send)
             return
         if scope["type"] == "websocket":  # there is none, and none comes in unseen

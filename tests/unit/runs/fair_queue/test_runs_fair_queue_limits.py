@@ -6,14 +6,17 @@ import pytest
 from queue_examples import add_owned, add_person, take
 from runs_examples import trial
 
-from evalui.errors import SpecError
+from evalui.errors import SpecError, UnknownRun
+from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_run
 from evalui.runs.database.trials import write_trials
 from evalui.runs.fair_queue.limits import (
     UserLimits,
     check_may_queue,
     check_may_store,
     limits_of,
+    resume_run,
     stored_bytes,
     usual_limits,
     write_limits,
@@ -96,3 +99,16 @@ def test_an_upload_that_fits_exactly_is_stored() -> None:
     with pytest.raises(SpecError):
         check_may_store(90, limits, 11)
     check_may_store(90, UserLimits(), 10**12)
+
+
+def test_a_stopped_run_is_queued_again_within_the_limits_of_its_owner(database: Database) -> None:
+    stopped = add_owned(database, "ada")
+    queue.cancel(database, stopped)
+    add_owned(database, "ada")
+    with pytest.raises(SpecError, match="1 of your runs wait already"):
+        resume_run(database, stopped, UserLimits(queued=1))
+    assert read_run(database, stopped).state == "cancelled"
+    resume_run(database, stopped, UserLimits(queued=2))
+    assert read_run(database, stopped).state == "queued"
+    with pytest.raises(UnknownRun):
+        resume_run(database, "none", UserLimits())

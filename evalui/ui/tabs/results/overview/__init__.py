@@ -1,15 +1,18 @@
 """Results, Overview: the sentence, the lead table, and what folds below it."""
 
-from evalui.messages import Messages
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.standing import standings
 from evalui.report.blocks import Block, Headline
 from evalui.report.compile import added_blocks
 from evalui.report.html import Child, Html, div, el
 from evalui.report.render.page import render_blocks
-from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.form import PANEL, Form, field_value
+from evalui.ui.components.fragment import Action
+from evalui.ui.components.widgets import copy_button
+from evalui.ui.sharing.links import SHARE
 from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview, part_switch, shown_blocks
 from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.tabs.results.sharing import change, may_share, panel
 
 
 def render(view: RunView, form: Form) -> Html:
@@ -20,7 +23,7 @@ def render(view: RunView, form: Form) -> Html:
     if not view.has_choices:
         written = OpenRunView(view.service, view.t, view.run.id, form)
         blocks = _with_added(view, shown_blocks(written))
-        return div(part_switch(written, "overview"), answer_page(view, blocks))
+        return div(part_switch(written, "overview"), answer_page(view, blocks, form))
     blocks = overview_blocks(
         list(view.summaries.values()),
         view.language,
@@ -34,11 +37,16 @@ def render(view: RunView, form: Form) -> Html:
     guessing = all(
         each.guessing for each in standings(list(view.summaries.values()), baselines=view.baselines)
     )
-    page = answer_page(view, _with_added(view, blocks), guessing=guessing)
+    page = answer_page(view, _with_added(view, blocks), form, guessing=guessing)
     if not view.answers:
         return page
     written = OpenRunView(view.service, view.t, view.run.id, form)
     return div(page, el("h2", written.part.dataset, cls="gap"), open_overview(written))
+
+
+def act(view: RunView, action: Action) -> Html:
+    """The same after a click in the panel of who else may see the run."""
+    return render(change(view, action), action.form)
 
 
 def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
@@ -47,39 +55,40 @@ def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     return (*blocks[:-1], *(block for each in added for block in each), blocks[-1])
 
 
-def answer_page(view: RunView, blocks: tuple[Block, ...], *, guessing: bool = False) -> Html:
+def answer_page(
+    view: RunView, blocks: tuple[Block, ...], form: Form, *, guessing: bool = False
+) -> Html:
     """Blocks of a run whose headline has its buttons beside it."""
     first, rest = blocks[0], blocks[1:]
     assert isinstance(first, Headline), "a run opens with its verdict"
     return div(
         div(
             render_blocks([first]),
-            div(*_next(view), *_buttons(view, guessing=guessing), cls="acts"),
+            div(*_next(view), *_buttons(view, guessing=guessing, opened=PANEL in form), cls="acts"),
             cls="answer",
         ),
+        panel(view, form),
         div(render_blocks(rest), cls="blocks"),
     )
 
 
-def _buttons(view: RunView, *, guessing: bool) -> list[Child]:
-    """Export and Copy link; where nothing beats guessing, the answers come first."""
+def _buttons(view: RunView, *, guessing: bool, opened: bool) -> list[Child]:
+    """Export and Share, whose panel has the next step once it is `opened`; where nothing beats
+    guessing, the answers come first.
+    """
     t = view.t
     export = el("a", t("do.export"), href=view.address("report"), cls="btn")
-    if guessing:
-        return [export, el("a", t("do.read"), href=view.address("samples"), cls="btn pri")]
-    return [export, share_button(t, view.run.id)]
+    share = _share(view, "btn" if guessing or opened else "btn pri")
+    read = el("a", t("do.read"), href=view.address("samples"), cls="btn pri")
+    return [export, share, read if guessing else None]
 
 
-def share_button(t: Messages, run_id: str) -> Html:
-    """Copies the short address of a run."""
-    return el(
-        "button",
-        t("do.share"),
-        type="button",
-        cls="btn pri",
-        data_copy=f"../r/{run_id}",
-        data_done=t("do.copied"),
-    )
+def _share(view: RunView, cls: str) -> Html:
+    """The way to the panel; who may not change the run copies its short address."""
+    if not may_share(view):
+        return copy_button(view.t, f"../r/{view.run.id}", cls=cls)
+    href = view.address("overview", **{PANEL: SHARE})
+    return el("a", view.t("share.button"), href=href, cls=cls)
 
 
 def _next(view: RunView) -> list[Child]:

@@ -96,3 +96,41 @@ def test_the_sentence_shows_what_to_write_for_this_machine():
 )
 def test_a_host_is_named_as_http_wants_it(url: str, expected: str):
     assert authority(url) == expected
+
+
+LAB = ("model.lab", "10.1.0.0/16", "fd00:1::/32")
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("model.lab", "192.0.2.7"),
+        ("MODEL.lab.", "192.0.2.7"),
+        ("other.example", "10.1.2.3"),
+        ("other.example", "::ffff:10.1.2.3"),
+        ("other.example", "fd00:1::7"),
+    ],
+)
+def test_a_host_is_allowed_by_its_name_or_its_network(host: str, address: str):
+    check_address(host, address, LAB)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.2.0.1", "::1", "64:ff9b::10.1.2.3"])
+def test_a_name_that_resolves_elsewhere_is_not_allowed(address: str):
+    with pytest.raises(ModelError, match="EVALUI_ENDPOINT_HOSTS"):
+        check_address("other.example", address, LAB)
+
+
+def test_a_listed_name_opens_no_metadata_service():
+    with pytest.raises(ModelError, match="is not asked: its address"):
+        check_address("model.lab", "169.254.169.254", LAB)
+
+
+def test_an_address_of_a_form_is_checked_as_far_as_it_is_known():
+    check_url("http://model.lab:8000/v1", LAB)
+    check_url("http://other.example/v1", LAB)  # it may resolve into one of the networks
+    for url in ("http://127.0.0.1:8000/v1", "http://0x7f000001/v1"):
+        with pytest.raises(ModelError, match="EVALUI_ENDPOINT_HOSTS"):
+            check_url(url, LAB)
+    with pytest.raises(ModelError, match="EVALUI_ENDPOINT_HOSTS"):
+        check_url("http://other.example/v1", ["model.lab"])

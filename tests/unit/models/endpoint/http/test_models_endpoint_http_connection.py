@@ -64,6 +64,26 @@ def test_each_address_of_a_name_is_checked(server: ToyServer):
         assert pool.request("GET", named(server)).status == 200
 
 
+def test_a_name_that_resolves_outside_of_the_allowed_networks_gets_no_request(server: ToyServer):
+    names = Names(["127.0.0.1"])
+    url = named(server)
+    with connection_pool(url, 5.0, resolve=names, allowed=["127.0.0.0/8"]) as pool:
+        assert pool.request("GET", url).status == 200
+    with (
+        connection_pool(url, 5.0, resolve=names, allowed=["10.0.0.0/8"]) as pool,
+        pytest.raises(ModelError, match="EVALUI_ENDPOINT_HOSTS"),
+    ):
+        pool.request("GET", url)
+    assert len(server.asked) == 1
+
+
+def test_a_proxy_resolves_only_names_that_are_allowed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("http_proxy", "http://proxy.invalid:3128")
+    connection_pool("http://model.invalid/v1", 5.0, allowed=["model.invalid"]).close()
+    with pytest.raises(ModelError, match="EVALUI_ENDPOINT_HOSTS"):
+        connection_pool("http://other.invalid/v1", 5.0, allowed=["model.invalid", "10.0.0.0/8"])
+
+
 def test_a_refused_address_is_not_tried_after_one_that_does_not_answer(
     monkeypatch: pytest.MonkeyPatch,
 ):

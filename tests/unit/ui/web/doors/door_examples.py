@@ -48,8 +48,9 @@ def client_of(
     """A browser at an address, which follows no redirect."""
     route = Route("/{path:path}", who, methods=["GET", "POST", "PUT", "DELETE"])
     app = Starlette(routes=[Mount("/static", routes=[route]), route])
+    database = Database(settings.database)
     return TestClient(
-        guarded(app, settings, Monitoring(settings, Database(settings.database))),
+        guarded(app, settings, Monitoring(settings, database), database),
         base_url=base,
         follow_redirects=False,
         client=(peer, 50000),

@@ -20,6 +20,7 @@ from evalui.ui.current_person import current_person
 from evalui.ui.web.address import access_token, cookie_of
 from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.doors.guests import guest_cookie
+from evalui.ui.web.monitoring import Monitoring
 
 BALLOT = "/en/?run=k3f&tab=annotate"
 EVENT = "/en/gradio_api/run/act_annotate"
@@ -54,7 +55,7 @@ def database(settings: Settings) -> Iterator[Database]:
 @pytest.fixture
 def browser(settings: Settings, database: Database) -> Iterator[TestClient]:
     app = Starlette(routes=[Route("/{path:path}", who, methods=["GET", "POST", "HEAD"])])
-    door = guarded(app, settings, database)
+    door = guarded(app, settings, Monitoring(settings, database), database)
     with TestClient(door, base_url="http://evalui.test", follow_redirects=False) as client:
         yield client
 

@@ -1,0 +1,1 @@
+"""Notes to people that their runs have ended: kept, seen in the browser, and sent on."""

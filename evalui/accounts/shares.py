@@ -1,0 +1,168 @@
+"""Links to frozen pages: signed, read by who has one, until they expire or are withdrawn.
+
+A link is the id of its row and a signature of id and end with the server's secret, which the store
+does not hold: a copy of the store makes no link, and a changed end or another id opens nothing.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import time
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from sqlite3 import Row
+
+from evalui.access import Person
+from evalui.accounts.audit import record_in
+from evalui.errors import AccountError
+from evalui.models.endpoint.keys import server_secret
+from evalui.runs.database.connection import Database
+from evalui.types import Language
+
+SHARE_DAYS = (7, 30, 90)  # that a link may work
+DEFAULT_SHARE_DAYS = 30
+_DAY_S = 24 * 3600.0
+_COLUMNS = "id, owner, address, title, created, expires, revoked, opened, last_opened"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A link without its pages; times are seconds since 1970, None for never.
+
+    `address` is the query of the page that was frozen. Only whole seconds of `expires` count.
+    """
+
+    id: str
+    owner: str
+    address: str
+    title: str
+    created: float
+    expires: float
+    revoked: float | None
+    opened: int
+    last_opened: float | None
+
+    @property
+    def ended(self) -> float | None:
+        """Since when the link does not work, None while it does."""
+        if self.revoked is not None:
+            return self.revoked
+        return self.expires if time.time() >= self.expires else None
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenPages:
+    """What a link shows: a page and its tables as CSV in each language."""
+
+    title: str
+    address: str
+    pages: Mapping[Language, str]
+    tables: Mapping[Language, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NewShare:
+    """The row of a link before there is one; pages state its end."""
+
+    id: str
+    created: float
+    expires: float
+
+
+def new_share(days: int) -> NewShare:
+    """An id and times for a link; raises `AccountError` for days that nobody can choose."""
+    if days not in SHARE_DAYS:
+        raise AccountError("share-days", known=", ".join(map(str, SHARE_DAYS)))
+    now = float(int(time.time()))
+    return NewShare(secrets.token_urlsafe(9), now, now + days * _DAY_S)
+
+
+def add_share(
+    database: Database, new: NewShare, frozen: FrozenPages, owner: str, *, by: Person
+) -> None:
+    """Keep the pages of a link; from now on it works."""
+    with database.writing(durable=True) as connection:
+        connection.execute(
+            "INSERT INTO share (id, owner, address, title, created, expires, pages, csv)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(new.id, owner, frozen.address, frozen.title, new.created, new.expires),
+                *(_packed(frozen.pages), _packed(frozen.tables)),
+            ),
+        )
+        record_in(connection, by, "share", f"link {new.id}", owner=owner, of=frozen.address)
+
+
+def list_shares(
+    database: Database, owner: str | None = None, *, address: str | None = None
+) -> tuple[Share, ...]:
+    """The links of an owner, of what is at an address, or all; the newest first."""
+    rows = database.rows(
+        f"SELECT {_COLUMNS} FROM share WHERE (:owner IS NULL OR owner = :owner)"  # noqa: S608 (ours)
+        " AND (:address IS NULL OR address = :address) ORDER BY created DESC, id",
+        {"owner": owner, "address": address},
+    )
+    return tuple(Share(*row) for row in rows)
+
+
+def revoke_share(database: Database, share_id: str, *, by: Person) -> None:
+    """End a link at once; raises `AccountError` if there is none with this id."""
+    with database.writing(durable=True) as connection:
+        row = connection.execute(
+            "UPDATE share SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING owner",
+            (time.time(), share_id),
+        ).fetchone()
+        if row is None:
+            raise AccountError("no-share", id=share_id[:80])
+        record_in(connection, by, "withdraw-share", f"link {share_id}", owner=row["owner"])
+
+
+def link_of(database: Database, share_id: str, expires: float) -> str:
+    """The last part of the address of a link; raises `ModelError` as `server_secret` does."""
+    signed = f"evalui share {share_id} {int(expires)}".encode()
+    signature = hmac.digest(server_secret(database.path.parent), signed, hashlib.sha256)
+    return f"{share_id}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
+
+
+def find_share(database: Database, link: str) -> Share | None:
+    """The share of a link, also one that has ended; None if no link of ours is like this."""
+    row = database.row(
+        f"SELECT {_COLUMNS} FROM share WHERE id = ?",  # noqa: S608 (ours)
+        (link.partition(".")[0],),
+    )
+    if row is None:
+        return None
+    share = Share(*row)
+    expected = link_of(database, share.id, share.expires)
+    return (
+        share if hmac.compare_digest(link.encode("utf-8", "replace"), expected.encode()) else None
+    )
+
+
+def read_page(database: Database, share: Share, language: Language) -> str:
+    """The frozen page, which counts as opened once more."""
+    if not database.read_only:
+        with database.writing() as connection:
+            connection.execute(
+                "UPDATE share SET opened = opened + 1, last_opened = ? WHERE id = ?",
+                (time.time(), share.id),
+            )
+    return _unpacked(database.row("SELECT pages FROM share WHERE id = ?", (share.id,)), language)
+
+
+def read_table(database: Database, share: Share, language: Language) -> str:
+    """The tables of the frozen page as CSV."""
+    return _unpacked(database.row("SELECT csv FROM share WHERE id = ?", (share.id,)), language)
+
+
+def _packed(texts: Mapping[Language, str]) -> bytes:
+    return zlib.compress(json.dumps(texts).encode())
+
+
+def _unpacked(row: Row | None, language: Language) -> str:
+    if row is None:  # deleted meanwhile, with the belongings of its owner
+        raise AccountError("no-share", id="")
+    return json.loads(zlib.decompress(row[0]))[language]

@@ -1,0 +1,146 @@
+"""The page behind a link: what came of a run or a comparison, frozen, complete in one file.
+
+It has no script, loads nothing, and leads nowhere but to its own table and its other language. The
+theme is the reader's system's, or the other one by a box that only style sheets look at.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from evalui import __version__
+from evalui.messages import LANGUAGES, messages
+from evalui.report.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Details,
+    Heading,
+    Headline,
+    Notes,
+    Paragraph,
+    Table,
+)
+from evalui.report.html import Html, div, el, join, span
+from evalui.report.icons import LOGO
+from evalui.report.render.page import document, render_blocks, style
+from evalui.types import Language
+
+TABLE_LINK = "table.csv"  # in the page; who sends it puts the address of the link's table here
+_SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/shared.css")
+_DARK = (
+    "@media (prefers-color-scheme: dark) { :root:not(:has(#theme:checked))"
+    " {\\1 color-scheme: dark; } } "
+    "@media not (prefers-color-scheme: dark) { :root:has(#theme:checked)"
+    " {\\1 color-scheme: dark; } }"
+)
+_KNOW = ("what-to-know", "know")  # keys of sections that list what to know
+_SHOWN = (Heading, Headline, Card, Table, Notes)
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenView:
+    """What a page shows beside its blocks.
+
+    `means` are the keys of what its figures mean, under `shared.means-`; `frozen` and `until` are
+    the sentences of when it was made, and by whom and how long the link works.
+    """
+
+    title: str
+    facts: str
+    means: tuple[str, ...]
+    signatures: tuple[str, ...]
+    frozen: str
+    until: str
+
+
+def shared_page(blocks: Sequence[Block], view: FrozenView, language: Language) -> str:
+    """The page: verdict, tables, what they mean and what to know, and how it was measured."""
+    t = messages(language)
+    notes = tuple(_notes(blocks))
+    means = tuple(Paragraph(t(f"shared.means-{key}")) for key in view.means)
+    known = notes or (Paragraph(t("shared.well")),)
+    measured = el(
+        "details",
+        el("summary", t("shared.measured")),
+        render_blocks([Bullets(view.signatures, signatures=True)], filed=True),
+    )
+    line = div(
+        el("b", view.title),
+        span(view.facts, cls="meta"),
+        span(t("shared.read_only"), cls="chip"),
+        cls="runline",
+    )
+    footer = el(
+        "footer",
+        *(span(text, cls="meta") for text in (_made(language), view.frozen, view.until)),
+        el("a", t("shared.table"), href=TABLE_LINK, download=True),
+        measured,
+    )
+    body = join(
+        _bar(language),
+        el(
+            "main",
+            line,
+            *_verdicts(blocks),
+            div(
+                render_blocks([Card(means, t("shared.means")), Card(known, t("shared.know"))]),
+                cls="row",
+            ),
+            footer,
+            cls="ev",
+        ),
+    )
+    return document(f"{view.title} – evalui", language, _style(), body, indexed=False)
+
+
+def _verdicts(blocks: Sequence[Block]) -> Iterator[Html]:
+    """The first verdict as the title of the page, then what belongs to it and further ones."""
+    first = next((each for each in blocks if isinstance(each, Headline)), None)
+    alone = len([each for each in blocks if isinstance(each, Headline)]) < 2
+    rest = [each for each in blocks if isinstance(each, _SHOWN) and each is not first]
+    if alone:  # the one part of a run needs no name
+        rest = [each for each in rest if not isinstance(each, Heading)]
+    yield render_blocks([first] if first else [])
+    yield div(render_blocks(rest, titled=True), cls="blocks")
+
+
+def _notes(blocks: Iterable[Block]) -> Iterator[Notes]:
+    for block in blocks:
+        if isinstance(block, Details) and block.key in _KNOW:
+            yield from (each for each in block.blocks if isinstance(each, Notes))
+
+
+def _made(language: Language) -> str:
+    return messages(language)("by-evalui", version=__version__)
+
+
+def _bar(language: Language) -> Html:
+    """Brand, language and theme: no place to go."""
+    t = messages(language)
+    words = (span(t(f"app.{theme}"), cls=f"to-{theme}") for theme in ("dark", "light"))
+    box = el("input", type="checkbox", id="theme", aria_label=t("shared.theme"))
+    return div(
+        el(
+            "header",
+            span(LOGO, t("app.name"), cls="brand"),
+            span(cls="space"),
+            span(
+                *(
+                    el("b", t(f"app.{each}"))
+                    if each == language
+                    else el("a", t(f"app.{each}"), href=f"?lang={each}", hreflang=each, lang=each)
+                    for each in reversed(LANGUAGES)
+                ),
+                cls="languages",
+            ),
+            el("label", box, *words, cls="theme"),
+            cls="top",
+        ),
+        cls="ev",
+    )
+
+
+@cache
+def _style() -> str:
+    return style(_SHEETS, dark=_DARK)

@@ -1,0 +1,54 @@
+"""Evaluate, what teams share: which of them may use a dataset, and the datasets of others."""
+
+from evalui.accounts.team_datasets import read_team_datasets, take_dataset
+from evalui.messages import Messages
+from evalui.report.html import Html, el, span
+from evalui.ui.components.format import size
+from evalui.ui.components.fragment import Action
+from evalui.ui.components.widgets import link_button, table, titled
+from evalui.ui.services.service import AppService
+from evalui.ui.services.uploads import upload_of
+from evalui.ui.sharing.rights import change_right, team_switches
+
+TAKE = "take"  # the action that takes a dataset of a team
+RIGHTS = ("grant", "ungrant")
+
+
+def dataset_rights(service: AppService, t: Messages, upload: str) -> Html | None:
+    """Which teams may use an upload of the person, folded; None where nobody has an account."""
+    switches = team_switches(service, t, "dataset", upload_of(upload))
+    if switches is None:
+        return None
+    return el("details", el("summary", t("teams.title")), switches, cls="gap-s")
+
+
+def team_datasets(service: AppService, t: Messages) -> Html | None:
+    """What others let the person's teams use, a line each; None if that is nothing."""
+    rows = [
+        [
+            el("b", each.name),
+            span(t("teams.dataset_of", name=each.owner), cls="meta"),
+            span(size(each.bytes), cls="meta"),
+            link_button(t("teams.use"), TAKE, data_upload=each.id),
+        ]
+        for each in read_team_datasets(service.database, service.person)
+    ]
+    heads = [span(t(f"teams.head.{name}"), cls="hidden") for name in _HEADS]
+    return titled(t("teams.datasets"), table(heads, rows)) if rows else None
+
+
+_HEADS = ("dataset", "owner", "size", "use")
+
+
+def change_dataset(service: AppService, action: Action) -> None:
+    """Take a dataset of a team, or change what a team may do with one's own.
+
+    Raises:
+        DataError: the person may not use it, or it is not theirs.
+        AccountError: as `change_right` does.
+    """
+    if action.do == TAKE:
+        take_dataset(service.database, service.uploads.root, service.person, action.value("upload"))
+    else:
+        service.uploads.paths(service.owner, action.value("thing"))  # raises if it is not theirs
+        change_right(service, "dataset", action.value("thing"), action)

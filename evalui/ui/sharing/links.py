@@ -1,0 +1,145 @@
+"""Links to frozen pages: made in every language at once, and the list of them on a page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalui.access import LOCAL
+from evalui.accounts.shares import (
+    DEFAULT_SHARE_DAYS,
+    SHARE_DAYS,
+    FrozenPages,
+    Share,
+    add_share,
+    link_of,
+    list_shares,
+    new_share,
+)
+from evalui.messages import LANGUAGES, Messages, messages
+from evalui.report.blocks import Block
+from evalui.report.export.spreadsheets import shown_tables_csv
+from evalui.report.html import Html, div, el, span
+from evalui.report.render.shared import FrozenView, shared_page
+from evalui.types import Language
+from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.format import day
+from evalui.ui.components.widgets import button, copy_button, link_button, select, table, titled
+from evalui.ui.services.service import AppService
+
+SHARE = "share"  # the panel in addresses, and the action that makes a link
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenContent:
+    """What a page shows, in one language."""
+
+    facts: str
+    blocks: Sequence[Block]
+    means: tuple[str, ...]
+    signatures: tuple[str, ...]
+
+
+def make_link(
+    service: AppService,
+    *,
+    title: str,
+    address: str,
+    owner: str,
+    days: int,
+    content: Callable[[Messages], FrozenContent],
+) -> str:
+    """Freeze a page for so many days, and return the last part of its link.
+
+    Raises:
+        AccountError: no link may work for so many days.
+    """
+    new = new_share(days)
+    pages: dict[Language, str] = {}
+    tables: dict[Language, str] = {}
+    for language in LANGUAGES:
+        t = messages(language)
+        shown = content(t)
+        view = FrozenView(
+            title,
+            shown.facts,
+            shown.means,
+            tuple(each.replace("|", " · ") for each in shown.signatures),
+            t("shared.frozen", day=day(t, new.created)),
+            _until(t, owner, new.expires),
+        )
+        pages[language] = shared_page(shown.blocks, view, language)
+        tables[language] = shown_tables_csv(shown.blocks)
+    frozen = FrozenPages(title, address, pages, tables)
+    add_share(service.database, new, frozen, owner, by=service.person)
+    return link_of(service.database, new.id, new.expires)
+
+
+def chosen_days(form: Form) -> int:
+    """The days that a form names; those that nobody may choose as 0."""
+    days = field_value(form, "days") or str(DEFAULT_SHARE_DAYS)
+    return int(days) if days in map(str, SHARE_DAYS) else 0
+
+
+def share_panel(
+    service: AppService,
+    t: Messages,
+    form: Form,
+    *,
+    address: str,
+    close: str,
+    here: str,
+    more: Html | None = None,
+) -> Html:
+    """Makes links to what is at an address, and lists them; `here` is the address of the page.
+
+    `more` stands below.
+    """
+    words: Mapping[str, str] = {str(n): t("share.days", n=n) for n in SHARE_DAYS}
+    days = field_value(form, "days") or str(DEFAULT_SHARE_DAYS)
+    rows = [_row(service, t, share) for share in list_shares(service.database, address=address)]
+    return titled(
+        t("share.title"),
+        el("p", t("share.about"), cls="dim"),
+        div(
+            select("days", words, days, aria_label=t("share.works")),
+            button(t("share.make"), SHARE, cls="pri"),
+            span(t("share.here"), cls="meta"),
+            copy_button(t, here),
+            cls="acts field",
+        ),
+        table(_heads(t), rows) if rows else None,
+        more,
+        aside=el("a", t("share.close"), href=close),
+        cls="share-panel",
+    )
+
+
+def _heads(t: Messages) -> list[Html]:
+    """The words of `_row` say what they are."""
+    words = ("link", "made", "works", "opened", "actions")
+    return [el("th", span(t(f"share.head.{word}"), cls="hidden"), scope="col") for word in words]
+
+
+def _row(service: AppService, t: Messages, share: Share) -> list[Html | str]:
+    link = f"../s/{link_of(service.database, share.id, share.expires)}"
+    ended = share.ended
+    state = t("share.until", day=day(t, share.expires))
+    return [
+        el("a", share.id, href=link, target="_blank", cls="mono") if ended is None else share.id,
+        t("share.frozen", day=day(t, share.created))
+        + (f" · {t('share.by', name=share.owner)}" if share.owner != service.owner else ""),
+        state if ended is None else t("share.ended", day=day(t, ended)),
+        t.count("share.opened", share.opened) if share.opened else t("share.none"),
+        div(
+            copy_button(t, link, cls="link"),
+            link_button(t("share.withdraw"), "withdraw", data_link=share.id),
+            cls="links",
+        )
+        if ended is None
+        else "",
+    ]
+
+
+def _until(t: Messages, owner: str, at: float) -> str:
+    if owner == LOCAL:
+        return t("shared.until", day=day(t, at))
+    return t("shared.until_by", name=owner, day=day(t, at))

@@ -1,0 +1,60 @@
+"""What the teams of a person may do with a run or a dataset of theirs, a switch each."""
+
+from typing import get_args
+
+from evalui.access import Right
+from evalui.accounts.teams import ThingKind, grant, revoke, rights_of
+from evalui.errors import AccountError
+from evalui.messages import Messages
+from evalui.report.html import Html, div, el, join, span
+from evalui.ui.components.fragment import Action
+from evalui.ui.components.widgets import button
+from evalui.ui.services.service import AppService
+
+_RIGHTS: tuple[Right, ...] = get_args(Right)
+_OF_DATASETS: tuple[Right, ...] = ("run",)  # who may use one sees it
+GRANT = "grant"  # the action that gives a right
+
+
+def team_switches(service: AppService, t: Messages, kind: ThingKind, thing: str) -> Html | None:
+    """A switch for each right of each team; None where nobody has an account."""
+    if service.settings.auth == "token":
+        return None
+    given = rights_of(service.database, kind, thing)
+    teams = sorted(service.person.teams | given.keys())
+    rows = [
+        div(
+            el("b", team),
+            *(
+                button(
+                    t(f"teams.{right}"),
+                    "ungrant" if right in given.get(team, ()) else GRANT,
+                    data_team=team,
+                    data_right=right,
+                    data_thing=thing,
+                    aria_pressed=str(right in given.get(team, ())).lower(),
+                )
+                for right in (_RIGHTS if kind == "run" else _OF_DATASETS)
+            ),
+            cls="acts",
+        )
+        for team in teams
+    ]
+    none = None if teams else span(t("teams.none"), cls="meta")
+    return div(el("h3", t("teams.title")), join(*rows), none, cls="team-rights gap-s")
+
+
+def change_right(service: AppService, kind: ThingKind, thing: str, action: Action) -> None:
+    """Give a team of the person a right, or take it back; the person may change the thing.
+
+    Raises:
+        AccountError: it is no team of theirs, and has no rights either.
+    """
+    team = action.value("team")
+    given = rights_of(service.database, kind, thing)
+    if team not in service.person.teams | given.keys():
+        raise AccountError("no-team", name=team[:80])
+    act = grant if action.do == GRANT else revoke
+    for right in _RIGHTS:
+        if right == action.value("right"):
+            act(service.database, kind, thing, team, right, by=service.person)

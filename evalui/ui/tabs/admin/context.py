@@ -1,0 +1,97 @@
+"""What the views of the Admin tab share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evalui.messages import Messages
+from evalui.report.html import Child, Html, div, el, span
+from evalui.runs.fair_queue.limits import UserLimits, usual_limits
+from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.widgets import bar, card
+from evalui.ui.services.service import AppService
+from evalui.ui.tabs.admin.readings import LiveRun, PersonUse, read_live_runs, read_people
+
+_NEARLY = 0.9  # of a limit
+
+
+@dataclass(frozen=True)
+class AdminPage:
+    """One page: its form, and what several of its parts read, once. `confirming` is a team whose
+    removal waits for another click.
+    """
+
+    service: AppService
+    t: Messages
+    form: Form
+    confirming: str = ""
+
+    @cached_property
+    def usual(self) -> UserLimits:
+        """The limits of everybody who has none of their own."""
+        return usual_limits(self.service.settings)
+
+    @cached_property
+    def people(self) -> list[PersonUse]:
+        """Everybody with an account."""
+        return read_people(self.service.database, self.usual)
+
+    @cached_property
+    def live(self) -> list[LiveRun]:
+        """The runs of all that wait or are at work."""
+        return read_live_runs(self.service.database)
+
+    @property
+    def busy_sentence(self) -> str:
+        """How many runs are at work and wait."""
+        running = sum(each.row.state == "running" for each in self.live)
+        jobs = self.t.count("admin.running_jobs", running)
+        return self.t("admin.jobs", running=jobs, waiting=len(self.live) - running)
+
+    def value(self, name: str) -> str:
+        """A single parameter of the address or field of the page."""
+        return field_value(self.form, name)
+
+
+def verdict(text: str, *acts: Child) -> Html:
+    """The one sentence of a view, and its buttons."""
+    return div(
+        div(el("h1", text), cls="headline"), div(*acts, cls="acts") if acts else None, cls="answer"
+    )
+
+
+def figure_card(title: str, figure: str, about: str, share: float | None) -> Html:
+    """A figure of the whole server, with how much of it is used."""
+    shown = meter(share) if share is not None else None
+    return card(el("h3", title), el("p", el("b", figure), " ", span(about, cls="meta")), shown)
+
+
+def meter(share: float) -> Html:
+    """A thin bar, which warns where little is left."""
+    return div(bar(share), cls="full" if share >= _NEARLY else None)
+
+
+def of_limit(page: AdminPage, key: str, used: float, limit: float | None) -> Html:
+    """What a person used of a limit; `key` has a sentence with and one without a limit."""
+    t = page.t
+    if limit is None:
+        return span(t(f"admin.{key}_unlimited", used=f"{used:.1f}"), cls="nw")
+    words = t(f"admin.{key}_of", used=f"{used:.1f}", limit=f"{limit:g}")
+    return div(div(words, cls="nw"), meter(used / limit if limit else 1.0), cls="used")
+
+
+def disclosures(*sections: tuple[str, str, str, Sequence[Child]]) -> Html:
+    """Sections that fold: each its id, name, finding and content."""
+    return el(
+        "section",
+        *(
+            el(
+                "details",
+                el("summary", el("b", name), span(finding, cls="finding")),
+                div(*inside, cls="in"),
+                id=key,
+            )
+            for key, name, finding, inside in sections
+        ),
+        cls="disc",
+    )

@@ -1,0 +1,98 @@
+"""Results, the panel of who else may see a run: links to a frozen page, and rights of teams."""
+
+from evalui.accounts.shares import list_shares, revoke_share
+from evalui.errors import AccountError
+from evalui.messages import Messages
+from evalui.report.compile import frozen_blocks, meanings
+from evalui.report.html import Html
+from evalui.runs.database.queue import bump_revision
+from evalui.ui.components.form import PANEL, Form, field_value
+from evalui.ui.components.format import day
+from evalui.ui.components.fragment import Action
+from evalui.ui.services.service import AppService
+from evalui.ui.sharing.links import FrozenContent, chosen_days, make_link, share_panel
+from evalui.ui.sharing.rights import change_right, team_switches
+from evalui.ui.tabs.results.run_view import RunView
+
+_CHANGES = ("share", "withdraw", "grant", "ungrant")
+
+
+def run_address(run_id: str) -> str:
+    """What links to a frozen run are listed under."""
+    return f"?run={run_id}"
+
+
+def share_run(service: AppService, run_id: str, days: int) -> str:
+    """Freeze the verdict and the tables of a run, and return the last part of the link.
+
+    Raises:
+        AccountError: no link may work for so many days.
+        UnknownRun, NotAllowed: as `AppService.require` does.
+    """
+    service.require("change", run_id)
+    run = service.run(run_id)
+
+    def content(t: Messages) -> FrozenContent:
+        view = RunView(service, t, run_id)
+        blocks = frozen_blocks(view.report, t.language)
+        facts = " · ".join(view.facts(day(t, view.moment)))
+        return FrozenContent(facts, blocks, meanings(view.report), view.report.signatures)
+
+    return make_link(
+        service,
+        title=run.name,
+        address=run_address(run_id),
+        owner=run.owner,
+        days=days,
+        content=content,
+    )
+
+
+def withdraw(service: AppService, share_id: str, address: str) -> None:
+    """End a link to what is at an address; raises `AccountError` if it has no such link."""
+    if share_id not in {each.id for each in list_shares(service.database, address=address)}:
+        raise AccountError("no-share", id=share_id[:80])
+    revoke_share(service.database, share_id, by=service.person)
+
+
+def change(view: RunView, action: Action) -> RunView:
+    """The run after what a button of the panel states; the deed was allowed.
+
+    Raises:
+        AccountError: there is no such link, team or right, or no such days.
+    """
+    service, run_id = view.service, view.run.id
+    if action.do not in _CHANGES:
+        return view
+    match action.do:
+        case "share":
+            share_run(service, run_id, chosen_days(action.form))
+        case "withdraw":
+            withdraw(service, action.value("link"), run_address(run_id))
+        case _:
+            change_right(service, "run", run_id, action)
+            # Who sees a run of a team sees it in lists that are drawn again when a run changes.
+            with service.database.writing() as connection:
+                bump_revision(connection, run_id)
+    return RunView(service, view.t, run_id)
+
+
+def may_share(view: RunView) -> bool:
+    """Whether the person may let others see the run."""
+    return "change" in view.service.deeds(view.run) and not view.service.settings.read_only
+
+
+def panel(view: RunView, form: Form) -> Html | None:
+    """The panel if the address has it open, and the person may use it."""
+    if not field_value(form, PANEL) or not may_share(view):
+        return None
+    service, t, run_id = view.service, view.t, view.run.id
+    return share_panel(
+        service,
+        t,
+        form,
+        address=run_address(run_id),
+        close=view.address("overview"),
+        here=f"../r/{run_id}",
+        more=team_switches(service, t, "run", run_id),
+    )

@@ -1,0 +1,145 @@
+"""An administrator invites a person, who signs up and is given another role and limits."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_examples import violations
+from browser_servers import Server, started
+from open_browser_examples import overflow
+from playwright.sync_api import expect
+
+from evalui.access import LOCAL_PERSON
+from evalui.accounts.people import add_person
+from evalui.runs.database.connection import Database
+
+PASSWORD = "a password of some length"
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    settings = {"EVALUI_AUTH": "password", "EVALUI_WORKERS": "0"}
+    with started(tmp_path_factory.mktemp("box"), **settings) as server:
+        server.wait()
+        database = Database(server.data / "evalui.sqlite")
+        for name, role in (("root", "admin"), ("ann", "annotator")):
+            add_person(database, name, role, by=LOCAL_PERSON, password=PASSWORD)
+        database.close()
+        yield server
+
+
+@pytest.fixture
+def visit(chromium: Any, box: Server) -> Iterator[Any]:
+    """A browser of its own, of that width; signed in as a person, unless that is ""."""
+    opened: list[Any] = []
+    errors: list[str] = []
+
+    def open_(name: str, width: int = 1280) -> Any:
+        context = chromium.new_context(
+            base_url=box.address,
+            viewport={"width": width, "height": 900},
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        opened.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        if name:
+            page.goto("/en/")
+            page.get_by_label("Name").fill(name)
+            page.get_by_label("Password").fill(PASSWORD)
+            page.get_by_role("button", name="Sign in").click()
+            page.wait_for_selector("[data-ready]")
+        return page
+
+    yield open_
+    for context in opened:
+        context.close()
+    assert errors == []
+
+
+def row(page: Any, name: str) -> Any:
+    return page.locator(".people tr").filter(has=page.get_by_text(name, exact=True))
+
+
+def test_an_invited_person_signs_up_and_is_given_a_role_and_limits(visit: Any):
+    admin = visit("root")
+    admin.get_by_role("link", name="Admin").click()
+    expect(admin.get_by_role("heading", level=1)).to_have_text("0 jobs running, 0 waiting.")
+    admin.get_by_role("link", name="Invite a person").click()
+    admin.locator("[name=invite_name]").fill("Nina")
+    admin.get_by_role("button", name="Invite", exact=True).click()
+    expect(admin.get_by_role("status").filter(has_text="nina")).to_contain_text("works once")
+    admin.get_by_role("button", name="Copy link").click()
+    link = admin.evaluate("navigator.clipboard.readText()")
+    expect(row(admin, "nina")).to_contain_text("invited")
+
+    nina = visit("")
+    nina.goto(link)
+    nina.get_by_label("Password").fill(PASSWORD)
+    nina.get_by_role("button", name="Set password").click()
+    nina.wait_for_selector("#tab-evaluate-link")
+    assert nina.locator("#tab-admin-link").count() == 0
+    nina.goto("/en/?tab=admin")
+    expect(nina.locator("main")).not_to_contain_text("root")
+
+    admin.reload()
+    expect(row(admin, "nina")).to_contain_text("now")
+    admin.wait_for_selector("[data-ready]")
+    admin.get_by_label("Role of nina").select_option("operator")
+    expect(admin.get_by_role("status").filter(has_text="nina")).to_contain_text("another role")
+    row(admin, "nina").get_by_role("link", name="Limits").click()
+    admin.get_by_label("Runs at work").fill("3")
+    admin.get_by_label("GPU hours a week").fill("20")
+    admin.get_by_role("button", name="Save").click()
+    expect(row(admin, "nina")).to_contain_text("0 of 3")
+    expect(row(admin, "nina")).to_contain_text("0.0 of 20 h")
+    nina.goto("/en/?tab=models")
+    expect(nina.get_by_role("link", name="Add a model")).to_be_visible()
+
+    admin.get_by_role("link", name="Server").click()
+    log = admin.locator(".audit")
+    for words in ("changed limits", "changed a role", "chose a password", "made an invitation"):
+        expect(log).to_contain_text(words)
+    admin.get_by_label("Person").select_option("nina")
+    expect(log).not_to_contain_text("changed limits")
+    expect(log).to_contain_text("chose a password")
+
+
+def test_the_queue_is_paused_and_goes_on(visit: Any):
+    admin = visit("root")
+    admin.goto("/en/?tab=admin&sub=queue")
+    admin.get_by_role("button", name="Pause").click()
+    expect(admin.locator("#tab-admin")).to_contain_text("The queue is paused")
+    admin.get_by_role("button", name="Go on").click()
+    expect(admin.locator("#tab-admin")).not_to_contain_text("The queue is paused")
+
+
+def test_a_forged_event_of_an_annotator_is_refused(visit: Any):
+    ann = visit("ann")
+    sent = {"do": "role", "person": "ann", "role": "admin"}
+    ann.evaluate("(sent) => document.getElementById('tab-admin').act(sent)", sent)
+    expect(ann.locator("#problem")).to_be_attached()
+    assert visit("ann").locator("#tab-admin-link").count() == 0
+
+
+@pytest.mark.parametrize("sub", ["users", "queue", "models", "storage", "server"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_nothing_scrolls_sideways_on_a_phone(visit: Any, sub: str, language: str):
+    admin = visit("root", 390)
+    admin.goto(f"/{language}/?tab=admin&sub={sub}")
+    assert overflow(admin) == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_view_has_a_serious_fault(visit: Any, theme: str):
+    admin = visit("root")
+    views = ("sub=users", "add=person", "person=ann", "sub=queue", "sub=models")
+    admin.goto("/en/?tab=admin")
+    admin.evaluate(
+        'localStorage.setItem(\'evalui.opened\', \'["roles","teams","links","settings"]\')'
+    )
+    faults = {
+        view: violations(admin, f"/en/?tab=admin&{view}", theme)
+        for view in (*views, "sub=storage", "sub=server")
+    }
+    assert {view: each for view, each in faults.items() if each} == {}

@@ -1,0 +1,180 @@
+"""A link is made on the page of a run or a comparison, opens to everybody, and is withdrawn."""
+
+import re
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from evalui.access import Person
+from evalui.accounts import shares
+from evalui.accounts.people import add_person
+from evalui.accounts.shares import link_of, list_shares
+from evalui.errors import AccountError, NotAllowed
+from evalui.messages import messages
+from evalui.runs.database.queue import delete
+from evalui.ui.components.fragment import Action
+from evalui.ui.current_person import acting_as
+from evalui.ui.services.service import AppService
+from evalui.ui.shell import AppShell
+from evalui.ui.tabs.compare import CompareTab
+from evalui.ui.tabs.results import ResultsTab
+from evalui.ui.tabs.results.sharing import share_run
+from evalui.ui.web.server import add_routes
+
+ADMIN = Person("ann", "admin")
+
+
+@pytest.fixture
+def client(desk: AppService) -> TestClient:
+    app = FastAPI()
+    add_routes(app, desk)
+    return TestClient(app, follow_redirects=False)
+
+
+def opened(run_id: str, **more: str) -> dict[str, Any]:
+    return {"run": run_id, "tab": "results", "panel": "share", **more}
+
+
+def answered(desk: AppService, run_id: str, do: str, **data: str) -> str:
+    form = opened(run_id, **({"days": data.pop("days")} if "days" in data else {}))
+    return AppShell(desk, "en").answer("results", Action(do, data, form))
+
+
+def test_a_link_shows_the_run_to_who_has_it(desk, finished, client):
+    run_id = finished()
+    page = answered(desk, run_id, "share", days="7")
+    (link,) = re.findall(r'href="\.\.(/s/[^"]+)"', page)
+    shown = client.get(link)
+    assert shown.status_code == 200
+    assert shown.headers["x-robots-tag"] == "noindex, nofollow"
+    assert "Read-only" in shown.text
+    headline = re.search(r"<h1>(.*?)</h1>", ResultsTab(desk, messages("en")).render(opened(run_id)))
+    assert headline
+    assert headline[1] in shown.text
+    assert "今天" not in client.get(f"{link}?lang=zh").text
+    assert "只读" in client.get(f"{link}?lang=zh").text
+    assert "只读" in client.get(link, headers={"Accept-Language": "zh-CN"}).text
+    (table,) = re.findall(r'href="([^"]+\.csv)"', shown.text)
+    sheet = client.get(f"/s/{table}")
+    assert sheet.headers["content-type"].startswith("text/csv")
+    assert "biased" in sheet.text
+    assert "opened 4 times" in answered(desk, run_id, "set")
+
+
+def test_a_link_survives_its_run_and_ends_when_it_is_withdrawn(desk, finished, client):
+    run_id = finished()
+    link = share_run(desk, run_id, 30)
+    before = client.get(f"/s/{link}").text
+    delete(desk.database, run_id)
+    assert client.get(f"/s/{link}").text == before
+    other = finished()
+    kept = share_run(desk, other, 30)
+    page = answered(desk, other, "withdraw", link=kept.partition(".")[0])
+    assert "ended" in page
+    gone = client.get(f"/s/{kept}")
+    assert gone.status_code == 410
+    assert "This link ended on" in gone.text
+    assert "此链接已于" in gone.text
+    assert client.get(f"/s/{kept}.csv").status_code == 410
+
+
+def test_a_link_that_was_changed_leads_nowhere(desk, finished, client):
+    one, other = (share_run(desk, finished(), 30) for _ in range(2))
+    mixed = one.partition(".")[0] + "." + other.partition(".")[2]
+    for wrong in (mixed, one[:-1], "x", f"{one}.csv.csv"):
+        answer = client.get(f"/s/{wrong}")
+        assert answer.status_code == 404
+        assert "This link leads nowhere" in answer.text
+    assert client.get(f"/s/{one}/more").status_code == 404
+
+
+def test_a_link_names_its_owner_when_it_has_ended(desk, finished, client, monkeypatch):
+    add_person(desk.database, "ann", "annotator", by=ADMIN)
+    desk.settings = desk.settings.model_copy(update={"auth": "password"})
+    with acting_as(Person("ann", "annotator")):
+        link = share_run(desk, finished(), 7)
+    (share,) = list_shares(desk.database, "ann")
+    assert "link by ann, works until" in client.get(f"/s/{link}").text
+    monkeypatch.setattr(shares.time, "time", lambda: share.expires + 1)
+    answer = client.get(f"/s/{link}")
+    assert answer.status_code == 410
+    assert "Ask ann for a new one." in answer.text
+
+
+def test_who_may_not_change_a_run_shares_nothing_of_it(desk, finished):
+    desk.settings = desk.settings.model_copy(update={"auth": "password"})
+    with acting_as(Person("ann", "annotator")):
+        run_id = finished()
+        share_run(desk, run_id, 30)
+    with desk.database.writing() as connection:
+        connection.execute("INSERT INTO team VALUES ('law', 0)")
+        connection.execute("INSERT INTO team_right VALUES ('run', ?, 'law', 'view')", (run_id,))
+    with acting_as(Person("bob", "annotator", frozenset({"law"}))):
+        assert "share-panel" not in ResultsTab(desk, messages("en")).render(opened(run_id))
+        for do in ("share", "withdraw", "grant", "ungrant"):
+            assert 'data-kind="problem"' in answered(desk, run_id, do, team="law", right="run")
+        with pytest.raises(NotAllowed):
+            share_run(desk, run_id, 30)
+    assert len(list_shares(desk.database)) == 1
+
+
+def test_a_link_of_another_page_cannot_be_withdrawn_here(desk, finished):
+    one, other = finished(), finished()
+    link = share_run(desk, one, 30).partition(".")[0]
+    assert "There is no link" in answered(desk, other, "withdraw", link=link)
+    assert list_shares(desk.database)[0].ended is None
+
+
+@pytest.mark.parametrize("days", ["31", "0", "-1", "x", "٣"])
+def test_only_offered_days_are_taken(desk, finished, days: str):
+    assert "7, 30, 90" in answered(desk, finished(), "share", days=days)
+    assert list_shares(desk.database) == ()
+
+
+def test_a_comparison_is_shared_as_it_is(desk, finished, client):
+    run_id = finished()
+    tab = CompareTab(desk, messages("en"))
+    page = tab.render({"run": run_id, "tab": "compare"})
+    (address,) = re.findall(r'data-address="\?*([^"]+)"', page)
+    fields = dict(part.split("=") for part in address.split("&amp;"))
+    form = fields | {"panel": "share"}
+    assert "share-panel" in tab.render(form)
+    shown = tab.act(Action("share", {}, form))
+    (link,) = re.findall(r'href="\.\.(/s/[^"]+)"', shown)
+    answer = client.get(link)
+    verdict = re.search(r"<h1>(.*?)</h1>", page)
+    assert verdict
+    assert verdict[1] in answer.text
+    assert "Both models answered the same questions" in answer.text
+    (share,) = list_shares(desk.database)
+    assert share.address.startswith("?tab=compare&cells=")
+    assert "ended" in tab.act(Action("withdraw", {"link": share.id}, form))
+    assert client.get(link).status_code == 410
+
+
+def test_a_comparison_of_another_s_run_is_not_shared(desk, finished):
+    desk.settings = desk.settings.model_copy(update={"auth": "password"})
+    with acting_as(Person("ann", "annotator")):
+        run_id = finished()
+    with desk.database.writing() as connection:
+        connection.execute("INSERT INTO team VALUES ('law', 0)")
+        connection.execute("INSERT INTO team_right VALUES ('run', ?, 'law', 'view')", (run_id,))
+    form = {"run": run_id, "tab": "compare", "panel": "share"}
+    with acting_as(Person("bob", "annotator", frozenset({"law"}))):
+        tab = CompareTab(desk, messages("en"))
+        assert "share-panel" not in tab.render(form)
+        with pytest.raises(NotAllowed):
+            tab.act(Action("share", {}, form))
+
+
+def test_the_server_forgets_no_page_of_a_person_who_is_gone(desk, finished, client):
+    link = share_run(desk, finished(), 30)
+    share = list_shares(desk.database)[0]
+    with desk.database.writing() as connection:
+        connection.execute("DELETE FROM share")
+    assert client.get(f"/s/{link}").status_code == 404
+    with pytest.raises(AccountError):
+        shares.read_page(desk.database, share, "en")
+    assert link_of(desk.database, share.id, share.expires) == link

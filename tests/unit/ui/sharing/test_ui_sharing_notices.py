@@ -1,0 +1,56 @@
+"""The end of a run is stated above the pages of its owner until they have seen it."""
+
+import re
+from collections.abc import Callable
+
+from evalui.access import Person
+from evalui.accounts.notes.notices import read_unseen
+from evalui.accounts.people import add_person
+from evalui.ui.components.form import Form
+from evalui.ui.current_person import acting_as
+from evalui.ui.services.service import AppService
+from evalui.ui.shell import AppShell
+
+ADMIN = Person("admin", "admin")
+
+
+def notes(desk: AppService, form: Form) -> list[str]:
+    bar = AppShell(desk, "en").page(form).bar
+    return re.findall(r"</svg>([^<]+) <a", bar.partition('class="notices"')[2])
+
+
+def test_a_note_stands_on_every_page_until_the_run_is_opened(
+    desk: AppService, finished: Callable[..., str]
+):
+    run_id = finished(name="Midterm")
+    assert notes(desk, {"tab": "models"}) == ["Midterm is done."]
+    assert notes(desk, {"tab": "evaluate"}) == ["Midterm is done."]
+    assert notes(desk, {"tab": "results", "run": run_id}) == []
+    assert notes(desk, {"tab": "models"}) == []
+
+
+def test_the_list_of_runs_shows_them_all(desk: AppService, finished: Callable[..., str]):
+    for number in range(5):
+        finished(name=f"run {number}")
+    assert notes(desk, {"tab": "models"}) == [f"run {n} is done." for n in (4, 3, 2)]
+    assert "and 2 more" in AppShell(desk, "en").page({"tab": "models"}).bar
+    assert notes(desk, {"tab": "runs"}) == []
+    assert read_unseen(desk.database, "local") == ()
+
+
+def test_a_note_is_for_its_owner_alone(desk: AppService, finished: Callable[..., str]):
+    desk.settings = desk.settings.model_copy(update={"auth": "password"})
+    add_person(desk.database, "ann", "annotator", by=ADMIN)
+    with acting_as(Person("ann", "annotator")):
+        run_id = finished(name="Midterm")
+    with acting_as(ADMIN):
+        assert notes(desk, {"tab": "results", "run": run_id}) == []
+    with acting_as(Person("ann", "annotator")):
+        assert notes(desk, {"tab": "models"}) == ["Midterm is done."]
+
+
+def test_a_server_that_only_shows_writes_nothing(desk: AppService, finished: Callable[..., str]):
+    run_id = finished(name="Midterm")
+    desk.settings = desk.settings.model_copy(update={"read_only": True})
+    assert notes(desk, {"tab": "results", "run": run_id}) == []
+    assert len(read_unseen(desk.database, "local")) == 1

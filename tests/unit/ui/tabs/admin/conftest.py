@@ -1,0 +1,49 @@
+"""A server with accounts: an administrator, an annotator with two runs, and a reader."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from ui_admin_examples import ROOT, Administrator
+from ui_examples import GOOD, MODELS
+
+from evalui.access import LOCAL_PERSON, Person
+from evalui.accounts.people import add_person
+from evalui.runs.database.connection import Database
+from evalui.settings import Settings
+from evalui.ui.current_person import acting_as
+from evalui.ui.services.run_form import read_run_form
+from evalui.ui.services.service import AppService
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Iterator[AppService]:
+    models = tmp_path / "models.toml"
+    models.write_text(MODELS, encoding="utf-8")
+    settings = Settings(data_dir=tmp_path / "data", models=models, auth="password")
+    settings.data_dir.mkdir()
+    made = AppService(settings, Database(settings.database))
+    for name, role in (("root", "admin"), ("ann", "annotator"), ("rita", "reader")):
+        add_person(made.database, name, role, by=LOCAL_PERSON)
+    with made.database.writing() as connection:  # computing real hashes takes long
+        connection.execute("UPDATE person SET password = 'no hash'")
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def admin(box: AppService) -> Administrator:
+    return Administrator(box)
+
+
+@pytest.fixture
+def queued(box: AppService) -> Callable[[str], str]:
+    """Queue a run of a person."""
+
+    def queue(name: str) -> str:
+        with acting_as(Person(name, "annotator") if name != "root" else ROOT):
+            upload = box.store_upload([("a.csv", GOOD.encode())])
+            form = {"uploads": [upload], "models": ["biased"], "modes": ["multiple_choice"]}
+            return box.start(read_run_form(form))
+
+    return queue

@@ -1,0 +1,467 @@
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from ui_admin_examples import ROOT, Administrator, spend
+
+from evalui.access import ANONYMOUS, LOCAL_PERSON, Person
+from evalui.accounts.invitations import invited_person
+from evalui.accounts.people import (
+    add_person,
+    find_person,
+    read_account,
+    read_accounts,
+    set_disabled,
+)
+from evalui.accounts.sessions import start_session
+from evalui.accounts.shares import FrozenPages, add_share, list_shares, new_share
+from evalui.accounts.teams import add_team, join_team, read_teams
+from evalui.errors import EvaluiError, NotAllowed
+from evalui.messages import messages
+from evalui.models.new_model import NewModelForm
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_run
+from evalui.runs.fair_queue.decisions import read_decisions, set_queue_state
+from evalui.runs.fair_queue.limits import UserLimits, limits_of, usual_limits, write_limits
+from evalui.runs.fair_queue.turns import take_turn
+from evalui.runs.worker.main import Worker
+from evalui.settings import Settings
+from evalui.ui.components.fragment import Action
+from evalui.ui.current_person import acting_as
+from evalui.ui.deeds import DEEDS
+from evalui.ui.services.service import AppService
+from evalui.ui.shell import AppShell
+from evalui.ui.tabs.admin import VIEWS, AdminTab
+from evalui.ui.tabs.admin.changes import CHANGES
+
+OTHERS = [
+    ANONYMOUS,
+    Person("rita", "reader"),
+    Person("ann", "annotator"),
+    Person("otto", "operator"),
+    Person("root", "admin", scope="read"),
+]
+
+# ------------------------------------------------------------------ who may
+
+
+def test_the_table_of_deeds_has_every_change():
+    assert set(CHANGES) <= set(DEEDS["admin"])
+    assert {required.deed for required in DEEDS["admin"].values()} == {"administer"}
+
+
+@pytest.mark.parametrize("do", [*CHANGES, "", "set", "poll", "ask"])
+def test_a_forged_event_is_refused(box: AppService, do: str):
+    before = [read_accounts(box.database), read_decisions(box.database)]
+    fields = {"person": "ann", "role": "admin", "invite_name": "eve", "state": "paused"}
+    forms = {**fields, "role:ann": "admin", "name": "role:ann", "team_name": "red", "heir": "="}
+    for person in OTHERS:
+        with acting_as(person):
+            answer = AppShell(box, "en").answer("admin", Action(do, forms, forms))
+        assert 'data-kind="problem"' in answer
+        assert "root" not in answer
+    assert [read_accounts(box.database), read_decisions(box.database)] == before
+    assert not read_teams(box.database)
+
+
+@pytest.mark.parametrize("person", OTHERS, ids=lambda person: person.name or "nobody")
+def test_the_page_is_shown_to_no_one_else(box: AppService, person: Person):
+    with acting_as(person):
+        page = AppShell(box, "en").page({"tab": "admin"})
+        assert isinstance(page.problem, NotAllowed)
+        assert "tab-admin-link" not in page.bar
+        assert "root" not in page.content
+        tab = AdminTab(box, messages("en"))
+        with pytest.raises(NotAllowed):
+            tab.render({})
+        with pytest.raises(NotAllowed):
+            tab.act(Action("role", {"person": "ann", "role": "admin"}, {}))
+
+
+def test_an_administrator_has_the_tab(box: AppService):
+    with acting_as(ROOT):
+        assert 'id="tab-admin-link"' in AppShell(box, "en").page({"tab": "admin"}).bar
+
+
+def test_who_is_alone_on_a_server_has_none(desk: AppService):
+    assert "tab-admin-link" not in AppShell(desk, "en").page({}).bar
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("sub", VIEWS)
+def test_every_view_shows_where_it_is(box: AppService, sub: str, language: str):
+    page = Administrator(box, messages(language)).sees(sub=sub)  # type: ignore[arg-type]
+    word = messages(language)(f"admin.{sub}")  # type: ignore[arg-type]
+    assert f'aria-current="true">{word}</a>' in page
+    assert page.count("<h1>") == 1
+
+
+# ------------------------------------------------------------------ people
+
+
+def test_people_stand_with_what_they_use(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    first, _ = queued("ann"), queued("ann")
+    assert queue.claim(box.database, "w", first)
+    spend(box, first, time.time(), device_s=3.25 * 3600)
+    usual = usual_limits(box.settings)
+    limits = UserLimits(running=2, gpu_hours_week=20, stored_bytes=20_000_000_000)
+    write_limits(box.database, "ann", limits, usual)
+    page = admin.sees()
+    assert "1 job running, 1 waiting." in page
+    assert f'1 of 2<div class="meta">{read_run(box.database, first).name}</div>' in page
+    assert "3.2 of 20 h" in page
+    assert "0.0 of 20 GB" in page
+    assert "2 runs by 1 person" in page
+    assert "3.2 GPU hours" in page
+
+
+def test_who_has_nothing_left_stands_in_the_sentence(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    run_id = queued("ann")
+    write_limits(box.database, "ann", UserLimits(gpu_hours_week=1), UserLimits())
+    spend(box, run_id, time.time(), device_s=3599.0)
+    assert "has no GPU time" not in admin.sees()
+    spend(box, run_id, time.time(), device_s=1.0)
+    page = admin.sees()
+    assert "1 waiting. ann has no GPU time left this week." in page
+    assert "no GPU time until Monday" in page
+    assert "full" in page
+
+
+def test_hours_of_last_week_count_no_more(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    run_id = queued("ann")
+    write_limits(box.database, "ann", UserLimits(gpu_hours_week=1), UserLimits())
+    last = datetime.now(UTC).timestamp() - 8 * 24 * 3600
+    spend(box, run_id, last, device_s=7200.0)
+    assert "0.0 of 1 h" in admin.sees()
+
+
+def test_a_person_alone_is_shown_the_way(tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("alone")
+    settings = Settings(data_dir=folder, auth="password")
+    service = AppService(settings, Database(settings.database))
+    add_person(service.database, "root", "admin", by=LOCAL_PERSON)
+    assert "Only you so far." in Administrator(service).sees()
+    service.database.close()
+
+
+def test_an_invited_person_gets_a_link_once(box: AppService, admin: Administrator):
+    assert 'name="invite_name"' in admin.sees(add="person")
+    page = admin.does("invite", {"invite_name": "Nina", "role": "operator", "add": "person"})
+    secret = page.partition("/invitation/")[2].partition("<")[0]
+    assert len(secret) == 43
+    assert "invite_name" not in page
+    assert secret not in admin.sees()
+    account = read_account(box.database, "nina")
+    assert (account.role, account.invited) == ("operator", True)
+    assert secret not in str(admin.log(10))
+    assert [entry.deed for entry in admin.log(2)] == ["invite", "add-person"]
+    row = admin.sees().partition('<b class="dim">nina')[2]
+    assert "Copy invitation" in row
+    assert "Withdraw" in row
+
+
+def test_another_link_ends_the_first(box: AppService, admin: Administrator):
+    pages = [admin.does("invite", {"invite_name": "nina", "role": "reader"})]
+    pages.append(admin.does("link", person="nina"))
+    first, second = (each.partition("/invitation/")[2].partition("<")[0] for each in pages)
+    assert invited_person(box.database, second) == "nina"
+    with pytest.raises(EvaluiError):
+        invited_person(box.database, first)
+
+
+def test_an_invitation_that_is_withdrawn_leaves_nobody(box: AppService, admin: Administrator):
+    admin.does("invite", {"invite_name": "nina", "role": "reader"})
+    admin.does("withdraw", person="nina")
+    assert find_person(box.database, "nina") is None
+    assert [entry.deed for entry in admin.log(2)] == ["remove-person", "withdraw"]
+
+
+def test_a_person_who_was_here_stays_when_a_link_is_withdrawn(
+    box: AppService, admin: Administrator
+):
+    admin.does("link", person="ann")
+    admin.does("withdraw", person="ann")
+    assert not read_account(box.database, "ann").invited
+
+
+def test_a_taken_name_is_a_problem_in_words(admin: Administrator):
+    page = admin.does("invite", {"invite_name": "ann", "role": "reader", "add": "person"})
+    assert 'role="alert"' in page
+    assert "There is a person ann already." in page
+    assert 'name="invite_name"' in page
+
+
+def test_a_role_is_chosen_in_the_table(box: AppService, admin: Administrator):
+    admin.chooses("role:ann", "operator")
+    assert read_account(box.database, "ann").role == "operator"
+    (entry,) = admin.log()
+    assert (entry.person, entry.deed, entry.thing) == ("root", "set-role", "person ann")
+
+
+@pytest.mark.parametrize("role", ["owner", ""])
+def test_no_other_role_can_be_chosen(box: AppService, admin: Administrator, role: str):
+    assert 'role="alert"' in admin.chooses("role:ann", role)
+    assert read_account(box.database, "ann").role == "annotator"
+
+
+def test_the_last_administrator_stays_one(admin: Administrator):
+    assert "root is the only administrator" in admin.chooses("role:root", "reader")
+
+
+def test_limits_are_shown_and_set(box: AppService, admin: Administrator):
+    page = admin.sees(person="ann")
+    assert page.count('placeholder="no limit"') == 6
+    fields = {"limit_running": "2", "limit_stored_bytes": "1.5", "priority": "1", "person": "ann"}
+    closed = admin.does("limits", {**fields, "limit_gpu_hours_week": "20"}, person="ann")
+    usual = usual_limits(box.settings)
+    expected = UserLimits(running=2, gpu_hours_week=20.0, stored_bytes=1_500_000_000)
+    assert limits_of(box.database, "ann", usual) == expected
+    assert read_decisions(box.database).priorities == {"ann": 1}
+    (entry,) = admin.log()
+    assert (entry.deed, entry.detail["running"], entry.detail["priority"]) == ("set-limits", 2.0, 1)
+    assert "limit_running" not in closed
+    again = admin.sees(person="ann")
+    assert 'name="limit_stored_bytes" value="1.5"' in again
+    admin.does("limits", {"priority": "0"}, person="ann")
+    assert limits_of(box.database, "ann", usual) == UserLimits()
+
+
+@pytest.mark.parametrize("text", ["many", "-1", "nan", "inf", "1.5"])
+def test_what_is_no_limit_is_refused(box: AppService, admin: Administrator, text: str):
+    page = admin.does(
+        "limits", {"limit_running": text, "priority": "0", "person": "ann"}, person="ann"
+    )
+    assert "is no limit" in page
+    assert 'name="limit_running"' in page
+    assert limits_of(box.database, "ann", UserLimits()) == UserLimits()
+
+
+def test_a_person_is_disabled_and_enabled(box: AppService, admin: Administrator):
+    assert "Disable" in admin.sees(person="ann")
+    admin.does("disable", person="ann")
+    assert find_person(box.database, "ann") is None
+    assert "Enable" in admin.sees(person="ann")
+    admin.does("enable", person="ann")
+    assert find_person(box.database, "ann") is not None
+    assert [entry.deed for entry in admin.log(2)] == ["enable", "disable"]
+
+
+def test_nobody_ends_their_own_account_by_mistake(admin: Administrator):
+    page = admin.sees(person="root")
+    assert 'name="limit_running"' in page
+    assert 'data-do="disable"' not in page
+    assert 'data-do="remove"' not in page
+
+
+def test_removal_asks_for_an_heir_first(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    run_id = queued("ann")
+    assert "State first who takes over" in admin.does("remove", {"heir": ""}, person="ann")
+    assert find_person(box.database, "ann")
+    admin.does("remove", {"heir": "rita"}, person="ann")
+    assert find_person(box.database, "ann") is None
+    assert read_run(box.database, run_id).owner == "rita"
+
+
+def test_removal_with_everything(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    with acting_as(Person("ann", "operator")):
+        place = NewModelForm("far", "m", "endpoint", address="http://127.0.0.1:9/v1")
+        box.models.add(place)
+    queued("ann")
+    admin.does("remove", {"heir": "="}, person="ann")
+    assert not box.database.rows("SELECT 1 FROM run")
+    assert "far" not in box.models.all_models()
+
+
+def test_teams_are_added_filled_and_removed(box: AppService, admin: Administrator):
+    admin.does("add_team", {"team_name": "red"})
+    admin.does("join", {"member:red": "ann"}, team="red")
+    assert [(team.name, team.members) for team in read_teams(box.database)] == [("red", ("ann",))]
+    page = admin.sees()
+    assert "Teams (1)" in page
+    assert 'aria-label="Take ann out of red"' in page
+    admin.does("leave", team="red", person="ann")
+    assert "Remove, with all rights" in admin.does("ask", team="red")
+    assert read_teams(box.database)
+    admin.does("remove_team", team="red")
+    assert not read_teams(box.database)
+    deeds = [entry.deed for entry in admin.log(4)]
+    assert deeds == ["remove-team", "leave-team", "join-team", "add-team"]
+
+
+def test_links_of_all_are_listed_and_revoked(box: AppService, admin: Administrator):
+    assert "Share links (0)" in admin.sees()
+    new = new_share(7)
+    frozen = FrozenPages("Midterm", "run=k3f", {"en": "page", "zh": "page"}, {"en": "", "zh": ""})
+    add_share(box.database, new, frozen, "ann", by=Person("ann"))
+    page = admin.sees()
+    assert "Share links (1)" in page
+    assert "1 ends this week; 1 was never opened." in page
+    assert "Midterm" in page
+    admin.does("revoke_link", link=new.id)
+    assert list_shares(box.database)[0].ended
+    assert "Share links (0)" in admin.sees()
+    assert admin.log()[0].deed == "withdraw-share"
+
+
+# ------------------------------------------------------------------ queue
+
+
+def test_the_queue_shows_runs_of_all_with_their_owners(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    first, second = queued("ann"), queued("root")
+    assert queue.claim(box.database, "w", first)
+    page = admin.sees(sub="queue")
+    assert "1 job running, 1 waiting." in page
+    assert f"?run={first}&amp;tab=runs" in page
+    assert f"?run={second}&amp;tab=runs" in page
+    assert ">ann</td>" in page
+    assert ">root</td>" in page
+
+
+def test_a_run_of_another_is_stopped_and_moved(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    first, second = queued("ann"), queued("root")
+    admin.chooses(f"priority:{second}", "2")
+    page = admin.sees(sub="queue")
+    assert "before all" in page
+    admin.does("stop", target=first)
+    assert read_run(box.database, first).state == "cancelled"
+    stopped, moved = admin.log(2)
+    assert (stopped.deed, stopped.thing, stopped.detail) == (
+        "stop-run",
+        f"run {first}",
+        {"owner": "ann"},
+    )
+    assert (moved.deed, moved.detail["priority"]) == ("set-priority", 2)
+
+
+@pytest.mark.parametrize(("state", "words"), [("paused", "is paused"), ("draining", "is draining")])
+def test_the_queue_is_paused_drained_and_goes_on(
+    box: AppService, admin: Administrator, queued: Callable[[str], str], state: str, words: str
+):
+    queued("ann")
+    page = admin.does("queue", {"sub": "queue"}, state=state)
+    assert words in page
+    assert read_decisions(box.database).state == state
+    assert queue_is_closed(box)
+    assert words not in admin.does("queue", {"sub": "queue"}, state="open")
+    assert read_decisions(box.database).state == "open"
+    assert 'role="alert"' in admin.does("queue", {"sub": "queue"}, state="never")
+
+
+def queue_is_closed(box: AppService) -> bool:
+    with box.database.writing() as connection:
+        return not take_turn(connection, UserLimits(), time.time())
+
+
+def test_why_a_run_waits_stands_beside_it(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    queued("ann")
+    set_queue_state(box.database, "paused")
+    assert "the queue is paused" in admin.sees(sub="queue")
+
+
+# ------------------------------------------------------------------ models, storage, server
+
+
+def test_added_models_stand_with_who_may_use_them(box: AppService, admin: Administrator):
+    add_team(box.database, "red", by=LOCAL_PERSON)
+    join_team(box.database, "red", "ann", by=LOCAL_PERSON)
+    assert "No model was added." in admin.sees(sub="models")
+    place = NewModelForm("far", "m", "endpoint", address="http://127.0.0.1:9/v1", key="sk-x")
+    with acting_as(Person("ann", "operator", frozenset({"red"}))):
+        box.models.add(place)
+        box.models.add(replace(place, name="near", everyone=False, teams=("red",)))
+        box.models.add(replace(place, name="mine", everyone=False))
+    page = admin.sees(sub="models")
+    assert "3 added models, 2 not for everyone." in page
+    assert "http://127.0.0.1:9/v1" in page
+    assert "sk-x" not in page
+    for words in ("Everyone on this server", ">red</td>", "the owner alone", "edit=near"):
+        assert words in page
+
+
+def test_storage_is_stated_by_person_and_run(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    run_id = queued("ann")
+    assert "Nothing is stored." in admin.sees(sub="storage")
+    Worker(box.database, box.models.all_models).run_once()
+    with box.database.writing() as connection:
+        connection.execute("INSERT INTO upload VALUES ('ann', 'u', 'a.csv', 5000000, 0)")
+        connection.execute("UPDATE cell SET bytes = 2000000")
+    page = admin.sees(sub="storage")
+    for words in ("<td>5 MB</td>", "<td>2 MB</td>", "7 MB", f"?run={run_id}&amp;tab=runs"):
+        assert words in page
+    assert "The disk: " in page
+    assert "Runs are kept for good" in page
+    box.settings.retention_days = 90
+    assert "Runs are deleted 90 days after their end" in admin.sees(sub="storage")
+
+
+def test_failures_stand_with_their_sentence(
+    box: AppService, admin: Administrator, queued: Callable[[str], str]
+):
+    assert "Nothing has failed." in admin.sees(sub="server")
+    run_id = queued("ann")
+    lease = queue.claim(box.database, "w", run_id)
+    assert lease
+    queue.fail(box.database, lease.lease, "The disk is gone.")
+    page = admin.sees(sub="server")
+    assert "The disk is gone." in page
+    assert f"?run={run_id}&amp;tab=runs" in page
+
+
+def test_settings_in_force_hold_no_secret_and_no_path(box: AppService, admin: Administrator):
+    page = admin.sees(sub="server")
+    assert "EVALUI_AUTH" in page
+    assert "EVALUI_ENDPOINT_HOSTS" in page
+    assert str(box.settings.data_dir) not in page
+    assert "EVALUI_DATA_DIR" not in page
+
+
+def test_everybody_else_is_signed_out(box: AppService, admin: Administrator):
+    for name in ("ann", "ann", "rita", "root"):
+        start_session(box.database, name)
+    assert "4 browsers of 3 people signed in" in admin.sees(sub="server")
+    page = admin.does("sign_out", {"sub": "server"})
+    assert "3 sessions ended." in page
+    rows = box.database.rows("SELECT person FROM session")
+    assert [row["person"] for row in rows] == ["root"]
+    assert [(each.deed, each.thing) for each in admin.log(2)] == [
+        ("sign-out", "person rita"),
+        ("sign-out", "person ann"),
+    ]
+
+
+def test_the_log_is_filtered_by_person(box: AppService, admin: Administrator):
+    set_disabled(box.database, "rita", disabled=True, by=Person("other", "admin"))
+    admin.chooses("role:ann", "reader")
+    page = admin.sees(sub="server")
+    assert "changed a role" in page
+    assert "disabled" in page
+    page = admin.does("set", {"sub": "server", "who": "other"}, name="who")
+    assert "changed a role" not in page
+    assert "person rita" in page
+    assert "who=other" in page
+
+
+def test_fields_that_are_not_sent_change_nothing(admin: Administrator):
+    for name in ("limit_running", "heir", "member:red", "invite_name", "role", "priority"):
+        assert admin.does("set", {name: "x"}, name=name) == ""
