@@ -1,8 +1,7 @@
 """The command line: the same core and the same figures as the screen.
 
     evalui serve | demo | run SPEC | export RUN FORMAT | score KIND FILE | models list|add|remove
-           | users | tokens | teams | share RUN|list|revoke | worker | probe | backup FILE
-           | restore FILE | doctor
+           | users | tokens | teams | share | worker | probe | backup FILE | restore FILE | doctor
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.

@@ -12,12 +12,13 @@ import secrets
 import time
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from sqlite3 import Row
 
 from evalui.access import Person
 from evalui.accounts.audit import record_in
-from evalui.errors import AccountError
+from evalui.errors import AccountError, StoreError
 from evalui.models.endpoint.keys import server_secret
 from evalui.runs.database.connection import Database
 from evalui.types import Language
@@ -143,14 +144,15 @@ def find_share(database: Database, link: str) -> Share | None:
 
 
 def read_page(database: Database, share: Share, language: Language) -> str:
-    """The frozen page, which counts as opened once more."""
-    if not database.read_only:
-        with database.writing() as connection:
-            connection.execute(
-                "UPDATE share SET opened = opened + 1, last_opened = ? WHERE id = ?",
-                (time.time(), share.id),
-            )
-    return _unpacked(database.row("SELECT pages FROM share WHERE id = ?", (share.id,)), language)
+    """The frozen page, which counts as opened once more if that can be written down."""
+    page = _unpacked(database.row("SELECT pages FROM share WHERE id = ?", (share.id,)), language)
+    # That a disk is full is reported to those who can do something about it.
+    with suppress(StoreError), database.writing() as connection:
+        connection.execute(
+            "UPDATE share SET opened = opened + 1, last_opened = ? WHERE id = ?",
+            (time.time(), share.id),
+        )
+    return page
 
 
 def read_table(database: Database, share: Share, language: Language) -> str:

@@ -13,6 +13,7 @@ PAGES = (
     "run={run}&tab=runs",
     "tab=results",
     "run={run}&tab=results",
+    "run={run}&tab=results&panel=share",
     "run={run}&tab=results&sub=samples",
     "run={run}&tab=results&sub=bias",
     "run={run}&tab=results&sub=statistics",

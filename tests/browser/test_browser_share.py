@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from browser_examples import start_sample
 from playwright.sync_api import expect
+from test_browser_accessible import AXE, FOUND
 
 WIDTHS = {"screen": 1280, "phone": 390}
 
@@ -104,6 +105,10 @@ def test_a_shared_page_never_scrolls_sideways(chromium: Any, page: Any, run_id: 
         shown.goto(f"{link}?lang={language}")
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
     assert shown.evaluate("document.scripts.length") == 0
+    for theme in ("light", "dark"):
+        shown.emulate_media(color_scheme=theme)
+        shown.evaluate(AXE.read_text(encoding="utf-8"))
+        assert shown.evaluate(FOUND) == []
     context.close()
 
 

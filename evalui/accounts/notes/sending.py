@@ -21,7 +21,7 @@ from evalui.settings import Settings
 
 _TIMEOUT_S = 10.0  # of one exchange in total
 _PAUSE_S = 5.0  # between two looks at the store
-_SMTP_PORTS = {"smtp": 587, "smtps": 465}
+_SMTP_PORTS = {False: 587, True: 465}  # by whether it is TLS from the beginning
 _FAILURES = (
     httpcore.NetworkError,
     httpcore.TimeoutException,
@@ -125,6 +125,13 @@ def post_note(url: str, notice: Notice, address: str) -> None:
 
 def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
     """Mail a text; raises `NotSent`. Only a server on this machine is spoken to in clear."""
+    try:
+        _mail(settings, to, subject, text)
+    except (smtplib.SMTPException, OSError, ValueError) as error:  # the last of a broken setting
+        raise NotSent("not-sent", why=type(error).__name__) from error
+
+
+def _mail(settings: Settings, to: str, subject: str, text: str) -> None:
     parts = urlsplit(settings.smtp_url.get_secret_value())
     host, secure = parts.hostname or "", parts.scheme == "smtps"
     message = EmailMessage()
@@ -132,18 +139,15 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
     message["Subject"] = sentence("notice.mail_subject", name=" ".join(subject.split()))
     message.set_content(text)
     context = ssl.create_default_context()
-    try:
-        port = parts.port or _SMTP_PORTS[parts.scheme]
-        with (
-            smtplib.SMTP_SSL(host, port, timeout=_TIMEOUT_S, context=context)
-            if secure
-            else smtplib.SMTP(host, port, timeout=_TIMEOUT_S)
-        ) as server:
-            server.ehlo()
-            if not secure and (server.has_extn("starttls") or not is_loopback(host)):
-                server.starttls(context=context)
-            if parts.username:
-                server.login(unquote(parts.username), unquote(parts.password or ""))
-            server.send_message(message)
-    except (smtplib.SMTPException, OSError) as error:
-        raise NotSent("not-sent", why=type(error).__name__) from error
+    port = parts.port or _SMTP_PORTS[secure]
+    with (
+        smtplib.SMTP_SSL(host, port, timeout=_TIMEOUT_S, context=context)
+        if secure
+        else smtplib.SMTP(host, port, timeout=_TIMEOUT_S)
+    ) as server:
+        server.ehlo()
+        if not secure and (server.has_extn("starttls") or not is_loopback(host)):
+            server.starttls(context=context)
+        if parts.username:
+            server.login(unquote(parts.username), unquote(parts.password or ""))
+        server.send_message(message)

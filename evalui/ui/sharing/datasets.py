@@ -1,6 +1,5 @@
 """Evaluate, what teams share: which of them may use a dataset, and the datasets of others."""
 
-from evalui.accounts.team_datasets import read_team_datasets, take_dataset
 from evalui.messages import Messages
 from evalui.report.html import Html, el, span
 from evalui.ui.components.format import size
@@ -9,6 +8,7 @@ from evalui.ui.components.widgets import link_button, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.services.uploads import upload_of
 from evalui.ui.sharing.rights import change_right, team_switches
+from evalui.ui.sharing.team_datasets import read_team_datasets, take_dataset
 
 TAKE = "take"  # the action that takes a dataset of a team
 RIGHTS = ("grant", "ungrant")
@@ -19,7 +19,7 @@ def dataset_rights(service: AppService, t: Messages, upload: str) -> Html | None
     switches = team_switches(service, t, "dataset", upload_of(upload))
     if switches is None:
         return None
-    return el("details", el("summary", t("teams.title")), switches, cls="gap-s")
+    return el("details", el("summary", t("teams.title")), switches, cls="card ds")
 
 
 def team_datasets(service: AppService, t: Messages) -> Html | None:

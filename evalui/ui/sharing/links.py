@@ -106,7 +106,7 @@ def share_panel(
             copy_button(t, here),
             cls="acts field",
         ),
-        table(_heads(t), rows) if rows else None,
+        table(_heads(t), rows, cls="runs-list") if rows else None,
         more,
         aside=el("a", t("share.close"), href=close),
         cls="share-panel",

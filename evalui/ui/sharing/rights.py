@@ -41,7 +41,7 @@ def team_switches(service: AppService, t: Messages, kind: ThingKind, thing: str)
         for team in teams
     ]
     none = None if teams else span(t("teams.none"), cls="meta")
-    return div(el("h3", t("teams.title")), join(*rows), none, cls="team-rights gap-s")
+    return div(join(*rows), none, cls="team-rights")
 
 
 def change_right(service: AppService, kind: ThingKind, thing: str, action: Action) -> None:

@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from evalui.access import LOCAL
 from evalui.accounts.shares import Share, find_share, read_page, read_table
+from evalui.errors import ModelError, StoreError
 from evalui.messages import LANGUAGES, Messages
 from evalui.report.render.shared import TABLE_LINK
 from evalui.ui.components.format import day
@@ -26,9 +27,9 @@ def add_shared_pages(app: FastAPI, service: AppService) -> None:
 
 def _page(service: AppService) -> Route:
     def page(link: str, request: Request) -> Response:
-        share = find_share(service.database, link)
-        if share is None or share.ended is not None:
-            return _nothing(share)
+        share = _find(service, link)
+        if isinstance(share, Response):
+            return share
         text = read_page(
             service.database, share, visitor_language(request, service.settings.language)
         )
@@ -41,9 +42,9 @@ def _page(service: AppService) -> Route:
 
 def _table(service: AppService) -> Route:
     def table(link: str, request: Request) -> Response:
-        share = find_share(service.database, link)
-        if share is None or share.ended is not None:
-            return _nothing(share)
+        share = _find(service, link)
+        if isinstance(share, Response):
+            return share
         text = read_table(
             service.database, share, visitor_language(request, service.settings.language)
         )
@@ -54,6 +55,16 @@ def _table(service: AppService) -> Route:
         return Response(content, media_type="text/csv", headers=headers)
 
     return table
+
+
+def _find(service: AppService, link: str) -> Share | Response:
+    """What a link shows, or why it shows nothing."""
+    try:
+        share = find_share(service.database, link)
+    except (ModelError, StoreError):
+        # Their sentences name files, and nobody knows who reads this.
+        return HTMLResponse(plain_page("store.title", lambda t: t("shared.later")), 503, _HEADERS)
+    return share if share and share.ended is None else _nothing(share)
 
 
 def _nothing(share: Share | None) -> Response:

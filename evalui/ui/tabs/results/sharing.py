@@ -4,7 +4,7 @@ from evalui.accounts.shares import list_shares, revoke_share
 from evalui.errors import AccountError
 from evalui.messages import Messages
 from evalui.report.compile import frozen_blocks, meanings
-from evalui.report.html import Html
+from evalui.report.html import Html, div, el
 from evalui.runs.database.queue import bump_revision
 from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.format import day
@@ -87,6 +87,7 @@ def panel(view: RunView, form: Form) -> Html | None:
     if not field_value(form, PANEL) or not may_share(view):
         return None
     service, t, run_id = view.service, view.t, view.run.id
+    switches = team_switches(service, t, "run", run_id)
     return share_panel(
         service,
         t,
@@ -94,5 +95,5 @@ def panel(view: RunView, form: Form) -> Html | None:
         address=run_address(run_id),
         close=view.address("overview"),
         here=f"../r/{run_id}",
-        more=team_switches(service, t, "run", run_id),
+        more=div(el("h3", t("teams.title"), cls="gap"), switches) if switches else None,
     )

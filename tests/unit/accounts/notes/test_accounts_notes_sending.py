@@ -229,6 +229,13 @@ def test_a_mail_server_that_refuses_is_reported(monkeypatch):
             send_mail(settings, "ann@example.org", "Midterm", "text")
 
 
+@pytest.mark.parametrize("url", ["smtp://127.0.0.1:x", "smtp://127.0.0.1:99999", "nonsense"])
+def test_a_broken_setting_ends_no_thread(url: str):
+    settings = Settings(smtp_url=url, mail_from="evalui@example.org")
+    with pytest.raises(NotSent):
+        send_mail(settings, "ann@example.org", "Midterm", "text")
+
+
 def test_the_password_of_the_mail_server_is_in_no_text_of_the_settings():
     assert "s3cret" not in repr(Settings(smtp_url="smtp://u:s3cret@mail.example.org"))
 

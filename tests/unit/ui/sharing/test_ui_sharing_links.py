@@ -103,6 +103,22 @@ def test_a_link_names_its_owner_when_it_has_ended(desk, finished, client, monkey
     assert "Ask ann for a new one." in answer.text
 
 
+def test_a_store_that_cannot_be_read_names_no_file(desk, finished, client, tmp_path):
+    link = share_run(desk, finished(), 30)
+    (tmp_path / "data" / "secret-key").chmod(0o644)  # not believed any more
+    answer = client.get(f"/s/{link}")
+    assert answer.status_code == 503
+    assert str(tmp_path) not in answer.text
+    assert "secret-key" not in answer.text
+
+
+def test_a_page_is_read_though_nothing_can_be_written(desk, finished, client):
+    link = share_run(desk, finished(), 30)
+    desk.database.read_only = True
+    assert client.get(f"/s/{link}").status_code == 200
+    assert list_shares(desk.database)[0].opened == 0
+
+
 def test_who_may_not_change_a_run_shares_nothing_of_it(desk, finished):
     desk.settings = desk.settings.model_copy(update={"auth": "password"})
     with acting_as(Person("ann", "annotator")):

@@ -55,7 +55,7 @@ def database(settings: Settings) -> Iterator[Database]:
 @pytest.fixture
 def browser(settings: Settings, database: Database) -> Iterator[TestClient]:
     app = Starlette(routes=[Route("/{path:path}", who, methods=["GET", "POST", "HEAD"])])
-    door = guarded(app, settings, Monitoring(settings, database), database)
+    door = guarded(app, settings, Monitoring(settings, database))
     with TestClient(door, base_url="http://evalui.test", follow_redirects=False) as client:
         yield client
 

@@ -1,5 +1,7 @@
 """Members of a team take the datasets that somebody lets it use; nobody else does."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,14 +10,20 @@ from evalui.access import LOCAL_PERSON as ME
 from evalui.access import Person
 from evalui.accounts.belongings import folder_of
 from evalui.accounts.people import add_person
-from evalui.accounts.team_datasets import owner_of_upload, read_team_datasets, take_dataset
 from evalui.accounts.teams import add_team, grant, revoke
 from evalui.errors import DataError
 from evalui.runs.database.connection import Database
+from evalui.ui.sharing.team_datasets import owner_of_upload, read_team_datasets, take_dataset
 
 BOB = Person("bob", "annotator", frozenset({"law"}))
 EVE = Person("eve", "annotator", frozenset({"art"}))
 ID = "0123456789abcdef"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with closing(Database(tmp_path / "evalui.sqlite")) as opened:
+        yield opened
 
 
 @pytest.fixture
