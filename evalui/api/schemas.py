@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.access import Deed, Right, Role, Scope
-from evalui.models.user_catalog import ModelSource
+from evalui.models.new_model import ModelSource
 from evalui.runs.database.voting.plans import MAX_VOTERS
 from evalui.runs.database.voting.votes import VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits
@@ -183,7 +183,8 @@ class BallotShown(_Answered):
 
 class ModelSent(_Sent):
     """A model to add. Fields from `address` on are an endpoint's; prices are US dollars for a
-    million tokens. The key is stored encrypted and never given out.
+    million tokens. The key is stored encrypted and never given out. `everyone`, or these `teams`,
+    may use it beside its owner.
     """
 
     name: str
@@ -200,6 +201,8 @@ class ModelSent(_Sent):
     input_price: float | None = Field(default=None, ge=0)
     output_price: float | None = Field(default=None, ge=0)
     max_length: int | None = Field(default=None, gt=0)
+    everyone: bool = True
+    teams: list[str] = Field(default=[])
 
 
 class TestedAbility(_Answered):
