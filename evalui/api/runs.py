@@ -213,12 +213,6 @@ def read_ballot(run_id: str, service: Service) -> BallotShown:
     )
 
 
-@router.put("/{run_id}/voters", status_code=204)
-def assign_voters(run_id: str, sent: VotersSent, service: Service) -> None:
-    """Assign the pairs of a run to named people; for its owner and administrators."""
-    assign_people(service, run_id, sent.people, sent.overlap)
-
-
 @router.post("/{run_id}/votes", status_code=204)
 def vote(run_id: str, sent: VoteSent, service: Service) -> None:
     """Vote on a pair; a second vote of the sender on it replaces the first."""

@@ -237,7 +237,6 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("GET", "/runs/{run}/figures"): ("see", None),
     ("GET", "/runs/{run}/votes"): ("see", None),
     ("GET", "/runs/{run}/ballot"): ("annotate", None),
-    ("PUT", "/runs/{run}/voters"): ("change", {"people": ["voter"]}),
     ("POST", "/runs/{run}/votes"): ("annotate", {"pair": "x", "choice": "a"}),
     ("GET", "/models"): ("page", None),
     ("GET", "/models/always-A"): ("page", None),

@@ -258,10 +258,6 @@ def test_votes_are_cast_on_ballots_without_names(
     gone = api.post(f"/runs/{run}/votes", json={**sent, "pair": "x"})
     assert (gone.status_code, gone.json()["key"]) == (409, "pair-gone")
     assert api.post(f"/runs/{run}/votes", json={**sent, "choice": "c"}).status_code == 422
-    assert api.put(f"/runs/{run}/voters", json={"people": ["ann"]}).status_code == 204
-    assert api.get(f"/runs/{run}/ballot").json()["pair"] == ""  # the pairs are another's now
-    few = api.put(f"/runs/{run}/voters", json={"people": ["ann"], "overlap": 2})
-    assert (few.status_code, few.json()["key"]) == (422, "plan-overlap")
 
 
 def test_who_is_not_named_votes_on_no_pair(
