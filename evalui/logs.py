@@ -9,6 +9,7 @@ import json
 import logging
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,6 +24,7 @@ LogKind = Literal["text", "json"]
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 _RUN_ID: ContextVar[str] = ContextVar("run_id", default="")
 _REPEAT_INTERVAL_S = 60.0
+_MAX_REPEATED = 20  # lines of one message in that time
 _MAX_REMEMBERED = 1000  # sentences that are remembered
 _MAX_FRAMES = 8  # of the places where an error passed
 
@@ -42,9 +44,10 @@ def about_run(run_id: str) -> Generator[None]:
 def configure_log(level: int, kind: LogKind = "text", *, user: Callable[[], str] = str) -> None:
     """Write the records of this process to stderr; `user` names the person a request is of."""
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
-    limit = StoreErrorFilter()
+    limits = StoreErrorFilter(), RepeatFilter()
     for handler in logging.getLogger().handlers:
-        handler.addFilter(limit)
+        for limit in limits:
+            handler.addFilter(limit)
         if kind == "json":
             handler.setFormatter(JsonFormatter(user))
             logging.getLogger("evalui").setLevel(logging.INFO)
@@ -108,6 +111,40 @@ def _name(error: BaseException | None) -> str:
 def _frames(trace: TracebackType | None) -> list[str]:
     stack = traceback.extract_tb(trace)[-_MAX_FRAMES:]
     return [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in stack]
+
+
+class RepeatFilter(logging.Filter):
+    """Lets the same warning, whatever fills its fields, through 20 times a minute.
+
+    The next one states how many were left out. What is less than a warning always passes.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._began = clock()
+        self._counted: Counter[tuple[str, str]] = Counter()
+        self._left_out: Counter[tuple[str, str]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is to be written."""
+        if record.levelno < logging.WARNING:
+            return True
+        if (
+            self._clock() - self._began >= _REPEAT_INTERVAL_S
+            or len(self._counted) >= _MAX_REMEMBERED
+        ):
+            self._began = self._clock()
+            self._left_out = self._counted - Counter(dict.fromkeys(self._counted, _MAX_REPEATED))
+            self._counted.clear()
+        # A message that was put together before it was logged differs at its end.
+        key = record.name, str(record.msg)[:40]
+        self._counted[key] += 1
+        if self._counted[key] > _MAX_REPEATED:
+            return False
+        if n := self._left_out.pop(key, 0):
+            record.msg = f"{record.msg} ({n} more like this were left out)"
+        return True
 
 
 class StoreErrorFilter(logging.Filter):

@@ -78,6 +78,10 @@ class Settings(BaseSettings):
     smtp_url: SecretStr = SecretStr("")
     mail_from: str = ""
     public_url: str = ""
+    # The most memory and time of computing that one request may take of a process that reads files;
+    # by the clock it may take five times as long.
+    parse_memory_mb: int = Field(default=4096, ge=512)
+    parse_seconds: float = Field(default=120.0, gt=0)
 
     @property
     def database(self) -> Path:

@@ -4,17 +4,17 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
 
 from evalui.api.problems import LengthRequired, Service, UnknownUpload, Words, check_length
 from evalui.api.schemas import DatasetPart, DatasetSummary, UploadedDatasets, UploadFault
-from evalui.datasets.base import Layout, LoadResult
+from evalui.datasets.base import Layout
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
+from evalui.ui.services.files.receiving import FormFiles
+from evalui.ui.services.files.views import UploadView
 from evalui.ui.services.service import AppService
 from evalui.ui.services.uploads import UploadedFiles
 
-_MAX_FILES = 2000
 _OVERHEAD = 2**20  # what a form adds to its files
 _FORM: dict[str, Any] = {
     "requestBody": {
@@ -47,10 +47,11 @@ async def upload(request: Request, service: Service, t: Words) -> UploadedDatase
         raise LengthRequired("length-required")
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise DataError("not-multipart")
-    async with request.form(max_files=_MAX_FILES) as form:
-        sent = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
-        files = [(part.filename or "", await part.read()) for part in sent]
-    upload_id = await run_in_threadpool(service.store_upload, files)
+    size = int(request.headers["content-length"] or 0)
+    with service.receiving(size) as folder:
+        form = FormFiles(request.headers["content-type"], folder, size)
+        files = await form.read(request.stream())
+        upload_id = await run_in_threadpool(service.keep_upload, files)
     return await run_in_threadpool(_described, service, t, _about(service, upload_id))
 
 
@@ -73,7 +74,7 @@ def delete_dataset(upload_id: str, service: Service) -> None:
     """Delete the files of an upload. Runs that were made of it keep their questions."""
     service.require("start")
     _about(service, upload_id)
-    service.uploads.delete(service.owner, upload_id)
+    service.delete_upload(upload_id)
 
 
 def _about(service: AppService, upload_id: str) -> UploadedFiles:
@@ -94,15 +95,14 @@ def _described(service: AppService, t: Messages, about: UploadedFiles) -> Upload
     return UploadedDatasets(**summary.model_dump(), parts=parts, problem=problem)
 
 
-def _part(t: Messages, loaded: LoadResult) -> DatasetPart:
-    dataset = loaded.dataset
+def _part(t: Messages, view: UploadView) -> DatasetPart:
     return DatasetPart(
-        name=dataset.name,
-        kind=dataset.kind,
-        questions=len(dataset.samples),
-        worked_examples=len(dataset.shots),
-        rows=loaded.n_rows,
-        faults=list(map(UploadFault.model_validate, loaded.faults)),
-        unlisted=loaded.unlisted,
-        notes=[t.translate(note.sentence) for note in loaded.notes],
+        name=view.name,
+        kind=view.kind,
+        questions=view.n_questions,
+        worked_examples=view.n_shots,
+        rows=view.n_rows,
+        faults=list(map(UploadFault.model_validate, view.faults)),
+        unlisted=view.unlisted,
+        notes=[t.translate(note.sentence) for note in view.notes],
     )

@@ -7,7 +7,7 @@ from evalui.api.schemas import ModelSent, ModelShown, ModelTested, TestedAbility
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelStatus, find_entry
-from evalui.models.user_catalog import NewModelForm
+from evalui.models.new_model import NewModelForm
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.services.models_service import group_of
 from evalui.ui.services.service import AppService
@@ -76,6 +76,8 @@ def _form(sent: ModelSent) -> NewModelForm:
         input_price=_text(sent.input_price),
         output_price=_text(sent.output_price),
         max_length=_text(sent.max_length),
+        everyone=sent.everyone,
+        teams=sent.teams,
     )
 
 
@@ -90,7 +92,7 @@ def _one(service: AppService, t: Messages, name: str) -> ModelShown:
 
 def _shown(service: AppService, t: Messages) -> list[ModelShown]:
     catalog, tests = service.catalog(), service.models.tests(service.owner)
-    added = service.models.added() - service.models.shadowed()
+    added = service.models.added().keys() - service.models.shadowed()
     return [
         _model(t, catalog[name], status, tests.get(name), added=name in added)
         for name, status in service.models.current_statuses().items()

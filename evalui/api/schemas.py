@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.access import Deed, Right, Role, Scope
-from evalui.models.user_catalog import ModelSource
+from evalui.models.new_model import ModelSource
 from evalui.runs.database.voting.plans import MAX_VOTERS
 from evalui.runs.database.voting.votes import VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits

@@ -18,6 +18,7 @@ from evalui.types import Language
 Value = str | int | float
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
+_PLACES = frozenset({"file", "folder", "path"})  # fields of sentences that may hold a path
 _FOLDER = Path(__file__).parent
 
 
@@ -82,17 +83,22 @@ class Messages:
         return key in self.by_key
 
     def translate(self, text: str) -> str:
-        """The sentence in this language; a text without a translation stays as it is."""
+        """The sentence in this language; a text without a translation stays as it is.
+
+        Of a place in the file system it has the name only: pages and reports are read elsewhere.
+        """
         if not isinstance(text, Sentence) or text.key not in self.by_key:
             return text
-        values = {
-            name: self.translate(value) if isinstance(value, str) else value
-            for name, value in text.values.items()
-        }
+        values = {name: self._translated(name, value) for name, value in text.values.items()}
         try:
             return self(text.key, **values)
         except (KeyError, ValueError):
             return text  # stored by a version whose sentence had other fields
+
+    def _translated(self, name: str, value: Value) -> Value:
+        if name in _PLACES and isinstance(value, str) and value.startswith("/"):
+            return "…/" + value.rpartition("/")[2]
+        return self.translate(value) if isinstance(value, str) else value
 
     def count(self, key: str, number: int, /, **values: object) -> str:
         """The sentence of `key` for a count `n`; of `key`.one for 1 where there is one."""

@@ -1,11 +1,11 @@
 """One cell before it runs: which model is prompted with what, and the trials that it holds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry, traits_of
-from evalui.models.catalog import describe
+from evalui.models.catalog import ModelState
 from evalui.modes import MODES, Mode, ModeSettings
 from evalui.modes.choices_only import ChoicesOnly
 from evalui.runs.contest import presentations
@@ -15,6 +15,8 @@ from evalui.types import Ability, Cell, Contestant, Dataset, Pattern, Sample, Va
 
 # Beyond this a pattern is a mistake: ten options have 3.6 million orders.
 MAX_TRIALS = 1_000_000
+
+Describe = Callable[[ModelEntry], ModelState]  # what is known of a model, see `catalog.describe`
 
 _LACKS: dict[Ability, str] = {
     "next_token": "error.lacks-next-token",
@@ -110,7 +112,9 @@ def mode_settings(
     )
 
 
-def blocking_reason(dataset: Dataset, entry: ModelEntry, mode_spec: ModeSpec) -> str:
+def blocking_reason(
+    dataset: Dataset, entry: ModelEntry, mode_spec: ModeSpec, describe: Describe
+) -> str:
     """Why the model cannot be evaluated on the dataset in the mode, "" if it can."""
     mode = MODES[mode_spec.mode]
     if dataset.kind not in mode.kinds:

@@ -8,11 +8,12 @@ from itertools import product
 from evalui.errors import SpecError
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry
-from evalui.models.catalog import find_entry
+from evalui.models.catalog import describe, find_entry
 from evalui.modes import MODES, Mode, ModeSettings
 from evalui.runs.cells import (
     MAX_TRIALS,
     CellPlan,
+    Describe,
     blocking_reason,
     mode_settings,
     permutes_options,
@@ -35,11 +36,14 @@ def plan_run(
     datasets: Mapping[str, Dataset],
     catalog: Mapping[str, ModelEntry],
     collected: Sequence[CollectedAnswers] = (),
+    *,
+    describe: Describe = describe,
 ) -> tuple[CellPlan, ...]:
     """All cells of a run, those of one model together, so that it is loaded once.
 
     Answers that are there already follow the models, and the judges come last. `datasets` are
     what `spec.datasets` name, by `DatasetSpec.key`, `collected` what `spec.answers` name.
+    `describe` states what is known of a model.
 
     Raises:
         SpecError: two datasets, contestants or modes are the same, a dataset has fewer worked
@@ -55,12 +59,21 @@ def plan_run(
     keys = {source.key: dataset_key(datasets[source.key]) for source in spec.datasets}
     named_modes = list(zip(spec.modes, labels(spec.modes), strict=True))
     prompted = [
-        _plan_cell(spec, source, datasets[source.key], keys[source.key], catalog[name], mode, label)
+        _plan_cell(
+            spec,
+            source,
+            datasets[source.key],
+            keys[source.key],
+            catalog[name],
+            mode,
+            label,
+            describe=describe,
+        )
         for name, source in product(spec.models, spec.datasets)
         for mode, label in _applicable_modes(datasets[source.key], named_modes)
     ]
     plans = [*prompted, *_plan_recorded(spec, datasets, keys, collected)]
-    plans += _plan_judges(spec, datasets, catalog, _answering_plans(plans))
+    plans += _plan_judges(spec, datasets, catalog, _answering_plans(plans), describe)
     return tuple(plans)
 
 
@@ -163,6 +176,8 @@ def _plan_cell(
     entry: ModelEntry,
     requested: ModeSpec,
     label: str,
+    *,
+    describe: Describe,
 ) -> CellPlan:
     scorer = MODES[requested.mode]
     chat = entry.chat if requested.chat is None else requested.chat
@@ -170,7 +185,7 @@ def _plan_cell(
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
     samples = dataset.samples[: spec.questions_per_dataset]
     setting = mode_settings(mode, dataset.shots)
-    impossible = blocking_reason(dataset, entry, mode)
+    impossible = blocking_reason(dataset, entry, mode, describe)
     if not impossible:
         _check_shots(dataset, samples, mode.shots)
     counts = Counter(
@@ -243,6 +258,7 @@ def _plan_judges(
     datasets: Mapping[str, Dataset],
     catalog: Mapping[str, ModelEntry],
     answering: Sequence[CellPlan],
+    describe: Describe,
 ) -> Iterator[CellPlan]:
     """The cells of `spec.judging`; `answering` are the cells whose answers will be judged.
 
@@ -262,7 +278,8 @@ def _plan_judges(
         for plan in answering
     }
     for name, plans in product(judging.judges, by_dataset.values()):
-        yield _plan_judge_cell(spec, decided, datasets[plans[0].source], catalog[name], plans)
+        dataset = datasets[plans[0].source]
+        yield _plan_judge_cell(spec, decided, dataset, catalog[name], plans, describe)
 
 
 def _plan_judge_cell(
@@ -271,6 +288,7 @@ def _plan_judge_cell(
     dataset: Dataset,
     entry: ModelEntry,
     answering: Sequence[CellPlan],
+    describe: Describe,
 ) -> CellPlan:
     able = [plan for plan in answering if not plan.impossible]
     needed = 1 if judging.rates_single else 2
@@ -296,7 +314,7 @@ def _plan_judge_cell(
         limit_per=spec.counts_per,
         contestants=[contestant.name for contestant in contestants],
     )
-    impossible = blocking_reason(dataset, entry, mode) or (
+    impossible = blocking_reason(dataset, entry, mode, describe) or (
         "" if total else sentence("error.nothing-to-judge")
     )
     return CellPlan(

@@ -6,6 +6,8 @@ from typing import Any
 from evalui.access import Person
 from evalui.datasets.base import Limits, LoadResult
 from evalui.models.base import ModelEntry
+from evalui.models.catalog import describe
+from evalui.runs.cells import Describe
 from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.request_key import RequestKey
@@ -24,10 +26,12 @@ def start_submitted(
     limits: Limits,
     usual: UserLimits,
     once: RequestKey | None = None,
+    describe: Describe = describe,
 ) -> str:
     """Queue the run of a located specification for a person and return its id.
 
-    `once` is the request for it. Raises as `read_submitted`, `collect_answers` and `submit` do.
+    `once` is the request for it, `describe` states what is known of a model. Raises as
+    `read_submitted`, `collect_answers` and `submit` do.
     """
     plain, loaded = read_submitted(spec, limits)
     datasets = {key: result.dataset for key, result in loaded.items()}
@@ -41,6 +45,7 @@ def start_submitted(
         collected=collected,
         usual=usual,
         once=once,
+        describe=describe,
     )
 
 

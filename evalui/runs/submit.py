@@ -14,8 +14,9 @@ from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
+from evalui.models.catalog import describe
 from evalui.modes import MODES
-from evalui.runs.cells import CellPlan
+from evalui.runs.cells import CellPlan, Describe
 from evalui.runs.contest import AnswersSpec, CollectedAnswers
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -119,18 +120,20 @@ def submit(
     collected: Sequence[CollectedAnswers] = (),
     usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
     once: RequestKey | None = None,
+    describe: Describe = describe,
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
 
     `collected` is what `collect_answers` found, `usual` what everybody may queue and store who has
-    no limits of their own, `once` the request for the run.
+    no limits of their own, `once` the request for the run, `describe` states what is known of a
+    model.
 
     Raises:
         SpecError, UnknownName: see `plan_run` and `check_may_queue`; nothing is kept then.
     """
     check_may_queue(database, owner, usual)
     datasets = limit_datasets({key: upload.dataset for key, upload in loaded.items()}, spec)
-    plans = plan_run(spec, datasets, catalog, collected)
+    plans = plan_run(spec, datasets, catalog, collected, describe=describe)
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)

@@ -231,7 +231,6 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("POST", "/runs/{run}/stop"): ("change", None),
     ("POST", "/runs/{run}/resume"): ("change", None),
     ("PUT", "/runs/{run}/rights/viewers"): ("change", {"rights": ["view"]}),
-    ("PUT", "/runs/{run}/voters"): ("change", {"people": []}),
     ("GET", "/runs/{run}/events"): ("see", None),
     ("GET", "/runs/{run}/trials"): ("see", None),
     ("GET", "/runs/{run}/report.json"): ("see", None),

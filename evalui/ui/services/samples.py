@@ -1,8 +1,10 @@
 """The runs that "Try it" starts on the shipped samples, and the example files to download."""
 
+import csv
 import io
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from evalui.models.catalog import ModelState
@@ -11,7 +13,7 @@ from evalui.runs.spec import OPEN
 from evalui.shipped_files import ASSETS
 from evalui.ui.services.models_service import is_demo
 from evalui.ui.services.run_form import RunForm
-from evalui.ui.services.uploads import sample_archive
+from evalui.ui.services.uploads import OPEN_SAMPLE, sample_archive, sample_files
 
 SAMPLE_JUDGE = "reference-judge"  # shipped: it follows a rule, so it costs nothing
 _SAMPLES = ASSETS / "samples"
@@ -30,6 +32,20 @@ def open_sample_form(upload: str, states: Sequence[ModelState]) -> RunForm:
     judges = [state.entry.name for state in states if state.entry.name == SAMPLE_JUDGE]
     judging = JudgingSpec(judges=judges) if judges else None
     return RunForm((upload,), _sample_models(states), (OPEN,), judging=judging)
+
+
+@cache
+def sample_size() -> int:
+    """The questions of the shipped sample that are scored, 0 if there is none."""
+    scored = [path for path in sample_files() if not path.stem.endswith("_dev")]
+    return sum(len(list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))) for path in scored)
+
+
+@cache
+def open_sample_size() -> int:
+    """The shipped open questions, 0 if there are none."""
+    lines = OPEN_SAMPLE.read_bytes().split(b"\n") if OPEN_SAMPLE.exists() else []
+    return sum(bool(line.strip()) for line in lines)
 
 
 def _sample_models(states: Sequence[ModelState]) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
-from collections.abc import AsyncGenerator, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Generator, Hashable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 from evalui.access import (
@@ -15,18 +16,14 @@ from evalui.access import (
     may,
     require,
 )
-from evalui.datasets import bundle, health
-from evalui.datasets.base import Layout, Limits, LoadResult
-from evalui.datasets.columns import ColumnTable
-from evalui.datasets.health import ChoiceHealth, OpenHealth
-from evalui.errors import FaultyRows, SpecError, UnknownRun
+from evalui.accounts.uploads import check_may_upload, forget_upload, record_upload
+from evalui.datasets.base import Layout
+from evalui.errors import UnknownRun
 from evalui.models.base import ModelEntry, traits_of
-from evalui.models.catalog import ModelState
+from evalui.models.catalog import ModelState, describe
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report, with_votes
 from evalui.report.export.formats import require_installed
-from evalui.runs.cells import CellPlan
-from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_dataset
@@ -38,48 +35,34 @@ from evalui.runs.database.runs import (
     read_revision,
     read_run,
 )
-from evalui.runs.database.throughput import (
-    count_cached,
-    loading_times,
-    throughputs,
-)
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.voting.ballots import VotingPairsCache
 from evalui.runs.database.voting.plans import VoterPairs
 from evalui.runs.database.voting.votes import read_run_verdicts
-from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.kept_summaries import summary_reader
-from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
-from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
-from evalui.runs.submission import start_submitted
-from evalui.runs.submit import collect_answers, submit
+from evalui.runs.spec import RunSpec, read_spec
 from evalui.runs.submitted import SubmittedSpec, locate
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.settings import Settings
-from evalui.types import CellResult, CellState, Dataset, Language, Sample
+from evalui.types import CellResult, CellState, Language, Sample
 from evalui.ui.current_person import current_person
-from evalui.ui.services.answers import AnswersService
 from evalui.ui.services.column_memory import ColumnMemory
 from evalui.ui.services.exports import ExportProcesses, estimate_sizes, export_command
+from evalui.ui.services.files.reader import FileReader
+from evalui.ui.services.files.runners import FileRunner, FilesHere
+from evalui.ui.services.files.views import KnownModels, PlannedRun, UploadView
 from evalui.ui.services.models_service import ModelsService
 from evalui.ui.services.moments import MomentaryRuns
 from evalui.ui.services.run_form import AnswerSource, RunForm
 from evalui.ui.services.run_labels import LIVE_STATES, file_name
 from evalui.ui.services.samples import open_sample_form, sample_form
 from evalui.ui.services.uploads import (
-    OPEN_SAMPLE,
     UploadStore,
-    dataset_ids,
-    entry_of,
-    is_whole,
     open_sample,
-    part_of,
     sample_archive,
-    sample_files,
-    upload_of,
 )
 
 NamedParts = tuple[str, Iterable[bytes]]
@@ -91,17 +74,7 @@ _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 # its pages and what is computed just now, a server stays below 700 MB.
 _CACHE_BYTES = 3 * 2**27
 _PAGE_BYTES = 2**26  # bytes of pages that do
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """A run form worked out: its specification, its data by source, its cells, and its cost."""
-
-    spec: RunSpec
-    loaded: dict[str, LoadResult]
-    plans: tuple[CellPlan, ...]
-    cost: Estimate
-    collected: tuple[CollectedAnswers, ...] = ()
+_NAMED_FILES = 3  # of an upload, in its name
 
 
 class AppService:
@@ -111,7 +84,9 @@ class AppService:
     server with accounts for nobody.
     """
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, files: FileRunner | None = None
+    ) -> None:
         self.settings = settings
         self.database = database
         self.models = ModelsService(settings, database, lambda: self.person)
@@ -127,19 +102,12 @@ class AppService:
             settings.data_dir / "columns", lambda: self.owner, read_only=settings.read_only
         )
         self.exports = ExportProcesses(partial(export_command, database.path, settings.models))
-        self.answers = AnswersService(
-            database, self.uploads, lambda: self.person, cache=self.cache, run=self.run
-        )
-        # Reading a file again for each click would be slow, and it cannot change.
-        self._load = self.cache.memoize(self._read)
-        self._names = self.cache.memoize(self._read_names)
+        runner = files or FilesHere(settings, database)
+        self.files = FileReader(runner, self.uploads, self.cache, lambda: self.person)
         self._report = self.cache.memoize_newest(self._compile)
         self._sizes = self.cache.memoize_newest(self._measure)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._report_without_votes = self.cache.memoize_newest(self._compile_without_votes)
-        self._columns = self.cache.memoize(self._read_columns)
-        self._check = self.cache.memoize(self._examine)
-        self._check_open = self.cache.memoize(self._examine_open)
         self._result = self.cache.memoize_newest(self._read_result)
         # Reports, comparisons and results of one dataset hold the same questions.
         self._questions = self.cache.memoize(self._read_questions)
@@ -168,34 +136,51 @@ class AppService:
         """What the person may do with a run."""
         return frozenset(deed for deed in DEEDS_WITH_A_THING if may(self.person, deed, run.owned))
 
-    def load(self, upload: str, layout: Layout) -> LoadResult:
-        """An upload as a dataset; raises `DataError` if it is none."""
-        return self._load(self.owner, upload, layout)
-
-    def columns(self, upload: str, sheet: str = "") -> ColumnTable | None:
-        """The columns of an upload, None if it is no table; raises `DataError` as `load` does."""
-        return self._columns(self.owner, upload, sheet)
-
-    def health(self, upload: str, layout: Layout) -> ChoiceHealth:
-        """What can be known of multiple-choice questions without a model."""
-        return self._check(self.owner, upload, layout)
-
-    def open_health(self, upload: str, layout: Layout) -> OpenHealth:
-        """What can be known of open questions without a model."""
-        return self._check_open(self.owner, upload, layout)
+    def load(self, upload: str, layout: Layout) -> UploadView:
+        """An upload as a dataset; raises as `FileReader.view`."""
+        return self.files.view(upload, layout)
 
     def parts(self, upload: str) -> tuple[str, ...]:
-        """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""
-        return dataset_ids(upload, self._names(self.owner, upload))
+        """The datasets of an upload; raises as `FileReader.parts`."""
+        return self.files.parts(upload)
 
     def size(self, upload: str) -> int:
         """The bytes of an upload."""
-        return sum(path.stat().st_size for path in self._paths(upload))
+        return sum(each.stat().st_size for each in self.uploads.paths(self.owner, upload))
 
     def store_upload(self, files: Sequence[tuple[str, bytes]]) -> str:
         """Store uploaded files and return the id of the upload; raises `NotAllowed` to readers."""
         self.require("start")
-        return self.uploads.store(self.owner, files)
+        return self._recorded(self.uploads.store(self.owner, files))
+
+    @contextmanager
+    def receiving(self, size: int) -> Generator[Path]:
+        """A folder for files on their way, of `size` bytes together.
+
+        Raises:
+            NotAllowed: the person may only read.
+            SpecError: they would store more than they may.
+            DataError: as `UploadStore.receiving`.
+        """
+        self.require("start")
+        check_may_upload(self.database, self.owner, usual_limits(self.settings), size)
+        with self.uploads.receiving(self.owner) as folder:
+            yield folder
+
+    def keep_upload(self, files: Sequence[tuple[str, Path]]) -> str:
+        """Store what that folder received; raises as `UploadStore.keep`."""
+        return self._recorded(self.uploads.keep(self.owner, files))
+
+    def delete_upload(self, upload: str) -> None:
+        """Delete an upload; raises as `UploadStore.delete`."""
+        self.uploads.delete(self.owner, upload)
+        forget_upload(self.database, self.owner, upload)
+
+    def _recorded(self, upload: str) -> str:
+        paths = self.uploads.paths(self.owner, upload)
+        name = ", ".join(path.name for path in paths[:_NAMED_FILES])
+        record_upload(self.database, self.owner, upload, name, self.size(upload))
+        return upload
 
     def store_sample(self) -> str:
         """Store the shipped sample as if it had been uploaded, in an archive with a name."""
@@ -204,17 +189,6 @@ class AppService:
     def store_open_sample(self) -> str:
         """Store the shipped open questions as if they had been uploaded."""
         return self.store_upload([open_sample()])
-
-    @cached_property
-    def sample_size(self) -> int:
-        """The questions of the shipped sample, 0 if there is none."""
-        paths = sample_files()
-        return len(bundle.load(paths).dataset.samples) if paths else 0
-
-    @cached_property
-    def open_sample_size(self) -> int:
-        """The shipped open questions, 0 if there are none."""
-        return len(bundle.load([OPEN_SAMPLE]).dataset.samples) if OPEN_SAMPLE.exists() else 0
 
     def catalog(self) -> dict[str, ModelEntry]:
         """The models that the person may use, those added on the page last."""
@@ -239,49 +213,18 @@ class AppService:
         Raises:
             DataError, SpecError: it cannot be done; the message states why.
         """
-        if not run_form.models and not run_form.answers:
-            raise SpecError("no-model")
-        if not run_form.modes:
-            raise SpecError("no-mode")
-        loaded: dict[str, LoadResult] = {}
-        sources: list[DatasetSpec] = []
-        for upload in run_form.uploads:
-            result = self.load(upload, run_form.layout_of(upload))
-            if not result.dataset.samples:
-                raise FaultyRows("faulty-rows")
-            sources.append(self._source(run_form, upload, result.dataset))
-            loaded[sources[-1].key] = result
-        datasets = {key: result.dataset for key, result in loaded.items()}
-        spec = run_form.run_spec(
-            sources, [self.answers.spec(one, datasets) for one in run_form.answers]
-        )
-        collected = collect_answers(
-            self.database, spec, datasets, limits=self._limits, person=self.person
-        )
-        datasets = limit_datasets(datasets, spec)
-        plans = plan_run(spec, datasets, self.catalog(), collected)
-        cost = estimate(
-            plans,
-            datasets,
-            throughputs(self.database),
-            count_cached(self.database, plans, datasets),
-            loading=loading_times(self.database),
-            reply_tokens=usage.mean_reply_tokens(self.database),
-        )
-        return PlannedRun(spec, loaded, plans, cost, collected)
+        return self.files.plan(run_form, self._known_models(run_form))
 
     def start(self, run_form: RunForm) -> str:
         """Queue the run and return its id; raises as `plan` does."""
-        planned = self.plan(run_form)
-        return submit(
-            self.database,
-            planned.spec,
-            planned.loaded,
-            self.catalog(),
-            self.owner,
-            collected=planned.collected,
-            usual=usual_limits(self.settings),
-        )
+        return self.files.start(run_form, self._known_models(run_form))
+
+    def _known_models(self, run: RunForm | RunSpec) -> KnownModels:
+        """Endpoints are known to this process, which has probed them."""
+        catalog = self.catalog()
+        judges = run.judging.judges if run.judging else []
+        named = [name for name in (*run.models, *judges) if name in catalog]
+        return KnownModels(catalog, {name: describe(catalog[name]) for name in named})
 
     def start_spec(self, spec: SubmittedSpec, once: RequestKey | None = None) -> str:
         """Queue the run of a specification with uploads and return its id, that of an earlier
@@ -292,15 +235,7 @@ class AppService:
             if once and (earlier := once.run_of(connection, self.owner)):
                 return earlier
         located = locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
-        return start_submitted(
-            self.database,
-            located,
-            self.catalog(),
-            self.person,
-            limits=self._limits,
-            usual=usual_limits(self.settings),
-            once=once,
-        )
+        return self.files.start_spec(located, self._known_models(spec), once)
 
     def run(self, run_id: str, deed: Deed = "see") -> RunRow:
         """A run that the person may see or do this with; raises `UnknownRun` if there is none."""
@@ -377,63 +312,8 @@ class AppService:
             DataError: a file did not come from this page, or is no longer here.
         """
         spec = read_spec(self.run(run_id).spec)
-        uploads = tuple(self._part_of(source) for source in spec.datasets)
-        return spec, uploads, tuple(self.answers.source_of(each) for each in spec.answers)
-
-    @property
-    def _limits(self) -> Limits:
-        return Limits(bytes=self.uploads.limit)
-
-    def _paths(self, upload: str) -> tuple[Path, ...]:
-        return self.uploads.paths(self.owner, upload_of(upload))
-
-    def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
-        del owner  # part of the key, as in `_read`
-        return tuple(
-            each.name for each in bundle.config_entries(self._paths(upload), limits=self._limits)
-        )
-
-    def _entry(self, upload: str) -> str:
-        return (
-            "" if is_whole(upload) else entry_of(upload, self._names(self.owner, upload_of(upload)))
-        )
-
-    def _part_of(self, source: DatasetSpec) -> str:
-        upload = self._upload_of(source.paths)
-        self._paths(upload)  # raises where the files are gone
-        return (
-            part_of(upload, source.entry, self._names(self.owner, upload))
-            if source.entry
-            else upload
-        )
-
-    def _source(self, run_form: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
-        """A dataset of the form as the specification names it."""
-        paths = [str(path) for path in self._paths(upload)]
-        name, digest = dataset.name, dataset.sha256
-        source = run_form.dataset_spec(paths, name=name, sha256=digest, upload=upload)
-        return source.model_copy(update={"entry": self._entry(upload)})
-
-    def _upload_of(self, paths: Sequence[str]) -> str:
-        return self.uploads.id_of(self.owner, [Path(path) for path in paths])
-
-    def _read(self, owner: str, upload: str, layout: Layout) -> LoadResult:
-        del owner  # part of the key: everybody has uploads of their own
-        layout = replace(layout, entry=self._entry(upload))
-        return bundle.load(self._paths(upload), layout=layout, limits=self._limits)
-
-    def _read_columns(self, owner: str, upload: str, sheet: str) -> ColumnTable | None:
-        del owner  # part of the key, as in `_read`
-        layout = Layout(sheet=sheet, entry=self._entry(upload))
-        return bundle.read_columns(self._paths(upload), layout=layout, limits=self._limits)
-
-    def _examine(self, owner: str, upload: str, layout: Layout) -> ChoiceHealth:
-        del owner  # part of the key, as in `_read`
-        return health.check_choices(self.load(upload, layout).dataset.samples)
-
-    def _examine_open(self, owner: str, upload: str, layout: Layout) -> OpenHealth:
-        del owner  # part of the key, as in `_read`
-        return health.check_open_questions(self.load(upload, layout).dataset.samples)
+        uploads = tuple(self.files.part_of(source) for source in spec.datasets)
+        return spec, uploads, tuple(self.files.source_of(each) for each in spec.answers)
 
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports

@@ -6,12 +6,12 @@ its addresses.
 
 import hashlib
 import io
-import os
 import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -19,6 +19,7 @@ from evalui.accounts.belongings import folder_of
 from evalui.errors import DataError
 from evalui.shipped_files import ASSETS
 
+_PIECE = 2**20  # bytes
 _ID = re.compile(r"[0-9a-f]{16}")
 OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
 _SAMPLE = ASSETS / "samples" / "demo"
@@ -49,18 +50,59 @@ class UploadStore:
         Raises:
             DataError: there is no file, they are over the limit together, or none may be added.
         """
+        if sum(len(content) for _, content in files) > self.limit:
+            raise self.too_large
+        with self.receiving(owner) as folder:
+            paths = [folder / f"{number}" for number, _ in enumerate(files)]
+            for path, (_, content) in zip(paths, files, strict=True):
+                path.write_bytes(content)
+            names = (name for name, _ in files)
+            return self.keep(owner, list(zip(names, paths, strict=True)))
+
+    @contextmanager
+    def receiving(self, owner: str) -> Generator[Path]:
+        """An empty folder beside the owner's uploads, for files that are on their way.
+
+        Raises:
+            DataError: none may be added, or the disk does not take them.
+        """
         if self._read_only:
             raise DataError("read-only")
+        own = self._folder(owner)
+        try:
+            own.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=own) as folder:
+                yield Path(folder)
+        except OSError as error:
+            raise DataError("upload-unwritten", reason=error.strerror or str(error)) from error
+
+    def keep(self, owner: str, files: Sequence[tuple[str, Path]]) -> str:
+        """Take the named files out of the folder that received them; as `store` does."""
         if not files:
             raise DataError("upload-empty")
-        if sum(len(content) for _, content in files) > self.limit:
-            raise DataError("upload-too-large", mb=self.limit // 2**20)
+        if sum(path.stat().st_size for _, path in files) > self.limit:
+            raise self.too_large
         named = _distinct(files)
         upload = _digest(named)
-        folder = self._folder(owner) / upload
-        if not folder.exists():
-            self._write(folder, named)
+        with tempfile.TemporaryDirectory(dir=self._folder(owner)) as name:
+            unfinished = Path(name) / upload
+            unfinished.mkdir(mode=0o700)
+            for place, path in named:
+                target = unfinished / place
+                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.rename(target)
+            try:
+                unfinished.rename(self._folder(owner) / upload)
+            except OSError:
+                # The same content was stored before, or by another request just now: as good.
+                if not (self._folder(owner) / upload).is_dir():
+                    raise
         return upload
+
+    @property
+    def too_large(self) -> DataError:
+        """Why files are refused that are over the limit."""
+        return DataError("upload-too-large", mb=self.limit // 2**20)
 
     def paths(self, owner: str, upload: str) -> tuple[Path, ...]:
         """The files of an upload by name; raises `DataError` if there is no such upload."""
@@ -107,23 +149,6 @@ class UploadStore:
     def _folder(self, owner: str) -> Path:
         return self.root / folder_of(owner)
 
-    def _write(self, folder: Path, files: Sequence[tuple[str, bytes]]) -> None:
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
-        try:
-            for name, content in files:
-                path = unfinished / name
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                path.write_bytes(content)
-        except OSError as error:
-            shutil.rmtree(unfinished)
-            raise DataError("upload-unwritten", reason=error.strerror or str(error)) from error
-        try:
-            os.rename(unfinished, folder)  # noqa: PTH104 - Path.rename replaces on some systems
-        except OSError:
-            # Another request stored the same content at the same moment: its copy is as good.
-            shutil.rmtree(unfinished)
-
 
 def _base_name(name: str) -> str:
     """The file's own name, whatever folders or backslashes the browser sent before it."""
@@ -133,9 +158,9 @@ def _base_name(name: str) -> str:
     return end if end not in {"", ".", ".."} else "file"
 
 
-def _distinct(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+def _distinct(files: Sequence[tuple[str, Path]]) -> list[tuple[str, Path]]:
     """The files by their own names; if these repeat, each in its folder and a number of its own."""
-    named = [(_base_name(name), content) for name, content in files]
+    named = [(_base_name(name), path) for name, path in files]
     if len({name for name, _ in named}) == len(named):
         return named
     # The folder may separate worked examples from questions: dev/law.csv, test/law.csv.
@@ -143,16 +168,16 @@ def _distinct(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     places = [
         f"{at}/{_base_name(folder)}" if folder else f"{at}" for at, folder in enumerate(folders)
     ]
-    return [
-        (f"{place}/{name}", content) for place, (name, content) in zip(places, named, strict=True)
-    ]
+    return [(f"{place}/{name}", path) for place, (name, path) in zip(places, named, strict=True)]
 
 
-def _digest(files: Sequence[tuple[str, bytes]]) -> str:
+def _digest(files: Sequence[tuple[str, Path]]) -> str:
     whole = hashlib.sha256()
-    for name, content in sorted(files):
-        whole.update(f"{name}\0{len(content)}\0".encode())
-        whole.update(content)
+    for name, path in sorted(files):
+        whole.update(f"{name}\0{path.stat().st_size}\0".encode())
+        with path.open("rb") as content:
+            while piece := content.read(_PIECE):
+                whole.update(piece)
     return whole.hexdigest()[:16]
 
 

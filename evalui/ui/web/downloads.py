@@ -14,11 +14,11 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.types import Send
 
-from evalui.datasets.base import LoadResult
 from evalui.errors import EvaluiError, UnknownName
 from evalui.messages import Messages, language_of, messages, sentence
 from evalui.report.export.formats import FORMATS
 from evalui.types import Language
+from evalui.ui.services.files.views import UploadView
 from evalui.ui.services.run_form import read_layout
 from evalui.ui.services.run_labels import file_name
 from evalui.ui.services.samples import EXAMPLES
@@ -47,10 +47,10 @@ def _faults(service: AppService) -> Route:
         t = messages_of(request, service)
         layout = read_layout(dict(request.query_params.items()))
         try:
-            loaded = service.load(upload, layout)
+            view = service.files.view(upload, layout)
         except EvaluiError as error:
             return Response(t.translate(error.sentence), status_code=404, media_type="text/plain")
-        return _download(_sheet(t, loaded), "text/csv", f"faults-{loaded.dataset.name}.csv")
+        return _download(_sheet(t, view), "text/csv", f"faults-{view.name}.csv")
 
     return faults
 
@@ -124,17 +124,17 @@ def votes_of(service: AppService, run_id: str, extension: str) -> Response:
     return _download(content, VOTE_FILES[extension], name)
 
 
-def _sheet(t: Messages, loaded: LoadResult) -> bytes:
+def _sheet(t: Messages, view: UploadView) -> bytes:
     from evalui.report.export.spreadsheets import escape_formula
 
     sheet = io.StringIO()
     writer = csv.writer(sheet)
     writer.writerow(["file", "line", "column", "rule", "found", "expected"])
-    for fault in loaded.faults:
+    for fault in view.faults:
         cells = [fault.file, fault.line, fault.column, fault.rule, fault.actual, fault.expected]
         writer.writerow([escape_formula(str(cell)) for cell in cells])
-    if loaded.unlisted:
-        writer.writerow([t("faults.unlisted", n=f"{loaded.unlisted:,}"), *[""] * 5])
+    if view.unlisted:
+        writer.writerow([t("faults.unlisted", n=f"{view.unlisted:,}"), *[""] * 5])
     # Excel takes a CSV for UTF-8 only if it begins with the mark.
     return sheet.getvalue().encode("utf-8-sig")
 

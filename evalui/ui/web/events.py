@@ -23,6 +23,8 @@ from evalui.ui.web.middleware import route_of, status_of
 if TYPE_CHECKING:
     import gradio as gr
 
+_QUERY = re.compile(rb"[!-~]{0,2000}")
+_LONGEST_PATH = 255  # bytes; a file system takes no longer names
 LARGEST = 2**20  # bytes of an event; files come by a route of their own
 _EVENT = re.compile(r"gradio_api/run/[a-z_0-9]+")
 # What the page itself reads. Gradio's other routes (uploads, its queue, development, monitoring)
@@ -82,7 +84,7 @@ class EventMiddleware:
         elif scope["method"] == "POST" and _EVENT.fullmatch(rest):
             await self.wait()
             await self._answer(self.pages[page], scope, receive, send)
-        elif is_read and _READ_PATHS.fullmatch(rest):
+        elif is_read and _READ_PATHS.fullmatch(rest) and _is_readable(scope, rest):
             await self.wait()
             await self.app(scope, receive, send)
         else:
@@ -113,6 +115,12 @@ class EventMiddleware:
             await send(message)
 
         await self.app(scope, replay, with_status)
+
+
+def _is_readable(scope: Scope, rest: str) -> bool:
+    """Whether Gradio can look for the address: it raises what we would answer 500 to."""
+    query = _QUERY.fullmatch(scope.get("query_string", b""))
+    return query is not None and len(rest.encode()) <= _LONGEST_PATH
 
 
 def listeners_of(blocks: "gr.Blocks") -> Listeners:

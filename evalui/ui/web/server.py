@@ -11,13 +11,13 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
 from evalui import __version__
 from evalui.accounts.notes.sending import NoticeSender
 from evalui.api.application import PREFIX, create_api
-from evalui.errors import DataError, EvaluiError, StoreError
+from evalui.errors import DataError, EvaluiError, SpecError, StoreError
 from evalui.logs import configure_log
 from evalui.messages import LANGUAGES
 from evalui.runs.database.connection import Database
@@ -30,6 +30,8 @@ from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
+from evalui.ui.services.files.receiving import FormFiles
+from evalui.ui.services.files.runners import FileProcesses
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.web.account import add_account_page
@@ -49,7 +51,6 @@ from evalui.ui.web.watching import Document, Make, WatchedDocuments
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
 _BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
-_MAX_FILES = 2000
 _MAX_DIGITS = 16  # of a length in bytes
 _OVERHEAD = 2**20  # what a form adds to its files
 
@@ -86,7 +87,8 @@ def create_app(settings: Settings) -> ASGIApp:
     """
     own_folder(settings.data_dir)
     database = Database(settings.database, read_only=settings.read_only)
-    service = AppService(settings, database)
+    files = FileProcesses(settings)
+    service = AppService(settings, database, files)
     devices = () if settings.read_only else worker_devices(settings.workers)
     workers = WorkerSupervisor(
         database,
@@ -110,6 +112,7 @@ def create_app(settings: Settings) -> ASGIApp:
         await attachment.close()
         notices.stop()
         workers.stop()
+        files.close()
         database.close()
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
@@ -124,7 +127,9 @@ def create_app(settings: Settings) -> ASGIApp:
     app.mount(PREFIX, create_api(service))
     documents = WatchedDocuments(_make(shells, attachment, workers))
     for shell in shells:
-        app.get(f"/{shell.language}/")(_page(shell.language, documents))
+        # What is no GET would be Gradio's, which has a page of its own there.
+        make = app.api_route(f"/{shell.language}/", methods=["GET", "HEAD"])
+        make(_page(shell.language, documents))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
@@ -154,6 +159,7 @@ def _make(shells: Sequence[AppShell], attachment: Attachment, workers: WorkerSup
             return Document(page.encode(), 503)
         if shown.tab == _BEFORE_START:
             workers.warm()
+            shell.service.files.runner.warm()
         return Document(whole.encode(), status_of(shown.problem) if shown.problem else 200)
 
     return make
@@ -220,13 +226,15 @@ def _upload(service: AppService) -> Route:
         if whole is None or whole > service.uploads.limit + _OVERHEAD:
             limit = service.settings.max_upload_mb
             return JSONResponse({"error": t("drop.too_large", mb=limit)}, status_code=413)
-        async with request.form(max_files=_MAX_FILES) as form:
-            sent = [part for part in form.getlist("files") if isinstance(part, UploadFile)]
-            files = [(part.filename or "", await part.read()) for part in sent]
+        kind = request.headers.get("content-type", "")
         try:
-            upload_id = await run_in_threadpool(service.store_upload, files)
-        except DataError as error:
+            with service.receiving(whole) as folder:
+                files = await FormFiles(kind, folder, whole).read(request.stream())
+                upload_id = await run_in_threadpool(service.keep_upload, files)
+        except (DataError, SpecError) as error:
             return JSONResponse({"error": t.translate(error.sentence)}, status_code=400)
+        except ClientDisconnect:
+            return Response(status_code=400)  # for whoever counts answers: nobody gets it
         return JSONResponse({"upload": upload_id})
 
     return upload

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from evalui.accounts.guests import GUEST
 from evalui.accounts.people import read_accounts
-from evalui.errors import DataError
 from evalui.messages import Messages
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import (
@@ -18,7 +17,6 @@ from evalui.report.analyses.people.figures import (
 from evalui.report.analyses.people.standings import contestant_cells
 from evalui.report.blocks import Block, Card, Headline, ModelCell, TableCell, text_table
 from evalui.report.html import Html, div, el, join, span
-from evalui.report.imports.battles import read_votes
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting import votes as stored_votes
@@ -82,13 +80,7 @@ def import_votes(service: AppService, run: RunRow, upload: str) -> int:
     Raises:
         DataError: the file is no file of votes on this run.
     """
-    paths = service.uploads.paths(service.owner, upload)
-    if not paths:
-        raise DataError("upload-empty")
-    by_dataset: dict[str, list[Verdict]] = defaultdict(list)
-    for path in paths:
-        for dataset, verdicts in read_votes(path).items():
-            by_dataset[dataset] += verdicts
+    by_dataset = service.files.votes(upload)
     pairs = service.voting_pairs.of_run(run.id)
     accounts = {account.name for account in read_accounts(service.database)}
     return add_imported_votes(

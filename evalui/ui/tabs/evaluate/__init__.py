@@ -6,14 +6,13 @@ The browser's form is the whole truth: nothing about it is kept on the server be
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from evalui.datasets.base import LoadResult
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join
-from evalui.types import Dataset
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action, go
 from evalui.ui.components.widgets import alert, hidden, page_head
+from evalui.ui.services.files.views import UploadPart, UploadView
 from evalui.ui.services.run_form import (
     answer_name_field,
     form_from_spec,
@@ -22,6 +21,7 @@ from evalui.ui.services.run_form import (
     read_run_form,
     write_columns,
 )
+from evalui.ui.services.samples import open_sample_size, sample_size
 from evalui.ui.services.service import AppService
 from evalui.ui.sharing.datasets import (
     RIGHTS,
@@ -94,7 +94,7 @@ class EvaluateTab:
             case "answered" | "forget":
                 return self._answers_changed(action)
             case "uploaded" | "replaced" | "take":
-                parts = self.service.parts(upload)
+                parts = self.service.files.parts(upload)
                 uploads = () if action.do == "replaced" else uploads
                 form |= {"uploads": list(dict.fromkeys((*uploads, *parts)))}
                 for part in parts:
@@ -114,9 +114,9 @@ class EvaluateTab:
 
     def _remembered(self, upload: str) -> Form:
         """The columns that were chosen for the headers of an upload, if nobody knows them else."""
-        if self.service.load(upload, read_layout({})).dataset.samples:
+        if self.service.files.view(upload, read_layout({})).n_questions:
             return {}
-        table = self.service.columns(upload)
+        table = self.service.files.columns(upload)
         columns = self.service.column_memory.recall(table.headers) if table else ""
         return {f"col_columns_{upload}": columns} if columns else {}
 
@@ -141,7 +141,7 @@ class EvaluateTab:
             return form | {"answers": answers}
         names = {
             answer_name_field(upload, place): name
-            for place, name in enumerate(self.service.answers.names(upload))
+            for place, name in enumerate(self.service.files.model_names(upload))
         }
         answers = list(dict.fromkeys((*field_values(form, "answers"), upload)))
         return form | names | {"answers": answers}
@@ -168,21 +168,18 @@ class EvaluateTab:
         Raises `DataError` where there is neither.
         """
         layout = read_layout(form, upload)
-        loaded = self.service.load(upload, layout)
+        view = self.service.files.view(upload, layout)
         editing = field_value(form, f"open_{upload}") == "columns"
-        if editing or not loaded.dataset.samples:
+        if editing or not view.n_questions:
             choice = self._column_choice(upload, form)
             if choice is not None:
                 return choice
-        if not loaded.dataset.samples:
-            raise _no_dataset(loaded)
-        health = self.service.open_health(upload, layout)
-        if loaded.dataset.kind == CHOICE:
-            health = self.service.health(upload, layout)
-        return ShownDataset(upload, loaded, health)
+        if not view.health:
+            raise _no_dataset(view)
+        return ShownDataset(UploadPart(upload, layout), view, view.health)
 
     def _column_choice(self, upload: str, form: Form) -> ColumnChoice | None:
-        table = self.service.columns(upload, read_layout(form, upload).sheet)
+        table = self.service.files.columns(upload, read_layout(form, upload).sheet)
         return choose_columns(upload, table, form) if table else None
 
     def _with_columns(
@@ -197,8 +194,7 @@ class EvaluateTab:
             for each in shown
         ]
         names = [
-            each.loaded.dataset.name if isinstance(each, ShownDataset) else each.table.file
-            for each in shown
+            each.view.name if isinstance(each, ShownDataset) else each.table.file for each in shown
         ]
         start = start_card(t, form, names, StartNotes(hindrance=t("cost.no_columns")))
         parts = [div(*cards, cls="files"), _kept(form)]
@@ -206,19 +202,18 @@ class EvaluateTab:
 
     def _columns_card(self, choice: ColumnChoice, form: Form) -> Html:
         try:
-            loaded = None if choice.missing else self.service.load(choice.upload, choice.layout)
+            view = None if choice.missing else self.service.files.view(choice.upload, choice.layout)
         except EvaluiError:
-            loaded = None  # the card says that no row can be read
-        plain = self.service.load(choice.upload, read_layout({}))
-        known = bool(plain.dataset.samples)
-        return columns_card(self.t, choice, loaded, form, known=known)
+            view = None  # the card says that no row can be read
+        known = bool(self.service.files.view(choice.upload, read_layout({})).n_questions)
+        return columns_card(self.t, choice, view, form, known=known)
 
     def _chosen(self, form: Form, shown: Sequence[ShownDataset], problem: str) -> Html:
         t, models = self.t, self._models()
-        datasets = [each.loaded.dataset for each in shown]
-        form = with_defaults(form, datasets, models)
-        kinds = kinds_of(datasets)
-        answers, judge = self._contest(form, models, datasets)
+        views = [each.view for each in shown]
+        form = with_defaults(form, views, models)
+        kinds = kinds_of(views)
+        answers, judge = self._contest(form, models, shown)
         parts = [
             *(hidden("kinds", kind, many=True) for kind in kinds),
             div(*(self._card(each, form) for each in shown), cls="files"),
@@ -226,35 +221,36 @@ class EvaluateTab:
             modes_card(t, models, form, kinds=kinds),
             judge,
         ]
-        return self._laid_out(form, parts, start_plan(self.service, t, form, datasets), problem)
+        return self._laid_out(form, parts, start_plan(self.service, t, form, views), problem)
 
     def _card(self, shown: ShownDataset, form: Form) -> Html:
         rights = dataset_rights(self.service, self.t, shown.upload)
         return join(dataset_card(self.t, shown, form), rights)
 
     def _contest(
-        self, form: Form, models: Sequence[OfferedModel], datasets: Sequence[Dataset]
+        self, form: Form, models: Sequence[OfferedModel], shown: Sequence[ShownDataset]
     ) -> tuple[Html | None, Html | None]:
         """The answers brought along and the judges, which only open questions have."""
-        open_ = [each for each in datasets if each.kind != CHOICE]
+        open_ = [each for each in shown if each.view.kind != CHOICE]
         if not open_:
             return None, None
         answers = read_answer_sources(form)
-        files = [self.service.answers.file(source, open_) for source in answers if source.upload]
+        parts, service = [each.part for each in open_], self.service.files
+        files = [service.answers_file(source, parts) for source in answers if source.upload]
         names = [
             *field_values(form, "models"),
             *(source.model for source in answers if source.model),
         ]
-        samples = [sample for each in open_ for sample in each.samples]
-        referenced = ReferenceCounts(len(samples), sum(not s.references for s in samples))
+        questions = sum(each.view.n_questions for each in open_)
+        referenced = sum(each.view.n_references for each in open_)
         return (
-            answers_fold(self.t, files, self.service.answers.earlier_runs(open_), form),
+            answers_fold(self.t, files, service.earlier_runs(parts), form),
             judge_card(
                 self.t,
                 [model.state for model in models],
                 list(dict.fromkeys(names)),
                 form,
-                referenced=referenced,
+                referenced=ReferenceCounts(questions, questions - referenced),
             ),
         )
 
@@ -282,8 +278,8 @@ class EvaluateTab:
         page = empty_state(
             self.t,
             limit_mb=self.service.settings.max_upload_mb,
-            questions=self.service.sample_size,
-            open_questions=self.service.open_sample_size,
+            questions=sample_size(),
+            open_questions=open_sample_size(),
             problem=problem,
             chosen=preselected(self.t, models) if models else Html(""),
             address=urlencode({"tab": "evaluate", "models": models}, doseq=True),
@@ -308,12 +304,12 @@ def uploads_of(form: Form) -> tuple[str, ...]:
     )
 
 
-def _no_dataset(loaded: LoadResult) -> DataError:
+def _no_dataset(view: UploadView) -> DataError:
     """Why nothing of a file can be read."""
-    name = ", ".join(loaded.files[:3])
-    if not loaded.faults or loaded.faults[0].rule == "missing-column":
+    name = ", ".join(view.files[:3])
+    if not view.faults or view.faults[0].rule == "missing-column":
         return DataError("not-a-dataset", file=name)
-    return DataError("no-readable-row", file=name, fault=str(loaded.faults[0]))
+    return DataError("no-readable-row", file=name, fault=str(view.faults[0]))
 
 
 def _without_roles(form: Form, upload: str) -> Form:

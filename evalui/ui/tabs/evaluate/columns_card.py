@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.datasets.base import Layout, LoadResult
+from evalui.datasets.base import Layout
 from evalui.datasets.columns import (
     COLUMN_ROLES,
     ColumnTable,
@@ -20,6 +20,7 @@ from evalui.report.icons import status, status_icon
 from evalui.types import LETTERS, Sample
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.widgets import button, card, select, tick
+from evalui.ui.services.files.views import UploadView
 from evalui.ui.services.run_form import read_layout
 from evalui.ui.tabs.evaluate.dataset_card import upload_fields
 
@@ -71,9 +72,9 @@ def choose_columns(upload: str, table: ColumnTable, form: Form) -> ColumnChoice:
 
 
 def columns_card(
-    t: Messages, choice: ColumnChoice, loaded: LoadResult | None, form: Form, *, known: bool
+    t: Messages, choice: ColumnChoice, view: UploadView | None, form: Form, *, known: bool
 ) -> Html:
-    """The card. `loaded` is the file read this way, None if it cannot be; `known`: so it can be
+    """The card. `view` is the file read this way, None if it cannot be; `known`: so it can be
     without any choice, too.
     """
     table = choice.table
@@ -88,16 +89,16 @@ def columns_card(
         el("p", t("mapping.known" if known else "mapping.unknown"), cls="dim"),
         div(el("table", _head(t), el("tbody", *_rows(t, choice)), cls="map"), cls="scroll"),
         _answer_key(t, choice),
-        _read_back(t, loaded),
+        _read_back(t, view),
         div(
             button(
                 t("mapping.use"),
                 "columns",
                 cls="pri",
                 data_upload=choice.upload,
-                disabled=not _readable(loaded),
+                disabled=not _readable(view),
             ),
-            _verdict(t, choice, loaded),
+            _verdict(t, choice, view),
             tick(
                 f"remember_{choice.upload}",
                 "yes",
@@ -176,15 +177,15 @@ def _answer_key(t: Messages, choice: ColumnChoice) -> Html | None:
     )
 
 
-def _readable(loaded: LoadResult | None) -> bool:
-    return loaded is not None and bool(loaded.dataset.samples)
+def _readable(view: UploadView | None) -> bool:
+    return view is not None and bool(view.n_questions)
 
 
-def _read_back(t: Messages, loaded: LoadResult | None) -> Html | None:
+def _read_back(t: Messages, view: UploadView | None) -> Html | None:
     """The first row that can be read, as it will be."""
-    if loaded is None or not loaded.dataset.samples:
+    if view is None or not view.first:
         return None
-    first = loaded.dataset.samples[0]
+    first = view.first[0]
     return div(
         div(el("h3", t("mapping.read_back")), el("p", first.subject, cls="meta")),
         div(el("p", first.question), el("p", *_choices(first), cls="dim")),
@@ -205,16 +206,16 @@ def _choices(sample: Sample) -> list[Html]:
     ]
 
 
-def _verdict(t: Messages, choice: ColumnChoice, loaded: LoadResult | None) -> Html:
+def _verdict(t: Messages, choice: ColumnChoice, view: UploadView | None) -> Html:
     """How many rows will be readable, or what is missing."""
     if choice.missing:
         return status("warn", t(f"mapping.no_{choice.missing}"))
-    if loaded is None:
+    if view is None:
         return status("bad", t("mapping.no_rows", total=f"{choice.table.n_rows:,}"))
-    rows, total = len(loaded.dataset.samples), f"{loaded.n_rows:,}"
+    rows, total = view.n_questions, f"{view.n_rows:,}"
     if not rows:
-        why = loaded.faults[0] if loaded.faults else None
+        why = view.faults[0] if view.faults else None
         reason = f": {why.actual}" if why and t.language == "en" else ""
         return join(status("bad", t("mapping.no_rows", total=total)), span(reason, cls="meta"))
-    kind = "ok" if rows == loaded.n_rows else "warn"
+    kind = "ok" if rows == view.n_rows else "warn"
     return status(kind, t("mapping.readable", n=f"{rows:,}", total=total))

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from evalui.models.catalog import ModelState
 from evalui.models.endpoint.http.addresses import external_hosts
 from evalui.modes import MODES
-from evalui.modes.prompts.rubrics import language_of
 from evalui.runs.spec import OPEN
-from evalui.types import Dataset, DatasetKind
+from evalui.types import DatasetKind
 from evalui.ui.components.form import Form, field_values
+from evalui.ui.services.files.views import UploadView
 from evalui.ui.services.samples import SAMPLE_JUDGE
 from evalui.ui.tabs.evaluate.judge_choice import can_judge
 from evalui.ui.tabs.evaluate.mode_choice import CHOICE, fitting_modes, preset_fields
@@ -17,12 +17,14 @@ from evalui.ui.tabs.evaluate.model_choice import OfferedModel
 _DEFAULT_MODELS = 2
 
 
-def kinds_of(datasets: Sequence[Dataset]) -> list[DatasetKind]:
+def kinds_of(datasets: Sequence[UploadView]) -> list[DatasetKind]:
     """The kinds of question, in the order of the datasets."""
     return list(dict.fromkeys(dataset.kind for dataset in datasets))
 
 
-def with_defaults(form: Form, datasets: Sequence[Dataset], models: Sequence[OfferedModel]) -> Form:
+def with_defaults(
+    form: Form, datasets: Sequence[UploadView], models: Sequence[OfferedModel]
+) -> Form:
     """The form with defaults for what is not chosen yet, and without modes that fit no file.
 
     A kind of question that the form was not shown with brings its usual mode.
@@ -60,20 +62,22 @@ def _default_models(models: Sequence[OfferedModel]) -> list[str]:
     return ready[:_DEFAULT_MODELS]
 
 
-def _default_judging(form: Form, datasets: Sequence[Dataset], states: Sequence[ModelState]) -> Form:
+def _default_judging(
+    form: Form, datasets: Sequence[UploadView], states: Sequence[ModelState]
+) -> Form:
     """Judges compare answers to open questions that have references; else none does."""
     able = [state.entry for state in states if can_judge(state)]
     judges = [entry.name for entry in able if not external_hosts(entry)]
     judge = SAMPLE_JUDGE if SAMPLE_JUDGE in judges else next(iter(judges), "")
     chosen: Form = {"judges": [judge] if judge else [], "judging": []}
     open_ = [each for each in datasets if each.kind == "subjective"]
-    referenced = any(sample.references for each in open_ for sample in each.samples)
+    referenced = any(each.n_references for each in open_)
     if len(field_values(form, "models")) > 1 and referenced and judge == SAMPLE_JUDGE:
         return chosen | {"judging": ["yes"]}
     return chosen if open_ else chosen | {"rubric": f"score10-{_language(datasets)}.1"}
 
 
-def _language(datasets: Sequence[Dataset]) -> str:
+def _language(datasets: Sequence[UploadView]) -> str:
     """The language of most questions."""
-    spoken = [language_of(sample) for each in datasets for sample in each.samples]
-    return "zh" if 2 * spoken.count("zh") >= len(spoken) else "en"
+    chinese = sum(each.n_chinese for each in datasets)
+    return "zh" if 2 * chinese >= sum(each.n_questions for each in datasets) else "en"

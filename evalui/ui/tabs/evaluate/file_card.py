@@ -3,24 +3,24 @@
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from evalui.datasets.base import LoadResult
 from evalui.datasets.health import ChoiceHealth
 from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, equal_letters
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import format_range, format_value, percent
-from evalui.types import LETTERS, Dataset, Fault, Sample
+from evalui.types import LETTERS, Fault, Sample
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text, length_range
 from evalui.ui.components.widgets import bar, definitions, note, status, table
-from evalui.ui.tabs.evaluate.given_answers import fault_count, n_duplicates, open_preview
+from evalui.ui.services.files.views import UploadHealth, UploadView
+from evalui.ui.tabs.evaluate.given_answers import fault_count, open_preview
 from evalui.ui.tabs.evaluate.rows import choice_row
 
 SHOWN_FAULTS = 50
 _SHOWN_SUBJECTS = 60
 
 
-def health_part(t: Messages, health: ChoiceHealth) -> Html:
+def health_part(t: Messages, counts: UploadHealth, health: ChoiceHealth) -> Html:
     """The same for the details of a dataset."""
     tell = health.longest_option.low > health.chance
     longest = f"{format_value(health.longest_option)} %"
@@ -34,9 +34,9 @@ def health_part(t: Messages, health: ChoiceHealth) -> Html:
             t("health.always", letter=health.always_letter.letter),
             f"{format_value(health.always_letter.share)} %",
         ),
-        (t("health.duplicates"), fault_count(n_duplicates(health))),
-        (t("health.naming"), fault_count(len(health.refers_to_other_options))),
-        (t("health.duplicate_options"), fault_count(len(health.duplicate_options))),
+        (t("health.duplicates"), fault_count(counts.n_duplicates)),
+        (t("health.naming"), fault_count(counts.n_referring)),
+        (t("health.duplicate_options"), fault_count(counts.n_equal_options)),
         (t("health.question_length"), length_range(health.question_length)),
         (t("health.option_length"), length_range(health.option_length)),
     ]
@@ -60,35 +60,35 @@ def health_part(t: Messages, health: ChoiceHealth) -> Html:
         )
         if tell
         else None,
-        _subjects(t, health),
+        _subjects(t, counts.n_groups, health),
     )
 
 
-def notes_part(t: Messages, loaded: LoadResult) -> Html | None:
+def notes_part(t: Messages, view: UploadView) -> Html | None:
     """What there is to know of an upload that is no fault, one sentence each."""
-    if not loaded.notes:
+    if not view.notes:
         return None
     kinds = {KEPT_RULE: "warn"}
     sentences = (
         div(note(kinds.get(each.rule, "na"), t(f"note.{each.rule}", **each.params)), cls="gap-s")
-        for each in loaded.notes
+        for each in view.notes
     )
     return div(*sentences)
 
 
-def faults_part(t: Messages, loaded: LoadResult, *, upload: str, form: Form) -> Html | None:
+def faults_part(t: Messages, view: UploadView, *, upload: str, form: Form) -> Html | None:
     """Every fault with its place and what was expected, and what becomes of equal options."""
-    repeated = _duplicates(t, loaded, upload, form)
-    if not loaded.faults:
+    repeated = _duplicates(t, view, upload, form)
+    if not view.faults:
         return div(repeated) if repeated else None
-    rows = [_fault(t, fault) for fault in loaded.faults[:SHOWN_FAULTS]]
-    rest = loaded.n_faults - len(rows)
+    rows = [_fault(t, fault) for fault in view.faults[:SHOWN_FAULTS]]
+    rest = view.n_faults - len(rows)
     heads = [t(f"faults.{name}") for name in ("line", "column", "found", "expected")]
-    several = len(loaded.files) > 1
-    more = t("faults.rest_counted", n=f"{rest:,}", kept=f"{len(loaded.faults):,}")
+    several = len(view.files) > 1
+    more = t("faults.rest_counted", n=f"{rest:,}", kept=f"{len(view.faults):,}")
     return div(
         div(
-            el("h3", t.count("faults.title", loaded.n_unusable_rows)),
+            el("h3", t.count("faults.title", view.n_unusable_rows)),
             el(
                 "a",
                 t("faults.download"),
@@ -97,12 +97,12 @@ def faults_part(t: Messages, loaded: LoadResult, *, upload: str, form: Form) -> 
             ),
             cls="card-h",
         ),
-        el("p", t("faults.about", n=f"{len(loaded.dataset.samples):,}"), cls="dim"),
+        el("p", t("faults.about", n=f"{view.n_questions:,}"), cls="dim"),
         table(
             [t("faults.file"), *heads] if several else heads,
             rows if several else [row[1:] for row in rows],
         ),
-        el("p", more if loaded.unlisted else t.count("faults.rest", rest), cls="meta gap-s")
+        el("p", more if view.unlisted else t.count("faults.rest", rest), cls="meta gap-s")
         if rest > 0
         else None,
         repeated,
@@ -110,26 +110,25 @@ def faults_part(t: Messages, loaded: LoadResult, *, upload: str, form: Form) -> 
     )
 
 
-def preview(t: Messages, dataset: Dataset, n: int) -> Html:
-    """The first `n` questions as they were read."""
-    samples = dataset.samples[:n]
-    if dataset.kind != "multiple_choice":
-        return open_preview(t, samples)
+def preview(t: Messages, view: UploadView) -> Html:
+    """The first questions as they were read."""
+    if view.kind != "multiple_choice":
+        return open_preview(t, view.first)
     rows: list[list[Child]] = [
         [
             span(sample.id, cls="mono"),
             sample.question,
             join(*(div(_option(sample, place)) for place in range(len(sample.choices)))),
         ]
-        for sample in samples
+        for sample in view.first
     ]
     return table([t("preview.id"), t("preview.question"), t("preview.options")], rows)
 
 
-def _duplicates(t: Messages, loaded: LoadResult, upload: str, form: Form) -> Html | None:
+def _duplicates(t: Messages, view: UploadView, upload: str, form: Form) -> Html | None:
     """Whether rows stay whose options share a text; nothing without such rows."""
     counts = [
-        int(note_.params["n"]) for note_ in loaded.notes if note_.rule in (KEPT_RULE, LEFT_OUT_RULE)
+        int(note_.params["n"]) for note_ in view.notes if note_.rule in (KEPT_RULE, LEFT_OUT_RULE)
     ]
     if not counts:
         return None
@@ -190,13 +189,13 @@ def _letters(counts: Sequence[int]) -> Html:
     return div(*rows, cls="letters")
 
 
-def _subjects(t: Messages, health: ChoiceHealth) -> Html | None:
-    if len(health.subjects) < 2:
+def _subjects(t: Messages, n: int, health: ChoiceHealth) -> Html | None:
+    if n < 2:
         return None
     names = [f"{name} {count}" for name, count in list(health.subjects.items())[:_SHOWN_SUBJECTS]]
     return el(
         "details",
-        el("summary", t.count("file.subjects", len(health.subjects))),
+        el("summary", t.count("file.subjects", n)),
         el("p", " · ".join(names), cls="dim"),
         cls="gap-s",
     )

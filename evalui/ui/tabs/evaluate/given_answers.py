@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from evalui.datasets.health import ChoiceHealth, OpenHealth
+from evalui.datasets.health import OpenHealth
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.types import Fault, Sample
@@ -21,7 +21,7 @@ from evalui.ui.components.widgets import (
     table,
     text_input,
 )
-from evalui.ui.services.answers import AnswersFile, EarlierRun
+from evalui.ui.services.files.views import AnswersFile, EarlierRun, UploadHealth
 from evalui.ui.services.run_form import answer_name_field
 from evalui.ui.tabs.evaluate.rows import choice_row, fold
 
@@ -31,22 +31,17 @@ _SHOWN_UNKNOWN = 5
 _SHOWN_FAULTS = 5
 
 
-def n_duplicates(health: ChoiceHealth | OpenHealth) -> int:
-    """How many questions are there already, further up in the file."""
-    return sum(len(group) - 1 for group in health.duplicates)
-
-
 def fault_count(number: int) -> Html:
     """A number that had better be 0."""
     return status("warn" if number else "ok", f"{number:,}")
 
 
-def open_health_part(t: Messages, health: OpenHealth) -> Html:
+def open_health_part(t: Messages, counts: UploadHealth, health: OpenHealth) -> Html:
     """What can be known of open questions without any model."""
     rows: list[tuple[Child, Child]] = [
         (t("health.usable"), status("ok" if health.n else "bad", f"{health.n:,}")),
         (t("health.without_reference"), fault_count(health.without_reference)),
-        (t("health.duplicates"), fault_count(n_duplicates(health))),
+        (t("health.duplicates"), fault_count(counts.n_duplicates)),
         (t("health.conversations"), f"{health.conversations:,}"),
         (t("health.guidance"), f"{health.with_guidance:,}"),
         (t("health.question_length"), length_range(health.question_length)),
@@ -59,8 +54,8 @@ def open_health_part(t: Messages, health: OpenHealth) -> Html:
     }
     return div(
         definitions(rows),
-        _counts(t, "languages", languages),
-        _counts(t, "capabilities", capabilities),
+        _counts(t, "languages", languages, len(languages)),
+        _counts(t, "capabilities", capabilities, counts.n_groups + ("" in health.capabilities)),
         _unreferenced(t, health),
     )
 
@@ -101,8 +96,8 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _MAX_TEXT_LENGTH else text[:_MAX_TEXT_LENGTH].rstrip() + " …"
 
 
-def _counts(t: Messages, name: str, counts: Mapping[str, int]) -> Html | None:
-    """A bar per value, the most frequent first; nothing if there is only one."""
+def _counts(t: Messages, name: str, counts: Mapping[str, int], n: int) -> Html | None:
+    """A bar per value of `n`, the most frequent first; nothing if there is only one."""
     if len(counts) < 2:
         return None
     most = max(counts.values())
@@ -111,7 +106,7 @@ def _counts(t: Messages, name: str, counts: Mapping[str, int]) -> Html | None:
         div(span(name, title=name), bar(count / most), span(f"{count:,}", cls="dim r"))
         for name, count in ordered[:_SHOWN_CAPABILITIES]
     ]
-    rest = len(ordered) - len(rows)
+    rest = n - len(rows)
     return div(
         div(t(f"health.{name}"), cls="meta gap-s"),
         div(*rows, cls="counts"),
@@ -168,10 +163,10 @@ def _matched(t: Messages, file: AnswersFile) -> Html:
     whole = file.matched == file.questions
     words = t("answers.matched", n=f"{file.matched:,}", total=f"{file.questions:,}")
     unknown = t("list.comma").join(file.unknown[:_SHOWN_UNKNOWN])
-    more = " …" if len(file.unknown) > _SHOWN_UNKNOWN else ""
+    more = " …" if file.n_unknown > _SHOWN_UNKNOWN else ""
     return join(
         div(status("ok" if whole else "warn" if file.matched else "bad", words), cls="gap-s"),
-        div(t.count("answers.unknown", len(file.unknown), ids=unknown + more), cls="meta")
+        div(t.count("answers.unknown", file.n_unknown, ids=unknown + more), cls="meta")
         if file.unknown
         else None,
         _faults(t, file) if file.faults else None,

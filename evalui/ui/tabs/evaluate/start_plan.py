@@ -4,15 +4,13 @@ from collections.abc import Sequence
 
 from evalui.errors import EvaluiError, SpecError
 from evalui.messages import Messages
-from evalui.modes import MODES
 from evalui.report.html import Html
-from evalui.runs.cells import CellPlan
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
 from evalui.runs.fair_queue.place import queue_ahead
-from evalui.types import Dataset
 from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.services.files.views import PlannedCell, PlannedRun, UploadView
 from evalui.ui.services.run_form import RunForm, read_run_form
-from evalui.ui.services.service import AppService, PlannedRun
+from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate.judge_choice import is_single
 from evalui.ui.tabs.evaluate.model_choice import remote_destinations
 from evalui.ui.tabs.evaluate.start_card import StartNotes, cost_rows, gap_remark, start_card
@@ -20,10 +18,10 @@ from evalui.ui.tabs.evaluate.start_card import StartNotes, cost_rows, gap_remark
 _MANY_REQUESTS = 20_000
 
 
-def start_plan(service: AppService, t: Messages, form: Form, datasets: Sequence[Dataset]) -> Html:
+def start_plan(service: AppService, t: Messages, form: Form, views: Sequence[UploadView]) -> Html:
     """The card at the right of a form whose files can be read."""
     away = remote_destinations(t, service.catalog(), form, service.settings)
-    names = [each.name for each in datasets]
+    names = [each.name for each in views]
     try:
         run_form = read_run_form(form)
         if missing := _missing(run_form, form):
@@ -71,46 +69,41 @@ def _missing(run_form: RunForm, form: Form) -> str:
 
 
 def _warnings(t: Messages, planned: PlannedRun) -> list[str]:
-    unable: dict[str, list[CellPlan]] = {}
-    for plan in planned.plans:
-        if plan.impossible and _fits(plan, planned):
-            unable.setdefault(plan.cell.mode, []).append(plan)
-    warnings = [_skipped(t, mode, plans) for mode, plans in unable.items()]
-    every_order = any(plan.pattern == "all_possible" for plan in planned.plans)
+    unable: dict[str, list[PlannedCell]] = {}
+    for cell in planned.cells:
+        if cell.impossible and cell.fits:
+            unable.setdefault(cell.mode, []).append(cell)
+    warnings = [_skipped(t, mode, cells) for mode, cells in unable.items()]
+    every_order = any(cell.pattern == "all_possible" for cell in planned.cells)
     if every_order or planned.cost.requests > _MANY_REQUESTS:
         warnings.append(t("cost.many", n=f"{planned.cost.requests:,}"))
     return warnings
 
 
-def _skipped(t: Messages, mode: str, plans: Sequence[CellPlan]) -> str:
+def _skipped(t: Messages, mode: str, cells: Sequence[PlannedCell]) -> str:
     """Which models leave a mode out; why, where it is one."""
-    models = list(dict.fromkeys(plan.cell.model for plan in plans))
+    models = list(dict.fromkeys(cell.model for cell in cells))
     label = t(key) if (key := f"modes.{mode}") in t else t(f"mode.{mode}")
     if len(models) == 1:
-        why = t.translate(plans[0].impossible)
+        why = t.translate(cells[0].impossible)
         return t("cost.left_out", model=models[0], mode=label, why=why)
     return t("cost.left_out_by", models=t("list.comma").join(models), mode=label)
 
 
-def _fits(plan: CellPlan, planned: PlannedRun) -> bool:
-    """Whether the mode is meant for the file; open questions have no choices."""
-    return planned.loaded[plan.source].dataset.kind in MODES[plan.mode_name].kinds
-
-
 def _has_work(planned: PlannedRun) -> bool:
     """Whether there is a request to send, or an answer to score."""
-    return any(plan.total and not plan.impossible for plan in planned.plans)
+    return any(cell.total and not cell.impossible for cell in planned.cells)
 
 
 def _priced(planned: PlannedRun) -> list[str]:
     """The models that cost money."""
-    entries = {plan.entry.name: plan.entry for plan in planned.plans if not plan.impossible}
-    return [name for name, entry in entries.items() if entry.input_price or entry.output_price]
+    able = [cell for cell in planned.cells if cell.has_price and not cell.impossible]
+    return list(dict.fromkeys(cell.model for cell in able))
 
 
 def _questions(planned: PlannedRun) -> int:
     """The questions of all datasets of a run, each counted once however many answer it."""
     counted: dict[str, int] = {}
-    for plan in planned.plans:
-        counted[plan.dataset_key] = max(plan.questions, counted.get(plan.dataset_key, 0))
+    for cell in planned.cells:
+        counted[cell.dataset_key] = max(cell.questions, counted.get(cell.dataset_key, 0))
     return sum(counted.values())

@@ -148,5 +148,5 @@ def test_a_configuration_is_read_once_however_often_its_page_is_shown(
     for path in desk.uploads.paths(desk.owner, upload):
         path.unlink()
     assert len(desk.parts(upload)) == 2
-    assert desk.load(desk.parts(upload)[0], Layout()).dataset.name == "written"
+    assert desk.load(desk.parts(upload)[0], Layout()).name == "written"
     assert desk.run(run_id).state == "queued"

@@ -9,7 +9,6 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
-from evalui.datasets.base import Layout, LoadResult
 from evalui.report.export.formats import FORMATS
 from evalui.ui.services.exports import ExportFailed
 from evalui.ui.services.service import AppService
@@ -205,27 +204,3 @@ def test_a_chosen_language_is_kept(client: TestClient):
 
 def test_the_server_says_that_it_lives(client: TestClient):
     assert client.get("/healthz").json()["ok"] is True
-
-
-def test_uploads_stay_in_memory_within_so_many_bytes(
-    desk: AppService, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(desk.cache, "_limit", 2**20)
-    read: list[str] = []
-    told = desk._read
-
-    def reading(owner: str, upload: str, layout: Layout) -> LoadResult:
-        read.append(upload)
-        return told(owner, upload, layout)
-
-    monkeypatch.setattr(desk, "_load", desk.cache.memoize(reading))
-    long = [f"x{n},{'long ' * 1000},a,b,c,d,A\n" for n in range(60)]  # 0.3 MB
-    uploads = [
-        desk.store_upload([(f"u{n}.csv", (GOOD + "".join(long)).encode())]) for n in range(6)
-    ]
-    for upload in (*uploads, uploads[-1]):
-        desk.load(upload, Layout())
-        assert desk.cache.size < 2**20
-    assert read == uploads
-    desk.load(uploads[0], Layout())
-    assert read == [*uploads, uploads[0]]

@@ -198,7 +198,7 @@ def test_the_answers_of_an_earlier_run_take_part(tab: EvaluateTab, desk: AppServ
     assert f'name="earlier" value="{earlier}/noisy"' in page
     form = open_form(desk, models=["perfect"], earlier=[f"{earlier}/noisy"])
     intent = desk.plan(read_run_form(form))
-    assert [plan.cell.model for plan in intent.plans] == ["perfect", "noisy", "reference-judge"]
+    assert [cell.model for cell in intent.cells] == ["perfect", "noisy", "reference-judge"]
 
 
 def test_a_run_on_other_questions_is_not_offered(tab: EvaluateTab, desk: AppService):

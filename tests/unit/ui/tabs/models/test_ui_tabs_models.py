@@ -620,7 +620,8 @@ def test_a_model_is_added_tested_and_removed(tab: ModelsTab, desk: AppService, a
 def test_a_wrong_field_is_reported_and_the_form_keeps_the_rest(tab: ModelsTab, act: MakeAct):
     form = acted(tab, act("save", FOLDER | {"add_path": "/no/where"}))
     assert 'data-address="tab=models&amp;add=folder"' in form
-    assert "There is no folder /no/where." in form
+    assert "There is no folder …/where." in form
+    assert "/no/where" in form
     assert 'value="late"' in form
 
 
@@ -894,9 +895,14 @@ def test_who_may_add_models_finds_the_way_to_the_form(tab: ModelsTab, desk: AppS
     assert way not in page(tab)
 
 
-def test_a_path_is_shown_whole(tab: ModelsTab, tmp_path: Path, desk: AppService):
+def test_a_path_is_shown_whole_where_models_may_be_added(
+    tab: ModelsTab, tmp_path: Path, desk: AppService
+):
     write(desk, f'\n[far]\nbackend = "transformers"\npath = "{tmp_path}/x"\n')
     assert f"{tmp_path}/x" in row(tab, "far")
+    desk.settings.edit_models = False
+    assert f"{tmp_path}" not in row(tab, "far")
+    assert f"…/{tmp_path.name}/x" in row(tab, "far")
 
 
 def test_an_address_that_cannot_be_used_alone_says_why(

@@ -1,87 +1,44 @@
 """Answers that are there already: files beside the questions, and models of earlier runs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from evalui.access import Person
+from evalui.access import Person, may
 from evalui.datasets.base import Limits
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
-from evalui.errors import DataError, EvaluiError, SpecError
+from evalui.errors import DataError, EvaluiError, SpecError, UnknownRun
 from evalui.runs.contest import AnswersSpec
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import read_cells, read_runs
+from evalui.runs.database.runs import read_cells, read_run, read_runs
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import OPEN
-from evalui.types import Dataset, Fault
+from evalui.types import Dataset
+from evalui.ui.services.files.views import AnswersFile, EarlierRun
 from evalui.ui.services.run_form import AnswerSource
 from evalui.ui.services.uploads import UploadStore
 
 _MAX_RUNS_SEARCHED = 20  # runs that are looked through for answers to the same questions
+_SHOWN_UNKNOWN = 50  # indices that no question has
 
 
-@dataclass(frozen=True, slots=True)
-class AnswersFile:
-    """A file of answers beside the questions: which of them it answers.
+class AnswersReader:
+    """The answers of files and earlier runs that a person may use."""
 
-    `matched` of `questions` have an answer, `unknown` are indices that no question has. `faults`
-    are the rows that cannot be used, with the reason of each. `problem` is why the file cannot be
-    read, else "".
-    """
-
-    upload: str
-    place: int
-    model: str
-    name: str = ""
-    matched: int = 0
-    questions: int = 0
-    unknown: tuple[str, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    unlisted: int = 0
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierRun:
-    """A finished run whose models answered the same questions; (model, answers) each."""
-
-    id: str
-    name: str
-    models: tuple[tuple[str, int], ...]
-
-
-class AnswersService:
-    """The answers of one user's files and earlier runs; safe to share between threads.
-
-    `run` gives one of the user's runs by its id and raises `UnknownRun` for every other.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        uploads: UploadStore,
-        person: Callable[[], Person],
-        *,
-        cache: ResultCache,
-        run: Callable[[str], RunRow],
-    ) -> None:
+    def __init__(self, database: Database, uploads: UploadStore, cache: ResultCache) -> None:
         self._database = database
         self._uploads = uploads
-        self._person = person
-        self._run = run
         self._questions = cache.memoize(self._read_questions)
 
-    @property
-    def _owner(self) -> str:
-        return self._person().name
-
-    def file(self, source: AnswerSource, datasets: Sequence[Dataset]) -> AnswersFile:
+    def file(
+        self, person: Person, source: AnswerSource, datasets: Sequence[Dataset]
+    ) -> AnswersFile:
         """What a file of answers holds for the open questions it fits best."""
         file = AnswersFile(source.upload, source.place, source.model)
         try:
-            path = self._answers_path(source)
+            path = self._answers_path(person, source)
             file = replace(file, name=path.name)
             dataset = self._best_matching_dataset(path, datasets, source.model)
             read = self._read_answers(path, dataset, source.model)
@@ -92,29 +49,25 @@ class AnswersService:
             file,
             matched=matched,
             questions=questions,
-            unknown=read.unknown,
+            unknown=read.unknown[:_SHOWN_UNKNOWN],
+            n_unknown=len(read.unknown),
             faults=read.unusable,
             unlisted=read.unlisted,
         )
 
-    def names(self, upload: str) -> tuple[str, ...]:
-        """What the models are called whose answers an upload holds: the files' own names."""
-        paths = self._uploads.paths(self._owner, upload)
-        return tuple(path.stem.removeprefix("answers_") or path.stem for path in paths)
-
-    def earlier_runs(self, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
+    def earlier_runs(self, person: Person, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
         wanted = [_questions_of(dataset) for dataset in datasets]
-        runs = [row for row in read_runs(self._database, self._person()) if row.done][
-            :_MAX_RUNS_SEARCHED
-        ]
+        runs = [row for row in read_runs(self._database, person) if row.done][:_MAX_RUNS_SEARCHED]
         earlier = (
             EarlierRun(row.id, row.name, tuple(self._models_with_answers(row, wanted)))
             for row in runs
         )
         return tuple(run for run in earlier if run.models)
 
-    def spec(self, source: AnswerSource, datasets: Mapping[str, Dataset]) -> AnswersSpec:
+    def spec(
+        self, person: Person, source: AnswerSource, datasets: Mapping[str, Dataset]
+    ) -> AnswersSpec:
         """The form's answers as the specification names them."""
         open_ = {key: each for key, each in datasets.items() if each.kind != "multiple_choice"}
         if not source.model:
@@ -122,17 +75,17 @@ class AnswersService:
         if not open_:
             raise SpecError("answers-no-open")
         if source.run:
-            answered = self._answered_questions(source)
+            answered = self._answered_questions(person, source)
             key = max(open_, key=lambda each: len(answered & _questions_of(open_[each])))
             return AnswersSpec(model=source.model, run=source.run, dataset=key)
-        path = self._answers_path(source)
+        path = self._answers_path(person, source)
         dataset = self._best_matching_dataset(path, list(open_.values()), source.model)
         key = next(key for key, each in open_.items() if each is dataset)
         # What is wrong in the file stands on the page, beside its name.
         return AnswersSpec(model=source.model, path=str(path), dataset=key, skip_faulty=True)
 
-    def _answers_path(self, source: AnswerSource) -> Path:
-        paths = self._uploads.paths(self._owner, source.upload)
+    def _answers_path(self, person: Person, source: AnswerSource) -> Path:
+        paths = self._uploads.paths(person.name, source.upload)
         if source.place >= len(paths):
             raise DataError("upload-gone")
         return paths[source.place]
@@ -150,24 +103,18 @@ class AnswersService:
             path, dataset.samples, model=model, limits=Limits(bytes=self._uploads.limit)
         )
 
-    def _answered_questions(self, source: AnswerSource) -> frozenset[tuple[str, str]]:
+    def _answered_questions(
+        self, person: Person, source: AnswerSource
+    ) -> frozenset[tuple[str, str]]:
         """The questions that the model answered in the earlier run."""
-        owner = self._run(source.run).owner
+        run = read_run(self._database, source.run)
+        if not may(person, "see", run.owned):
+            raise UnknownRun("no-run", run=source.run)
         cells = (
             row for row in read_cells(self._database, source.run) if row.cell.model == source.model
         )
         keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
-        return frozenset(question for key in keys for question in self._questions(key, owner))
-
-    def source_of(self, answers: AnswersSpec) -> AnswerSource:
-        """Where the answers of a specification are kept."""
-        if answers.run:
-            return AnswerSource(answers.model, run=answers.run)
-        path = Path(answers.path)
-        upload = self._uploads.id_of(self._owner, [path])
-        return AnswerSource(
-            answers.model, upload, self._uploads.paths(self._owner, upload).index(path)
-        )
+        return frozenset(question for key in keys for question in self._questions(key, run.owner))
 
     def _models_with_answers(
         self, run: RunRow, wanted: Sequence[frozenset[tuple[str, str]]]

@@ -1,0 +1,238 @@
+"""Files are read by other processes, which may take so much memory and time and no more."""
+
+import gc
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ui_examples import FAULTY, GOOD, MODELS
+
+from evalui.access import LOCAL_PERSON, Person
+from evalui.datasets.base import Layout
+from evalui.errors import DataError, UnknownRun
+from evalui.runs.database.connection import Database
+from evalui.runs.worker.main import Worker
+from evalui.settings import Settings
+from evalui.types import Sample
+from evalui.ui.services.files.runners import FileProcesses
+from evalui.ui.services.files.views import UploadPart
+from evalui.ui.services.run_form import AnswerSource, read_run_form
+from evalui.ui.services.service import AppService
+
+MEMORY_MB = 256  # less than an administrator may choose, so that a small file passes it
+OPEN = '{"index": 0, "question": "Why?", "reference": "So."}\n'
+LONG = "id,question,A,B,C,D,answer\n" + "".join(f"{n},Q{n}?,1,2,3,4,B\n" for n in range(20_000))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    models = tmp_path / "models.toml"
+    models.write_text(MODELS, encoding="utf-8")
+    return Settings(data_dir=tmp_path / "data", models=models).model_copy(
+        update={"parse_memory_mb": MEMORY_MB}
+    )
+
+
+@pytest.fixture
+def service(settings: Settings) -> Iterator[AppService]:
+    files = FileProcesses(settings)
+    service = AppService(settings, Database(settings.database), files)
+    yield service
+    files.close()
+    service.database.close()
+
+
+def pids(service: AppService) -> list[int]:
+    runner = service.files.runner
+    assert isinstance(runner, FileProcesses)
+    return runner.pids
+
+
+def samples_here() -> int:
+    gc.collect()
+    return sum(isinstance(each, Sample) for each in gc.get_objects())
+
+
+def test_a_large_file_leaves_no_dataset_in_the_server(service: AppService):
+    before = samples_here()
+    view = service.load(service.store_upload([("long_val.csv", LONG.encode())]), Layout())
+    assert (view.n_questions, len(view.first), view.name) == (20_000, 10, "long")
+    assert samples_here() - before == 10
+    (pid,) = pids(service)
+    assert pid != os.getpid()
+
+
+def test_every_request_is_answered_by_the_same_process(service: AppService):
+    upload = service.store_upload([("capitals_val.csv", FAULTY.encode())])
+    fields = {"uploads": [upload], "models": ["biased"], "modes": ["multiple_choice"]}
+    form = read_run_form(fields)
+    assert service.parts(upload) == (upload,)
+    assert len(service.load(upload, Layout()).faults) == 2
+    (first, *_) = pids(service)
+    table = service.files.columns(upload)
+    assert table is not None
+    assert table.headers[:2] == ("id", "question")
+    assert [(cell.model, cell.questions) for cell in service.plan(form).cells] == [("biased", 4)]
+    run = service.run(service.start(form))
+    assert (run.owner, run.total) == ("local", 16)
+    assert pids(service) == [first]
+
+
+def test_answers_are_matched_and_found_by_the_process(service: AppService):
+    upload = service.store_upload([("ask.jsonl", OPEN.encode())])
+    fields = {"uploads": [upload], "models": ["biased"], "modes": ["question_answer"]}
+    run = service.start(read_run_form(fields))
+    Worker(service.database, service.catalog).run_once()
+    given = service.store_upload([("m.jsonl", b'{"index": 0, "answer": "It is."}\n')])
+    assert service.files.model_names(given) == ("m",)
+    parts = [UploadPart(upload, Layout())]
+    file = service.files.answers_file(AnswerSource("m", given), parts)
+    assert (file.matched, file.questions, file.problem) == (1, 1, "")
+    assert [each.id for each in service.files.earlier_runs(parts)] == [run]
+
+
+def test_votes_are_read_by_the_process(service: AppService):
+    vote = b'{"model_a": "x", "model_b": "y", "winner": "model_a", "question": "1", "by": "ann"}\n'
+    votes = service.files.votes(service.store_upload([("votes.jsonl", vote * 2)]))
+    assert [(name, len(cast)) for name, cast in votes.items()] == [("", 2)]
+    assert len(pids(service)) == 1
+
+
+def test_what_is_too_much_for_a_page_is_refused(settings: Settings):
+    files = FileProcesses(settings.model_copy(update={"parse_memory_mb": 1024}))
+    service = AppService(settings, Database(settings.database), files)
+    line = f'{{"question": "{"x" * 1_800_000}", "answer": "a"}}\n'
+    few = service.store_upload([("few.jsonl", line.encode() * 2)])
+    assert len(service.load(few, Layout()).first) == 2
+    many = service.store_upload([("many.jsonl", line.encode() * 10)])
+    with pytest.raises(DataError, match="more than a page can take"):
+        service.load(many, Layout())
+    files.close()
+    service.database.close()
+
+
+def test_errors_come_back_in_words(service: AppService):
+    with pytest.raises(DataError, match="no longer here"):
+        service.load("0123456789abcdef", Layout())
+    upload = service.store_upload([("ask.jsonl", OPEN.encode())])
+    fields = {"uploads": [upload], "modes": ["question_answer"], "earlier": ["nowhere/m"]}
+    with pytest.raises(UnknownRun):
+        service.start(read_run_form(fields))
+
+
+def test_a_process_over_its_memory_is_replaced(service: AppService):
+    small = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    service.load(small, Layout())
+    (first,) = pids(service)
+    large = service.store_upload([("large_val.csv", LONG.encode() * 8)])
+    with pytest.raises(DataError, match=r"more than 0\.25 GB of memory"):
+        service.load(large, Layout())
+    assert service.load(small, Layout(kind="multiple_choice")).n_questions == 4
+    (second,) = pids(service)
+    assert second != first
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)
+
+
+def test_a_request_over_its_time_ends_the_process(settings: Settings):
+    quick = settings.model_copy(update={"parse_seconds": 0.2})
+    files = FileProcesses(quick)
+    service = AppService(settings, Database(settings.database), files)
+    upload = service.store_upload([("long_val.csv", LONG.encode())])
+    with pytest.raises(DataError, match=r"longer than 0\.2 seconds"):
+        service.load(upload, Layout())
+    assert files.pids == []
+    files.close()
+    service.database.close()
+
+
+def test_a_process_that_was_ended_is_replaced_unnoticed(service: AppService):
+    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    service.load(upload, Layout())
+    (first,) = pids(service)
+    os.kill(first, 9)
+    assert service.load(upload, Layout(kind="multiple_choice")).n_questions == 4
+    assert pids(service) != [first]
+
+
+def test_our_own_mistake_is_logged_and_stated(
+    service: AppService, caplog: pytest.LogCaptureFixture
+):
+    with pytest.raises(DataError, match="server's log"):
+        service.files.runner.ask(LOCAL_PERSON, "", "columns")
+    assert "TypeError" in caplog.text
+    assert service.files.runner.ask(LOCAL_PERSON, "", "earlier_runs", ()) == ()
+
+
+def test_one_file_is_read_once_for_all_who_wait_for_it(
+    service: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    upload = service.store_upload([("long_val.csv", LONG.encode())])
+    requests: list[str] = []
+    ask = service.files.runner.ask
+
+    def count(person: Person, near: str, method: str, *arguments: object) -> object:
+        requests.append(method)
+        return ask(person, near, method, *arguments)
+
+    monkeypatch.setattr(service.files.runner, "ask", count)
+    views: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: views.append(service.load(upload, Layout()).n_questions))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (requests, views) == (["view"], [20_000] * 4)
+
+
+def test_a_small_file_does_not_wait_for_a_large_one(service: AppService):
+    large = service.store_upload([("long_val.csv", LONG.encode())])
+    small = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    ended: list[str] = []
+
+    def load(upload: str, name: str) -> None:
+        service.load(upload, Layout())
+        ended.append(name)
+
+    threads = [
+        threading.Thread(target=load, args=each) for each in ((large, "large"), (small, "small"))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(pids(service))) == 2
+
+
+def test_who_waits_for_many_files_is_refused_more(
+    service: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    service.load(upload, Layout())
+    refused: list[str] = []
+
+    def ask(*arguments: object) -> object:  # each waits for one more
+        try:
+            service.files.columns(upload, f"{len(refused)}{arguments}")
+        except DataError as error:
+            refused.append(str(error))
+        return None
+
+    monkeypatch.setattr(service.files.runner, "ask", ask)
+    service.files.columns(upload, "x")
+    assert len(refused) == 1
+    assert "still being read" in refused[0]
+    assert service.load(upload, Layout()).n_questions == 4
+
+
+def test_a_reading_process_has_no_key(service: AppService, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("EVALUI_SECRET_KEY", "also-secret")
+    service.load(service.store_upload([("capitals_val.csv", GOOD.encode())]), Layout())
+    (pid,) = pids(service)
+    assert b"secret" not in Path(f"/proc/{pid}/environ").read_bytes()
