@@ -22,7 +22,7 @@ _CORE = "evalui.datasets, evalui.models, evalui.modes, evalui.scoring.choice.cir
 _RUNS = f"{_CORE}, evalui.runs.worker.main, evalui.report.compile"
 _LIBRARIES = "from evalui.models.local import import_libraries; import_libraries()"
 _LONGEST_S = 60.0
-_COMMAND = "import sys; from evalui.cli import main; sys.exit(main())"
+_COMMAND = "import sys; from evalui.cli.main import main; sys.exit(main())"
 
 
 def rows(session: Session) -> Iterator[Row]:

@@ -39,9 +39,15 @@ def read_model(name: str, service: Service, t: Words) -> ModelShown:
 
 @router.put("/{name:path}")
 def change_model(name: str, sent: ModelSent, service: Service, t: Words) -> ModelShown:
-    """Change a model that was added; for operators. What is left out has its default again."""
+    """Change a model that was added; for operators. What is left out has its default again, but
+    for who may use it, which stays.
+    """
     service.require("add_models")
-    entry = service.models.change(_form(sent.model_copy(update={"name": name})))
+    before = service.models.added_entry(name)
+    kept = {"everyone": before.everyone, "teams": before.teams}
+    stated = {"everyone", "teams"} & sent.model_fields_set
+    shared = {} if stated else kept
+    entry = service.models.change(_form(sent.model_copy(update={"name": name, **shared})))
     return _one(service, t, entry.name)
 
 
@@ -116,6 +122,9 @@ def _model(
         problem=t.translate(state.problem) if state else "",
         pending=status.pending,
         added=added,
+        owner=entry.owner,
+        everyone=entry.everyone,
+        teams=entry.teams,
         test=_test(t, test) if test else None,
     )
 

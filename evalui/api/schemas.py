@@ -183,7 +183,8 @@ class BallotShown(_Answered):
 
 class ModelSent(_Sent):
     """A model to add. Fields from `address` on are an endpoint's; prices are US dollars for a
-    million tokens. The key is stored encrypted and never given out.
+    million tokens. The key is stored encrypted and never given out. `everyone` may use the model,
+    or else its owner and these `teams`.
     """
 
     name: str
@@ -200,6 +201,8 @@ class ModelSent(_Sent):
     input_price: float | None = Field(default=None, ge=0)
     output_price: float | None = Field(default=None, ge=0)
     max_length: int | None = Field(default=None, gt=0)
+    everyone: bool = True
+    teams: tuple[str, ...] = ()
 
 
 class TestedAbility(_Answered):
@@ -226,7 +229,7 @@ class ModelTested(_Answered):
 
 class ModelShown(_Answered):
     """A model of the server; `problem` "" if nothing is known against it, `pending` while that is
-    being looked at. `added`: it came by the Models page or this interface.
+    being looked at. `added`: it came by the Models page or this interface; `owner` is who added it.
     """
 
     name: str
@@ -240,4 +243,7 @@ class ModelShown(_Answered):
     problem: str
     pending: bool
     added: bool
+    owner: str
+    everyone: bool
+    teams: list[str]
     test: ModelTested | None

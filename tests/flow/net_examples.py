@@ -21,7 +21,7 @@ from typing import Any
 import openpyxl
 from starlette.testclient import TestClient
 
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.web.server import create_app

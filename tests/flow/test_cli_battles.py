@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 
 
 def written(folder: Path, *rows: object) -> str:

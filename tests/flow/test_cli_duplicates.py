@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 
 _HEADER = "id,question,A,B,C,D,answer\n"
 # Options B and C are the same and B is right, as in a published file on computer networks.

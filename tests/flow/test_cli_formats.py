@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 _HEADER = ",Question,A,B,C,D,Answer\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 
 RIGHT = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Norway": "Oslo"}
 NEAR = {"France": "It is Paris", "Italy": "Milan", "Spain": "Madrid", "Norway": "Bergen"}

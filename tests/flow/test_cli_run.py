@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from flow_examples import wait_until
 
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.shipped_files import ASSETS
 
 _HEADER = "id,question,A,B,C,D,answer\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.types import LETTERS
 
 _CASES: list[dict[str, Any]] = json.loads(

@@ -14,7 +14,7 @@ NEVER = "torch transformers peft gradio fastapi pandas openpyxl scipy.stats http
 LIGHT = f"{NEVER} evalui.report.blocks scipy nltk jieba pydantic sqlite3 sacrebleu unittest"
 PROGRAM = """
 import sys
-from evalui.cli import main
+from evalui.cli.main import main
 try:
     code = main(sys.argv[2:])
 except SystemExit as end:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 
 
 def test_an_exact_answer_scores_one_and_an_empty_one_is_counted(

@@ -16,7 +16,7 @@ import pytest
 from api_server_examples import ApiServer, api_server
 
 from evalui.api.schemas import RunProgress
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.client import Client
 from evalui.errors import EvaluiError, SpecError, Unreachable
 from evalui.shipped_files import ASSETS

@@ -15,7 +15,7 @@ import net_examples as net
 import pytest
 from flow_examples import SLOW, TRIALS, Office
 
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_run, read_runs
 from evalui.runs.database.trials import read_results

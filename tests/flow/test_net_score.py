@@ -6,7 +6,7 @@ from pathlib import Path
 import net_examples as net
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 
 KINDS = ("choices", "replies", "texts", "battles", "verdicts")
 SCORES = {

@@ -10,7 +10,7 @@ from contextlib import closing
 from itertools import cycle
 from pathlib import Path
 
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.models import read_catalog
 from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.connection import Database

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from evalui.access import Person
 from evalui.runs.worker.worker import Worker
+from evalui.ui.current_person import acting_as
 from evalui.ui.services.service import AppService
 
 ENDPOINT: dict[str, Any] = {
@@ -42,6 +44,19 @@ def test_a_model_is_added_changed_and_removed_and_its_key_never_shown(
     assert api.delete("/models/far").status_code == 204
     assert api.get("/models/far").status_code == 404
     assert api.delete("/models/far").json()["key"] == "model-not-added"
+
+
+def test_who_may_use_a_model_stays_unless_a_change_states_it(
+    api: TestClient, desk: AppService
+) -> None:
+    private = {**ENDPOINT, "everyone": False}
+    desk.settings.auth = "password"
+    with acting_as(Person("ann", "operator")):
+        assert api.post("/models", json=private).json()["everyone"] is False
+        changed = api.put("/models/far", json=ENDPOINT).json()
+        assert (changed["everyone"], changed["teams"], changed["owner"]) == (False, [], "ann")
+        opened = api.put("/models/far", json={**ENDPOINT, "everyone": True})
+    assert opened.json()["everyone"] is True
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_where_only_one_library_can_be_used_nothing_is_measured(tmp_path: Path):
 def test_probe_is_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    from evalui.cli import main
+    from evalui.cli.main import main
 
     monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path))
     assert main(["probe"]) == 0

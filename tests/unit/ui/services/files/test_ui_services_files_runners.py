@@ -13,6 +13,9 @@ from evalui.access import LOCAL_PERSON, Person
 from evalui.datasets.base import Layout
 from evalui.errors import DataError, UnknownRun
 from evalui.runs.database.connection import Database
+from evalui.runs.request_key import RequestKey
+from evalui.runs.spec import VERSION
+from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.types import Sample
@@ -91,6 +94,30 @@ def test_answers_are_matched_and_found_by_the_process(service: AppService):
     file = service.files.answers_file(AnswerSource("m", given), parts)
     assert (file.matched, file.questions, file.problem) == (1, 1, "")
     assert [each.id for each in service.files.earlier_runs(parts)] == [run]
+
+
+def test_a_specification_is_started_by_the_process_once(service: AppService):
+    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    spec = SubmittedSpec.model_validate(
+        {
+            "version": VERSION,
+            "datasets": [{"upload": upload}],
+            "models": ["biased"],
+            "modes": [{"mode": "multiple_choice"}],
+        }
+    )
+    key = RequestKey("again", "digest")
+    runs = {service.start_spec(spec, key) for _ in range(2)}
+    assert [service.run(run).owner for run in runs] == ["local"]
+    assert len(pids(service)) == 1
+
+
+def test_an_upload_that_is_deleted_counts_no_more(service: AppService):
+    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    service.delete_upload(upload)
+    assert service.database.rows("SELECT * FROM upload") == []
+    with pytest.raises(DataError, match="no longer here"):
+        service.load(upload, Layout())
 
 
 def test_votes_are_read_by_the_process(service: AppService):

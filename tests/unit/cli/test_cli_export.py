@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 
 _MODELS = '[always-A]\nbackend = "scripted"\noptions = { rule = "always-A" }\n'
 _QUESTIONS = "id,question,A,B,answer\n1,Capital of France?,Paris,Rome,A\n"

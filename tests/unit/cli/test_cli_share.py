@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalui.accounts.shares import find_share, list_shares
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_runs
 

@@ -11,7 +11,7 @@ import pytest
 
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.people import add_person
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.runs.database.connection import Database
 from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.plans import VotingPlan, read_plan

@@ -49,7 +49,7 @@ def _restore(given: argparse.Namespace) -> int:
 
 def _doctor(given: argparse.Namespace) -> int:
     """One line per fault, or "ok"; 1 if there is a fault."""
-    from evalui.cli_doctor import faults
+    from evalui.cli.doctor import faults
 
     lines = list(faults(given.load_settings()))
     print("\n".join(lines) or "ok")

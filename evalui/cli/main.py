@@ -8,32 +8,25 @@ needs when it runs, so that help and scoring start at once.
 """
 
 import argparse
-import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
 from evalui import __version__
-from evalui.cli_export import add_export_command
-from evalui.cli_hosting import add_hosting_commands
-from evalui.cli_models import add_models_command
-from evalui.cli_people import add_people_commands
-from evalui.cli_remote import add_server_options, run_on_server
-from evalui.cli_share import add_share_command
-from evalui.cli_votes import add_votes_commands
+from evalui.cli.export import add_export_command
+from evalui.cli.hosting import add_hosting_commands
+from evalui.cli.models import add_models_command
+from evalui.cli.people import add_people_commands
+from evalui.cli.remote import add_server_options, run_on_server
+from evalui.cli.score import add_score_command
+from evalui.cli.share import add_share_command
+from evalui.cli.votes import add_votes_commands
 from evalui.errors import EvaluiError, SpecError, StoreError
-from evalui.messages.command_help import (
-    BATTLES_HELP,
-    CHOICES_HELP,
-    REPLIES_HELP,
-    TEXTS_HELP,
-    VERDICTS_HELP,
-)
-from evalui.types import Cell, CellResult, Language
+from evalui.types import Language
 
 if TYPE_CHECKING:
     from evalui.models.base import ModelEntry
@@ -102,28 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     add_server_options(run)
     run.set_defaults(command=_run)
 
-    score = commands.add_parser("score", help="score answers collected elsewhere")
-    kinds = score.add_subparsers(required=True, metavar="KIND", parser_class=_Parser)
-    for name, about, command in (
-        ("choices", CHOICES_HELP, _score_choices),
-        ("replies", REPLIES_HELP, _score_replies),
-        ("texts", TEXTS_HELP, _score_texts),
-        ("battles", BATTLES_HELP, _score_battles),
-        ("verdicts", VERDICTS_HELP, _score_verdicts),
-    ):
-        kind = kinds.add_parser(
-            name,
-            help=about.partition(".")[0].lower(),
-            description=about,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        kind.add_argument("file", metavar="FILE.jsonl", type=Path)
-        kind.set_defaults(command=command)
-        if name == "choices":
-            kind.add_argument("--all", action="store_true", help="add bias, tests, calibration")
-        if name == "texts":
-            kind.add_argument("--samples", action="store_true", help="add a line for each pair")
-
+    add_score_command(commands)
     add_export_command(commands, _load_settings)
     add_models_command(commands, _load_settings)
     add_hosting_commands(commands, _load_settings)
@@ -349,53 +321,3 @@ def _probe(given: argparse.Namespace) -> int:
 
     print("\n".join(probe_lines(settings)))
     return 0
-
-
-def _score_choices(given: argparse.Namespace) -> int:
-    from evalui.report.export.json import all_metrics_object, metrics_object
-    from evalui.report.imports.predictions import pattern_of, read_choices
-    from evalui.scoring.cell_summary import summarise
-    from evalui.types import Sample
-
-    trials = read_choices(given.file)
-    pattern = pattern_of(trials)
-    cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
-    samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
-    summary = summarise(CellResult(cell, samples, trials, len(trials)), with_bias=given.all)
-    figures = (all_metrics_object if given.all else metrics_object)(summary)
-    print(json.dumps(figures, ensure_ascii=False, indent=2))
-    return 0
-
-
-def _score_replies(given: argparse.Namespace) -> int:
-    from evalui.report.imports.predictions import read_replies
-
-    return _print_lines(json.dumps(row, ensure_ascii=False) for row in read_replies(given.file))
-
-
-def _score_texts(given: argparse.Namespace) -> int:
-    from evalui.report.imports.predictions import score_texts
-
-    return _print_lines(score_texts(given.file, samples=given.samples))
-
-
-def _score_battles(given: argparse.Namespace) -> int:
-    from evalui.report.imports.battles import score_battles
-
-    return _print_lines(score_battles(given.file))
-
-
-def _score_verdicts(given: argparse.Namespace) -> int:
-    from evalui.report.imports.battles import score_verdicts
-
-    return _print_lines(score_verdicts(given.file))
-
-
-def _print_lines(lines: Iterable[str]) -> int:
-    for line in lines:
-        print(line)
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.user_catalog import additions_path, read_added
 

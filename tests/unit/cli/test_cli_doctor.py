@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalui import cli_doctor
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.models.endpoint import keys
 from evalui.runs.database.connection import Database
 from evalui.runs.upkeep import disk

@@ -13,7 +13,7 @@ from evalui.accounts.people import read_account, read_accounts
 from evalui.accounts.sessions import person_of_session, start_session
 from evalui.accounts.sign_in import sign_in
 from evalui.accounts.tokens import person_of_token
-from evalui.cli import main
+from evalui.cli.main import main
 from evalui.runs.database.connection import Database
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalui.cli import main
+from evalui.cli.main import main
 
 
 def _write(folder: Path, *rows: dict[str, Any]) -> str:
@@ -188,7 +188,7 @@ def test_help_and_scoring_load_nothing_heavy(command: str, tmp_path: Path):
     }[command]
     program = (
         "import sys\n"
-        "from evalui.cli import main\n"
+        "from evalui.cli.main import main\n"
         "try:\n"
         "    main(sys.argv[1:])\n"
         "except SystemExit:\n"
