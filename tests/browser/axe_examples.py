@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 AXE = Path(__file__).parent / "axe" / "axe.min.js"
-_FOUND = """async () => {
+FOUND = """async () => {
   const found = await axe.run(document, { resultTypes: ["violations"] });
   return found.violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
@@ -18,4 +18,4 @@ def violations(tab: Any, address: str, theme: str) -> list[str]:
     tab.goto(f"{address}&__theme={theme}")
     tab.wait_for_function("document.body.dataset.ready !== undefined")
     tab.evaluate(AXE.read_text(encoding="utf-8"))
-    return tab.evaluate(_FOUND)
+    return tab.evaluate(FOUND)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from axe_examples import AXE, FOUND
 from browser_examples import start_sample
 from playwright.sync_api import expect
-from test_browser_accessible import AXE, FOUND
 
 WIDTHS = {"screen": 1280, "phone": 390}
 

@@ -324,10 +324,11 @@ def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
     box.headers = {**box.headers, "guest": guest}
     if ended:
         revoke_guest_link(database, own, read_guest_links(database, own)[0].digest, by=owner)
-    paths = [path.format(run=own, upload=box.upload) for _, path in ROUTES]
+    links = {"share": box.share, "withdrawn": box.withdrawn}
+    paths = [path.format(run=own, upload=box.upload, **links) for _, path in ROUTES]
     routes = {path: outcome_of(box.send("guest", "GET", path)) for path in (*paths, ballot)}
     inside = {path for path, outcome in routes.items() if outcome == "in"}
-    public = {path for (_, path), kind in ROUTES.items() if kind == "public"}
+    public = {path.format(**links) for (_, path), kind in ROUTES.items() if kind == "public"}
     assert inside == public | (set() if ended else {ballot})
     for tab, actions in DEEDS.items():
         for do in ("", "poll", *actions):

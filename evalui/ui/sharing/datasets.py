@@ -34,7 +34,7 @@ def team_datasets(service: AppService, t: Messages) -> Html | None:
         for each in read_team_datasets(service.database, service.person)
     ]
     heads = [span(t(f"teams.head.{name}"), cls="hidden") for name in _HEADS]
-    return titled(t("teams.datasets"), table(heads, rows)) if rows else None
+    return titled(t("teams.datasets"), table(heads, rows), cls="gap") if rows else None
 
 
 _HEADS = ("dataset", "owner", "size", "use")
