@@ -68,8 +68,10 @@ def test_model(name: str, service: Service, t: Words) -> ModelShown:
 
 
 def _form(sent: ModelSent) -> NewModelForm:
-    typed = {name: "" if (n := getattr(sent, name)) is None else str(n) for name in _NUMBERS}
-    return NewModelForm(**sent.model_dump() | typed)
+    fields = sent.model_dump()
+    for name in _NUMBERS:
+        fields[name] = "" if fields[name] is None else str(fields[name])
+    return NewModelForm(**fields)
 
 
 def _one(service: AppService, t: Messages, name: str) -> ModelShown:
