@@ -3,12 +3,14 @@
 import argparse
 import logging
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from io import FileIO
 from pathlib import Path
+from types import FrameType
 
 from evalui.errors import StoreError
 from evalui.logs import configure_log
@@ -21,7 +23,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import use_device
-from evalui.runs.worker.supervisor import ending_by_signal
 from evalui.runs.worker.warming import Warming
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
@@ -110,7 +111,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     configure_log(logging.INFO, settings.log)
     for chatty in ("httpx", "httpx2"):  # a line for every request to the hub
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    ending = ending_by_signal()
+    ending = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        ending.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
     if given.parent:
         threading.Thread(target=_end_orphan, args=(given.parent,), daemon=True).start()
     database = Database(given.database)

@@ -177,7 +177,14 @@ def supervise(
     if device:
         visible_device(device)
     configure_log(logging.INFO, settings.log)
-    ending = ending_by_signal()
+    ending = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        ending.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
     with closing(Database(database or settings.database)) as store:
         workers = WorkerSupervisor(
             store,
@@ -190,19 +197,6 @@ def supervise(
         workers.start()
         ending.wait()
         workers.stop()
-
-
-def ending_by_signal() -> threading.Event:
-    """What SIGTERM and SIGINT set from now on."""
-    ending = threading.Event()
-
-    def end(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        ending.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
-    return ending
 
 
 def _hung_s(watch: ProgressWatch) -> float:
