@@ -112,8 +112,8 @@ class RunsTab:
         # Read before the page is drawn: what changes meanwhile is news to the next poll.
         revision = read_revision(self.service.database)
         rows, t, catalog = self._rows(), self.t, self._catalog()
-        may_start = not self.service.settings.read_only
-        new = el("a", t("runs.new"), href="?tab=evaluate", cls="btn pri") if may_start else None
+        new = el("a", t("runs.new"), href="?tab=evaluate", cls="btn pri")
+        new = new if self.service.may_start else None
         head = page_head(t("runs.title"), t("runs.promise"), new)
         problem = alert("bad", notice.problem)
         address = urlencode({"run": chosen, "tab": "runs"} if chosen else {"tab": "runs"})
@@ -161,6 +161,8 @@ class RunsTab:
 
     def _empty(self) -> Html:
         t = self.t
+        if not self.service.may_start:
+            return titled(t("runs.none"), empty(t("runs.none_shared")))
         go = el("a", t("runs.new"), href="?tab=evaluate", cls="btn")
         return titled(t("runs.none"), empty(t("runs.none_about"), go))
 

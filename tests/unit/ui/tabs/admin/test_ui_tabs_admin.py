@@ -153,6 +153,12 @@ def test_a_person_alone_is_shown_the_way(tmp_path_factory: pytest.TempPathFactor
     service.database.close()
 
 
+def test_an_invitation_has_the_public_address_of_the_server(box: AppService):
+    box.settings = box.settings.model_copy(update={"public_url": "https://box.test/e/"})
+    page = Administrator(box).does("invite", {"invite_name": "nina", "role": "reader"})
+    assert page.count("https://box.test/e/invitation/") == 2  # what is read, and what is copied
+
+
 def test_an_invited_person_gets_a_link_once(box: AppService, admin: Administrator):
     assert 'name="invite_name"' in admin.sees(add="person")
     page = admin.does("invite", {"invite_name": "Nina", "role": "operator", "add": "person"})
