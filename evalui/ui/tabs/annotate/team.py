@@ -195,7 +195,7 @@ def _links_card(service: AppService, t: Messages, run: RunRow) -> Html:
     days = {str(each): t.count("annotate.days", each) for each in _DAYS}
     return titled(
         t("annotate.link_title"),
-        table(heads, rows) if rows else None,
+        table(heads, rows, cls="runs-list") if rows else None,
         div(
             field(t("annotate.link_for"), select("days", days, "14")),
             button(t("annotate.link_make"), "link", data_once=True),

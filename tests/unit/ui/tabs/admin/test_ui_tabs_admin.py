@@ -387,6 +387,16 @@ def test_why_a_run_waits_stands_beside_it(
     assert "the queue is paused" in admin.sees(sub="queue")
 
 
+def test_runs_stand_in_the_order_in_which_they_will_start(
+    admin: Administrator, queued: Callable[[str], str]
+):
+    first, second = queued("ann"), queued("root")
+    page = admin.sees(sub="queue")
+    assert page.index(f"?run={first}&") < page.index(f"?run={second}&")
+    page = admin.does("set", {"sub": "queue", f"priority:{second}": "1"}, name=f"priority:{second}")
+    assert page.index(f"?run={second}&") < page.index(f"?run={first}&")
+
+
 # ------------------------------------------------------------------ models, storage, server
 
 
