@@ -12,7 +12,7 @@ from evalui.report.compile import markdown
 from evalui.runs.database import queue, usage
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.database.usage import ModelWait
+from evalui.runs.database.usage import Catalog, ModelWait
 from evalui.types import Language, Usage
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
@@ -191,7 +191,12 @@ def test_the_catalog_is_read_once_for_a_page(
     queue.finish_cancelled(desk.database, lease)
     read: list[int] = []
     catalog = desk.models.all_models()
-    monkeypatch.setattr(ModelsService, "all_models", lambda _: read.append(1) or catalog)
+
+    def read_once_more(_: ModelsService) -> Catalog:
+        read.append(1)
+        return catalog
+
+    monkeypatch.setattr(ModelsService, "all_models", read_once_more)
     RunsTab(desk, messages("en")).render({"run": lease.run_id})
     assert len(read) == 1
 
