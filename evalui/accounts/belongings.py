@@ -60,6 +60,8 @@ def hand_over(connection: Connection, owner: str, heir: str) -> None:
         "UPDATE OR IGNORE dataset SET owner = :heir, paths = replace(paths, :old, :new)"
         " WHERE owner = :owner",
         "UPDATE run SET owner = :heir, spec = replace(spec, :old, :new) WHERE owner = :owner",
+        "UPDATE OR IGNORE team_right SET thing = :heir || substr(thing, length(:owner) + 1)"
+        " WHERE kind = 'dataset' AND substr(thing, 1, length(:owner) + 1) = :owner || '/'",
         "UPDATE OR IGNORE upload SET owner = :heir WHERE owner = :owner",
         "UPDATE share SET owner = :heir WHERE owner = :owner",
         "UPDATE guest_link SET owner = :heir WHERE owner = :owner",

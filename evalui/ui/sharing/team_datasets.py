@@ -27,7 +27,8 @@ def read_team_datasets(database: Database, person: Person) -> tuple[TeamDataset,
     """What a person may take, the newest first: neither their own nor what they have already."""
     rows = database.rows(
         "SELECT u.id, min(u.owner), u.name, u.bytes, min(u.created) AS since FROM upload u"
-        " JOIN team_right r ON r.kind = 'dataset' AND r.thing = u.id AND r.right_ = 'run'"
+        " JOIN team_right r ON r.kind = 'dataset' AND r.right_ = 'run'"
+        " AND r.thing = u.owner || '/' || u.id"
         " WHERE r.team IN (SELECT value FROM json_each(?))"
         " AND u.id NOT IN (SELECT id FROM upload WHERE owner = ?)"
         " GROUP BY u.id ORDER BY since DESC, u.id",

@@ -96,11 +96,13 @@ class CompareTab:
             NotAllowed: the person may not change each of its runs.
         """
         query, able = self._compared(action.form)
+        if len(able) < 2:
+            return  # the page states why
         for run_id in dict.fromkeys(each.contender.run for each in able):
             self.service.require("change", run_id)
         if action.do == "withdraw":
             withdraw(self.service, action.value("link"), _shared_address(query))
-        elif len(able) > 1:
+        else:
             owner = self.service.run(able[0].contender.run).owner
             make_link(
                 self.service,

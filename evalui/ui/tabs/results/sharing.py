@@ -56,14 +56,16 @@ def withdraw(service: AppService, share_id: str, address: str) -> None:
 
 
 def change(view: RunView, action: Action) -> RunView:
-    """The run after what a button of the panel states; the deed was allowed.
+    """The run after what a button of the panel states.
 
     Raises:
         AccountError: there is no such link, team or right, or no such days.
+        NotAllowed: the person may not change the run.
     """
     service, run_id = view.service, view.run.id
     if action.do not in _CHANGES:
         return view
+    service.require("change", run_id)
     match action.do:
         case "share":
             share_run(service, run_id, chosen_days(action.form))
