@@ -3,7 +3,6 @@
 The token is in the address once, in a cookie from then on.
 """
 
-from collections.abc import Iterator
 from urllib.parse import quote, unquote_plus
 
 from starlette.datastructures import Headers
@@ -13,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.access import ANONYMOUS, Person
 from evalui.ui.current_person import acting_as
-from evalui.ui.web.address import cookie_of, is_same
+from evalui.ui.web.address import cookie_of, is_same, keep_cookie
 from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES, problem
 from evalui.ui.web.doors.guests import Guests
 from evalui.ui.web.middleware import plain_page, route_of
@@ -93,15 +92,7 @@ class TokenMiddleware:
                 "Referrer-Policy": "no-referrer",
             },
         )
-        answer.set_cookie(
-            self.cookie,
-            self.value,
-            max_age=_COOKIE_MAX_AGE_S,
-            path=scope.get("root_path") or "/",
-            secure=scope["scheme"] == "https",
-            httponly=True,
-            samesite="lax",
-        )
+        keep_cookie(answer, scope, self.cookie, self.value, _COOKIE_MAX_AGE_S)
         return answer
 
 
@@ -109,17 +100,13 @@ def _split_query(query: bytes) -> tuple[str | None, str]:
     """The token of a query, None if there is none, and the query without it."""
     token: str | None = None
     rest: list[str] = []
-    for part in _query_parts(query):
+    for part in filter(None, query.decode("latin-1").split("&")):
         name, _, value = part.partition("=")
         if unquote_plus(name) == PARAMETER:
             token = unquote_plus(value)
         else:
             rest.append(part)
     return token, "&".join(rest)
-
-
-def _query_parts(query: bytes) -> Iterator[str]:
-    return filter(None, query.decode("latin-1").split("&"))
 
 
 def _unauthorized(scope: Scope) -> Response:
