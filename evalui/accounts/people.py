@@ -10,14 +10,9 @@ from typing import Any
 
 from evalui.access import Person, Role, Scope
 from evalui.accounts.audit import record_in
-from evalui.accounts.belongings import (
-    copy_uploads,
-    delete_belongings,
-    delete_files,
-    hand_over,
-)
+from evalui.accounts.belongings import copy_uploads, delete_belongings, delete_files, hand_over
 from evalui.accounts.names import checked_name
-from evalui.accounts.passwords import check_password, hash_password
+from evalui.accounts.passwords import hash_password
 from evalui.errors import AccountError, StoreError
 from evalui.models.user_catalog import additions_path, hand_over_models
 from evalui.runs.database.connection import Database
@@ -87,7 +82,7 @@ def add_person(
         AccountError: nobody can have the name, somebody has it, or the password is too short.
     """
     name = checked_name(name)
-    hashed = _hashed(password) if password else ""
+    hashed = hash_password(password) if password else ""
     with database.writing(durable=True) as connection:
         added = connection.execute(
             "INSERT INTO person (name, role, password, created) VALUES (?, ?, ?, ?)"
@@ -116,7 +111,7 @@ def set_password(database: Database, name: str, password: str, *, by: Person) ->
     Raises:
         AccountError: there is no such person, or the password is too short.
     """
-    hashed = _hashed(password)
+    hashed = hash_password(password)
     with database.writing(durable=True) as connection:
         _require_person(connection, name)
         keep_password(connection, name, hashed)
@@ -199,11 +194,6 @@ def _require_other_admin(connection: Connection, name: str) -> None:
     ]
     if admins == [name]:
         raise AccountError("last-admin", name=name)
-
-
-def _hashed(password: str) -> str:
-    check_password(password)
-    return hash_password(password)
 
 
 def _account(row: Row) -> Account:
