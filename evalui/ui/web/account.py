@@ -4,8 +4,6 @@ Plain forms that need no script, for who has an account and came by a browser: a
 changes nothing here, so that one that was lost makes no other.
 """
 
-from functools import partial
-
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
@@ -31,28 +29,21 @@ _LABEL_LENGTH = 80  # characters
 
 
 def add_account_page(app: FastAPI, service: AppService) -> None:
-    """Add the routes."""
-    app.get("/me/")(_shown(service))
-    app.post("/me/")(_changed(service))
+    """Add the route."""
+    app.api_route("/me/", methods=["GET", "POST"])(_answer(service))
 
 
-def _shown(service: AppService) -> Route:
-    def shown(request: Request) -> Response:
-        _require_own(service, request)
-        return _page(service, request)
-
-    return shown
-
-
-def _changed(service: AppService) -> Route:
-    async def changed(request: Request) -> Response:
+def _answer(service: AppService) -> Route:
+    async def answer(request: Request) -> Response:
         _require_own(service, request)
         fields = await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
-        return await run_in_threadpool(partial(_change, service, request, fields))
+        if request.method == "GET":
+            return await run_in_threadpool(_page, service, request)
+        return await run_in_threadpool(_change, service, request, fields)
 
-    return changed
+    return answer
 
 
 def _require_own(service: AppService, request: Request) -> None:

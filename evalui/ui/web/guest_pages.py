@@ -26,26 +26,19 @@ _KEPT_S = LONGEST_DAYS * 24 * 3600  # the cookie, which says nothing once its li
 def add_guest_pages(app: FastAPI, service: AppService) -> None:
     """Add the routes; whoever has the link may open them."""
     pages = _GuestPages(service)
-    app.get("/vote/{secret}")(pages.show)
-    app.post("/vote/{secret}")(pages.enter)
+    app.api_route("/vote/{secret}", methods=["GET", "POST"])(pages.answer)
 
 
 class _GuestPages:
     def __init__(self, service: AppService) -> None:
         self._service = service
 
-    async def show(self, secret: str, request: Request) -> Response:
-        """The form for a name, or the votes of who has stated one already."""
-        return await self._answer(request, secret, None)
-
-    async def enter(self, secret: str, request: Request) -> Response:
-        """Keep the name, and lead to the first pair."""
+    async def answer(self, secret: str, request: Request) -> Response:
+        """The form for a name; with one that is sent or was stated before, the first pair."""
         fields = await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
-        return await self._answer(request, secret, fields.get("name", ""))
-
-    async def _answer(self, request: Request, secret: str, name: str | None) -> Response:
+        name = fields.get("name", "") if request.method == "POST" else None
         database = self._service.database
         try:
             run_id = await run_in_threadpool(run_of_link, database, secret)

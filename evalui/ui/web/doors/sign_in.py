@@ -49,8 +49,7 @@ def sign_in_pages(database: Database, settings: Settings, cookie: str, token: st
             Route(f"/{SIGN_IN}", pages.form, methods=["GET"]),
             Route(f"/{SIGN_IN}", pages.sign_in, methods=["POST"]),
             Route("/account/sign-out", pages.sign_out, methods=["POST"]),
-            Route("/invitation/{secret}", pages.invitation, methods=["GET"]),
-            Route("/invitation/{secret}", pages.accept, methods=["POST"]),
+            Route("/invitation/{secret}", pages.invitation, methods=["GET", "POST"]),
         ]
     )
 
@@ -92,15 +91,6 @@ class _SignInPages:
         return answer
 
     async def invitation(self, request: Request) -> Response:
-        try:
-            name = await self._work(
-                partial(invited_person, self._database, request.path_params["secret"])
-            )
-        except AccountError as error:
-            return self._ended(request, error)
-        return self._choose(request, name)
-
-    async def accept(self, request: Request) -> Response:
         secret, fields = request.path_params["secret"], await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
@@ -108,6 +98,8 @@ class _SignInPages:
             name = await self._work(partial(invited_person, self._database, secret))
         except AccountError as error:
             return self._ended(request, error)
+        if request.method != "POST":
+            return self._choose(request, name)
         try:
             await self._work(partial(accept, self._database, secret, fields.get("password", "")))
         except AccountError as error:
