@@ -51,7 +51,19 @@ def read_accounts(database: Database) -> tuple[Account, ...]:
         " FROM person p ORDER BY p.name",
         (time.time(),),
     )
-    return tuple(_account(row) for row in rows)
+    return tuple(
+        Account(
+            row["name"],
+            row["role"],
+            tuple(sorted(json.loads(row["teams"]))),
+            bool(row["disabled"]),
+            row["created"],
+            row["seen"],
+            bool(row["has_password"]),
+            bool(row["invited"]),
+        )
+        for row in rows
+    )
 
 
 def read_account(database: Database, name: str) -> Account:
@@ -121,8 +133,7 @@ def set_password(database: Database, name: str, password: str, *, by: Person) ->
 def keep_password(connection: Connection, name: str, hashed: str) -> None:
     """Inside a transaction: give a person the password of a hash."""
     connection.execute("UPDATE person SET password = ? WHERE name = ?", (hashed, name))
-    connection.execute("DELETE FROM session WHERE person = ?", (name,))
-    connection.execute("DELETE FROM invitation WHERE person = ?", (name,))
+    _shut_out(connection, name)
 
 
 def set_disabled(database: Database, name: str, *, disabled: bool, by: Person) -> None:
@@ -134,8 +145,7 @@ def set_disabled(database: Database, name: str, *, disabled: bool, by: Person) -
         _require_person(connection, name)
         if disabled:
             _require_other_admin(connection, name)
-            connection.execute("DELETE FROM session WHERE person = ?", (name,))
-            connection.execute("DELETE FROM invitation WHERE person = ?", (name,))
+            _shut_out(connection, name)
         connection.execute("UPDATE person SET disabled = ? WHERE name = ?", (disabled, name))
         record_in(connection, by, "disable" if disabled else "enable", f"person {name}")
 
@@ -177,6 +187,11 @@ def note_request(database: Database, name: str, also: str = "", values: Sequence
             connection.execute(also, values)
 
 
+def _shut_out(connection: Connection, name: str) -> None:
+    for table in ("session", "invitation"):
+        connection.execute(f"DELETE FROM {table} WHERE person = ?", (name,))  # noqa: S608 (ours)
+
+
 def _require_person(connection: Connection, name: str) -> Role:
     row = connection.execute("SELECT role FROM person WHERE name = ?", (name,)).fetchone()
     if row is None:
@@ -194,17 +209,3 @@ def _require_other_admin(connection: Connection, name: str) -> None:
     ]
     if admins == [name]:
         raise AccountError("last-admin", name=name)
-
-
-def _account(row: Row) -> Account:
-    person = person_of(row)
-    return Account(
-        person.name,
-        person.role,
-        tuple(sorted(person.teams)),
-        bool(row["disabled"]),
-        row["created"],
-        row["seen"],
-        bool(row["has_password"]),
-        bool(row["invited"]),
-    )

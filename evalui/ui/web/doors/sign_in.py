@@ -27,7 +27,7 @@ from evalui.report.html import Child, Html, div, el, span
 from evalui.report.icons import icon
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
-from evalui.ui.components.widgets import card
+from evalui.ui.components.widgets import card, field
 from evalui.ui.web.address import derived, is_same, keep_cookie
 from evalui.ui.web.documents import title_page
 from evalui.ui.web.languages import visitor_messages
@@ -188,8 +188,9 @@ def _form(*children: Child) -> Html:
 
 
 def _field(label: str, **attributes: str) -> Html:
-    bound = el("input", **attributes, required=True, autocapitalize="none", spellcheck="false")
-    return el("label", span(label), bound, cls="field")
+    return field(
+        label, el("input", **attributes, required=True, autocapitalize="none", spellcheck="false")
+    )
 
 
 def _password(t: Messages, error: AccountError | None, purpose: str) -> Html:
