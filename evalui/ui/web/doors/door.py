@@ -46,15 +46,15 @@ class Gate:
             await send({"type": "websocket.close", "code": 1008})
         else:
             try:
-                found = await self.admit(scope)
+                answer = await self.admit(scope)
             except StoreError:
                 # Its sentence names a folder, and nobody knows who reads it.
-                found = problem("store.title", 503)
-            if isinstance(found, Person):
-                with acting_as(found):
+                answer = problem("store.title", 503)
+            if isinstance(answer, Person):
+                with acting_as(answer):
                     await self.app(scope, receive, send)
             else:
-                await (found or self.app)(scope, receive, send)
+                await (answer or self.app)(scope, receive, send)
 
     async def admit(self, scope: Scope) -> Person | Response | None:
         """From whom a request is, or why it is refused; None: from whoever the server is of.
