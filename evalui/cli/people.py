@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalui.access import LOCAL_PERSON, ROLES
 from evalui.cli.store import load_settings
+from evalui.logs import printable
 
 if TYPE_CHECKING:
     from evalui.runs.database.connection import Database
@@ -34,7 +35,9 @@ def add_people_commands(commands: Any) -> None:
     add.add_argument("--role", choices=ROLES, required=True)
     link = _action(users, "invite NAME", "print a link to choose a password, once")
     link.add_argument("--role", choices=ROLES, help="add the person, too (default: they are there)")
-    link.add_argument("--address", help="of the server (default: on this machine)")
+    link.add_argument(
+        "--address", help="of the server (default: EVALUI_PUBLIC_URL, or on this machine)"
+    )
     _action(users, "list", "list everybody").add_argument("--json", action="store_true")
     _action(users, "role NAME", "change what a person may do").add_argument("role", choices=ROLES)
     _action(users, "passwd NAME", "give a password, which ends all sessions")
@@ -122,7 +125,7 @@ def _users(database: "Database", given: argparse.Namespace, settings: "Settings"
     def link() -> str:
         if given.role:
             people.add_person(database, given.name, given.role, by=_ME)
-        address = given.address or f"http://127.0.0.1:{settings.port}"
+        address = given.address or settings.public_url or f"http://127.0.0.1:{settings.port}"
         return f"{address.rstrip('/')}/invitation/{invite(database, given.name, by=_ME)}"
 
     def disable(*, disabled: bool) -> None:
@@ -195,4 +198,4 @@ def _cell(name: str, value: object) -> str:
         return f"{name} {datetime.fromtimestamp(value).astimezone():%Y-%m-%d %H:%M}"
     if isinstance(value, tuple):
         return " ".join(cast("tuple[str, ...]", value))
-    return "" if value is None else str(value)
+    return "" if value is None else printable(str(value))

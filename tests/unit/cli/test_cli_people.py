@@ -72,6 +72,14 @@ def test_an_invitation_is_a_link(database: Database, capsys: pytest.CaptureFixtu
     assert again.startswith("http://127.0.0.1:7860/invitation/")
 
 
+def test_an_invitation_has_the_public_address_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("EVALUI_PUBLIC_URL", "https://box.test/e/")
+    link = output(capsys, "users", "invite", "ann", "--role", "reader")
+    assert link.startswith("https://box.test/e/invitation/")
+
+
 def test_people_are_listed_changed_and_removed(
     database: Database, capsys: pytest.CaptureFixture[str]
 ):
@@ -106,6 +114,9 @@ def test_tokens_are_made_listed_and_revoked(database: Database, capsys: pytest.C
     writing = output(capsys, "tokens", "add", "ann", "--scope", "write", "--days", "2")
     assert person_of_token(database, reading) == Person("ann", "operator", scope="read")
     assert person_of_token(database, writing) == Person("ann", "operator", scope="write")
+    output(capsys, "tokens", "add", "ann", "--label", "x\n9\x1b[2J")
+    assert "\tx\\n9\\x1b[2J\t" in output(capsys, "tokens", "list")
+    output(capsys, "tokens", "revoke", "3")
     shown = output(capsys, "tokens", "list")
     assert reading not in shown
     assert shown.startswith("1\tann\tread\tci\t")

@@ -35,7 +35,7 @@ from evalui.ui.components.widgets import (
 from evalui.ui.services.service import AppService
 from evalui.ui.services.team_votes import VOTE_FILES, assign_people
 from evalui.ui.tabs.annotate.adjudication import decide, decided_card, decision_page
-from evalui.ui.tabs.annotate.ballot import Voter, page_frame
+from evalui.ui.tabs.annotate.ballot import Voter, page_frame, save_link
 
 LEAD = ("assign", "link", "revoke", "decide")  # what only who may change a run does
 SUBS = ("team", "decide")
@@ -65,7 +65,7 @@ def lead_team(
             address = f"../vote/{secret}"
             link = el("a", t("annotate.link_open"), href=address, target="_blank")
             about = el("p", t("annotate.link_once"))
-            return note("ok", about, div(link, copy_button(t, address), cls="acts gap-s"))
+            return note("ok", about, div(link, copy_button(t, address), cls="once"))
         case "revoke":
             revoke_guest_link(service.database, run.id, act.value("link"), by=service.person)
             return note("ok", t("annotate.link_closed"))
@@ -90,31 +90,25 @@ def team_page(
     assigned = service.voter_pairs.assignment(run.id)
     rows = voter_progress(votes, plan.people if plan else (), assigned)
     waiting = sum(one.decision is None for one in contested)
+    decide_link = el("a", t("annotate.decide"), href=_address(run, "decide"), cls="btn pri")
+    heads = [t(f"annotate.{name}") for name in ("person", "voted", "median", "last")]
+    progress = table(heads, [_progress_row(t, one) for one in rows])
     return page_frame(
         run.id,
         voter,
         page_head(
             _finding(t, rows, plan, len(service.voting_pairs.of_run(run.id))),
-            join(run.name, " · ", t.count("annotate.differ", waiting)),
-            _way_on(t, run, waiting),
+            join(run.name, f" · {t.count('annotate.differ', waiting)}" if waiting else None),
+            decide_link if waiting else None,
         ),
         problem,
-        titled(t("annotate.progress_of"), _progress_table(t, rows)) if rows else None,
+        titled(t("annotate.progress_of"), progress) if rows else None,
         _people_card(service, t, plan, is_first=not waiting),
         _links_card(service, t, run),
         decided_card(service, t, run, contested, voter),
         div(
             el("a", t("annotate.vote_too"), href=_address(run), cls="btn quiet"),
-            *(
-                el(
-                    "a",
-                    t(f"annotate.save_{kind}"),
-                    href=f"../votes/{run.id}.{kind}",
-                    cls="btn",
-                    download=True,
-                )
-                for kind in VOTE_FILES
-            ),
+            *(save_link(run, kind, t(f"annotate.save_{kind}")) for kind in VOTE_FILES),
             cls="acts",
         ),
         blind=False,
@@ -126,12 +120,6 @@ def _address(run: RunRow, sub: str = "") -> str:
     return "?" + urlencode({"run": run.id, "tab": "annotate"} | ({"sub": sub} if sub else {}))
 
 
-def _way_on(t: Messages, run: RunRow, waiting: int) -> Html | None:
-    if not waiting:
-        return None
-    return el("a", t("annotate.decide"), href=_address(run, "decide"), cls="btn pri")
-
-
 def _finding(
     t: Messages, rows: Sequence[VoterProgress], plan: VotingPlan | None, pairs: int
 ) -> str:
@@ -140,11 +128,6 @@ def _finding(
     done = sum(one.done for one in rows if one.assigned)
     total = sum(one.assigned or 0 for one in rows)
     return t("annotate.team_done", done=f"{done:,}", total=f"{total:,}")
-
-
-def _progress_table(t: Messages, rows: Sequence[VoterProgress]) -> Html:
-    heads = [t(f"annotate.{name}") for name in ("person", "voted", "median", "last")]
-    return table(heads, [_progress_row(t, one) for one in rows])
 
 
 def _progress_row(t: Messages, one: VoterProgress) -> list[Html | str]:
@@ -185,7 +168,9 @@ def _links_card(service: AppService, t: Messages, run: RunRow) -> Html:
         [
             format_time(t, link.expires),
             ", ".join(link.guests) or "–",
-            link_button(t("annotate.link_revoke"), "revoke", data_link=link.digest),
+            div(
+                link_button(t("annotate.link_revoke"), "revoke", data_link=link.digest), cls="links"
+            ),
         ]
         for link in read_guest_links(service.database, run.id)
     ]
@@ -193,7 +178,7 @@ def _links_card(service: AppService, t: Messages, run: RunRow) -> Html:
     days = {str(each): t.count("annotate.days", each) for each in _DAYS}
     return titled(
         t("annotate.link_title"),
-        table(heads, rows) if rows else None,
+        table(heads, rows, cls="runs-list") if rows else None,
         div(
             field(t("annotate.link_for"), select("days", days, "14")),
             button(t("annotate.link_make"), "link", data_once=True),
