@@ -43,9 +43,10 @@ def about_run(run_id: str) -> Generator[None]:
 
 def configure_log(level: int, kind: LogKind = "text", *, user: Callable[[], str] = str) -> None:
     """Write the records of this process to stderr; `user` names the person a request is of."""
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
+    logging.basicConfig(level=level)
     limits = StoreErrorFilter(), RepeatFilter()
     for handler in logging.getLogger().handlers:
+        handler.setFormatter(TextFormatter("%(asctime)s %(levelname)s %(message)s"))
         for limit in limits:
             handler.addFilter(limit)
         if kind == "json":
@@ -57,6 +58,19 @@ def log_request(method: str, route: str, status: int, seconds: float) -> None:
     """Note a request by the template of its route; only a log of JSON lines has it."""
     facts = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
     _log.info("request", extra={"facts": facts})
+
+
+def printable(text: str) -> str:
+    """A text of somebody else for a terminal, with what would control one written out."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+class TextFormatter(logging.Formatter):
+    """Lines for a terminal, where no name of a file or a dataset passes for a record of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, and indented those that follow from it."""
+        return "\n    ".join(map(printable, super().format(record).split("\n")))
 
 
 class JsonFormatter(logging.Formatter):

@@ -96,6 +96,11 @@ def read_teams(database: Database) -> tuple[Team, ...]:
     return tuple(Team(name, tuple(each)) for name, each in members.items())
 
 
+def dataset_of(owner: str, upload: str) -> str:
+    """The thing that a dataset is: others may have uploaded the same content under the same id."""
+    return f"{owner}/{upload}"
+
+
 def rights_of(database: Database, kind: ThingKind, thing: str) -> Mapping[str, frozenset[Right]]:
     """What each team may do with a thing."""
     rights: dict[str, set[Right]] = defaultdict(set)

@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from evalui.access import Right
+from evalui.access import Right, may
 from evalui.accounts.teams import grant, revoke
 from evalui.api.events import RunFeeds, progress_of
 from evalui.api.problems import Service, Words
@@ -21,7 +21,7 @@ from evalui.api.schemas import (
     VotersSent,
     VoteSent,
 )
-from evalui.errors import SpecError
+from evalui.errors import AccountError, SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.runs.database import queue
@@ -121,8 +121,11 @@ def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
 
 @router.put("/{run_id}/rights/{team}")
 def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Words) -> RunDetail:
-    """State what a team may do with a run; for its owner and administrators."""
+    """State what a team of one's own may do with a run; for its owner and administrators."""
     service.require("change", run_id)
+    known = service.person.teams | service.run(run_id).rights.keys()
+    if team not in known and not may(service.person, "administer"):
+        raise AccountError("no-team", name=team[:80])
     for right in get_args(Right):
         change = grant if right in sent.rights else revoke
         change(service.database, "run", run_id, team, right, by=service.person)

@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from evalui.access import LOCAL_PERSON, ROLES
+from evalui.logs import printable
 
 if TYPE_CHECKING:
     from evalui.runs.database.connection import Database
@@ -196,4 +197,4 @@ def _cell(name: str, value: object) -> str:
         return f"{name} {datetime.fromtimestamp(value).astimezone():%Y-%m-%d %H:%M}"
     if isinstance(value, tuple):
         return " ".join(cast("tuple[str, ...]", value))
-    return "" if value is None else str(value)
+    return "" if value is None else printable(str(value))

@@ -60,6 +60,7 @@ def _make(settings: "Settings", database: "Database", given: argparse.Namespace)
 
 def _list(database: "Database", *, as_json: bool) -> int:
     from evalui.accounts.shares import list_shares
+    from evalui.logs import printable
 
     shares = list_shares(database)
     if as_json:
@@ -67,7 +68,7 @@ def _list(database: "Database", *, as_json: bool) -> int:
         return 0
     for share in shares:
         times = f"opened {share.opened}"
-        print("\t".join((share.id, share.owner, share.title, _works(share), times)))
+        print("\t".join((share.id, share.owner, printable(share.title), _works(share), times)))
     return 0
 
 

@@ -12,6 +12,7 @@ from evalui.runs.contest import AnswersSpec
 from evalui.runs.spec import DatasetSpec, RunSpec
 
 _MAX_DEPTH = 32  # of lists and objects in each other
+_MAX_NAME = 120  # characters, as in the form
 PathsOf = Callable[[str], Sequence[Path]]  # the files of an upload
 
 
@@ -34,6 +35,7 @@ class UploadedDataset(DatasetSpec):
     model_config = ConfigDict(title="Dataset")
 
     path: str | list[str] = Field(default="", exclude=True)
+    name: str = Field(default="", max_length=_MAX_NAME)
     upload: str = ""
 
     @property
@@ -48,6 +50,7 @@ class UploadedAnswers(AnswersSpec):
     model_config = ConfigDict(title="Answers")
 
     path: str = Field(default="", exclude=True)
+    model: str = Field(min_length=1, max_length=_MAX_NAME)
     upload: str = ""
 
 
@@ -56,6 +59,7 @@ class SubmittedSpec(SentJson, RunSpec):
 
     model_config = ConfigDict(title="Run")
 
+    name: str = Field(default="", max_length=_MAX_NAME)
     datasets: list[UploadedDataset] = Field(min_length=1)  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
     answers: list[UploadedAnswers] = Field(default=[])  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
 

@@ -122,8 +122,10 @@ class AppShell:
     def _require(self, tab: str, action: Action) -> None:
         """Raise `NotAllowed` unless the person may do what an action does."""
         required = required_deed(tab, action)
-        run = action.value(required.run) if required.run else ""
-        self.service.require(required.deed, run)
+        # A tab may read the run from either: whoever names two has to be allowed with both.
+        named = {action.data.get(required.run, ""), field_value(action.form, required.run)} - {""}
+        for run in named or {""}:
+            self.service.require(required.deed, run)
 
     def top_bar(self, shown: str, form: Form) -> Html:
         """Brand, tabs, language and theme, in one line."""

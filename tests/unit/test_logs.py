@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 
 from evalui.errors import StoreError
-from evalui.logs import REQUEST_ID, JsonFormatter, StoreErrorFilter, about_run
+from evalui.logs import REQUEST_ID, JsonFormatter, StoreErrorFilter, TextFormatter, about_run
 from evalui.messages import Sentence
 
 FULL = StoreError(Sentence("The disk is full."))
@@ -18,6 +18,14 @@ FULL = StoreError(Sentence("The disk is full."))
 def record(message: str, *arguments: object, raised: Exception | None = None) -> logging.LogRecord:
     info = (type(raised), raised, None) if raised else None
     return logging.LogRecord("evalui", logging.WARNING, __file__, 1, message, arguments, info)
+
+
+def test_what_fills_a_line_is_no_line_of_its_own_and_controls_no_terminal():
+    named = record("%s failed", "law\n2026-01-01 INFO signed in\x1b[31m\r\u202e", raised=FULL)
+    first, *others = TextFormatter("%(message)s").format(named).splitlines()
+    assert first == "law"
+    assert others[0] == r"    2026-01-01 INFO signed in\x1b[31m\r\u202e failed"
+    assert all(line.startswith("    ") for line in others)
 
 
 def test_the_same_error_of_the_store_is_logged_once_a_minute():

@@ -1,11 +1,13 @@
 """What every tab works with: settings, the store, the uploads, and the user."""
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 from evalui.access import (
     ANONYMOUS,
@@ -95,6 +97,8 @@ class AppService:
         self.uploads = UploadStore(
             settings.uploads, settings.max_upload_mb * 2**20, read_only=settings.read_only
         )
+        self._receiving_lock = Lock()
+        self._receiving: Counter[str] = Counter()  # bytes on their way, by owner
         self.cache = ResultCache(_CACHE_BYTES)
         self.pages = ResultCache(_PAGE_BYTES)
         self.runs = MomentaryRuns(database, self.cache)
@@ -164,13 +168,20 @@ class AppService:
 
         Raises:
             NotAllowed: the person may only read.
-            SpecError: they would store more than they may.
+            SpecError: they would store more than they may, with what else is on its way.
             DataError: as `UploadStore.receiving`.
         """
         self.require("start")
-        check_may_upload(self.database, self.owner, usual_limits(self.settings), size)
-        with self.uploads.receiving(self.owner) as folder:
-            yield folder
+        owner, usual = self.owner, usual_limits(self.settings)
+        with self._receiving_lock:
+            check_may_upload(self.database, owner, usual, size + self._receiving[owner])
+            self._receiving[owner] += size
+        try:
+            with self.uploads.receiving(owner) as folder:
+                yield folder
+        finally:
+            with self._receiving_lock:
+                self._receiving[owner] -= size
 
     def keep_upload(self, files: Sequence[tuple[str, Path]]) -> str:
         """Store what that folder received; raises as `UploadStore.keep`."""

@@ -1,5 +1,6 @@
 """Evaluate, what teams share: which of them may use a dataset, and the datasets of others."""
 
+from evalui.accounts.teams import dataset_of
 from evalui.messages import Messages
 from evalui.report.html import Html, el, span
 from evalui.ui.components.format import size
@@ -16,7 +17,8 @@ RIGHTS = ("grant", "ungrant")
 
 def dataset_rights(service: AppService, t: Messages, upload: str) -> Html | None:
     """Which teams may use an upload of the person, folded; None where nobody has an account."""
-    switches = team_switches(service, t, "dataset", upload_of(upload))
+    thing = dataset_of(service.owner, upload_of(upload))
+    switches = team_switches(service, t, "dataset", thing)
     if switches is None:
         return None
     return el("details", el("summary", t("teams.title")), switches, cls="card ds")
@@ -50,5 +52,6 @@ def change_dataset(service: AppService, action: Action) -> None:
     if action.do == TAKE:
         take_dataset(service.database, service.uploads.root, service.person, action.value("upload"))
     else:
-        service.uploads.paths(service.owner, action.value("thing"))  # raises if it is not theirs
-        change_right(service, "dataset", action.value("thing"), action)
+        upload = action.value("thing").rpartition("/")[2]
+        service.uploads.paths(service.owner, upload)  # raises if it is not theirs
+        change_right(service, "dataset", dataset_of(service.owner, upload), action)

@@ -20,6 +20,7 @@ _POLICY = (
 )
 # Files of evalui and Gradio, the same for everyone; what else is answered stays in no cache.
 _SHARED = re.compile(r"/static/|/[a-z]+/(assets|static|svelte)/|/[a-z]+/theme\.css$")
+_FOREIGN_SITES = ("cross-site", "same-site")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 STYLE = Html(
     "<style>:root{color-scheme:light dark}"
@@ -109,6 +110,8 @@ def _is_address(name: str) -> bool:
 
 
 def _foreign(headers: Headers) -> bool:
+    if headers.get("sec-fetch-site") in _FOREIGN_SITES:  # "same-site": another port, too
+        return True
     origin = headers.get("origin")
     try:
         return bool(origin) and urlsplit(origin).netloc != headers.get("host")

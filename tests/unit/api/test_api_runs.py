@@ -296,3 +296,8 @@ def test_rights_of_a_team_are_stated_by_the_owner(
     assert api.get(f"/runs/{finished}").json()["may"] == ["see"]
     refused = api.put(place, json={"rights": ["run"]})
     assert (refused.status_code, refused.json()["key"]) == (403, "not-allowed-change")
+    with desk.database.writing() as connection:
+        connection.execute("UPDATE run SET owner = 'eve' WHERE id = ?", (finished,))
+    add_team(desk.database, "art", by=LOCAL_PERSON)  # whose members did not want it
+    foreign = api.put(f"/runs/{finished}/rights/art", json={"rights": ["view"]})
+    assert (foreign.status_code, foreign.json()["key"]) == (422, "no-team")

@@ -114,6 +114,9 @@ def test_tokens_are_made_listed_and_revoked(database: Database, capsys: pytest.C
     writing = output(capsys, "tokens", "add", "ann", "--scope", "write", "--days", "2")
     assert person_of_token(database, reading) == Person("ann", "operator", scope="read")
     assert person_of_token(database, writing) == Person("ann", "operator", scope="write")
+    output(capsys, "tokens", "add", "ann", "--label", "x\n9\x1b[2J")
+    assert "\tx\\n9\\x1b[2J\t" in output(capsys, "tokens", "list")
+    output(capsys, "tokens", "revoke", "3")
     shown = output(capsys, "tokens", "list")
     assert reading not in shown
     assert shown.startswith("1\tann\tread\tci\t")

@@ -55,6 +55,13 @@ def test_a_link_is_made_listed_and_revoked(database: Database, capsys):
     assert "\tended " in printed(capsys, "list")
 
 
+def test_a_title_controls_no_terminal(database: Database, capsys):
+    with database.writing() as connection:
+        connection.execute("UPDATE run SET name = 'law' || char(10, 27) || '[2J'")
+    printed(capsys, read_runs(database)[0].id)
+    assert "\tlaw\\n\\x1b[2J\t" in printed(capsys, "list")
+
+
 def test_without_an_address_the_path_is_printed(database: Database, capsys, monkeypatch):
     (run,) = read_runs(database)
     assert printed(capsys, run.id).startswith("/s/")

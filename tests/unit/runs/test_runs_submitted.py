@@ -97,3 +97,18 @@ def test_what_cannot_be_stored_is_refused(text: str, key: str):
     with pytest.raises(SpecError) as refused:
         read_as(SubmittedSpec, text)
     assert refused.value.sentence.key == f"error.{key}"
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        '"name": "{}", "datasets": [{{"upload": "a"}}]',
+        '"datasets": [{{"upload": "a", "name": "{}"}}]',
+        '"datasets": [{{"upload": "a"}}], "answers": [{{"model": "{}", "upload": "b"}}]',
+    ],
+)
+def test_a_name_is_no_longer_than_one_of_the_form(named: str):
+    text = '{{"version": 2, "models": ["m"], "mode": "cloze", {}}}'
+    read_as(SubmittedSpec, text.format(named.format("x" * 120)))
+    with pytest.raises(SpecError, match="120"):
+        read_as(SubmittedSpec, text.format(named.format("x" * 121)))

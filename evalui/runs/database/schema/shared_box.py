@@ -78,7 +78,7 @@ _TEAMS = (
     ) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX membership_by_person ON membership (person)",
-    # What a team may do with a run (its id) or a dataset (the id of its upload) of somebody.
+    # What a team may do with a run (its id) or a dataset (OWNER/ID of its upload) of somebody.
     """
     CREATE TABLE team_right (
         kind TEXT NOT NULL CHECK (kind IN ('run', 'dataset')),
@@ -103,6 +103,11 @@ _TEAMS = (
         created REAL NOT NULL,
         PRIMARY KEY (owner, id)
     ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TRIGGER upload_rights_end AFTER DELETE ON upload BEGIN
+        DELETE FROM team_right WHERE kind = 'dataset' AND thing = OLD.owner || '/' || OLD.id;
+    END
     """,
 )
 

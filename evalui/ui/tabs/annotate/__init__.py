@@ -168,6 +168,7 @@ class AnnotateTab:
         if not name or act.do not in ("vote", "undo", "finish", "uploaded"):
             return act.value("pair"), None
         run = self.service.run(run_id, "annotate")
+        self.service.require("change" if act.do == "uploaded" else "annotate", run.id)
         if act.do == "vote":
             self._vote(run, name, act)
             return act.value("next"), None

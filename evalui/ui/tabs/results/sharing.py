@@ -5,12 +5,13 @@ from evalui.errors import AccountError
 from evalui.messages import Messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.html import Html, div, el
+from evalui.report.render.shared import FrozenContent
 from evalui.runs.database.queue import bump_revision
 from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.format import day
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
-from evalui.ui.sharing.links import FrozenContent, chosen_days, make_link, share_panel
+from evalui.ui.sharing.links import chosen_days, make_link, share_panel
 from evalui.ui.sharing.rights import change_right, team_switches
 from evalui.ui.tabs.results.run_view import RunView
 
@@ -56,14 +57,16 @@ def withdraw(service: AppService, share_id: str, address: str) -> None:
 
 
 def change(view: RunView, action: Action) -> RunView:
-    """The run after what a button of the panel states; the deed was allowed.
+    """The run after what a button of the panel states.
 
     Raises:
         AccountError: there is no such link, team or right, or no such days.
+        NotAllowed: the person may not change the run.
     """
     service, run_id = view.service, view.run.id
     if action.do not in _CHANGES:
         return view
+    service.require("change", run_id)
     match action.do:
         case "share":
             share_run(service, run_id, chosen_days(action.form))

@@ -46,7 +46,7 @@ def test_a_member_starts_from_a_dataset_of_the_team(desk: AppService, upload: st
     with acting_as(ANN):
         shown = answered(desk, "grant", upload, uploads=upload)
         assert 'aria-pressed="true"' in shown
-        assert rights_of(desk.database, "dataset", upload) == {"law": {"run"}}
+        assert rights_of(desk.database, "dataset", f"ann/{upload}") == {"law": {"run"}}
     with acting_as(BOB):
         page = EvaluateTab(desk, messages("en")).render({})
         assert "Datasets of your teams" in page
@@ -64,7 +64,16 @@ def test_who_has_not_the_dataset_changes_nothing(desk: AppService, upload: str):
             assert "capitals" not in answered(desk, do, upload)
         with pytest.raises(DataError):
             desk.uploads.paths("bob", upload)
-    assert rights_of(desk.database, "dataset", upload) == {}
+    assert rights_of(desk.database, "dataset", f"ann/{upload}") == {}
+
+
+def test_who_uploaded_the_same_leaves_the_rights_of_others_alone(desk: AppService, upload: str):
+    with acting_as(ANN):
+        answered(desk, "grant", upload)
+    with acting_as(BOB):
+        assert desk.store_upload([("capitals.csv", GOOD.encode())]) == upload
+        answered(desk, "ungrant", upload)
+    assert rights_of(desk.database, "dataset", f"ann/{upload}") == {"law": {"run"}}
 
 
 def test_a_reader_takes_nothing(desk: AppService, upload: str):

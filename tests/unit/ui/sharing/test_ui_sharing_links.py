@@ -185,6 +185,21 @@ def test_a_comparison_of_another_s_run_is_not_shared(desk, finished):
             tab.act(Action("share", {}, form))
 
 
+def test_who_sees_nothing_of_a_comparison_ends_no_link_to_it(desk, finished):
+    desk.settings = desk.settings.model_copy(update={"auth": "password"})
+    with acting_as(Person("ann", "annotator")):
+        run_id = finished()
+        tab = CompareTab(desk, messages("en"))
+        page = tab.render({"run": run_id, "tab": "compare"})
+        (address,) = re.findall(r'data-address="\?*([^"]+)"', page)
+        form = dict(part.split("=") for part in address.split("&amp;")) | {"panel": "share"}
+        tab.act(Action("share", {}, form))
+    (share,) = list_shares(desk.database)
+    with acting_as(Person("bob", "annotator")):
+        tab.act(Action("withdraw", {"link": share.id}, form))
+    assert [each.ended for each in list_shares(desk.database)] == [None]
+
+
 def test_the_server_forgets_no_page_of_a_person_who_is_gone(desk, finished, client):
     link = share_run(desk, finished(), 30)
     share = list_shares(desk.database)[0]

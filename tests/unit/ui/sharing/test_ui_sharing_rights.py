@@ -4,13 +4,16 @@ import pytest
 
 from evalui.access import Person
 from evalui.accounts.people import add_person
+from evalui.accounts.shares import list_shares
 from evalui.accounts.teams import add_team, rights_of
+from evalui.errors import NotAllowed
 from evalui.messages import messages
 from evalui.runs.database.runs import read_revision
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.results import ResultsTab
+from evalui.ui.tabs.results.sharing import share_run
 
 ADMIN = Person("admin", "admin")
 ANN = Person("ann", "annotator", frozenset({"law"}))
@@ -52,6 +55,25 @@ def test_only_own_teams_are_given_rights(desk, run_id, team: str, right: str):
     with acting_as(ANN):
         assert "There is no team" in pressed(desk, run_id, "grant", team, right)
     assert rights_of(desk.database, "run", run_id) == {}
+
+
+@pytest.mark.parametrize("layer", ["shell", "tab"])
+def test_naming_a_run_of_one_s_own_too_changes_none_of_another(desk, run_id, finished, layer: str):
+    with acting_as(ANN):
+        pressed(desk, run_id, "grant", "law", "view")
+        link = share_run(desk, run_id, 30).partition(".")[0]
+    with acting_as(BOB):
+        own = finished()
+        for do in ("grant", "withdraw", "share"):
+            data = {"team": "law", "right": "run", "link": link, "run": own}
+            action = Action(do, data, {"run": run_id, "days": "30"})
+            if layer == "tab":
+                with pytest.raises(NotAllowed):
+                    ResultsTab(desk, messages("en")).act(action)
+            else:
+                assert "Only its owner" in AppShell(desk, "en").answer("results", action)
+    assert rights_of(desk.database, "run", run_id) == {"law": {"view"}}
+    assert [share.ended for share in list_shares(desk.database)] == [None]
 
 
 def test_an_unknown_right_changes_nothing(desk, run_id):

@@ -10,10 +10,10 @@ from evalui.access import LOCAL_PERSON as ME
 from evalui.access import Person
 from evalui.accounts.belongings import folder_of
 from evalui.accounts.people import add_person
-from evalui.accounts.teams import add_team, grant, revoke
+from evalui.accounts.teams import add_team, grant, revoke, rights_of
 from evalui.errors import DataError
 from evalui.runs.database.connection import Database
-from evalui.ui.sharing.team_datasets import owner_of_upload, read_team_datasets, take_dataset
+from evalui.ui.sharing.team_datasets import read_team_datasets, take_dataset
 
 BOB = Person("bob", "annotator", frozenset({"law"}))
 EVE = Person("eve", "annotator", frozenset({"art"}))
@@ -37,7 +37,7 @@ def root(database: Database, tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "capitals.csv").write_text("id,question\n")
     add_upload(database, "ann")
-    grant(database, "dataset", ID, "law", "run", by=ME)
+    grant(database, "dataset", f"ann/{ID}", "law", "run", by=ME)
     return tmp_path / "uploads"
 
 
@@ -55,7 +55,6 @@ def test_a_member_takes_a_dataset_once(database: Database, root: Path):
         "capitals.csv",
         12,
     )
-    assert owner_of_upload(database, BOB, ID) == "ann"
     take_dataset(database, root, BOB, ID)
     assert (root / folder_of("bob") / ID / "capitals.csv").read_text() == "id,question\n"
     assert read_team_datasets(database, BOB) == ()
@@ -72,8 +71,8 @@ def test_nobody_else_sees_or_takes_it(database: Database, root: Path, person: Pe
 
 
 def test_a_right_that_was_taken_back_or_is_another_gives_nothing(database: Database, root: Path):
-    revoke(database, "dataset", ID, "law", "run", by=ME)
-    grant(database, "dataset", ID, "law", "view", by=ME)
+    revoke(database, "dataset", f"ann/{ID}", "law", "run", by=ME)
+    grant(database, "dataset", f"ann/{ID}", "law", "view", by=ME)
     with pytest.raises(DataError):
         take_dataset(database, root, BOB, ID)
 
@@ -90,3 +89,15 @@ def test_one_of_several_owners_is_enough(database: Database):
     (offered,) = read_team_datasets(database, BOB)
     assert offered.owner == "ann"
     assert read_team_datasets(database, EVE) == ()
+
+
+@pytest.mark.usefixtures("root")
+def test_who_has_the_same_content_lends_only_their_own(database: Database):
+    add_upload(database, "aaron", created=1.0)
+    grant(database, "dataset", f"ann/{ID}", "art", "run", by=ME)
+    artist = Person("carl", "annotator", teams=frozenset({"art"}))
+    assert [each.owner for each in read_team_datasets(database, artist)] == ["ann"]
+    with database.writing() as connection:
+        connection.execute("DELETE FROM upload WHERE owner = 'ann'")
+    assert read_team_datasets(database, artist) == ()
+    assert rights_of(database, "dataset", f"ann/{ID}") == {}

@@ -57,6 +57,17 @@ def test_only_our_own_pages_may_write(client: TestClient, origin: str | None, st
 
 
 @pytest.mark.parametrize(
+    ("site", "status"),
+    [("same-origin", 200), ("none", 200), ("same-site", 403), ("cross-site", 403)],
+)
+def test_what_a_browser_sends_for_another_site_is_refused_without_an_origin(
+    client: TestClient, site: str, status: int
+):
+    headers = {"sec-fetch-site": site}
+    assert client.post("/write", headers=headers).status_code == status
+
+
+@pytest.mark.parametrize(
     ("host", "status"),
     [
         ("evalui.test:7860", 200),

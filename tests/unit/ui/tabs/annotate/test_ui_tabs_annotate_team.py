@@ -1,5 +1,6 @@
 """The Annotate tab of a team: who votes as whom, assigned pairs, decisions, and who may lead."""
 
+import json
 import re
 from collections.abc import Callable
 from urllib.parse import unquote
@@ -10,7 +11,7 @@ from annotate_examples import NAMES, open_run
 from evalui.access import Person
 from evalui.accounts.guests import read_guest_links, run_of_link
 from evalui.accounts.people import add_person
-from evalui.accounts.teams import add_team, grant, join_team
+from evalui.accounts.teams import add_team, grant, join_team, revoke
 from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.voting.adjudications import contested_pairs
@@ -292,7 +293,9 @@ def test_a_link_is_made_shown_once_and_withdrawn(
     page = shown(tab, OLGA, run_id, sub="team")
     assert match[1] not in page
     (link,) = read_guest_links(shared.database, run_id)
-    assert link.owner == "olga"
+    row = shared.database.row("SELECT owner FROM guest_link WHERE digest = ?", (link.digest,))
+    assert row
+    assert row["owner"] == "olga"
     send(OLGA, "revoke", run_id, link=link.digest)
     assert read_guest_links(shared.database, run_id) == ()
     assert "1 to 90" in send(OLGA, "link", run_id, days="400")
@@ -303,3 +306,17 @@ def test_functions_of_the_team_check_for_themselves(shared: AppService, run_id: 
         assign_people(shared, run_id, ["ann"], 1)
     with acting_as(OLGA), pytest.raises(SpecError):
         assign_people(shared, run_id, ["eve"], 1)
+
+
+@pytest.mark.parametrize("do", ["vote", "undo", "finish", "uploaded"])
+def test_who_may_only_look_adds_no_vote(shared: AppService, tab: AnnotateTab, run_id: str, do: str):
+    revoke(shared.database, "run", run_id, "voters", "annotate", by=OLGA)
+    grant(shared.database, "run", run_id, "voters", "view", by=OLGA)
+    pair = next(iter(shared.voting_pairs.of_run(run_id)))
+    with acting_as(ANN):
+        forged = {"by": "dora", "model_a": NAMES[0], "model_b": NAMES[1], "winner": "model_a"}
+        upload = shared.store_upload([("votes.jsonl", json.dumps(forged).encode())])
+        data = {"pair": pair, "choice": "a", "upload": upload}
+        shown = tab.act(Action(do, data, {"run": run_id, "tab": "annotate"}))
+    assert "You may not vote here" in shown
+    assert not read_votes(shared.database, run_id)
