@@ -111,8 +111,7 @@ class Monitoring:
         headers = Headers(scope=scope)
         if "x-forwarded-for" in headers or "forwarded" in headers:
             return False
-        host = (scope.get("client") or ("",))[0]
-        return is_loopback(host)
+        return is_loopback((scope.get("client") or ("",))[0])
 
     def read_metrics(self) -> Response:
         """The figures as Prometheus reads them."""
