@@ -1,14 +1,14 @@
 """Server-sent events of runs: one reader of the store for all who follow a run."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from evalui.access import Person, may
+from evalui.access import ANONYMOUS, Person, may
 from evalui.api.schemas import RunProgress
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
@@ -19,7 +19,8 @@ from evalui.ui.services.run_labels import LIVE_STATES
 
 _POLL_S = 0.5
 _KEEP_ALIVE_S = 15.0  # proxies close what is silent for a minute
-_LONGEST_S = 600.0  # who has lost the right to see a run does so no longer than that
+_LONGEST_S = 600.0
+_LOOK_AGAIN_S = 15.0  # after which it is read again who somebody is: their account may have ended
 _MEDIA_TYPE = "text/event-stream"
 
 
@@ -48,9 +49,15 @@ class _Feed:
 class RunFeeds:
     """The runs that are followed now; for the loop of one thread."""
 
-    def __init__(self, database: Database, poll_s: float = _POLL_S) -> None:
+    def __init__(
+        self,
+        database: Database,
+        poll_s: float = _POLL_S,
+        current: Callable[[Person], Person | None] = lambda person: person,
+    ) -> None:
         self._database = database
         self._poll_s = poll_s
+        self._current = current  # somebody as they are now, None if they have no account any more
         self._feeds: dict[str, _Feed] = {}
 
     @property
@@ -69,9 +76,11 @@ class RunFeeds:
         self, row: RunRow, person: Person, t: Messages, seen: str
     ) -> AsyncGenerator[str]:
         loop = asyncio.get_running_loop()
-        ends = loop.time() + _LONGEST_S
+        ends, looked = loop.time() + _LONGEST_S, loop.time()
         async with self._following(row) as feed:
             while loop.time() < ends:
+                if loop.time() - looked >= _LOOK_AGAIN_S:
+                    person, looked = await self._now(person), loop.time()
                 changed, row = feed.changed, feed.row
                 if feed.problem or not may(person, "see", row.owned):
                     return
@@ -85,6 +94,12 @@ class RunFeeds:
                     await asyncio.wait_for(changed.wait(), _KEEP_ALIVE_S)
                 except TimeoutError:
                     yield ": still here\n\n"
+
+    async def _now(self, person: Person) -> Person:
+        try:
+            return await run_in_threadpool(self._current, person) or ANONYMOUS
+        except EvaluiError:  # the store is away: the stream ends
+            return ANONYMOUS
 
     @asynccontextmanager
     async def _following(self, row: RunRow) -> AsyncGenerator[_Feed]:

@@ -1,7 +1,7 @@
 """The page behind a link for guests, `/vote/SECRET`: a name is stated, then voting begins."""
 
 from functools import partial
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -16,9 +16,9 @@ from evalui.ui.components.widgets import card, field, language_links, theme_butt
 from evalui.ui.services.service import AppService
 from evalui.ui.web.documents import plain_document
 from evalui.ui.web.doors.guests import guest_cookie
+from evalui.ui.web.doors.sign_in import small_form
 from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
 
-_LARGEST = 4096  # bytes of a form
 _KEPT_S = LONGEST_DAYS * 24 * 3600  # the cookie, which says nothing once its link is closed
 
 
@@ -39,10 +39,9 @@ class _GuestPages:
 
     async def enter(self, secret: str, request: Request) -> Response:
         """Keep the name, and lead to the first pair."""
-        length = request.headers.get("content-length", "")
-        if not length.isdecimal() or len(length) > len(str(_LARGEST)) or int(length) > _LARGEST:
+        sent = await small_form(request)
+        if sent is None:
             return PlainTextResponse("Too large.", 413)
-        sent = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
         return await self._answer(request, secret, sent.get("name", ""))
 
     async def _answer(self, request: Request, secret: str, name: str | None) -> Response:
