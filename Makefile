@@ -10,7 +10,7 @@ CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- eva
 	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
 .PHONY: demo test test-vllm check lint types quick-types unit unit-lower unit-upper suite browser
-.PHONY: types-and-browser faults bench format clean
+.PHONY: types-and-browser faults bench bench-load format clean
 
 demo: .venv/product
 	$(BIN)/evalui serve --port $(PORT)
@@ -71,6 +71,11 @@ test-vllm: .venv/tools
 # Side by side with the peers, each in an environment of its own under .venv-peers.
 bench: .venv/tools
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# Others' pages while 200 browsers watch a growing run, and while a large file is read.
+bench-load: .venv/tools
+	$(BIN)/python -m benchmarks.watchers
+	$(BIN)/python -m benchmarks.upload_load
 
 format: .venv/tools
 	$(BIN)/ruff format .

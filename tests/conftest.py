@@ -21,7 +21,7 @@ os.environ["EVALUI_FP32"] = "blas"
 # Files that take a second or more, most of them because each test has a run or pictures of its own.
 SLOW = {
     "test_scoring_position_bias_golden.py",
-    "test_cli.py",
+    "test_cli_main.py",
     "test_datasets_bundle.py",
     "test_text_tokenizers_chinese.py",
     "test_text_tokenizers_english.py",

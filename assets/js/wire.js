@@ -79,6 +79,17 @@
     request.send(body);
   }
 
+  // A page that came without TLS has no clipboard of its own, but may copy what is selected.
+  function toClipboard(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const field = Object.assign(document.createElement("textarea"), { value: text });
+    field.style.cssText = "position: fixed; opacity: 0";
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  }
+
   document.addEventListener("click", (event) => {
     const pane = actor(event.target);
     if (!pane) return;
@@ -90,7 +101,7 @@
     }
     const copy = event.target.closest("[data-copy]");
     if (copy) {
-      navigator.clipboard?.writeText(new URL(copy.dataset.copy, document.baseURI).href);
+      toClipboard(new URL(copy.dataset.copy, document.baseURI).href);
       copy.textContent = copy.dataset.done;
     }
     const tab = event.target.closest("[data-tab]");

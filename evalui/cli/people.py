@@ -34,7 +34,9 @@ def add_people_commands(commands: Any, load_settings: "Callable[[], Settings]") 
     add.add_argument("--role", choices=ROLES, required=True)
     link = _action(users, "invite NAME", "print a link to choose a password, once")
     link.add_argument("--role", choices=ROLES, help="add the person, too (default: they are there)")
-    link.add_argument("--address", help="of the server (default: on this machine)")
+    link.add_argument(
+        "--address", help="of the server (default: EVALUI_PUBLIC_URL, or on this machine)"
+    )
     _action(users, "list", "list everybody").add_argument("--json", action="store_true")
     _action(users, "role NAME", "change what a person may do").add_argument("role", choices=ROLES)
     _action(users, "passwd NAME", "give a password, which ends all sessions")
@@ -122,7 +124,7 @@ def _users(database: "Database", given: argparse.Namespace, settings: "Settings"
     def link() -> str:
         if given.role:
             people.add_person(database, given.name, given.role, by=_ME)
-        address = given.address or f"http://127.0.0.1:{settings.port}"
+        address = given.address or settings.public_url or f"http://127.0.0.1:{settings.port}"
         return f"{address.rstrip('/')}/invitation/{invite(database, given.name, by=_ME)}"
 
     def disable(*, disabled: bool) -> None:

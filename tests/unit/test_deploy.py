@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from proxy_examples import NGINX, write_site
 
-from evalui import cli
+from evalui.cli import main as cli
 from evalui.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -30,7 +30,11 @@ class Call(NamedTuple):
     @property
     def key(self) -> str:
         rule = self.argument.value  # type: ignore[union-attr]
-        return rule if rule.startswith(("error.", "note.", "set.")) else f"error.{rule}"
+        return (
+            rule
+            if rule.startswith(("error.", "note.", "set.", "held.", "notice."))
+            else f"error.{rule}"
+        )
 
 
 def calls(path: Path) -> Iterator[Call]:

@@ -62,6 +62,11 @@ class QueuedWork:
     held: frozenset[str] = frozenset()
 
 
+def queue_order(place: QueuePlace | None) -> tuple[bool, float]:
+    """Sorts what runs, which has no place, before what will start, and what is held last."""
+    return place is not None, (place.place if place else None) or math.inf
+
+
 def starts(work: QueuedWork) -> list[tuple[str, float]]:
     """The queued runs in the order in which they will start, and in how many seconds each.
 

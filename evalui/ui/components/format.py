@@ -94,7 +94,9 @@ def fault_text(t: Messages, fault: Fault) -> tuple[str, str]:
 
 
 def amount(n_bytes: int) -> str:
-    """Bytes as people compare them: "12 MB", "5.4 GB", "141 GB"."""
+    """Bytes as people compare them: "40 kB", "12 MB", "5.4 GB", "141 GB"."""
+    if 0 < n_bytes < 1e6:
+        return size(n_bytes)
     if n_bytes < 1e9:
         return f"{n_bytes / 1e6:.3g} MB"
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes < 1e11 else f"{n_bytes / 1e9:.0f} GB"

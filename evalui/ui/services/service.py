@@ -127,6 +127,11 @@ class AppService:
         """The name under which what the person makes is kept."""
         return self.person.name
 
+    @property
+    def may_start(self) -> bool:
+        """Whether the person may upload and start anything at all."""
+        return not self.settings.read_only and may(self.person, "start")
+
     def require(self, deed: Deed, run_id: str = "") -> None:
         """Make sure that the person may do a deed, at all or with a run.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui import cli_doctor
+from evalui.cli import doctor as cli_doctor
 from evalui.cli.main import main
 from evalui.models.endpoint import keys
 from evalui.runs.database.connection import Database

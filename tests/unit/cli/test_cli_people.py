@@ -72,6 +72,14 @@ def test_an_invitation_is_a_link(database: Database, capsys: pytest.CaptureFixtu
     assert again.startswith("http://127.0.0.1:7860/invitation/")
 
 
+def test_an_invitation_has_the_public_address_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("EVALUI_PUBLIC_URL", "https://box.test/e/")
+    link = output(capsys, "users", "invite", "ann", "--role", "reader")
+    assert link.startswith("https://box.test/e/invitation/")
+
+
 def test_people_are_listed_changed_and_removed(
     database: Database, capsys: pytest.CaptureFixture[str]
 ):

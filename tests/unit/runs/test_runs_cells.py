@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from open_run_examples import CATALOG, capitals
 from runs_examples import dataset
 
+from evalui.models.catalog import describe
 from evalui.modes import MODES
 from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run
 from evalui.runs.spec import ModeSpec
@@ -32,15 +33,21 @@ def test_a_judge_is_planned_with_contestants_orders_and_seed_and_with_which_seed
 
 def test_each_mode_refuses_the_kinds_it_is_not_for():
     entry = CATALOG["perfect"]
-    assert "no options" in blocking_reason(capitals(), entry, ModeSpec(mode="multiple_choice"))
-    assert "nothing to write" in blocking_reason(dataset(), entry, ModeSpec(mode="question_answer"))
-    assert blocking_reason(capitals(), entry, ModeSpec(mode="question_answer")) == ""
+    assert "no options" in blocking_reason(
+        capitals(), entry, ModeSpec(mode="multiple_choice"), describe
+    )
+    assert "nothing to write" in blocking_reason(
+        dataset(), entry, ModeSpec(mode="question_answer"), describe
+    )
+    assert blocking_reason(capitals(), entry, ModeSpec(mode="question_answer"), describe) == ""
 
 
 def test_a_rule_that_knows_questions_by_their_text_is_not_prompted_without():
     entry = CATALOG["perfect"]
-    assert "left out here" in blocking_reason(dataset(), entry, ModeSpec(mode="choices_only"))
-    assert blocking_reason(dataset(), entry, ModeSpec(mode="multiple_choice")) == ""
+    assert "left out here" in blocking_reason(
+        dataset(), entry, ModeSpec(mode="choices_only"), describe
+    )
+    assert blocking_reason(dataset(), entry, ModeSpec(mode="multiple_choice"), describe) == ""
 
 
 _ANY = st.lists(st.sampled_from(["Co", "CO", "one", "two", "1"]), min_size=2, max_size=4)

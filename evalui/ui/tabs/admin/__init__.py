@@ -84,7 +84,8 @@ class AdminTab:
         if not notice.secret:
             return div(note("ok", about), role="status")
         # Nothing but its digest is kept: this is the only time that it can be copied.
-        address = f"../invitation/{notice.secret}"
+        server = self.service.settings.public_url.rstrip("/") or ".."
+        address = f"{server}/invitation/{notice.secret}"
         link = span(address.removeprefix(".."), cls="mono")
         return div(note("ok", about, div(link, copy_button(t, address), cls="once")), role="status")
 

@@ -3,7 +3,7 @@
 from evalui.messages import Sentence
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.fair_queue.decisions import read_decisions
-from evalui.runs.fair_queue.place import QueuePlace, queue_places
+from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
 from evalui.ui.components.format import duration
 from evalui.ui.components.widgets import (
     button,
@@ -30,7 +30,8 @@ def queue_view(page: AdminPage) -> Html:
     state = read_decisions(page.service.database).state
     acts = [button(t(f"admin.do.{each}"), "queue", data_state=each) for each in _OFFERED[state]]
     places = queue_places(page.service.database, page.usual)
-    rows = [_run(page, each, places.get(each.row.id)) for each in page.live]
+    live = sorted(page.live, key=lambda each: queue_order(places.get(each.row.id)))
+    rows = [_run(page, each, places.get(each.row.id)) for each in live]
     heads: list[Child] = [t(f"admin.queue_column.{name}") for name in _COLUMNS]
     heads.append(span(t("runs.actions"), cls="hidden"))
     listed = (

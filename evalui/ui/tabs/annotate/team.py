@@ -65,7 +65,7 @@ def lead_team(
             address = f"../vote/{secret}"
             link = el("a", t("annotate.link_open"), href=address, target="_blank")
             about = el("p", t("annotate.link_once"))
-            return note("ok", about, div(link, copy_button(t, address), cls="acts gap-s"))
+            return note("ok", about, div(link, copy_button(t, address), cls="once"))
         case "revoke":
             revoke_guest_link(service.database, run.id, act.value("link"), by=service.person)
             return note("ok", t("annotate.link_closed"))
@@ -95,7 +95,7 @@ def team_page(
         voter,
         page_head(
             _finding(t, rows, plan, len(service.voting_pairs.of_run(run.id))),
-            join(run.name, " · ", t.count("annotate.differ", waiting)),
+            join(run.name, f" · {t.count('annotate.differ', waiting)}" if waiting else None),
             _way_on(t, run, waiting),
         ),
         problem,
@@ -185,7 +185,9 @@ def _links_card(service: AppService, t: Messages, run: RunRow) -> Html:
         [
             format_time(t, link.expires),
             ", ".join(link.guests) or "–",
-            link_button(t("annotate.link_revoke"), "revoke", data_link=link.digest),
+            div(
+                link_button(t("annotate.link_revoke"), "revoke", data_link=link.digest), cls="links"
+            ),
         ]
         for link in read_guest_links(service.database, run.id)
     ]
@@ -193,7 +195,7 @@ def _links_card(service: AppService, t: Messages, run: RunRow) -> Html:
     days = {str(each): t.count("annotate.days", each) for each in _DAYS}
     return titled(
         t("annotate.link_title"),
-        table(heads, rows) if rows else None,
+        table(heads, rows, cls="runs-list") if rows else None,
         div(
             field(t("annotate.link_for"), select("days", days, "14")),
             button(t("annotate.link_make"), "link", data_once=True),

@@ -217,7 +217,7 @@ class EvaluateTab:
         parts = [
             *(hidden("kinds", kind, many=True) for kind in kinds),
             div(*(self._card(each, form) for each in shown), cls="files"),
-            models_card(t, models, form, answers),
+            models_card(t, models, form, answers, may_add=self.service.models.may_edit),
             modes_card(t, models, form, kinds=kinds),
             judge,
         ]
@@ -274,6 +274,8 @@ class EvaluateTab:
         )
 
     def _empty(self, form: Form, problem: str) -> Html:
+        if not self.service.may_start:
+            return self._for_readers()
         models = self._in_catalog(field_values(form, "models"))
         page = empty_state(
             self.t,
@@ -285,6 +287,12 @@ class EvaluateTab:
             address=urlencode({"tab": "evaluate", "models": models}, doseq=True),
         )
         return div(page, team_datasets(self.service, self.t))
+
+    def _for_readers(self) -> Html:
+        t = self.t
+        why = "error.read-only" if self.service.settings.read_only else "error.not-allowed-start"
+        runs = el("a", t("tab.runs"), href="?tab=runs", cls="btn pri")
+        return div(page_head(t("evaluate.title"), t(why), runs), cls="stack")
 
     def _in_catalog(self, models: Sequence[str]) -> list[str]:
         try:

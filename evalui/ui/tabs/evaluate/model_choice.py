@@ -72,9 +72,17 @@ def _offer(service: ModelsService, state: ModelState, hardware: Hardware) -> Off
 
 
 def models_card(
-    t: Messages, models: Sequence[OfferedModel], form: Form, answers: Html | None
+    t: Messages,
+    models: Sequence[OfferedModel],
+    form: Form,
+    answers: Html | None,
+    *,
+    may_add: bool = True,
 ) -> Html:
-    """One row for each model, with what it can do or why it cannot be chosen; then `answers`."""
+    """One row for each model, with what it can do or why it cannot be chosen; then `answers`.
+
+    Where there is none but demonstrations, whoever `may_add` one is shown the way.
+    """
     chosen, wanted = field_values(form, "models"), field_value(form, "find").strip().casefold()
     able = [model for model in models if not model.entry.judges_only]
     groups = {
@@ -101,7 +109,7 @@ def models_card(
             model_group(t, name, [model.state for model in groups[name]], rows[name])
             for name in ("here", "endpoints")
         ),
-        None if groups["here"] or groups["endpoints"] else _no_own_model(t),
+        None if groups["here"] or groups["endpoints"] else _no_own_model(t, may_add=may_add),
         demo_group(t, [model.entry for model in groups["demo"]], rows["demo"], opened=opened),
         answers,
         cls="models",
@@ -139,7 +147,9 @@ def _matches(model: OfferedModel, wanted: str) -> bool:
     return wanted in model.entry.name.casefold()
 
 
-def _no_own_model(t: Messages) -> Html:
+def _no_own_model(t: Messages, *, may_add: bool) -> Html:
+    if not may_add:
+        return el("p", t("models.none_here"), cls="dim none-own")
     link = el("a", t("models.add_own"), href="?tab=models")
     return el("p", t("models.none_own"), " ", link, cls="dim none-own")
 

@@ -3,7 +3,6 @@
 The page shows the state of the store; the script requests it again while a run can change.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,7 +24,7 @@ from evalui.runs.database.runs import (
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
 from evalui.runs.fair_queue.limits import resume_run, usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_places
+from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.fragment import Action
@@ -112,8 +111,8 @@ class RunsTab:
         # Read before the page is drawn: what changes meanwhile is news to the next poll.
         revision = read_revision(self.service.database)
         rows, t, catalog = self._rows(), self.t, self._catalog()
-        may_start = not self.service.settings.read_only
-        new = el("a", t("runs.new"), href="?tab=evaluate", cls="btn pri") if may_start else None
+        new = el("a", t("runs.new"), href="?tab=evaluate", cls="btn pri")
+        new = new if self.service.may_start else None
         head = page_head(t("runs.title"), t("runs.promise"), new)
         problem = alert("bad", notice.problem)
         address = urlencode({"run": chosen, "tab": "runs"} if chosen else {"tab": "runs"})
@@ -122,7 +121,7 @@ class RunsTab:
         live = [row for row in reversed(rows) if row.state in LIVE_STATES]
         usual = usual_limits(self.service.settings)
         places = queue_places(self.service.database, usual) if live else {}
-        running = sorted(live, key=lambda row: _queue_order(row, places))
+        running = sorted(live, key=lambda row: queue_order(places.get(row.id)))
         shown = next((row for row in rows if row.id == chosen), running[0] if running else None)
         return div(
             div(head, data_live=len(live)),  # the script shows the number beside the tab's name
@@ -161,6 +160,8 @@ class RunsTab:
 
     def _empty(self) -> Html:
         t = self.t
+        if not self.service.may_start:
+            return titled(t("runs.none"), empty(t("runs.none_shared")))
         go = el("a", t("runs.new"), href="?tab=evaluate", cls="btn")
         return titled(t("runs.none"), empty(t("runs.none_about"), go))
 
@@ -339,12 +340,6 @@ class RunsTab:
             link_button(t("runs.delete"), "ask", data_target=row.id),
             cls="links",
         )
-
-
-def _queue_order(row: RunRow, places: QueuePlaces) -> tuple[bool, float]:
-    """What runs first, then what will start first; what is held last."""
-    place = places.get(row.id)
-    return place is not None, (place.place if place else None) or math.inf
 
 
 def _show_link(word: str, row: RunRow) -> Html:

@@ -8,6 +8,7 @@ from evalui.datasets.health import LengthStatistics
 from evalui.messages import messages
 from evalui.types import Interval
 from evalui.ui.components.format import (
+    amount,
     duration,
     format_large_count,
     format_time,
@@ -30,6 +31,20 @@ from evalui.ui.components.format import (
 )
 def test_a_time_span_has_the_unit_it_deserves(seconds: float, expected: str):
     assert duration(messages("en"), seconds) == expected
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "expected"),
+    [
+        (0, "0 MB"),
+        (3, "3 B"),
+        (20_700, "21 kB"),
+        (12_400_000, "12.4 MB"),
+        (5_400_000_000, "5.4 GB"),
+    ],
+)
+def test_bytes_have_a_unit_that_leaves_few_digits(n_bytes: int, expected: str):
+    assert amount(n_bytes) == expected
 
 
 def test_a_moment_is_written_by_its_day():

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evalui import cli
+from evalui.cli import main as cli
 from evalui.ui.services.exports import ExportFailed, ExportProcesses, export_command
 
 _ENDLESS = "import os, sys\nsys.stderr.close()\nwhile True: os.write(1, b'x' * 4096)"

@@ -1,11 +1,14 @@
+import ast
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from ui_admin_examples import ROOT, Administrator, spend
 
+import evalui
 from evalui.access import ANONYMOUS, LOCAL_PERSON, Person
 from evalui.accounts.invitations import invited_person
 from evalui.accounts.people import (
@@ -29,6 +32,7 @@ from evalui.runs.fair_queue.limits import UserLimits, limits_of, usual_limits, w
 from evalui.runs.fair_queue.turns import take_turn
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
+from evalui.types import Language
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.deeds import DEEDS
@@ -151,6 +155,12 @@ def test_a_person_alone_is_shown_the_way(tmp_path_factory: pytest.TempPathFactor
     add_person(service.database, "root", "admin", by=LOCAL_PERSON)
     assert "Only you so far." in Administrator(service).sees()
     service.database.close()
+
+
+def test_an_invitation_has_the_public_address_of_the_server(box: AppService):
+    box.settings = box.settings.model_copy(update={"public_url": "https://box.test/e/"})
+    page = Administrator(box).does("invite", {"invite_name": "nina", "role": "reader"})
+    assert page.count("https://box.test/e/invitation/") == 2  # what is read, and what is copied
 
 
 def test_an_invited_person_gets_a_link_once(box: AppService, admin: Administrator):
@@ -377,6 +387,16 @@ def test_why_a_run_waits_stands_beside_it(
     assert "the queue is paused" in admin.sees(sub="queue")
 
 
+def test_runs_stand_in_the_order_in_which_they_will_start(
+    admin: Administrator, queued: Callable[[str], str]
+):
+    first, second = queued("ann"), queued("root")
+    page = admin.sees(sub="queue")
+    assert page.index(f"?run={first}&") < page.index(f"?run={second}&")
+    page = admin.does("set", {"sub": "queue", f"priority:{second}": "1"}, name=f"priority:{second}")
+    assert page.index(f"?run={second}&") < page.index(f"?run={first}&")
+
+
 # ------------------------------------------------------------------ models, storage, server
 
 
@@ -426,6 +446,26 @@ def test_failures_stand_with_their_sentence(
     page = admin.sees(sub="server")
     assert "The disk is gone." in page
     assert f"?run={run_id}&amp;tab=runs" in page
+
+
+def _recorded_deeds() -> set[str]:
+    """The deeds that the product writes into the log in so many words."""
+    found: set[str] = set()
+    for path in Path(evalui.__file__).parent.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(
+                ("record", "record_in")
+            ):
+                words = [each.value for each in call.args if isinstance(each, ast.Constant)]
+                found |= {str(word) for word in words[:1]}
+    return found
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_deed_of_the_log_has_words(language: Language):
+    deeds = _recorded_deeds()
+    assert {"add-person", "make-guest-link", "set-queue"} <= deeds
+    assert [deed for deed in sorted(deeds) if f"deed.{deed}" not in messages(language)] == []
 
 
 def test_settings_in_force_hold_no_secret_and_no_path(box: AppService, admin: Administrator):

@@ -5,12 +5,14 @@ from collections.abc import Callable
 import pytest
 from ui_examples import FAULTY, GOOD, HOSTILE
 
+from evalui.access import Person
 from evalui.datasets.base import Layout
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
+from evalui.ui.current_person import acting_as
 from evalui.ui.services.samples import EXAMPLES
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
@@ -316,3 +318,13 @@ def test_every_format_has_an_example_that_is_read(desk: AppService, tab: Evaluat
         for part in desk.parts(upload):
             loaded = desk.load(part, Layout())
             assert (loaded.n_questions > 1, loaded.faults) == (True, ())
+
+
+def test_a_reader_is_led_to_what_others_share_instead_of_to_an_upload(tab: EvaluateTab):
+    with acting_as(Person("rita", "reader")):
+        page = tab.render({})
+    assert "Your role lets you look, not start or upload." in page
+    assert 'href="?tab=runs"' in page
+    assert 'type="file"' not in page
+    assert 'data-do="sample"' not in page
+    assert 'type="file"' in tab.render({})

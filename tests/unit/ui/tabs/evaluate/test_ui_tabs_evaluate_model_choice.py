@@ -185,6 +185,13 @@ def test_models_stand_in_groups_and_what_only_demonstrates_is_folded():
     assert 'No model of yours is here yet. <a href="?tab=models">Add a model</a>' in bare
 
 
+def test_who_may_not_add_a_model_is_not_led_to_where_they_are_added():
+    offers = [OfferedModel(_state("rule", baseline=True))]
+    card = models_card(messages("en"), offers, {}, None, may_add=False)
+    assert "An operator can add one." in card
+    assert "?tab=models" not in card
+
+
 def test_a_search_hides_what_does_not_match_and_keeps_what_is_chosen():
     known = [_state(f"own-{n}", backend="transformers", path="/m") for n in range(7)]
     assert 'name="find"' not in _card(known, {})

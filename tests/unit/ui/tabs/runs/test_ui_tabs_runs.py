@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from ui_examples import HOSTILE, poll_of
 
+from evalui.access import Person
 from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_run, read_runs
@@ -13,6 +14,7 @@ from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
+from evalui.ui.current_person import acting_as
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.run_labels import run_label
 from evalui.ui.services.service import AppService
@@ -33,6 +35,17 @@ def queued(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str
 
 def test_an_empty_page_tells_the_next_step(tab: RunsTab):
     assert "Start with a file or try the sample." in tab.render({})
+
+
+def test_a_reader_is_not_led_to_where_runs_are_started(tab: RunsTab, finished: Callable[..., str]):
+    with acting_as(Person("rita", "reader")):
+        empty = tab.render({})
+    assert "shared with a team of yours" in empty
+    run_id = finished()
+    with acting_as(Person("rita", "reader", scope="read")):
+        pages = [empty, tab.render({"run": run_id})]
+    assert "?tab=evaluate" not in "".join(pages)
+    assert "?tab=evaluate" in tab.render({})
 
 
 def test_the_queue_tells_the_place_of_each_run(tab: RunsTab, queued: Callable[..., str]):

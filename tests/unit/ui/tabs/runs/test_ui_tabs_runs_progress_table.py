@@ -12,10 +12,11 @@ from evalui.report.compile import markdown
 from evalui.runs.database import queue, usage
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.database.usage import ModelWait
+from evalui.runs.database.usage import Catalog, ModelWait
 from evalui.types import Language, Usage
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
+from evalui.ui.services.models_service import ModelsService
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.runs import RunsTab
@@ -189,8 +190,13 @@ def test_the_catalog_is_read_once_for_a_page(
     usage.add_usage(desk.database, lease, 1, Usage(1, 1))
     queue.finish_cancelled(desk.database, lease)
     read: list[int] = []
-    catalog = desk.catalog()
-    monkeypatch.setattr(AppService, "catalog", lambda _: read.append(1) or catalog)
+    catalog = desk.models.all_models()
+
+    def read_once_more(_: ModelsService) -> Catalog:
+        read.append(1)
+        return catalog
+
+    monkeypatch.setattr(ModelsService, "all_models", read_once_more)
     RunsTab(desk, messages("en")).render({"run": lease.run_id})
     assert len(read) == 1
 

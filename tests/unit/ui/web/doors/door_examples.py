@@ -50,7 +50,7 @@ def client_of(
     app = Starlette(routes=[Mount("/static", routes=[route]), route])
     database = Database(settings.database)
     return TestClient(
-        guarded(app, settings, Monitoring(settings, database), database),
+        guarded(app, settings, Monitoring(settings, database)),
         base_url=base,
         follow_redirects=False,
         client=(peer, 50000),
