@@ -26,6 +26,7 @@ _RUN_ID: ContextVar[str] = ContextVar("run_id", default="")
 _REPEAT_INTERVAL_S = 60.0
 _MAX_REPEATED = 20  # lines of one message in that time
 _MAX_REMEMBERED = 1000  # sentences that are remembered
+_STORE = "the store"  # stands for the logger of its errors, which many report
 _MAX_FRAMES = 8  # of the places where an error passed
 
 _log = logging.getLogger(__name__)
@@ -44,11 +45,10 @@ def about_run(run_id: str) -> Generator[None]:
 def configure_log(level: int, kind: LogKind = "text", *, user: Callable[[], str] = str) -> None:
     """Write the records of this process to stderr; `user` names the person a request is of."""
     logging.basicConfig(level=level)
-    limits = StoreErrorFilter(), RepeatFilter()
+    limit = RepeatFilter()
     for handler in logging.getLogger().handlers:
         handler.setFormatter(TextFormatter("%(asctime)s %(levelname)s %(message)s"))
-        for limit in limits:
-            handler.addFilter(limit)
+        handler.addFilter(limit)
         if kind == "json":
             handler.setFormatter(JsonFormatter(user))
             logging.getLogger("evalui").setLevel(logging.INFO)
@@ -130,7 +130,9 @@ def _frames(trace: TracebackType | None) -> list[str]:
 class RepeatFilter(logging.Filter):
     """Lets the same warning, whatever fills its fields, through 20 times a minute.
 
-    The next one states how many were left out. What is less than a warning always passes.
+    The same error of the store passes once: a full disk meets every loop of a process, and a line
+    for each attempt would fill what is left of it. The next record states how many were left out.
+    What is less than a warning always passes.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -142,49 +144,29 @@ class RepeatFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the record is to be written."""
-        if record.levelno < logging.WARNING:
+        error = _store_error(record)
+        if record.levelno < logging.WARNING and error is None:
             return True
         if (
             self._clock() - self._began >= _REPEAT_INTERVAL_S
             or len(self._counted) >= _MAX_REMEMBERED
         ):
             self._began = self._clock()
-            self._left_out = self._counted - Counter(dict.fromkeys(self._counted, _MAX_REPEATED))
+            self._left_out = Counter({key: n - _most(key) for key, n in self._counted.items()})
             self._counted.clear()
         # A message that was put together before it was logged differs at its end.
-        key = record.name, str(record.msg)[:40]
+        key = (_STORE, str(error)) if error else (record.name, str(record.msg)[:40])
         self._counted[key] += 1
-        if self._counted[key] > _MAX_REPEATED:
+        if self._counted[key] > _most(key):
             return False
-        if n := self._left_out.pop(key, 0):
+        if (n := self._left_out.pop(key, 0)) > 0:
             record.msg = f"{record.msg} ({n} more like this were left out)"
         return True
 
 
-class StoreErrorFilter(logging.Filter):
-    """Lets the same error of the store through once a minute.
-
-    A full disk meets every loop of a process: the queue, the heartbeat, the list of workers. A line
-    for each attempt would fill what is left of the disk.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
-        self._clock = clock
-        self._last_logged: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is to be written."""
-        error = _store_error(record)
-        if error is None:
-            return True
-        sentence, now = str(error), self._clock()
-        if now - self._last_logged.get(sentence, -_REPEAT_INTERVAL_S) < _REPEAT_INTERVAL_S:
-            return False
-        if len(self._last_logged) >= _MAX_REMEMBERED:
-            self._last_logged.clear()
-        self._last_logged[sentence] = now
-        return True
+def _most(key: tuple[str, str]) -> int:
+    """How often a message is written in a minute."""
+    return 1 if key[0] == _STORE else _MAX_REPEATED
 
 
 def _store_error(record: logging.LogRecord) -> StoreError | None:

@@ -29,13 +29,18 @@ def copy_uploads(database: Database, owner: str, heir: str) -> None:
     old, new = _uploads(database, owner), _uploads(database, heir)
     if not old.exists():
         return
-    new.mkdir(mode=0o700, parents=True, exist_ok=True)
     for folder in old.iterdir():
-        if (new / folder.name).exists():  # an upload is named by its content
-            continue
-        unfinished = Path(tempfile.mkdtemp(dir=new))
-        shutil.copytree(folder, unfinished, copy_function=os.link, dirs_exist_ok=True)
-        unfinished.rename(new / folder.name)
+        copy_upload(folder, new / folder.name)
+
+
+def copy_upload(source: Path, target: Path) -> None:
+    """Let the files of an upload stand in a second folder, too, if they do not already."""
+    if target.exists():  # an upload is named by its content
+        return
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(dir=target.parent))
+    shutil.copytree(source, unfinished, copy_function=os.link, dirs_exist_ok=True)
+    unfinished.rename(target)
 
 
 def delete_files(database: Database, owner: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from evalui.access import Person
 from evalui.accounts.audit import record_in
 from evalui.accounts.people import SEEN_EVERY_S
-from evalui.accounts.secrets import digest_of, new_secret
+from evalui.accounts.secrets import DAY_S, digest_of, new_secret
 from evalui.errors import AccountError
 from evalui.runs.database.connection import Database
 
@@ -18,16 +18,13 @@ GUEST = "guest:"  # before the name of a guest, which no account has
 LONGEST_DAYS = 90  # that a link is open
 _MOST_GUESTS = 200  # of one link
 _NAME_LENGTH = 40
-_DAY_S = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class GuestLink:
-    """A link of a run, known by the digest of its secret; times are seconds since 1970."""
+    """A link of a run, known by the digest of its secret; `expires` in seconds since 1970."""
 
     digest: str
-    owner: str
-    created: float
     expires: float
     guests: tuple[str, ...]
 
@@ -44,7 +41,7 @@ def make_guest_link(database: Database, run_id: str, *, by: Person, days: int) -
     with database.writing(durable=True) as connection:
         connection.execute(
             "INSERT INTO guest_link (digest, run, owner, created, expires) VALUES (?, ?, ?, ?, ?)",
-            (digest_of(secret), run_id, by.name, now, now + days * _DAY_S),
+            (digest_of(secret), run_id, by.name, now, now + days * DAY_S),
         )
         record_in(connection, by, "make-guest-link", f"run {run_id}", days=days)
     return secret
@@ -64,18 +61,16 @@ def revoke_guest_link(database: Database, run_id: str, digest: str, *, by: Perso
 def read_guest_links(database: Database, run_id: str) -> tuple[GuestLink, ...]:
     """The links of a run that are open, the oldest first."""
     rows = database.rows(
-        "SELECT l.*, (SELECT group_concat(name, char(10)) FROM guest g WHERE g.link = l.digest)"
-        " AS guests FROM guest_link l WHERE run = ? AND revoked IS NULL AND expires > ?"
-        " ORDER BY created",
+        "SELECT digest, expires,"
+        " (SELECT group_concat(name, char(10)) FROM guest g WHERE g.link = l.digest) AS guests"
+        " FROM guest_link l WHERE run = ? AND revoked IS NULL AND expires > ? ORDER BY created",
         (run_id, time.time()),
     )
     return tuple(
         GuestLink(
             row["digest"],
-            row["owner"],
-            row["created"],
             row["expires"],
-            tuple((row["guests"] or "").split("\n")) if row["guests"] else (),
+            tuple(row["guests"].split("\n")) if row["guests"] else (),
         )
         for row in rows
     )

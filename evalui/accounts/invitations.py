@@ -4,9 +4,9 @@ import time
 
 from evalui.access import Person
 from evalui.accounts.audit import record_in
-from evalui.accounts.passwords import check_password, hash_password
+from evalui.accounts.passwords import hash_password
 from evalui.accounts.people import keep_password, read_account
-from evalui.accounts.secrets import digest_of, new_secret
+from evalui.accounts.secrets import DAY_S, digest_of, new_secret
 from evalui.errors import AccountError
 from evalui.runs.database.connection import Database
 
@@ -27,7 +27,7 @@ def invite(database: Database, name: str, *, by: Person) -> str:
         connection.execute("DELETE FROM invitation WHERE person = ?", (account.name,))
         connection.execute(
             "INSERT INTO invitation VALUES (?, ?, ?, ?)",
-            (digest_of(secret), account.name, now, now + _DAYS * 24 * 3600),
+            (digest_of(secret), account.name, now, now + _DAYS * DAY_S),
         )
         record_in(connection, by, "invite", f"person {account.name}")
     return secret
@@ -59,7 +59,6 @@ def accept(database: Database, secret: str, password: str) -> str:
         AccountError: the link is unknown, used, or has ended, or the password is too short.
     """
     name = invited_person(database, secret)  # before the work of a hash
-    check_password(password)
     hashed = hash_password(password)
     with database.writing(durable=True) as connection:
         used = connection.execute(

@@ -13,19 +13,15 @@ if TYPE_CHECKING:
 MIN_LENGTH = 10  # characters; what they are is up to the person
 
 
-def check_password(password: str) -> None:
-    """Raise `AccountError` if a password is too short to be chosen."""
-    if len(_normal(password)) < MIN_LENGTH:
-        raise AccountError("password-short", n=MIN_LENGTH)
-
-
 def made_password() -> str:
     """A random password for somebody who has not chosen one."""
     return secrets.token_urlsafe(12)
 
 
 def hash_password(password: str) -> str:
-    """What the store keeps of a password."""
+    """What the store keeps of a password; raises `AccountError` if it is too short."""
+    if len(_normal(password)) < MIN_LENGTH:
+        raise AccountError("password-short", n=MIN_LENGTH)
     return _hasher().hash(_normal(password))
 
 

@@ -10,14 +10,9 @@ from typing import Any
 
 from evalui.access import Person, Role, Scope
 from evalui.accounts.audit import record_in
-from evalui.accounts.belongings import (
-    copy_uploads,
-    delete_belongings,
-    delete_files,
-    hand_over,
-)
+from evalui.accounts.belongings import copy_uploads, delete_belongings, delete_files, hand_over
 from evalui.accounts.names import checked_name
-from evalui.accounts.passwords import check_password, hash_password
+from evalui.accounts.passwords import hash_password
 from evalui.errors import AccountError, StoreError
 from evalui.models.user_catalog import additions_path, hand_over_models
 from evalui.runs.database.connection import Database
@@ -56,7 +51,19 @@ def read_accounts(database: Database) -> tuple[Account, ...]:
         " FROM person p ORDER BY p.name",
         (time.time(),),
     )
-    return tuple(_account(row) for row in rows)
+    return tuple(
+        Account(
+            row["name"],
+            row["role"],
+            tuple(sorted(json.loads(row["teams"]))),
+            bool(row["disabled"]),
+            row["created"],
+            row["seen"],
+            bool(row["has_password"]),
+            bool(row["invited"]),
+        )
+        for row in rows
+    )
 
 
 def read_account(database: Database, name: str) -> Account:
@@ -87,7 +94,7 @@ def add_person(
         AccountError: nobody can have the name, somebody has it, or the password is too short.
     """
     name = checked_name(name)
-    hashed = _hashed(password) if password else ""
+    hashed = hash_password(password) if password else ""
     with database.writing(durable=True) as connection:
         added = connection.execute(
             "INSERT INTO person (name, role, password, created) VALUES (?, ?, ?, ?)"
@@ -116,7 +123,7 @@ def set_password(database: Database, name: str, password: str, *, by: Person) ->
     Raises:
         AccountError: there is no such person, or the password is too short.
     """
-    hashed = _hashed(password)
+    hashed = hash_password(password)
     with database.writing(durable=True) as connection:
         _require_person(connection, name)
         keep_password(connection, name, hashed)
@@ -126,8 +133,7 @@ def set_password(database: Database, name: str, password: str, *, by: Person) ->
 def keep_password(connection: Connection, name: str, hashed: str) -> None:
     """Inside a transaction: give a person the password of a hash."""
     connection.execute("UPDATE person SET password = ? WHERE name = ?", (hashed, name))
-    connection.execute("DELETE FROM session WHERE person = ?", (name,))
-    connection.execute("DELETE FROM invitation WHERE person = ?", (name,))
+    _shut_out(connection, name)
 
 
 def set_disabled(database: Database, name: str, *, disabled: bool, by: Person) -> None:
@@ -139,8 +145,7 @@ def set_disabled(database: Database, name: str, *, disabled: bool, by: Person) -
         _require_person(connection, name)
         if disabled:
             _require_other_admin(connection, name)
-            connection.execute("DELETE FROM session WHERE person = ?", (name,))
-            connection.execute("DELETE FROM invitation WHERE person = ?", (name,))
+            _shut_out(connection, name)
         connection.execute("UPDATE person SET disabled = ? WHERE name = ?", (disabled, name))
         record_in(connection, by, "disable" if disabled else "enable", f"person {name}")
 
@@ -182,6 +187,11 @@ def note_request(database: Database, name: str, also: str = "", values: Sequence
             connection.execute(also, values)
 
 
+def _shut_out(connection: Connection, name: str) -> None:
+    for table in ("session", "invitation"):
+        connection.execute(f"DELETE FROM {table} WHERE person = ?", (name,))  # noqa: S608 (ours)
+
+
 def _require_person(connection: Connection, name: str) -> Role:
     row = connection.execute("SELECT role FROM person WHERE name = ?", (name,)).fetchone()
     if row is None:
@@ -199,22 +209,3 @@ def _require_other_admin(connection: Connection, name: str) -> None:
     ]
     if admins == [name]:
         raise AccountError("last-admin", name=name)
-
-
-def _hashed(password: str) -> str:
-    check_password(password)
-    return hash_password(password)
-
-
-def _account(row: Row) -> Account:
-    person = person_of(row)
-    return Account(
-        person.name,
-        person.role,
-        tuple(sorted(person.teams)),
-        bool(row["disabled"]),
-        row["created"],
-        row["seen"],
-        bool(row["has_password"]),
-        bool(row["invited"]),
-    )

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 
+DAY_S = 24 * 3600.0
 _BYTES = 32  # of randomness
 
 

@@ -18,6 +18,7 @@ from sqlite3 import Row
 
 from evalui.access import Person
 from evalui.accounts.audit import record_in
+from evalui.accounts.secrets import DAY_S
 from evalui.errors import AccountError, StoreError
 from evalui.models.endpoint.keys import server_secret
 from evalui.runs.database.connection import Database
@@ -25,7 +26,6 @@ from evalui.types import Language
 
 SHARE_DAYS = (7, 30, 90)  # that a link may work
 DEFAULT_SHARE_DAYS = 30
-_DAY_S = 24 * 3600.0
 _COLUMNS = "id, owner, address, title, created, expires, revoked, opened, last_opened"
 
 
@@ -42,9 +42,9 @@ class Share:
     title: str
     created: float
     expires: float
-    revoked: float | None
-    opened: int
-    last_opened: float | None
+    revoked: float | None = None
+    opened: int = 0
+    last_opened: float | None = None
 
     @property
     def ended(self) -> float | None:
@@ -54,47 +54,33 @@ class Share:
         return self.expires if time.time() >= self.expires else None
 
 
-@dataclass(frozen=True, slots=True)
-class FrozenPages:
-    """What a link shows: a page and its tables as CSV in each language."""
-
-    title: str
-    address: str
-    pages: Mapping[Language, str]
-    tables: Mapping[Language, str]
-
-
-@dataclass(frozen=True, slots=True)
-class NewShare:
-    """The row of a link before there is one; pages state its end."""
-
-    id: str
-    created: float
-    expires: float
-
-
-def new_share(days: int) -> NewShare:
-    """An id and times for a link; raises `AccountError` for days that nobody can choose."""
+def new_share(owner: str, address: str, title: str, days: int) -> Share:
+    """A link that does not work yet; raises `AccountError` for days that nobody can choose."""
     if days not in SHARE_DAYS:
         raise AccountError("share-days", known=", ".join(map(str, SHARE_DAYS)))
     now = float(int(time.time()))
-    return NewShare(secrets.token_urlsafe(9), now, now + days * _DAY_S)
+    return Share(secrets.token_urlsafe(9), owner, address, title, now, now + days * DAY_S)
 
 
 def add_share(
-    database: Database, new: NewShare, frozen: FrozenPages, owner: str, *, by: Person
+    database: Database,
+    share: Share,
+    pages: Mapping[Language, str],
+    tables: Mapping[Language, str],
+    *,
+    by: Person,
 ) -> None:
-    """Keep the pages of a link; from now on it works."""
+    """Keep the pages of a link, with their tables as CSV; from now on it works."""
     with database.writing(durable=True) as connection:
         connection.execute(
             "INSERT INTO share (id, owner, address, title, created, expires, pages, csv)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(new.id, owner, frozen.address, frozen.title, new.created, new.expires),
-                *(_packed(frozen.pages), _packed(frozen.tables)),
+                *(share.id, share.owner, share.address, share.title, share.created, share.expires),
+                *(_packed(pages), _packed(tables)),
             ),
         )
-        record_in(connection, by, "share", f"link {new.id}", owner=owner, of=frozen.address)
+        record_in(connection, by, "share", f"link {share.id}", owner=share.owner, of=share.address)
 
 
 def list_shares(

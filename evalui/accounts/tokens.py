@@ -12,11 +12,9 @@ from evalui.accounts.people import (
     person_of,
     read_account,
 )
-from evalui.accounts.secrets import digest_of, new_secret
+from evalui.accounts.secrets import DAY_S, digest_of, new_secret
 from evalui.errors import AccountError
 from evalui.runs.database.connection import Database
-
-_DAY_S = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +50,12 @@ def add_token(
     if days is not None and not days > 0:
         raise AccountError("token-days")
     secret, now = new_secret(), time.time()
+    expires = None if days is None else now + days * DAY_S
     with database.writing(durable=True) as connection:
         token_id = connection.execute(
             "INSERT INTO api_token (digest, person, scope, label, created, expires)"
             " VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                digest_of(secret),
-                name,
-                scope,
-                label,
-                now,
-                None if days is None else now + days * _DAY_S,
-            ),
+            (digest_of(secret), name, scope, label, now, expires),
         ).lastrowid
         record_in(connection, by, "add-token", f"token {token_id}", owner=name, scope=scope)
     return secret

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
-from evalui.api.problems import LengthRequired, Service, UnknownUpload, Words, check_length
+from evalui.api.problems import Service, Words, check_length
 from evalui.api.schemas import DatasetPart, DatasetSummary, UploadedDatasets, UploadFault
 from evalui.datasets.base import Layout
 from evalui.errors import DataError, EvaluiError
@@ -44,7 +44,7 @@ async def upload(request: Request, service: Service, t: Words) -> UploadedDatase
     service.require("start")
     check_length(request, service.uploads.limit + _OVERHEAD)
     if "content-length" not in request.headers:
-        raise LengthRequired("length-required")
+        raise DataError("length-required")
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise DataError("not-multipart")
     size = int(request.headers["content-length"] or 0)
@@ -81,7 +81,7 @@ def _about(service: AppService, upload_id: str) -> UploadedFiles:
     try:
         return service.uploads.about(service.owner, upload_id)
     except DataError as error:
-        raise UnknownUpload("no-upload-id", upload=upload_id) from error
+        raise DataError("no-upload-id", upload=upload_id) from error
 
 
 def _described(service: AppService, t: Messages, about: UploadedFiles) -> UploadedDatasets:

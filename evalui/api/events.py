@@ -1,9 +1,8 @@
 """Server-sent events of runs: one reader of the store for all who follow a run."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
@@ -24,28 +23,6 @@ _LOOK_AGAIN_S = 15.0  # after which it is read again who somebody is: their acco
 _MEDIA_TYPE = "text/event-stream"
 
 
-@dataclass(slots=True)
-class _Feed:
-    row: RunRow
-    task: asyncio.Task[None] | None = None
-    followers: int = 0
-    problem: EvaluiError | None = None
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def publish(self, row: RunRow) -> None:
-        if row != self.row:
-            self.row = row
-            self._wake()
-
-    def fail(self, problem: EvaluiError) -> None:
-        self.problem = problem
-        self._wake()
-
-    def _wake(self) -> None:
-        changed, self.changed = self.changed, asyncio.Event()
-        changed.set()
-
-
 class RunFeeds:
     """The runs that are followed now; for the loop of one thread."""
 
@@ -55,15 +32,16 @@ class RunFeeds:
         poll_s: float = _POLL_S,
         current: Callable[[Person], Person | None] = lambda person: person,
     ) -> None:
+        self._current = current  # somebody as they are now, None if they have no account any more
         self._database = database
         self._poll_s = poll_s
-        self._current = current  # somebody as they are now, None if they have no account any more
-        self._feeds: dict[str, _Feed] = {}
+        self._followers: Counter[str] = Counter()
+        self._reads: dict[str, tuple[float, asyncio.Future[RunRow]]] = {}
 
     @property
     def followed(self) -> frozenset[str]:
         """The ids of the runs of which somebody follows the events."""
-        return frozenset(self._feeds)
+        return frozenset(self._followers)
 
     def answer(self, row: RunRow, person: Person, t: Messages, seen: str) -> StreamingResponse:
         """The events of a run from the revision after `seen` on; they end with the run."""
@@ -76,65 +54,44 @@ class RunFeeds:
         self, row: RunRow, person: Person, t: Messages, seen: str
     ) -> AsyncGenerator[str]:
         loop = asyncio.get_running_loop()
-        ends, looked = loop.time() + _LONGEST_S, loop.time()
-        async with self._following(row) as feed:
-            while loop.time() < ends:
-                if loop.time() - looked >= _LOOK_AGAIN_S:
-                    person, looked = await self._now(person), loop.time()
-                changed, row = feed.changed, feed.row
-                if feed.problem or not may(person, "see", row.owned):
-                    return
+        looked = spoke = loop.time()
+        ends = spoke + _LONGEST_S
+        self._followers[row.id] += 1
+        try:
+            while loop.time() < ends and may(person, "see", row.owned):
                 is_over = row.state not in LIVE_STATES
                 if is_over or str(row.revision) != seen:
                     yield _event(row, t, "end" if is_over else "progress")
-                    seen = str(row.revision)
+                    seen, spoke = str(row.revision), loop.time()
+                elif loop.time() - spoke >= _KEEP_ALIVE_S:
+                    yield ": still here\n\n"
+                    spoke = loop.time()
                 if is_over:
                     return
-                try:
-                    await asyncio.wait_for(changed.wait(), _KEEP_ALIVE_S)
-                except TimeoutError:
-                    yield ": still here\n\n"
-
-    async def _now(self, person: Person) -> Person:
-        try:
-            return await run_in_threadpool(self._current, person) or ANONYMOUS
-        except EvaluiError:  # the store is away: the stream ends
-            return ANONYMOUS
-
-    @asynccontextmanager
-    async def _following(self, row: RunRow) -> AsyncGenerator[_Feed]:
-        feed = self._feeds.get(row.id)
-        if feed is None or (feed.task and feed.task.done()):
-            feed = self._feeds[row.id] = _Feed(row)
-            feed.task = asyncio.create_task(self._read(feed))
-        feed.followers += 1
-        try:
-            yield feed
+                await asyncio.sleep(self._poll_s)
+                row = await self._latest(row.id)
+                if loop.time() - looked >= _LOOK_AGAIN_S:
+                    looked = loop.time()
+                    person = await run_in_threadpool(self._current, person) or ANONYMOUS
+        except EvaluiError:  # deleted, or the store is away: the streams end
+            return
         finally:
-            feed.followers -= 1
-            if not feed.followers:
-                assert feed.task, "it was begun with the feed"
-                feed.task.cancel()
-                if self._feeds.get(row.id) is feed:
-                    del self._feeds[row.id]
+            self._followers[row.id] -= 1
+            if not self._followers[row.id]:
+                del self._followers[row.id]
+                self._reads.pop(row.id, None)
 
-    async def _read(self, feed: _Feed) -> None:
-        while True:
-            try:
-                feed.publish(await run_in_threadpool(read_run, self._database, feed.row.id))
-            except EvaluiError as problem:  # deleted, or the store is away: the streams end
-                feed.fail(problem)
-                return
-            if feed.row.state not in LIVE_STATES:
-                return
-            await asyncio.sleep(self._poll_s)
-
-
-def progress_of(row: RunRow, t: Messages) -> RunProgress:
-    """How far a run is, as it is sent."""
-    return RunProgress.model_validate(replace(row, error=t.translate(row.error)))
+    async def _latest(self, run_id: str) -> RunRow:
+        """The run as it was read for one of its followers, `poll_s` seconds ago at most."""
+        now = asyncio.get_running_loop().time()
+        began, reading = self._reads.get(run_id, (now, None))
+        if reading is None or (reading.done() and now - began >= self._poll_s):
+            work = run_in_threadpool(read_run, self._database, run_id)
+            reading = asyncio.ensure_future(work)
+            self._reads[run_id] = now, reading
+        return await asyncio.shield(reading)  # who goes away takes it from nobody
 
 
 def _event(row: RunRow, t: Messages, kind: str) -> str:
-    data = progress_of(row, t).model_dump_json()
+    data = RunProgress.model_validate(row, context=t).model_dump_json()
     return f"id: {row.revision}\nevent: {kind}\ndata: {data}\n\n"

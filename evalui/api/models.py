@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from evalui.api.problems import Service, Words
-from evalui.api.schemas import ModelSent, ModelShown, ModelTested, TestedAbility
+from evalui.api.schemas import ModelSent, ModelShown, ModelTested
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelStatus, find_entry
@@ -12,6 +12,7 @@ from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.services.models_service import group_of
 from evalui.ui.services.service import AppService
 
+_NUMBERS = ("input_price", "output_price", "max_length")  # texts in a form
 router = APIRouter(prefix="/models", tags=["models"])
 
 
@@ -44,7 +45,7 @@ def change_model(name: str, sent: ModelSent, service: Service, t: Words) -> Mode
     """
     service.require("add_models")
     before = service.models.added_entry(name)
-    kept = {"everyone": before.everyone, "teams": before.teams}
+    kept = {"everyone": before.everyone, "teams": tuple(before.teams)}
     stated = {"everyone", "teams"} & sent.model_fields_set
     shared = {} if stated else kept
     entry = service.models.change(_form(sent.model_copy(update={"name": name, **shared})))
@@ -67,28 +68,10 @@ def test_model(name: str, service: Service, t: Words) -> ModelShown:
 
 
 def _form(sent: ModelSent) -> NewModelForm:
-    return NewModelForm(
-        name=sent.name,
-        path=sent.path,
-        place=sent.place,
-        backend=sent.backend,
-        dtype=sent.dtype,
-        chat=sent.chat,
-        adapter=sent.adapter,
-        address=sent.address,
-        key=sent.key,
-        drops_key=sent.drops_key,
-        key_variable=sent.key_variable,
-        input_price=_text(sent.input_price),
-        output_price=_text(sent.output_price),
-        max_length=_text(sent.max_length),
-        everyone=sent.everyone,
-        teams=sent.teams,
-    )
-
-
-def _text(number: float | None) -> str:
-    return "" if number is None else str(number)
+    fields = sent.model_dump()
+    for name in _NUMBERS:
+        fields[name] = "" if fields[name] is None else str(fields[name])
+    return NewModelForm(**fields)
 
 
 def _one(service: AppService, t: Messages, name: str) -> ModelShown:
@@ -125,26 +108,5 @@ def _model(
         owner=entry.owner,
         everyone=entry.everyone,
         teams=entry.teams,
-        test=_test(t, test) if test else None,
-    )
-
-
-def _test(t: Messages, test: ModelTestRow) -> ModelTested:
-    return ModelTested(
-        state=test.state,
-        created=test.created,
-        finished=test.finished,
-        load_seconds=test.load_s,
-        error=t.translate(test.error),
-        abilities=[
-            TestedAbility(
-                ability=each.ability,
-                mode=each.mode,
-                answer=each.answer,
-                correct=each.correct,
-                seconds=each.seconds,
-                problem=t.translate(each.problem),
-            )
-            for each in test.ability_tests
-        ],
+        test=ModelTested.model_validate(test, context=t) if test else None,
     )

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.api.schemas import Problem
-from evalui.errors import DataError, EvaluiError, RequestKeyUsed, SpecError, UnknownName
+from evalui.errors import DataError, EvaluiError, SpecError, UnknownName
 from evalui.messages import Messages, language_of, messages, preferred_language
 from evalui.ui.services.service import AppService
 from evalui.ui.web.middleware import status_of
@@ -22,29 +22,13 @@ _MAX_DIGITS = 16  # of a length in bytes
 _BY_STATUS = {404: "no-route", 405: "wrong-method", 400: "no-json-body"}
 
 
-class TooLarge(DataError):
-    """A request is larger than is read."""
-
-
-class LengthRequired(DataError):
-    """A request does not state how long it is."""
-
-
-class UnknownUpload(DataError):
-    """There is no such upload, or it belongs to somebody else."""
-
-
 # Errors whose class says less than their sentence.
 _STATUS_BY_KEY = {
     **dict.fromkeys(("read-only", "models-not-yours"), 403),
-    **dict.fromkeys(("pair-gone", "voter-finished", "trials-gone"), 409),
-    "model-not-added": 404,
-}
-_STATUS: dict[type[EvaluiError], int] = {
-    TooLarge: 413,
-    LengthRequired: 411,
-    UnknownUpload: 404,
-    RequestKeyUsed: 409,
+    **dict.fromkeys(("pair-gone", "voter-finished", "trials-gone", "request-key"), 409),
+    **dict.fromkeys(("model-not-added", "no-upload-id"), 404),
+    "body-too-large": 413,
+    "length-required": 411,
 }
 
 
@@ -76,7 +60,7 @@ async def problem_of(request: Request, error: EvaluiError, status: int | None = 
     t = await messages_of(request)
     # A name that a body holds is a wrong value, one in an address leads nowhere.
     is_place = isinstance(error, UnknownName) and request.method != "POST"
-    otherwise = _STATUS.get(type(error), 404 if is_place else 422)
+    otherwise = 404 if is_place else 422
     key = error.sentence.key.removeprefix("error.")
     code = HTTPStatus(status or _STATUS_BY_KEY.get(key) or status_of(error, otherwise))
     problem = Problem(
@@ -146,10 +130,10 @@ def check_length(request: Request, limit: int) -> None:
     """Make sure that a body is no larger than `limit` bytes.
 
     Raises:
-        LengthRequired, TooLarge: it is not, or may not be.
+        DataError: it is not, or may not be.
     """
     length = request.headers.get("content-length", "")
     if "transfer-encoding" in request.headers:
-        raise LengthRequired("length-required")
+        raise DataError("length-required")
     if length and not (length.isdecimal() and len(length) < _MAX_DIGITS and int(length) <= limit):
-        raise TooLarge("body-too-large", limit=f"{limit / 2**20:g} MB")
+        raise DataError("body-too-large", limit=f"{limit / 2**20:g} MB")

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, get_args
 
 from fastapi import APIRouter, Header, Query, Request, Response
@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 
 from evalui.access import Right, may
 from evalui.accounts.teams import grant, revoke
-from evalui.api.events import RunFeeds, progress_of
+from evalui.api.events import RunFeeds
 from evalui.api.problems import Service, Words
 from evalui.api.schemas import (
     BallotShown,
@@ -18,6 +18,7 @@ from evalui.api.schemas import (
     RightsSent,
     RunDetail,
     RunPage,
+    RunProgress,
     VotersSent,
     VoteSent,
 )
@@ -87,7 +88,8 @@ def list_runs(
         raise SpecError("no-cursor", text=cursor)
     start = places.get(cursor, 0)
     shown, more = rows[start : start + limit], len(rows) > start + limit
-    return RunPage(runs=[progress_of(row, t) for row in shown], next=shown[-1].id if more else "")
+    runs = [RunProgress.model_validate(row, context=t) for row in shown]
+    return RunPage(runs=runs, next=shown[-1].id if more else "")
 
 
 @router.get("/{run_id}")
@@ -239,7 +241,7 @@ def _detail(service: AppService, t: Messages, run_id: str) -> RunDetail:
     places = queue_places(database, usual_limits(service.settings)) if live else {}
     queued = places.get(run_id, QueuePlace(None, None))
     return RunDetail(
-        **progress_of(row, t).model_dump(),
+        **RunProgress.model_validate(row, context=t).model_dump(),
         may=sorted(service.deeds(row)),
         rights={team: sorted(rights) for team, rights in row.rights.items()},
         place=queued.place,
@@ -252,15 +254,8 @@ def _detail(service: AppService, t: Messages, run_id: str) -> RunDetail:
 
 
 def _cell(row: CellRow, t: Messages) -> CellProgress:
-    named = {name: getattr(row.cell, name) for name in row.cell.__slots__}
-    return CellProgress(
-        **named,
-        state=row.state,
-        done=row.done,
-        total=row.total,
-        accuracy=row.accuracy,
-        error=t.translate(row.error),
-    )
+    fields = asdict(row) | asdict(row.cell) | {"accuracy": row.accuracy}
+    return CellProgress.model_validate(fields, context=t)
 
 
 def _lines(service: AppService, page: TrialPage) -> Iterator[bytes]:

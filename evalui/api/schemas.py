@@ -1,10 +1,11 @@
 """What goes in and out: every field has its unit; times are seconds since 1970."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from evalui.access import Deed, Right, Role, Scope
+from evalui.messages import Messages
 from evalui.models.new_model import ModelSource
 from evalui.runs.database.voting.plans import MAX_VOTERS
 from evalui.runs.database.voting.votes import VoteChoice
@@ -18,7 +19,15 @@ class _Sent(SentJson):
 
 
 class _Answered(BaseModel):
-    model_config = ConfigDict(frozen=True, from_attributes=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True, populate_by_name=True)
+
+
+def _translated(text: str, info: ValidationInfo) -> str:
+    return info.context.translate(text) if isinstance(info.context, Messages) else text
+
+
+# A sentence, in the language of the `Messages` that are given as context of the validation.
+Translated = Annotated[str, BeforeValidator(_translated)]
 
 
 class Problem(_Answered):
@@ -98,7 +107,7 @@ class CellProgress(_Answered):
     done: int
     total: int
     accuracy: float | None
-    error: str
+    error: Translated
     signature: str
 
 
@@ -113,7 +122,7 @@ class RunProgress(_Answered):
     done: int
     total: int
     cancelling: bool
-    error: str
+    error: Translated
     created: float
     started: float | None
     finished: float | None
@@ -213,7 +222,7 @@ class TestedAbility(_Answered):
     answer: str
     correct: bool | None
     seconds: float
-    problem: str
+    problem: Translated
 
 
 class ModelTested(_Answered):
@@ -222,9 +231,9 @@ class ModelTested(_Answered):
     state: Literal["queued", "running", "done", "failed"]
     created: float
     finished: float | None
-    load_seconds: float | None
-    error: str
-    abilities: list[TestedAbility]
+    load_seconds: float | None = Field(validation_alias="load_s")
+    error: Translated
+    abilities: list[TestedAbility] = Field(validation_alias="ability_tests")
 
 
 class ModelShown(_Answered):

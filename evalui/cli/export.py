@@ -7,11 +7,12 @@ The server streams the exports of larger runs from this very command.
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from evalui.cli.store import load_settings
 from evalui.errors import StoreError
 from evalui.report.export.formats import FORMATS, TRIAL_FORMATS, require_installed
 from evalui.types import Language
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from evalui.settings import Settings
 
 
-def add_export_command(commands: Any, load_settings: "Callable[[], Settings]") -> None:
+def add_export_command(commands: Any) -> None:
     """Add `export` to the subparsers of `evalui`."""
     export = commands.add_parser("export", help="write a run as a file")
     export.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
@@ -30,13 +31,13 @@ def add_export_command(commands: Any, load_settings: "Callable[[], Settings]") -
     export.add_argument("--models-file", type=Path, help="another models.toml")
     export.add_argument("--language", choices=get_args(Language), default="en", help="of its texts")
     export.add_argument("--output", metavar="FILE", type=Path, help="default: standard output")
-    export.set_defaults(command=_export, load_settings=load_settings)
+    export.set_defaults(command=_export)
 
 
 def _export(given: argparse.Namespace) -> int:
     from evalui.runs.database.connection import Database
 
-    settings: Settings = given.load_settings()
+    settings = load_settings()
     path: Path = given.database or settings.database
     if not path.exists():
         raise StoreError("no-store", path=str(path))

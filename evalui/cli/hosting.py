@@ -5,15 +5,13 @@ evalui backup FILE.tar.gz | restore FILE.tar.gz [--into DIR] | doctor
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from evalui.settings import Settings
+from evalui.cli.store import load_settings
 
 
-def add_hosting_commands(commands: Any, load_settings: "Callable[[], Settings]") -> None:
+def add_hosting_commands(commands: Any) -> None:
     """Add the three commands to the subparsers of `evalui`."""
     backup = commands.add_parser("backup", help="copy the data folder while it is used")
     backup.add_argument("file", metavar="FILE.tar.gz", type=Path, help="a new file; holds secrets")
@@ -24,14 +22,12 @@ def add_hosting_commands(commands: Any, load_settings: "Callable[[], Settings]")
     restore.set_defaults(command=_restore)
     doctor = commands.add_parser("doctor", help="examine the machine, the store and the settings")
     doctor.set_defaults(command=_doctor)
-    for command in (backup, restore, doctor):
-        command.set_defaults(load_settings=load_settings)
 
 
 def _backup(given: argparse.Namespace) -> int:
     from evalui.runs.upkeep.backup import write_backup
 
-    settings: Settings = given.load_settings()
+    settings = load_settings()
     n_bytes = write_backup(settings.data_dir, given.file)
     print(f"evalui: {given.file} has {n_bytes:,} bytes; it holds secrets", file=sys.stderr)
     return 0
@@ -40,7 +36,7 @@ def _backup(given: argparse.Namespace) -> int:
 def _restore(given: argparse.Namespace) -> int:
     from evalui.runs.upkeep.backup import restore_backup
 
-    settings: Settings = given.load_settings()
+    settings = load_settings()
     folder: Path = given.into or settings.data_dir
     waiting = restore_backup(given.file, folder)
     print(f"evalui: {folder} is filled; runs waiting for a worker: {waiting}", file=sys.stderr)
@@ -49,8 +45,9 @@ def _restore(given: argparse.Namespace) -> int:
 
 def _doctor(given: argparse.Namespace) -> int:
     """One line per fault, or "ok"; 1 if there is a fault."""
+    del given
     from evalui.cli.doctor import faults
 
-    lines = list(faults(given.load_settings()))
+    lines = list(faults(load_settings()))
     print("\n".join(lines) or "ok")
     return 1 if lines else 0

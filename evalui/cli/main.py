@@ -21,16 +21,16 @@ from evalui.cli.export import add_export_command
 from evalui.cli.hosting import add_hosting_commands
 from evalui.cli.models import add_models_command
 from evalui.cli.people import add_people_commands
-from evalui.cli.remote import add_server_options, run_on_server
+from evalui.cli.remote import add_server_options, report_failures, run_on_server
 from evalui.cli.score import add_score_command
 from evalui.cli.share import add_share_command
+from evalui.cli.store import load_settings, read_text
 from evalui.cli.votes import add_votes_commands
 from evalui.errors import EvaluiError, SpecError, StoreError
 from evalui.types import Language
 
 if TYPE_CHECKING:
     from evalui.models.base import ModelEntry
-    from evalui.report.analyses.base import Report
     from evalui.runs.database.connection import Database
     from evalui.settings import Settings
 
@@ -96,12 +96,12 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
 
     add_score_command(commands)
-    add_export_command(commands, _load_settings)
-    add_models_command(commands, _load_settings)
-    add_hosting_commands(commands, _load_settings)
-    add_people_commands(commands, _load_settings)
-    add_votes_commands(commands, _load_settings)
-    add_share_command(commands, _load_settings)
+    add_export_command(commands)
+    add_models_command(commands)
+    add_hosting_commands(commands)
+    add_people_commands(commands)
+    add_votes_commands(commands)
+    add_share_command(commands)
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
     worker.add_argument("--models-file", type=Path, help="another models.toml")
@@ -116,13 +116,13 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(given: argparse.Namespace) -> int:
     given_settings = {"host": given.host, "port": given.port, "token": given.token}
     updates = {name: value for name, value in given_settings.items() if value is not None}
-    return _open(_load_settings().model_copy(update=updates), renew=given.new_token)
+    return _open(load_settings().model_copy(update=updates), renew=given.new_token)
 
 
 def _demo(given: argparse.Namespace) -> int:
     from evalui.ui.services.gallery import gallery_settings, read_gallery
 
-    settings = gallery_settings(_load_settings())
+    settings = gallery_settings(load_settings())
     if given.port is not None:
         settings = settings.model_copy(update={"port": given.port})
     gallery = None if given.reset else read_gallery(settings)
@@ -156,8 +156,8 @@ def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
 
 def _run(given: argparse.Namespace) -> int:
     if given.server:
-        return run_on_server(given, _read_text(given.spec))
-    settings = _load_settings()
+        return run_on_server(given, read_text(given.spec))
+    settings = load_settings()
     from evalui.datasets.base import ASSUMPTION_NOTES
     from evalui.models import read_catalog
     from evalui.models.user_catalog import additions_path, read_models
@@ -177,7 +177,7 @@ def _run(given: argparse.Namespace) -> int:
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
         logging.getLogger("evalui.models.local.fp32").addHandler(printing)
     language = given.language or _default_language(settings)
-    spec = expand_entries(read_spec(_read_text(given.spec)), base=given.spec.parent)
+    spec = expand_entries(read_spec(read_text(given.spec)), base=given.spec.parent)
     if given.engine:
         settings = settings.model_copy(update={"engine": given.engine})
     if given.models_file:
@@ -215,7 +215,8 @@ def _run(given: argparse.Namespace) -> int:
     if charge:
         print(f"evalui: {charge}", file=sys.stderr)
     print(f"evalui: the report is in {given.out}", file=sys.stderr)
-    return _report_failures(report)
+    failed = [(each.cell, each.state, each.error) for each in report.results if each.error]
+    return report_failures(failed)
 
 
 def _run_with_progress(
@@ -244,49 +245,11 @@ def _run_with_progress(
         raise StoreError("run-unwritten", path=str(database.path))
 
 
-def _report_failures(report: "Report") -> int:
-    """Say what failed; the exit code. What could not be tried was reported before the run began."""
-    failed = [result for result in report.results if result.error]
-    for result in failed:
-        if result.state == "impossible":
-            continue
-        cell = result.cell
-        place = f"{cell.model} on {cell.dataset}, {cell.label}"
-        print(f"evalui: {place}: {result.error}", file=sys.stderr)
-    return 1 if failed else 0
-
-
-def _load_settings() -> "Settings":
-    import tomllib
-
-    from pydantic import ValidationError
-
-    from evalui.settings import Settings
-
-    try:
-        return Settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "_".join(str(part) for part in first["loc"])
-        raise SpecError("setting", name=name.upper(), reason=first["msg"]) from error
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError("setting-file", reason=str(error)) from error
-
-
 def _default_language(settings: "Settings") -> Language:
     for language in get_args(Language):
         if language == settings.language:
             return language
     raise SpecError("setting-language", language=settings.language)
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise SpecError("file-unread", path=str(path), reason=str(error.strerror)) from error
-    except UnicodeDecodeError as error:
-        raise SpecError("file-not-utf8", path=str(path), byte=error.start) from error
 
 
 def _make_folder(path: Path) -> Path:
@@ -305,7 +268,7 @@ def _port(text: str) -> int:
 
 
 def _worker(given: argparse.Namespace) -> int:
-    settings = _load_settings()
+    settings = load_settings()
     from evalui.runs.worker.supervisor import supervise
 
     supervise(
@@ -316,7 +279,7 @@ def _worker(given: argparse.Namespace) -> int:
 
 def _probe(given: argparse.Namespace) -> int:
     del given
-    settings = _load_settings()
+    settings = load_settings()
     from evalui.report.probe import probe_lines
 
     print("\n".join(probe_lines(settings)))

@@ -8,17 +8,14 @@ and no history of a shell has it.
 
 import argparse
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from evalui.settings import Settings
+from evalui.cli.store import load_settings
 
 
-def add_models_command(commands: Any, load_settings: "Callable[[], Settings]") -> None:
+def add_models_command(commands: Any) -> None:
     """Add `models` with its three actions to the subparsers of `evalui`."""
     models = commands.add_parser("models", help="list, add and remove models")
-    models.set_defaults(load_settings=load_settings)
     actions = models.add_subparsers(required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="all models, with where each is from")
     listing.set_defaults(command=_list)
@@ -39,9 +36,10 @@ def add_models_command(commands: Any, load_settings: "Callable[[], Settings]") -
 
 
 def _list(given: argparse.Namespace) -> int:
+    del given
     from evalui.models.user_catalog import additions_path, has_key, read_added, read_models
 
-    settings: Settings = given.load_settings()
+    settings = load_settings()
     additions, hosts = additions_path(settings.database), settings.endpoint_hosts
     added = read_added(additions, hosts)
     for name, entry in read_models(settings.models, additions, hosts).items():
@@ -55,7 +53,7 @@ def _list(given: argparse.Namespace) -> int:
 def _add(given: argparse.Namespace) -> int:
     from evalui.models.user_catalog import NewModelForm, add_model, additions_path
 
-    settings: Settings = given.load_settings()
+    settings = load_settings()
     wanted = NewModelForm(
         given.name,
         given.model or given.name,
@@ -72,7 +70,7 @@ def _add(given: argparse.Namespace) -> int:
 def _remove(given: argparse.Namespace) -> int:
     from evalui.models.user_catalog import additions_path, remove_model
 
-    settings: Settings = given.load_settings()
+    settings = load_settings()
     remove_model(additions_path(settings.database), given.name)
     print(f"evalui: {given.name} is removed", file=sys.stderr)
     return 0

@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from evalui.access import LOCAL_PERSON, ROLES
+from evalui.cli.store import load_settings
 from evalui.logs import printable
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 _ME = LOCAL_PERSON  # in the audit log; who is signed in to the machine is not known
 
 
-def add_people_commands(commands: Any, load_settings: "Callable[[], Settings]") -> None:
+def add_people_commands(commands: Any) -> None:
     """Add the three commands to the subparsers of `evalui`."""
-    users = _group(commands, "users", "add, invite, list and remove people", load_settings)
+    users = _group(commands, "users", "add, invite, list and remove people")
     add = _action(users, "add NAME", "add a person; the password comes by stdin or is made")
     add.add_argument("--role", choices=ROLES, required=True)
     link = _action(users, "invite NAME", "print a link to choose a password, once")
@@ -48,7 +49,7 @@ def add_people_commands(commands: Any, load_settings: "Callable[[], Settings]") 
     choice.add_argument("--hand-over-to", metavar="NAME", help="who gets runs, files and links")
     choice.add_argument("--delete", action="store_true", help="delete runs, files and links")
 
-    tokens = _group(commands, "tokens", "add, list and revoke tokens of scripts", load_settings)
+    tokens = _group(commands, "tokens", "add, list and revoke tokens of scripts")
     token = _action(tokens, "add USER", "print a new token")
     token.add_argument("--scope", choices=("read", "write"), default="read")
     token.add_argument("--label", default="", help="what it is for")
@@ -58,7 +59,7 @@ def add_people_commands(commands: Any, load_settings: "Callable[[], Settings]") 
     )
     _action(tokens, "revoke ID", "let a token count no more")
 
-    teams = _group(commands, "teams", "add, join, leave and list teams", load_settings)
+    teams = _group(commands, "teams", "add, join, leave and list teams")
     _action(teams, "add TEAM", "add a team")
     _action(teams, "remove TEAM", "remove a team and its rights")
     _action(teams, "join TEAM USER", "make a person a member")
@@ -66,9 +67,9 @@ def add_people_commands(commands: Any, load_settings: "Callable[[], Settings]") 
     _action(teams, "list", "list teams").add_argument("--json", action="store_true")
 
 
-def _group(commands: Any, name: str, about: str, load_settings: "Callable[[], Settings]") -> Any:
+def _group(commands: Any, name: str, about: str) -> Any:
     group = commands.add_parser(name, help=about)
-    group.set_defaults(group=name, load_settings=load_settings, command=_command)
+    group.set_defaults(group=name, command=_command)
     return group.add_subparsers(required=True, metavar="ACTION")
 
 
@@ -86,7 +87,7 @@ def _action(group: Any, usage: str, about: str) -> argparse.ArgumentParser:
 def _command(given: argparse.Namespace) -> int:
     from evalui.runs.database.connection import Database
 
-    settings: Settings = given.load_settings()
+    settings = load_settings()
     actions = {"users": _users, "tokens": _tokens, "teams": _teams}[given.group]
     with closing(Database(settings.database)) as database:
         made = actions(database, given, settings)[given.action]()

@@ -8,15 +8,18 @@ stopped.
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalui.cli.store import read_text
 from evalui.errors import SpecError
 
 if TYPE_CHECKING:
-    from evalui.api.schemas import RunDetail
+    from evalui.api.schemas import CellProgress
     from evalui.client import Client
     from evalui.runs.submitted import SubmittedSpec
+    from evalui.types import Cell
 
 
 def add_server_options(run: argparse.ArgumentParser) -> None:
@@ -53,19 +56,24 @@ def run_on_server(given: argparse.Namespace, text: str) -> int:
         ended = client.wait(run, lambda progress: bar.update(progress.done - bar.n))
     client.report(ended, given.out)
     print(f"evalui: the report is in {given.out}", file=sys.stderr)
-    return _exit_code(ended)
-
-
-def _exit_code(run: "RunDetail") -> int:
-    """Report what failed, as a run on this machine does."""
-    failed = [cell for cell in run.cells if cell.error]
-    for cell in failed:
-        if cell.state != "impossible":
-            place = f"{cell.model} on {cell.dataset}, {cell.label}"
-            print(f"evalui: {place}: {cell.error}", file=sys.stderr)
-    if run.state == "cancelled":
+    code = report_failures((each, each.state, each.error) for each in ended.cells if each.error)
+    if ended.state == "cancelled":
         print("evalui: the run was stopped on the server", file=sys.stderr)
-    return 1 if failed or run.state != "done" else 0
+    return code if ended.state == "done" else 1
+
+
+def report_failures(failed: "Iterable[tuple[Cell | CellProgress, str, str]]") -> int:
+    """State which cells failed, of each its state and its error; the exit code.
+
+    What could not be tried was stated before the run began.
+    """
+    code = 0
+    for cell, state, error in failed:
+        code = 1
+        if state != "impossible":
+            place = f"{cell.model} on {cell.dataset}, {cell.label}"
+            print(f"evalui: {place}: {error}", file=sys.stderr)
+    return code
 
 
 def _uploaded(client: "Client", spec: "SubmittedSpec", base: Path) -> dict[str, Any]:
@@ -107,11 +115,7 @@ def _upload(client: "Client", base: Path, paths: tuple[str, ...]) -> str:
 def _token(path: Path | None) -> str:
     if path is None:
         return ""
-    try:
-        token = path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise SpecError("file-unread", path=str(path), reason=reason) from error
+    token = read_text(path).strip()
     if not token:
         raise SpecError("token-missing", path=str(path))
     return token

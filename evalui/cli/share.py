@@ -8,11 +8,12 @@ A link shows what it showed when it was made, to everybody who has it, until it 
 import argparse
 import json
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+from evalui.cli.store import load_settings
 
 if TYPE_CHECKING:
     from evalui.accounts.shares import Share
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from evalui.settings import Settings
 
 
-def add_share_command(commands: Any, load_settings: "Callable[[], Settings]") -> None:
+def add_share_command(commands: Any) -> None:
     """Add `share` to the subparsers of `evalui`."""
     share = commands.add_parser("share", help="make, list and revoke links to frozen pages")
     share.add_argument("what", metavar="RUN|list|revoke", help="a run to share, or what to do")
@@ -28,13 +29,13 @@ def add_share_command(commands: Any, load_settings: "Callable[[], Settings]") ->
     share.add_argument("--days", type=int, default=30, help="7, 30 or 90 (default: 30)")
     share.add_argument("--address", help="of the server, to print the whole link")
     share.add_argument("--json", action="store_true", help="list as JSON")
-    share.set_defaults(command=_share, load_settings=load_settings)
+    share.set_defaults(command=_share)
 
 
 def _share(given: argparse.Namespace) -> int:
     from evalui.runs.database.connection import Database
 
-    settings: Settings = given.load_settings()
+    settings = load_settings()
     with closing(Database(settings.database)) as database:
         if given.what == "list":
             return _list(database, as_json=given.json)

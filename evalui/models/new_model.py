@@ -119,17 +119,12 @@ def _endpoint(wanted: NewModelForm) -> dict[str, Any]:
 
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise ModelError(
-            "model-bad-name",
-        )
+        raise ModelError("model-bad-name")
 
 
 def _check_text(text: str) -> None:
     if len(text) > _MAX_FIELD_LENGTH or not text.isprintable():
-        raise ModelError(
-            "model-bad-field",
-            n=_MAX_FIELD_LENGTH,
-        )
+        raise ModelError("model-bad-field", n=_MAX_FIELD_LENGTH)
 
 
 def _folder(path: str) -> str:
@@ -138,10 +133,7 @@ def _folder(path: str) -> str:
         raise ModelError("no-model-folder")
     folder = Path(path).expanduser() if path.startswith("~/") else Path(path)
     if not folder.is_absolute():
-        raise ModelError(
-            "path-not-absolute",
-            path=path,
-        )
+        raise ModelError("path-not-absolute", path=path)
     return str(resolve_links(folder))
 
 
@@ -152,10 +144,7 @@ def _adapter(path: str) -> str:
 def _hub(path: str) -> str:
     _check_text(path)
     if not _HUB_ID.fullmatch(path) or ".." in path:
-        raise ModelError(
-            "no-hub-id",
-            path=path,
-        )
+        raise ModelError("no-hub-id", path=path)
     return path
 
 
@@ -167,9 +156,7 @@ def _check_model_name(path: str) -> None:
 
 def _check_variable(name: str) -> None:
     if name and not _VARIABLE.fullmatch(name):
-        raise ModelError(
-            "no-variable",
-        )
+        raise ModelError("no-variable")
 
 
 def _check_key(key: str) -> None:
@@ -196,7 +183,5 @@ def _length(text: str) -> int:
 def _check_address(address: str, hosts: Sequence[str]) -> None:
     _check_text(address)
     if may_hold_secret(address) or not is_http_url(address):
-        raise ModelError(  # without the address: it may hold a password or a key
-            "no-address",
-        )
+        raise ModelError("no-address")  # without the address: it may hold a password or a key
     check_url(address, hosts)

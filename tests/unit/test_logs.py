@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 
 from evalui.errors import StoreError
-from evalui.logs import REQUEST_ID, JsonFormatter, StoreErrorFilter, TextFormatter, about_run
+from evalui.logs import REQUEST_ID, JsonFormatter, RepeatFilter, TextFormatter, about_run
 from evalui.messages import Sentence
 
 FULL = StoreError(Sentence("The disk is full."))
@@ -30,7 +30,7 @@ def test_what_fills_a_line_is_no_line_of_its_own_and_controls_no_terminal():
 
 def test_the_same_error_of_the_store_is_logged_once_a_minute():
     now = 100.0
-    limit = StoreErrorFilter(lambda: now)
+    limit = RepeatFilter(lambda: now)
     logged: list[float] = []
     for _ in range(360):  # three minutes of an idle worker's queue, heartbeat and presence
         for message in ("%s", "No heartbeat: %s", "What the worker does cannot be written: %s"):
@@ -41,20 +41,20 @@ def test_the_same_error_of_the_store_is_logged_once_a_minute():
 
 
 def test_a_run_that_cannot_be_written_is_logged_with_its_error_once():
-    limit = StoreErrorFilter(lambda: 0.0)
+    limit = RepeatFilter(lambda: 0.0)
     raised = record("Run %s cannot be written", "x", raised=FULL)
     assert [limit.filter(raised), limit.filter(raised)] == [True, False]
 
 
 def test_another_error_of_the_store_is_logged_at_once():
-    limit = StoreErrorFilter(lambda: 0.0)
+    limit = RepeatFilter(lambda: 0.0)
     assert limit.filter(record("%s", FULL))
     assert limit.filter(record("%s", StoreError(Sentence("The database is locked."))))
 
 
 @pytest.mark.parametrize("argument", ["The disk is full.", ValueError("x")])
 def test_everything_else_is_logged_each_time(argument: object):
-    limit = StoreErrorFilter(lambda: 0.0)
+    limit = RepeatFilter(lambda: 0.0)
     assert limit.filter(record("%s", argument))
     assert limit.filter(record("%s", argument))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from evalui import __version__
-from evalui.messages import LANGUAGES, messages
+from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.blocks import (
     Block,
     Bullets,
@@ -39,50 +39,50 @@ _SHOWN = (Heading, Headline, Card, Table, Notes)
 
 
 @dataclass(frozen=True, slots=True)
-class FrozenView:
-    """What a page shows beside its blocks.
+class FrozenContent:
+    """What a page shows; `means` are the keys of what its figures mean, under `shared.means-`."""
 
-    `means` are the keys of what its figures mean, under `shared.means-`; `frozen` and `until` are
-    the sentences of when it was made, and by whom and how long the link works.
-    """
-
-    title: str
     facts: str
+    blocks: Sequence[Block]
     means: tuple[str, ...]
     signatures: tuple[str, ...]
-    frozen: str
-    until: str
 
 
-def shared_page(blocks: Sequence[Block], view: FrozenView, language: Language) -> str:
-    """The page: verdict, tables, what they mean and what to know, and how it was measured."""
+def shared_page(
+    content: FrozenContent, title: str, *, frozen: str, until: str, language: Language
+) -> str:
+    """The page: verdict, tables, what they mean and what to know, and how it was measured.
+
+    `frozen` and `until` say when it was made, and by whom and how long the link works.
+    """
     t = messages(language)
-    notes = tuple(_notes(blocks))
-    means = tuple(Paragraph(t(f"shared.means-{key}")) for key in view.means)
+    notes = tuple(_notes(content.blocks))
+    means = tuple(Paragraph(t(f"shared.means-{key}")) for key in content.means)
     known = notes or (Paragraph(t("shared.well")),)
+    signatures = tuple(each.replace("|", " · ") for each in content.signatures)
     measured = el(
         "details",
         el("summary", t("shared.measured")),
-        render_blocks([Bullets(view.signatures, signatures=True)], filed=True),
+        render_blocks([Bullets(signatures, signatures=True)], filed=True),
     )
     line = div(
-        el("b", view.title),
-        span(view.facts, cls="meta"),
+        el("b", title),
+        span(content.facts, cls="meta"),
         span(t("shared.read_only"), cls="chip"),
         cls="runline",
     )
     footer = el(
         "footer",
-        *(span(text, cls="meta") for text in (_made(language), view.frozen, view.until)),
+        *(span(text, cls="meta") for text in (t("by-evalui", version=__version__), frozen, until)),
         el("a", t("shared.table"), href=TABLE_LINK, download=True),
         measured,
     )
     body = join(
-        _bar(language),
+        _bar(t),
         el(
             "main",
             line,
-            *_verdicts(blocks),
+            *_verdicts(content.blocks),
             div(
                 render_blocks([Card(means, t("shared.means")), Card(known, t("shared.know"))]),
                 cls="row",
@@ -91,7 +91,7 @@ def shared_page(blocks: Sequence[Block], view: FrozenView, language: Language) -
             cls="ev",
         ),
     )
-    return document(f"{view.title} – evalui", language, _style(), body, indexed=False)
+    return document(f"{title} – evalui", language, _style(), body, indexed=False)
 
 
 def _verdicts(blocks: Sequence[Block]) -> Iterator[Html]:
@@ -111,13 +111,8 @@ def _notes(blocks: Iterable[Block]) -> Iterator[Notes]:
             yield from (each for each in block.blocks if isinstance(each, Notes))
 
 
-def _made(language: Language) -> str:
-    return messages(language)("by-evalui", version=__version__)
-
-
-def _bar(language: Language) -> Html:
+def _bar(t: Messages) -> Html:
     """Brand, language and theme: no place to go."""
-    t = messages(language)
     words = (span(t(f"app.{theme}"), cls=f"to-{theme}") for theme in ("dark", "light"))
     box = el("input", type="checkbox", id="theme", aria_label=t("shared.theme"))
     return div(
@@ -128,7 +123,7 @@ def _bar(language: Language) -> Html:
             span(
                 *(
                     el("b", t(f"app.{each}"))
-                    if each == language
+                    if each == t.language
                     else el("a", t(f"app.{each}"), href=f"?lang={each}", hreflang=each, lang=each)
                     for each in reversed(LANGUAGES)
                 ),

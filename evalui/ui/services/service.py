@@ -153,10 +153,6 @@ class AppService:
         """The datasets of an upload; raises as `FileReader.parts`."""
         return self.files.parts(upload)
 
-    def size(self, upload: str) -> int:
-        """The bytes of an upload."""
-        return sum(each.stat().st_size for each in self.uploads.paths(self.owner, upload))
-
     def store_upload(self, files: Sequence[tuple[str, bytes]]) -> str:
         """Store uploaded files and return the id of the upload; raises `NotAllowed` to readers."""
         self.require("start")
@@ -193,9 +189,9 @@ class AppService:
         forget_upload(self.database, self.owner, upload)
 
     def _recorded(self, upload: str) -> str:
-        paths = self.uploads.paths(self.owner, upload)
-        name = ", ".join(path.name for path in paths[:_NAMED_FILES])
-        record_upload(self.database, self.owner, upload, name, self.size(upload))
+        about = self.uploads.about(self.owner, upload)
+        name = ", ".join(Path(file).name for file in about.files[:_NAMED_FILES])
+        record_upload(self.database, self.owner, upload, name, about.bytes)
         return upload
 
     def store_sample(self) -> str:

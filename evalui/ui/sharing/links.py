@@ -1,13 +1,11 @@
 """Links to frozen pages: made in every language at once, and the list of them on a page."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 from evalui.access import LOCAL
 from evalui.accounts.shares import (
     DEFAULT_SHARE_DAYS,
     SHARE_DAYS,
-    FrozenPages,
     Share,
     add_share,
     link_of,
@@ -15,10 +13,9 @@ from evalui.accounts.shares import (
     new_share,
 )
 from evalui.messages import LANGUAGES, Messages, messages
-from evalui.report.blocks import Block
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.html import Html, div, el, span
-from evalui.report.render.shared import FrozenView, shared_page
+from evalui.report.render.shared import FrozenContent, shared_page
 from evalui.types import Language
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import day
@@ -26,16 +23,6 @@ from evalui.ui.components.widgets import button, copy_button, link_button, selec
 from evalui.ui.services.service import AppService
 
 SHARE = "share"  # the panel in addresses, and the action that makes a link
-
-
-@dataclass(frozen=True, slots=True)
-class FrozenContent:
-    """What a page shows, in one language."""
-
-    facts: str
-    blocks: Sequence[Block]
-    means: tuple[str, ...]
-    signatures: tuple[str, ...]
 
 
 def make_link(
@@ -52,25 +39,18 @@ def make_link(
     Raises:
         AccountError: no link may work for so many days.
     """
-    new = new_share(days)
+    share = new_share(owner, address, title, days)
     pages: dict[Language, str] = {}
     tables: dict[Language, str] = {}
     for language in LANGUAGES:
         t = messages(language)
         shown = content(t)
-        view = FrozenView(
-            title,
-            shown.facts,
-            shown.means,
-            tuple(each.replace("|", " · ") for each in shown.signatures),
-            t("shared.frozen", day=day(t, new.created)),
-            _until(t, owner, new.expires),
-        )
-        pages[language] = shared_page(shown.blocks, view, language)
+        frozen = t("shared.frozen", day=day(t, share.created))
+        until = _until(t, owner, share.expires)
+        pages[language] = shared_page(shown, title, frozen=frozen, until=until, language=language)
         tables[language] = shown_tables_csv(shown.blocks)
-    frozen = FrozenPages(title, address, pages, tables)
-    add_share(service.database, new, frozen, owner, by=service.person)
-    return link_of(service.database, new.id, new.expires)
+    add_share(service.database, share, pages, tables, by=service.person)
+    return link_of(service.database, share.id, share.expires)
 
 
 def chosen_days(form: Form) -> int:

@@ -4,10 +4,8 @@ Plain forms that need no script, for who has an account and came by a browser: a
 changes nothing here, so that one that was lost makes no other.
 """
 
-from functools import partial
-
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from evalui.accounts.notes.preferences import NotePreferences, read_preferences, write_preferences
@@ -16,52 +14,36 @@ from evalui.accounts.sessions import end_sessions
 from evalui.accounts.sign_in import sign_in
 from evalui.accounts.tokens import add_token, read_tokens, revoke_token
 from evalui.errors import AccountError, NotAllowed
-from evalui.messages import Messages, messages
-from evalui.report.html import Child, Html, div, el, span
-from evalui.report.icons import LOGO
+from evalui.messages import Messages
+from evalui.report.html import Child, Html, div, el
 from evalui.ui.components.format import format_time
-from evalui.ui.components.widgets import (
-    field,
-    language_links,
-    note,
-    select,
-    table,
-    theme_button,
-    titled,
-)
+from evalui.ui.components.widgets import field, hidden, note, select, table, titled
 from evalui.ui.services.service import AppService
-from evalui.ui.web.documents import plain_document
+from evalui.ui.web.documents import plain_answer
 from evalui.ui.web.doors.sign_in import small_form
 from evalui.ui.web.downloads import Route
-from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
+from evalui.ui.web.languages import visitor_messages
 
 _TOKEN_DAYS = (30, 90, 365)
 _LABEL_LENGTH = 80  # characters
 
 
 def add_account_page(app: FastAPI, service: AppService) -> None:
-    """Add the routes."""
-    app.get("/me/")(_shown(service))
-    app.post("/me/")(_changed(service))
+    """Add the route."""
+    app.api_route("/me/", methods=["GET", "POST"])(_answer(service))
 
 
-def _shown(service: AppService) -> Route:
-    def shown(request: Request) -> Response:
-        _require_own(service, request)
-        return _page(service, request)
-
-    return shown
-
-
-def _changed(service: AppService) -> Route:
-    async def changed(request: Request) -> Response:
+def _answer(service: AppService) -> Route:
+    async def answer(request: Request) -> Response:
         _require_own(service, request)
         fields = await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
-        return await run_in_threadpool(partial(_change, service, request, fields))
+        if request.method == "GET":
+            return await run_in_threadpool(_page, service, request)
+        return await run_in_threadpool(_change, service, request, fields)
 
-    return changed
+    return answer
 
 
 def _require_own(service: AppService, request: Request) -> None:
@@ -131,15 +113,7 @@ def _change_password(service: AppService, request: Request, fields: dict[str, st
 def _page(
     service: AppService, request: Request, *, secret: str = "", error: AccountError | None = None
 ) -> Response:
-    t, person = messages(visitor_language(request, service.settings.language)), service.person
-    bar = el(
-        "header",
-        el("a", LOGO, t("app.name"), cls="brand", href="../"),
-        span(cls="space"),
-        language_links(t, lambda language: f"?{PARAMETER}={language}"),
-        theme_button(t),
-        cls="top",
-    )
+    t, person = visitor_messages(request, service.settings.language), service.person
     by_password = service.settings.auth == "password"
     main = el(
         "main",
@@ -152,10 +126,8 @@ def _page(
         _form("sign-out", t("account.out"), cls="btn") if by_password else None,
         cls="page stack account",
     )
-    page = plain_document(t, t("account.title"), div(bar, main, cls="ev"))
-    answer = HTMLResponse(page, 400 if error else 200)
-    keep_language(request, answer)
-    return answer
+    status = 400 if error else 200
+    return plain_answer(request, t, t("account.title"), main, status=status, home="../")
 
 
 def _notes(service: AppService, t: Messages) -> Html:
@@ -187,7 +159,7 @@ def _tokens(service: AppService, t: Messages, secret: str) -> Html:
             t(f"account.scope.{token.scope}"),
             format_time(t, token.used) if token.used else t("account.unused"),
             format_time(t, token.expires) if token.expires else "",
-            _form("revoke", t("account.revoke"), _hidden("id", str(token.id)), cls="link"),
+            _form("revoke", t("account.revoke"), hidden("id", str(token.id)), cls="link"),
         ]
         for token in read_tokens(service.database, service.owner)
     ]
@@ -231,12 +203,8 @@ def _password(t: Messages) -> Html:
 
 def _form(do: str, word: str, *children: Child, cls: str = "btn") -> Html:
     return el(
-        "form", _hidden("do", do), *children, el("button", word, cls=cls), method="post", action=""
+        "form", hidden("do", do), *children, el("button", word, cls=cls), method="post", action=""
     )
-
-
-def _hidden(name: str, value: str) -> Html:
-    return el("input", type="hidden", name=name, value=value)
 
 
 def _input(name: str, type_: str, value: str, **attributes: str | bool) -> Html:

@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING
 from evalui.errors import SpecError, StoreError
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import Scope
+
     from evalui.settings import Settings
 
 FILE = "access-token"
@@ -81,6 +84,21 @@ def cookie_of(token: str) -> tuple[str, str]:
     that servers beside each other, also behind tunnels to one port, do not replace each other's.
     """
     return f"evalui-{derived(token, 'name')[:16]}", derived(token, "value")
+
+
+def keep_cookie(
+    answer: "Response", scope: "Scope", name: str, value: str, seconds: int | None
+) -> None:
+    """Let a browser keep a secret that no script reads; None seconds: until it is closed."""
+    answer.set_cookie(
+        name,
+        value,
+        max_age=seconds,
+        path=scope.get("root_path") or "/",
+        secure=scope["scheme"] == "https",
+        httponly=True,
+        samesite="lax",
+    )
 
 
 def is_same(candidate: str, expected: str) -> bool:

@@ -8,13 +8,20 @@ import hashlib
 import re
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlencode
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
 
 from evalui.messages import Messages, messages
-from evalui.report.html import Child, Html, el, join
+from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.icons import LOGO
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.packages import gradio_frontend
+from evalui.ui.components.widgets import language_links, theme_button
 from evalui.ui.shell import Page, sections
+from evalui.ui.web.languages import PARAMETER, keep_language
 
 _SHEETS = (
     "css/tokens.css",
@@ -64,11 +71,31 @@ def document(page: Page, language: Language) -> Html:
     return _whole(body, messages(language)("app.title"), language, _SHEETS, _SCRIPTS)
 
 
-def plain_document(t: Messages, title: str, *children: Child) -> Html:
-    """A document of our look that is no page of the application: a sign-in form, for instance."""
-    return _whole(
-        el("body", *children), f"{title} – evalui", t.language, _PLAIN_SHEETS, _SCRIPTS[:1]
+def plain_answer(
+    request: Request, t: Messages, title: str, main: Html, *, status: int = 200, home: str = ""
+) -> HTMLResponse:
+    """A document of our look that is no page of the application: a sign-in form, for instance.
+
+    Its brand leads to `home`, if that is stated.
+    """
+    brand = el("a" if home else "span", LOGO, t("app.name"), cls="brand", href=home or None)
+    languages = language_links(
+        t, lambda each: "?" + urlencode({**request.query_params, PARAMETER: each})
     )
+    bar = el("header", brand, span(cls="space"), languages, theme_button(t), cls="top")
+    body = el("body", div(bar, main, cls="ev"))
+    page = _whole(body, f"{title} – evalui", t.language, _PLAIN_SHEETS, _SCRIPTS[:1])
+    answer = HTMLResponse(page, status)
+    keep_language(request, answer)
+    return answer
+
+
+def title_page(
+    request: Request, t: Messages, title: str, *children: Child, status: int = 200
+) -> HTMLResponse:
+    """Such an answer of one narrow column, whose title and heading are the sentence of a key."""
+    main = el("main", div(el("h1", t(title)), *children), cls="sign-in")
+    return plain_answer(request, t, t(title), main, status=status)
 
 
 def _whole(

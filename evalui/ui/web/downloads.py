@@ -15,7 +15,7 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.types import Send
 
 from evalui.errors import EvaluiError, UnknownName
-from evalui.messages import Messages, language_of, messages, sentence
+from evalui.messages import Messages, Sentence, language_of, messages, sentence
 from evalui.report.export.formats import FORMATS
 from evalui.types import Language
 from evalui.ui.services.files.views import UploadView
@@ -49,7 +49,7 @@ def _faults(service: AppService) -> Route:
         try:
             view = service.files.view(upload, layout)
         except EvaluiError as error:
-            return Response(t.translate(error.sentence), status_code=404, media_type="text/plain")
+            return _missing(t, error.sentence)
         return _download(_sheet(t, view), "text/csv", f"faults-{view.name}.csv")
 
     return faults
@@ -59,8 +59,7 @@ def _example(service: AppService) -> Route:
     def example(name: str, request: Request) -> Response:
         if name not in EXAMPLES:
             message = sentence("error.no-example", name=name, known=", ".join(EXAMPLES))
-            t = messages_of(request, service)
-            return Response(t.translate(message), status_code=404, media_type="text/plain")
+            return _missing(messages_of(request, service), message)
         return _download(EXAMPLES[name](), "application/octet-stream", name)
 
     return example
@@ -73,8 +72,7 @@ def _export(service: AppService) -> Route:
         try:
             return export_of(service, run_id, extension, t.language)
         except UnknownName as error:
-            text = t.translate(error.sentence)
-            return Response(text, status_code=404, media_type="text/plain")
+            return _missing(t, error.sentence)
 
     return export
 
@@ -137,6 +135,10 @@ def _sheet(t: Messages, view: UploadView) -> bytes:
         writer.writerow([t("faults.unlisted", n=f"{view.unlisted:,}"), *[""] * 5])
     # Excel takes a CSV for UTF-8 only if it begins with the mark.
     return sheet.getvalue().encode("utf-8-sig")
+
+
+def _missing(t: Messages, why: Sentence) -> Response:
+    return Response(t.translate(why), status_code=404, media_type="text/plain")
 
 
 def _download(content: bytes, kind: str, name: str) -> Response:

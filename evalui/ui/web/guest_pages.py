@@ -4,20 +4,21 @@ from functools import partial
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from evalui.accounts.guests import LONGEST_DAYS, admit_guest, person_of_guest, run_of_link
 from evalui.errors import AccountError
-from evalui.messages import Messages, messages
-from evalui.report.html import Child, div, el, span
-from evalui.report.icons import LOGO, icon
-from evalui.ui.components.widgets import card, field, language_links, theme_button
+from evalui.messages import Messages
+from evalui.report.html import Child, el, span
+from evalui.report.icons import icon
+from evalui.ui.components.widgets import card, field
 from evalui.ui.services.service import AppService
-from evalui.ui.web.documents import plain_document
+from evalui.ui.web.address import keep_cookie
+from evalui.ui.web.documents import title_page
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.ui.web.doors.sign_in import small_form
-from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
+from evalui.ui.web.languages import visitor_messages
 
 _KEPT_S = LONGEST_DAYS * 24 * 3600  # the cookie, which says nothing once its link is closed
 
@@ -25,26 +26,19 @@ _KEPT_S = LONGEST_DAYS * 24 * 3600  # the cookie, which says nothing once its li
 def add_guest_pages(app: FastAPI, service: AppService) -> None:
     """Add the routes; whoever has the link may open them."""
     pages = _GuestPages(service)
-    app.get("/vote/{secret}")(pages.show)
-    app.post("/vote/{secret}")(pages.enter)
+    app.api_route("/vote/{secret}", methods=["GET", "POST"])(pages.answer)
 
 
 class _GuestPages:
     def __init__(self, service: AppService) -> None:
         self._service = service
 
-    async def show(self, secret: str, request: Request) -> Response:
-        """The form for a name, or the votes of who has stated one already."""
-        return await self._answer(request, secret, None)
-
-    async def enter(self, secret: str, request: Request) -> Response:
-        """Keep the name, and lead to the first pair."""
-        sent = await small_form(request)
-        if sent is None:
+    async def answer(self, secret: str, request: Request) -> Response:
+        """The form for a name; with one that is sent or was stated before, the first pair."""
+        fields = await small_form(request)
+        if fields is None:
             return PlainTextResponse("Too large.", 413)
-        return await self._answer(request, secret, sent.get("name", ""))
-
-    async def _answer(self, request: Request, secret: str, name: str | None) -> Response:
+        name = fields.get("name", "") if request.method == "POST" else None
         database = self._service.database
         try:
             run_id = await run_in_threadpool(run_of_link, database, secret)
@@ -64,13 +58,13 @@ class _GuestPages:
             return self._ballot(request, secret, run_id, own)
         answer = self._form(request, name or "", problem)
         if not own:  # so that the style sheets of this page are sent
-            _keep(request, answer, secret, "-")
+            self._keep(request, answer, secret, "-")
         return answer
 
     def _ballot(self, request: Request, secret: str, run_id: str, own: str) -> Response:
         query = urlencode({"run": run_id, "tab": "annotate"})
         answer = RedirectResponse(f"../{self._messages(request).language}/?{query}", 303)
-        _keep(request, answer, secret, own)
+        self._keep(request, answer, secret, own)
         return answer
 
     def _form(self, request: Request, name: str, problem: str | None) -> Response:
@@ -91,37 +85,18 @@ class _GuestPages:
     def _page(
         self, request: Request, title: str, about: str, *children: Child, status: int
     ) -> Response:
-        t = self._messages(request)
-        bar = el(
-            "header",
-            span(LOGO, t("app.name"), cls="brand"),
-            span(cls="space"),
-            language_links(t, lambda language: f"?{urlencode({PARAMETER: language})}"),
-            theme_button(t),
-            cls="top",
+        first = el("p", about, cls="dim")
+        answer = title_page(
+            request, self._messages(request), title, first, *children, status=status
         )
-        main = el(
-            "main", div(el("h1", t(title)), el("p", about, cls="dim"), *children), cls="sign-in"
-        )
-        page = plain_document(t, t(title), div(bar, main, cls="ev"))
-        answer = HTMLResponse(page, status, {"X-Robots-Tag": "noindex"})
-        keep_language(request, answer)
+        answer.headers["X-Robots-Tag"] = "noindex"
         return answer
 
     def _sentence(self, request: Request, error: AccountError) -> str:
         return self._messages(request).translate(error.sentence)
 
     def _messages(self, request: Request) -> Messages:
-        return messages(visitor_language(request, self._service.settings.language))
+        return visitor_messages(request, self._service.settings.language)
 
-
-def _keep(request: Request, answer: Response, link: str, secret: str) -> None:
-    answer.set_cookie(
-        guest_cookie(link),
-        secret,
-        max_age=_KEPT_S,
-        path=request.scope.get("root_path") or "/",
-        secure=request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
+    def _keep(self, request: Request, answer: Response, link: str, secret: str) -> None:
+        keep_cookie(answer, request.scope, guest_cookie(link), secret, _KEPT_S)

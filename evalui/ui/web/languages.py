@@ -3,7 +3,7 @@
 from fastapi import Request
 from fastapi.responses import Response
 
-from evalui.messages import LANGUAGES, language_of, preferred_language
+from evalui.messages import LANGUAGES, Messages, language_of, messages, preferred_language
 from evalui.types import Language
 
 PARAMETER = "lang"
@@ -17,6 +17,11 @@ def visitor_language(request: Request, default: str) -> Language:
     if chosen not in LANGUAGES:
         chosen = preferred_language(request.headers.get("accept-language", ""))
     return language_of(chosen, default)
+
+
+def visitor_messages(request: Request, default: str) -> Messages:
+    """The sentences of that language."""
+    return messages(visitor_language(request, default))
 
 
 def keep_language(request: Request, answer: Response) -> None:

@@ -6,7 +6,6 @@ Nothing of it names people, runs or files. Requests are counted by the template 
 import secrets
 import time
 from collections.abc import Iterator
-from ipaddress import ip_address
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, Response
@@ -21,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evalui.errors import StoreError
 from evalui.logs import REQUEST_ID, log_request
+from evalui.models.endpoint.http.addresses import is_loopback
 from evalui.runs.database.connection import Database
 from evalui.runs.upkeep.disk import disk_use
 from evalui.runs.upkeep.readings import not_ready, read_store
@@ -111,8 +111,7 @@ class Monitoring:
         headers = Headers(scope=scope)
         if "x-forwarded-for" in headers or "forwarded" in headers:
             return False
-        host = (scope.get("client") or ("",))[0]
-        return _is_loopback(host)
+        return is_loopback((scope.get("client") or ("",))[0])
 
     def read_metrics(self) -> Response:
         """The figures as Prometheus reads them."""
@@ -177,10 +176,3 @@ def _template_of(scope: Scope, prefix: str) -> str:
     if f"{mounted}{declared}":
         return f"{mounted}{declared}"
     return _PATH if route_of(scope) == _PATH else "other"  # answered before the door
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:  # a name, or a socket without an address
-        return False

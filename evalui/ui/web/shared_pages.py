@@ -30,9 +30,8 @@ def _page(service: AppService) -> Route:
         share = _find(service, link)
         if isinstance(share, Response):
             return share
-        text = read_page(
-            service.database, share, visitor_language(request, service.settings.language)
-        )
+        language = visitor_language(request, service.settings.language)
+        text = read_page(service.database, share, language)
         # Signed links are letters, digits and -_. alone; no other text of the page has such quotes.
         content = text.replace(f'href="{TABLE_LINK}"', f'href="{link}.csv{_query(request)}"')
         return HTMLResponse(content.encode(errors="backslashreplace"), headers=_HEADERS)
@@ -45,9 +44,8 @@ def _table(service: AppService) -> Route:
         share = _find(service, link)
         if isinstance(share, Response):
             return share
-        text = read_table(
-            service.database, share, visitor_language(request, service.settings.language)
-        )
+        language = visitor_language(request, service.settings.language)
+        text = read_table(service.database, share, language)
         name = f"table-{datetime.fromtimestamp(share.created, UTC):%Y-%m-%d}.csv"
         headers = _HEADERS | {"Content-Disposition": f"attachment; filename={name}"}
         # Excel takes a CSV for UTF-8 only if it begins with the mark.

@@ -9,7 +9,6 @@ from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts import shares
 from evalui.accounts.audit import read_audit
 from evalui.accounts.shares import (
-    FrozenPages,
     Share,
     add_share,
     find_share,
@@ -22,14 +21,18 @@ from evalui.accounts.shares import (
 )
 from evalui.errors import AccountError
 from evalui.runs.database.connection import Database
+from evalui.types import Language
 
-PAGES = FrozenPages("Midterm", "?run=k3f", {"en": "page", "zh": "页面"}, {"en": "a,b", "zh": "甲"})
+PAGES: dict[Language, str] = {"en": "page", "zh": "页面"}
+TABLES: dict[Language, str] = {"en": "a,b", "zh": "甲"}
 
 
 def add(database: Database, days: int = 30, owner: str = "ann") -> Share:
-    new = new_share(days)
-    add_share(database, new, PAGES, owner, by=ME)
-    return next(each for each in list_shares(database, owner) if each.id == new.id)
+    new = new_share(owner, "?run=k3f", "Midterm", days)
+    add_share(database, new, PAGES, TABLES, by=ME)
+    kept = next(each for each in list_shares(database, owner) if each.id == new.id)
+    assert kept == new
+    return kept
 
 
 def link(database: Database, share: Share) -> str:
@@ -113,4 +116,4 @@ def test_lists_are_of_an_owner_or_of_an_address(database: Database):
 
 def test_only_offered_days_can_be_chosen():
     with pytest.raises(AccountError, match="7, 30, 90"):
-        new_share(31)
+        new_share("ann", "?run=k3f", "Midterm", 31)

@@ -67,10 +67,11 @@ def test_all_who_follow_a_run_share_one_reader_of_the_store(
         streams = [stream(feeds, row) for _ in range(50)]
         first = [await anext(each) for each in streams]
         assert {parsed(each)[1] for each in first} == {"progress"}
+        waiting = [asyncio.ensure_future(anext(each)) for each in streams]
         while len(reads) < 3:
             await asyncio.sleep(0)
         queue.cancel(desk.database, queued)
-        last = await asyncio.gather(*(anext(each) for each in streams))
+        last = await asyncio.gather(*waiting)
         assert {parsed(each)[2]["state"] for each in last} == {"cancelled"}
         after = len(reads)
         for each in streams:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from evalui.errors import DataError
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import bump_revision
+from evalui.runs.database.runs import read_cells
 from evalui.runs.database.voting.ballots import VotingPairs
 from evalui.runs.database.voting.votes import VOTE_VALUES, Vote, read_votes, vote_columns
 from evalui.types import Verdict
@@ -33,7 +34,7 @@ def add_imported_votes(
             names none, or is a new one under a reserved name, or more than `MAX_PEOPLE` voted;
             nothing is kept.
     """
-    names = _names(database, run_id)
+    names = {row.dataset_key: row.cell.dataset for row in read_cells(database, run_id)}
     tokens: dict[tuple[str, frozenset[str]], dict[str, str]] = defaultdict(dict)
     for name, pair in pairs.items():
         tokens[pair.sample_id, pair.models][names[pair.dataset]] = name
@@ -58,16 +59,6 @@ def add_imported_votes(
         if added > 0:
             bump_revision(connection, run_id)
     return max(added, 0)
-
-
-def _names(database: Database, run_id: str) -> dict[str, str]:
-    """What the datasets of a run are called, by key."""
-    rows = database.rows(
-        "SELECT DISTINCT d.key, c.dataset_name AS name FROM cell c"
-        " JOIN dataset d ON d.id = c.dataset WHERE c.run = ?",
-        (run_id,),
-    )
-    return {row["key"]: row["name"] for row in rows}
 
 
 def _imported_pair_key(verdict: Verdict, dataset: str, candidates: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from evalui.access import Person
 from evalui.datasets.base import Layout
@@ -48,10 +49,7 @@ class FileReader:
         self._lock = threading.Lock()  # protects the next
         self._waiting: Counter[str] = Counter()
         # An upload cannot change. Of requests for the same file, one waits for a process.
-        self._view = cache.memoize(self._read_view)
-        self._columns = cache.memoize(self._read_columns)
-        self._names = cache.memoize(self._read_names)
-        self._answers = cache.memoize(self._read_answers)
+        self._ask_once = cache.memoize(self._ask)
 
     def view(self, upload: str, layout: Layout) -> UploadView:
         """An upload as a dataset.
@@ -60,12 +58,12 @@ class FileReader:
             DataError: it is none, or reading it takes too much time or memory.
         """
         with self._turn() as person:
-            return self._view(person, upload, layout)
+            return self._ask_once(person, upload, "view", upload, layout)
 
     def columns(self, upload: str, sheet: str = "") -> ColumnTable | None:
         """The columns of an upload, None if it is no table; raises `DataError` as `view` does."""
         with self._turn() as person:
-            return self._columns(person, upload, sheet)
+            return self._ask_once(person, upload, "columns", upload, sheet)
 
     def parts(self, upload: str) -> tuple[str, ...]:
         """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""
@@ -100,7 +98,7 @@ class FileReader:
     def answers_file(self, source: AnswerSource, parts: Sequence[UploadPart]) -> AnswersFile:
         """What a file of answers holds for the open questions it fits best."""
         with self._turn() as person:
-            return self._answers(person, source, tuple(parts))
+            return self._ask_once(person, parts[0].upload, "answers_file", source, tuple(parts))
 
     def earlier_runs(self, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
@@ -123,24 +121,16 @@ class FileReader:
             return self.runner.ask(person, _first(run_form), "start", run_form, models)
 
     def start_spec(self, spec: SubmittedSpec, models: KnownModels, once: RequestKey | None) -> str:
-        """Queue the run of a located specification and return its id; as `start_submitted`."""
+        """Queue the run of a located specification and return its id; as `FileWork.start_spec`."""
         with self._turn() as person:
             upload = spec.datasets[0].upload
             return self.runner.ask(person, upload, "start_spec", spec, models, once)
 
-    def _read_view(self, person: Person, upload: str, layout: Layout) -> UploadView:
-        return self.runner.ask(person, upload, "view", upload, layout)
+    def _names(self, person: Person, upload: str) -> tuple[str, ...]:
+        return self._ask_once(person, upload, "names", upload_of(upload))
 
-    def _read_columns(self, person: Person, upload: str, sheet: str) -> ColumnTable | None:
-        return self.runner.ask(person, upload, "columns", upload, sheet)
-
-    def _read_names(self, person: Person, upload: str) -> tuple[str, ...]:
-        return self.runner.ask(person, upload, "names", upload_of(upload))
-
-    def _read_answers(
-        self, person: Person, source: AnswerSource, parts: tuple[UploadPart, ...]
-    ) -> AnswersFile:
-        return self.runner.ask(person, parts[0].upload, "answers_file", source, parts)
+    def _ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
+        return self.runner.ask(person, upload, method, *arguments)
 
     @contextmanager
     def _turn(self) -> Generator[Person]:

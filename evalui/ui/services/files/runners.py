@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import Any
 
 from evalui.access import Person
 from evalui.errors import DataError
@@ -31,26 +31,6 @@ _OVER_TIME = (-signal.SIGPROF, -signal.SIGALRM)  # exit codes
 _log = logging.getLogger(__name__)
 
 
-class FileRunner(Protocol):
-    """Calls methods of `FileWork`."""
-
-    def ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
-        """What a method returns for a person and more arguments; `upload` is the one it reads most.
-
-        Raises:
-            DataError: it took too much memory or time; and whatever the method raises.
-        """
-        ...
-
-    def warm(self) -> None:
-        """Have a process ready for a request that may soon come."""
-        ...
-
-    def close(self) -> None:
-        """End all processes."""
-        ...
-
-
 class FilesHere:
     """Does the work in this process, as it suits a command or a test."""
 
@@ -60,7 +40,7 @@ class FilesHere:
         self.work = FileWork(settings, database)
 
     def ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
-        """As `FileRunner` states."""
+        """As `FileProcesses.ask`."""
         del upload  # there is one process only
         return getattr(self.work, method)(person, *arguments)
 
@@ -83,7 +63,12 @@ class FileProcesses:
         self._slots = [_Slot(settings) for _ in range(count)]
 
     def ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
-        """As `FileRunner` states."""
+        """What a method of `FileWork` returns for a person and more arguments; `upload` is the one
+        it reads most.
+
+        Raises:
+            DataError: it took too much memory or time; and whatever the method raises.
+        """
         with self._chosen(person.name, upload) as slot:
             answer = slot.ask(FileRequest(method, (person, *arguments)))
         if answer.error:
@@ -127,6 +112,9 @@ class FileProcesses:
             min(self._slots, key=lambda slot: slot.requests),
         )
         return ranked[0]
+
+
+FileRunner = FilesHere | FileProcesses
 
 
 class _Slot:

@@ -32,7 +32,7 @@ from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
-from evalui.runs.submission import start_submitted
+from evalui.runs.submission import read_submitted
 from evalui.runs.submit import collect_answers, submit
 from evalui.runs.submitted import SubmittedSpec
 from evalui.settings import Settings
@@ -120,7 +120,29 @@ class FileWork:
 
     def start(self, person: Person, run_form: RunForm, models: KnownModels) -> str:
         """Queue the run and return its id; raises as `plan` does."""
-        spec, loaded, collected = self._work_out(person, run_form)
+        return self._submit(person, models, *self._work_out(person, run_form))
+
+    def start_spec(
+        self, person: Person, spec: SubmittedSpec, models: KnownModels, once: RequestKey | None
+    ) -> str:
+        """Queue the run of a located specification and return its id; `once` is the request for it.
+
+        Raises as `read_submitted`, `collect_answers` and `submit` do.
+        """
+        plain, loaded = read_submitted(spec, self._limits)
+        return self._submit(
+            person, models, plain, loaded, self._collect(person, plain, loaded), once
+        )
+
+    def _submit(
+        self,
+        person: Person,
+        models: KnownModels,
+        spec: RunSpec,
+        loaded: Mapping[str, LoadResult],
+        collected: Sequence[CollectedAnswers],
+        once: RequestKey | None = None,
+    ) -> str:
         return submit(
             self._database,
             spec,
@@ -129,23 +151,15 @@ class FileWork:
             person.name,
             collected=collected,
             usual=usual_limits(self._settings),
-            describe=models.describe,
-        )
-
-    def start_spec(
-        self, person: Person, spec: SubmittedSpec, models: KnownModels, once: RequestKey | None
-    ) -> str:
-        """Queue the run of a located specification and return its id; as `start_submitted`."""
-        return start_submitted(
-            self._database,
-            spec,
-            models.catalog,
-            person,
-            limits=self._limits,
-            usual=usual_limits(self._settings),
             once=once,
             describe=models.describe,
         )
+
+    def _collect(
+        self, person: Person, spec: RunSpec, loaded: Mapping[str, LoadResult]
+    ) -> tuple[CollectedAnswers, ...]:
+        datasets = {key: result.dataset for key, result in loaded.items()}
+        return collect_answers(self._database, spec, datasets, limits=self._limits, person=person)
 
     def _work_out(
         self, person: Person, run_form: RunForm
@@ -166,10 +180,7 @@ class FileWork:
         datasets = {key: result.dataset for key, result in loaded.items()}
         answers = [self._answers.spec(person, one, datasets) for one in run_form.answers]
         spec = run_form.run_spec(sources, answers)
-        collected = collect_answers(
-            self._database, spec, datasets, limits=self._limits, person=person
-        )
-        return spec, loaded, collected
+        return spec, loaded, self._collect(person, spec, loaded)
 
     def _estimate(self, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> Estimate:
         return estimate(

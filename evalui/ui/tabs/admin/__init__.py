@@ -39,7 +39,7 @@ class AdminTab:
 
     def render(self, form: Form) -> Html:
         """The view of the address; raises `NotAllowed` to all but administrators."""
-        return self._page(form, ChangeNotice())
+        return self._page(form)
 
     def act(self, action: Action) -> Html | None:
         """The view after a change; None for a field of a form that is not sent yet."""
@@ -47,7 +47,7 @@ class AdminTab:
         if action.do == "set" and action.value("name") not in _FILTERS:
             return None
         self.service.require("administer")
-        notice, problem, form = ChangeNotice(), "", action.form
+        notice, problem, form = None, "", action.form
         try:
             if change := CHANGES.get(action.do):
                 notice = change(self.service, action)
@@ -59,7 +59,11 @@ class AdminTab:
         return self._page(form, notice, problem, confirming)
 
     def _page(
-        self, form: Form, notice: ChangeNotice, problem: str = "", confirming: str = ""
+        self,
+        form: Form,
+        notice: ChangeNotice | None = None,
+        problem: str = "",
+        confirming: str = "",
     ) -> Html:
         self.service.require("administer")
         sub = field_value(form, "sub")
@@ -67,11 +71,11 @@ class AdminTab:
         t, page = self.t, AdminPage(self.service, self.t, form, confirming)
         kept = {name: value for name in ("add", "person", *_FILTERS) if (value := page.value(name))}
         links = ((t(f"admin.{name}"), f"?tab=admin&sub={name}", name == sub) for name in VIEWS)
-        changes_by_itself = not (kept or problem or notice.key or confirming)
+        changes_by_itself = not (kept or problem or notice or confirming)
         return div(
             div(el("b", t("admin.title")), segments(links, t("admin.views")), cls="runline"),
             alert("bad", problem),
-            self._done(notice) if notice.key else None,
+            self._done(notice) if notice else None,
             VIEWS[sub](page),
             cls="stack admin",
             data_address=urlencode({"tab": "admin", "sub": sub} | kept),

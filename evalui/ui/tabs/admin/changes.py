@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 from evalui.access import ROLES, Role
 from evalui.accounts import audit, invitations, people, sessions, shares, teams
@@ -28,8 +28,8 @@ _STATES: Mapping[str, QueueState] = {"open": "open", "paused": "paused", "draini
 class ChangeNotice:
     """What a change leaves to show: a sentence of `admin.done`, and once the secret of a link."""
 
-    key: str = ""
-    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    key: str
+    values: Mapping[str, str]
     secret: str = ""
 
 
@@ -101,55 +101,47 @@ def _remove(service: AppService, action: Action) -> ChangeNotice:
     return ChangeNotice("removed", {"name": name})
 
 
-def _add_team(service: AppService, action: Action) -> ChangeNotice:
+def _add_team(service: AppService, action: Action) -> None:
     teams.add_team(service.database, action.value("team_name"), by=service.person)
-    return ChangeNotice()
 
 
-def _remove_team(service: AppService, action: Action) -> ChangeNotice:
+def _remove_team(service: AppService, action: Action) -> None:
     teams.remove_team(service.database, action.value("team"), by=service.person)
-    return ChangeNotice()
 
 
-def _join(service: AppService, action: Action) -> ChangeNotice:
+def _join(service: AppService, action: Action) -> None:
     team = action.value("team")
     member = action.value(f"member:{team}")
     teams.join_team(service.database, team, member, by=service.person)
-    return ChangeNotice()
 
 
-def _leave(service: AppService, action: Action) -> ChangeNotice:
+def _leave(service: AppService, action: Action) -> None:
     team, member = action.value("team"), action.value("person")
     teams.leave_team(service.database, team, member, by=service.person)
-    return ChangeNotice()
 
 
-def _stop(service: AppService, action: Action) -> ChangeNotice:
+def _stop(service: AppService, action: Action) -> None:
     run = service.run(action.value("target"))
     queue.cancel(service.database, run.id)
     _record(service, "stop-run", f"run {run.id}", owner=run.owner)
-    return ChangeNotice()
 
 
-def _set_priority(service: AppService, action: Action) -> ChangeNotice:
+def _set_priority(service: AppService, action: Action) -> None:
     run, priority = service.run(action.value("target")), _priority(action)
     set_run_priority(service.database, run.id, priority)
     _record(service, "set-priority", f"run {run.id}", owner=run.owner, priority=priority)
-    return ChangeNotice()
 
 
-def _decide(service: AppService, action: Action) -> ChangeNotice:
+def _decide(service: AppService, action: Action) -> None:
     state = _STATES.get(action.value("state"))
     if state is None:
         raise SpecError("no-action")
     set_queue_state(service.database, state)
     _record(service, "set-queue", "queue", state=state)
-    return ChangeNotice()
 
 
-def _revoke_link(service: AppService, action: Action) -> ChangeNotice:
+def _revoke_link(service: AppService, action: Action) -> None:
     shares.revoke_share(service.database, action.value("link"), by=service.person)
-    return ChangeNotice()
 
 
 def _sign_out(service: AppService, action: Action) -> ChangeNotice:
@@ -161,7 +153,7 @@ def _sign_out(service: AppService, action: Action) -> ChangeNotice:
 
 
 DELETE = "="  # in the place of an heir; no name is like this
-CHANGES: Mapping[str, Callable[[AppService, Action], ChangeNotice]] = {
+CHANGES: Mapping[str, Callable[[AppService, Action], ChangeNotice | None]] = {
     "invite": _invite,
     "link": _link_again,
     "withdraw": _withdraw,

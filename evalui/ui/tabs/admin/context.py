@@ -71,12 +71,20 @@ def meter(share: float) -> Html:
     return div(bar(share), cls="full" if share >= _NEARLY else None)
 
 
-def of_limit(page: AdminPage, key: str, used: float, limit: float | None) -> Html:
+def heads(page: AdminPage, of: str, names: Sequence[str]) -> list[Child]:
+    """The columns of a table, and a last one of links, whose name is only read aloud."""
+    prefix = f"admin.{of}." if of else "admin."
+    return [*(page.t(prefix + each) for each in names), span(page.t("runs.actions"), cls="hidden")]
+
+
+def of_limit(
+    page: AdminPage, key: str, used: float, limit: float | None, unit: float = 1.0
+) -> Html:
     """What a person used of a limit; `key` has a sentence with and one without a limit."""
-    t = page.t
+    t, shown = page.t, f"{used / unit:.1f}"
     if limit is None:
-        return span(t(f"admin.{key}_unlimited", used=f"{used:.1f}"), cls="nw")
-    words = t(f"admin.{key}_of", used=f"{used:.1f}", limit=f"{limit:g}")
+        return span(t(f"admin.{key}_unlimited", used=shown), cls="nw")
+    words = t(f"admin.{key}_of", used=shown, limit=f"{limit / unit:g}")
     return div(div(words, cls="nw"), meter(used / limit if limit else 1.0), cls="used")
 
 

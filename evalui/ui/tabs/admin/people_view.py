@@ -21,9 +21,16 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.tabs.admin.changes import GIGABYTE
-from evalui.ui.tabs.admin.context import AdminPage, disclosures, figure_card, of_limit, verdict
+from evalui.ui.tabs.admin.context import (
+    AdminPage,
+    disclosures,
+    figure_card,
+    heads,
+    of_limit,
+    verdict,
+)
 from evalui.ui.tabs.admin.person_form import person_form
-from evalui.ui.tabs.admin.readings import PersonUse, read_week
+from evalui.ui.tabs.admin.readings import PersonUse, count_week
 from evalui.ui.tabs.admin.share_links import share_links
 
 _COLUMNS = ("name", "role", "running", "waiting", "gpu_week", "disk", "seen")
@@ -85,7 +92,7 @@ def _disk_card(page: AdminPage) -> Html:
 
 
 def _week_card(page: AdminPage) -> Html:
-    t, week = page.t, read_week(page.service.database)
+    t, (runs, people) = page.t, count_week(page.service.database)
     used = sum(each.week.device_s for each in page.people) / 3600
     limits = [
         each.limits.gpu_hours_week
@@ -93,7 +100,7 @@ def _week_card(page: AdminPage) -> Html:
         if each.account.role != "reader" and not each.is_new
     ]
     total = sum(limit for limit in limits if limit is not None)
-    about = t("admin.week_about", runs=week.runs, people=week.people)
+    about = t("admin.week_about", runs=runs, people=people)
     if None in limits or not total:
         return figure_card(t("admin.week"), t("admin.hours", used=f"{used:.1f}"), about, None)
     words = t("admin.hours_of_all", used=f"{used:.1f}", limit=f"{total:g}")
@@ -101,22 +108,15 @@ def _week_card(page: AdminPage) -> Html:
 
 
 def _people_table(page: AdminPage) -> Html:
-    t = page.t
-    heads: list[Child] = [t(f"admin.column.{name}") for name in _COLUMNS]
-    heads.append(span(t("runs.actions"), cls="hidden"))
     people = sorted(page.people, key=lambda each: each.is_new)  # who was never here comes last
-    return table(heads, [_person(page, each) for each in people], cls="people", repeats=True)
+    rows = [_person(page, each) for each in people]
+    return table(heads(page, "column", _COLUMNS), rows, cls="people", repeats=True)
 
 
 def _person(page: AdminPage, use: PersonUse) -> list[Child]:
     t, account, limits = page.t, use.account, use.limits
-    roles: dict[str, str] = {role: t(f"admin.role.{role}") for role in ROLES}
-    role = select(
-        f"role:{account.name}",
-        roles,
-        account.role,
-        aria_label=t("admin.role_of", name=account.name),
-    )
+    named = t("admin.role_of", name=account.name)
+    role = select(f"role:{account.name}", _role_words(page), account.role, aria_label=named)
     is_active = account.role != "reader" or use.running or use.waiting or use.stored
     figures: list[Child] = ["–"] * 4
     if is_active and not use.is_new:
@@ -129,12 +129,7 @@ def _person(page: AdminPage, use: PersonUse) -> list[Child]:
             ),
             use.waiting,
             of_limit(page, "hours", use.week.device_s / 3600, limits.gpu_hours_week),
-            of_limit(
-                page,
-                "bytes",
-                use.stored / GIGABYTE,
-                None if limits.stored_bytes is None else limits.stored_bytes / GIGABYTE,
-            ),
+            of_limit(page, "bytes", use.stored, limits.stored_bytes, GIGABYTE),
         ]
     return [
         div(_name(page, use), cls="who"),
@@ -182,13 +177,12 @@ def _links(page: AdminPage, use: PersonUse) -> list[Child]:
 
 def _invite_card(page: AdminPage) -> Html:
     t = page.t
-    roles: dict[str, str] = {role: t(f"admin.role.{role}") for role in ROLES}
     about = "invite_about" if page.service.settings.auth == "password" else "invite_proxy"
     return titled(
         t("admin.invite"),
         div(
             field(t("admin.column.name"), text_input("invite_name", "", spellcheck="false")),
-            field(t("admin.column.role"), select("role", roles, "annotator")),
+            field(t("admin.column.role"), select("role", _role_words(page), "annotator")),
             cls="fields",
         ),
         el("p", t(f"admin.{about}"), cls="meta gap-s"),
@@ -200,9 +194,13 @@ def _invite_card(page: AdminPage) -> Html:
     )
 
 
+def _role_words(page: AdminPage) -> dict[str, str]:
+    return {role: page.t(f"admin.role.{role}") for role in ROLES}
+
+
 def _roles(page: AdminPage) -> Html:
-    t = page.t
-    rows = [[el("b", t(f"admin.role.{role}")), t(f"admin.role_about.{role}")] for role in ROLES]
+    t, words = page.t, _role_words(page)
+    rows = [[el("b", word), t(f"admin.role_about.{role}")] for role, word in words.items()]
     return table([t("admin.column.role"), t("admin.may")], rows)
 
 
@@ -246,19 +244,13 @@ def _teams(page: AdminPage) -> tuple[str, str, str, Sequence[Child]]:
                 ),
             ]
         )
-    heads = [
-        t("admin.team"),
-        t("admin.members"),
-        t("admin.join"),
-        span(t("runs.actions"), cls="hidden"),
-    ]
+    named = t("admin.team_name")
     new = div(
-        text_input(
-            "team_name", "", aria_label=t("admin.team_name"), placeholder=t("admin.team_name")
-        ),
+        text_input("team_name", "", aria_label=named, placeholder=named),
         button(t("admin.add_team"), "add_team"),
         cls="field pair gap-s",
     )
     names = t("list.comma").join(team.name for team in teams) or t("admin.no_teams")
-    inside = [table(heads, rows, cls="teams") if rows else None, new]
+    columns = heads(page, "", ("team", "members", "join"))
+    inside = [table(columns, rows, cls="teams") if rows else None, new]
     return "teams", t("admin.teams", n=len(teams)), names, inside

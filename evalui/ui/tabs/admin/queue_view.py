@@ -16,7 +16,7 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.services.run_labels import run_label
-from evalui.ui.tabs.admin.context import AdminPage, verdict
+from evalui.ui.tabs.admin.context import AdminPage, heads, verdict
 from evalui.ui.tabs.admin.person_form import priorities
 from evalui.ui.tabs.admin.readings import LiveRun
 
@@ -32,15 +32,16 @@ def queue_view(page: AdminPage) -> Html:
     places = queue_places(page.service.database, page.usual)
     live = sorted(page.live, key=lambda each: queue_order(places.get(each.row.id)))
     rows = [_run(page, each, places.get(each.row.id)) for each in live]
-    heads: list[Child] = [t(f"admin.queue_column.{name}") for name in _COLUMNS]
-    heads.append(span(t("runs.actions"), cls="hidden"))
+    columns = heads(page, "queue_column", _COLUMNS)
     listed = (
-        table(heads, rows, cls="people", repeats=True) if rows else empty(t("admin.queue_empty"))
+        table(columns, rows, cls="people", repeats=True) if rows else empty(t("admin.queue_empty"))
     )
     return join(
         verdict(page.busy_sentence, *acts),
         None if state == "open" else note("warn", t(f"admin.queue_{state}")),
-        titled(t("runs.queue"), listed, aside=t("admin.queue_about")),
+        titled(
+            t("runs.queue"), listed or empty(t("admin.queue_empty")), aside=t("admin.queue_about")
+        ),
     )
 
 
@@ -48,6 +49,8 @@ def _run(page: AdminPage, live: LiveRun, place: QueuePlace | None) -> list[Child
     t, row = page.t, live.row
     # One that was set elsewhere stands as its number.
     chosen = {str(live.priority): str(live.priority)} | priorities(page)
+    named = t("admin.priority_of", name=row.name)
+    priority = select(f"priority:{row.id}", chosen, str(live.priority), aria_label=named)
     start: Child = "–"
     if place and isinstance(place.held, Sentence):
         start = span(t(f"admin.{place.held.key}"), cls="meta")
@@ -63,16 +66,6 @@ def _run(page: AdminPage, live: LiveRun, place: QueuePlace | None) -> list[Child
         t("runs.stopping") if row.cancelling else run_state(t, row.state),
         t("runs.of", done=f"{row.done:,}", total=f"{row.total:,}"),
         start,
-        div(
-            select(
-                f"priority:{row.id}",
-                chosen,
-                str(live.priority),
-                aria_label=t("admin.priority_of", name=row.name),
-            ),
-            cls="field",
-        )
-        if row.state == "queued"
-        else "–",
+        div(priority, cls="field") if row.state == "queued" else "–",
         div(link_button(t("runs.stop"), "stop", data_target=row.id), cls="links"),
     ]

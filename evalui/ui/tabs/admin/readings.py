@@ -52,14 +52,6 @@ class PersonUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Week:
-    """What was done since Monday 00:00 UTC: runs that were queued, and how many queued them."""
-
-    runs: int
-    people: int
-
-
-@dataclass(frozen=True, slots=True)
 class LiveRun:
     """A run that waits or is at work; a higher priority is taken earlier, 0 is usual."""
 
@@ -77,16 +69,6 @@ class Failure:
     model: str
     error: str
     at: float
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run with the bytes of its answers."""
-
-    id: str
-    name: str
-    owner: str
-    bytes: int
 
 
 def read_people(database: Database, usual: UserLimits) -> list[PersonUse]:
@@ -116,14 +98,14 @@ def read_people(database: Database, usual: UserLimits) -> list[PersonUse]:
     return people
 
 
-def read_week(database: Database) -> Week:
-    """How many runs were queued this week."""
+def count_week(database: Database) -> tuple[int, int]:
+    """How many runs were queued since Monday 00:00 UTC, and by how many people."""
     monday = datetime.fromisoformat(monday_of(time.time())).replace(tzinfo=UTC).timestamp()
     row = database.row(
         "SELECT count(*) AS runs, count(DISTINCT owner) AS people FROM run WHERE created >= ?",
         (monday,),
     )
-    return Week(row["runs"], row["people"]) if row else Week(0, 0)
+    return (row["runs"], row["people"]) if row else (0, 0)
 
 
 def read_live_runs(database: Database) -> list[LiveRun]:
@@ -148,15 +130,7 @@ def read_failures(database: Database) -> list[Failure]:
         (_MOST,),
     )
     return [
-        Failure(
-            row["id"],
-            row["name"],
-            row["owner"],
-            row["model"],
-            decode_sentence(row["error"]),
-            row["at"] or 0.0,
-        )
-        for row in rows
+        Failure(*row[:4], error=decode_sentence(row["error"]), at=row["at"] or 0.0) for row in rows
     ]
 
 
@@ -166,14 +140,14 @@ def read_upload_bytes(database: Database) -> Mapping[str, int]:
     return {row["owner"]: row["n"] for row in rows}
 
 
-def read_largest_runs(database: Database) -> list[StoredRun]:
-    """The runs with the most bytes of answers."""
+def read_largest_runs(database: Database) -> list[tuple[str, str, str, int]]:
+    """Id, name, owner and bytes of the runs with the most bytes of answers."""
     rows = database.rows(
         "SELECT r.id, r.name, r.owner, sum(c.bytes) AS n FROM run r JOIN cell c ON c.run = r.id"
         " GROUP BY r.id HAVING n > 0 ORDER BY n DESC LIMIT ?",
         (_MOST,),
     )
-    return [StoredRun(*row) for row in rows]
+    return [(row["id"], row["name"], row["owner"], row["n"]) for row in rows]
 
 
 def read_signed_in(database: Database) -> list[str]:

@@ -1,5 +1,6 @@
 """The server itself: devices and workers, failures, settings, sessions, and who changed what."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -10,7 +11,7 @@ from evalui.report.html import Child, Html, el, join, span
 from evalui.ui.components.format import format_time
 from evalui.ui.components.widgets import button, empty, field, select, table, titled
 from evalui.ui.tabs.admin.context import AdminPage, disclosures, verdict
-from evalui.ui.tabs.admin.readings import count_sessions, read_failures
+from evalui.ui.tabs.admin.readings import Failure, count_sessions, read_failures
 from evalui.ui.tabs.models.server_card import server_card
 
 _SECRET = ("password", "secret", "key", "webhook")  # in names of settings, whose values may be one
@@ -19,7 +20,7 @@ _SECRET = ("password", "secret", "key", "webhook")  # in names of settings, whos
 def server_view(page: AdminPage) -> Html:
     """Everything about the program, and the log of changes."""
     t, service = page.t, page.service
-    failures = read_failures(service.database)
+    failures, log = read_failures(service.database), read_audit(service.database)
     hardware, workers = service.models.hardware(), service.models.workers(service.person)
     browsers, people = count_sessions(service.database)
     settings = _settings(page)
@@ -30,8 +31,12 @@ def server_view(page: AdminPage) -> Html:
             button(t("admin.sign_out"), "sign_out", data_once=True),
         ),
         server_card(t, hardware, workers, service.models.cluster),
-        titled(t("admin.failures"), _failures(page), aside=t.count("admin.failed", len(failures))),
-        titled(t("admin.audit"), _audit(page), aside=_filter(page)),
+        titled(
+            t("admin.failures"),
+            _failures(page, failures),
+            aside=t.count("admin.failed", len(failures)),
+        ),
+        titled(t("admin.audit"), _audit(page, log), aside=_filter(page, log)),
         disclosures(
             (
                 "sessions",
@@ -49,7 +54,7 @@ def server_view(page: AdminPage) -> Html:
     )
 
 
-def _failures(page: AdminPage) -> Html:
+def _failures(page: AdminPage, failures: Sequence[Failure]) -> Html:
     t = page.t
     rows = [
         [
@@ -59,23 +64,21 @@ def _failures(page: AdminPage) -> Html:
             each.model or "–",
             t.translate(each.error),
         ]
-        for each in read_failures(page.service.database)
+        for each in failures
     ]
     heads = [t(f"admin.failure.{name}") for name in ("when", "run", "owner", "model", "why")]
     return table(heads, rows) if rows else empty(t("admin.no_failures"))
 
 
-def _filter(page: AdminPage) -> Html:
+def _filter(page: AdminPage, log: Sequence[AuditEntry]) -> Html:
     t = page.t
-    names = {"": t("admin.everybody")}
-    names |= {each.person: each.person for each in read_audit(page.service.database)}
+    names = {"": t("admin.everybody")} | {each.person: each.person for each in log}
     return field(t("admin.audit_who"), select("who", names, page.value("who")))
 
 
-def _audit(page: AdminPage) -> Html:
+def _audit(page: AdminPage, log: Sequence[AuditEntry]) -> Html:
     t, who = page.t, page.value("who")
-    entries = [each for each in read_audit(page.service.database) if not who or each.person == who]
-    rows = [_entry(page, each) for each in entries]
+    rows = [_entry(page, each) for each in log if who in ("", each.person)]
     heads = [t(f"admin.audit_column.{name}") for name in ("when", "who", "deed", "thing", "detail")]
     return table(heads, rows, cls="audit") if rows else empty(t("admin.audit_none"))
 

@@ -4,10 +4,10 @@ import time
 from collections.abc import Sequence
 
 from evalui.accounts.shares import Share, list_shares
-from evalui.report.html import Child, div, span
+from evalui.report.html import Child, div
 from evalui.ui.components.format import format_time
 from evalui.ui.components.widgets import link_button, table
-from evalui.ui.tabs.admin.context import AdminPage
+from evalui.ui.tabs.admin.context import AdminPage, heads
 
 _SOON_S = 7 * 24 * 3600.0
 
@@ -19,9 +19,8 @@ def share_links(page: AdminPage) -> tuple[str, str, str, Sequence[Child]]:
     soon = sum(share.expires - time.time() < _SOON_S for share in working)
     unseen = sum(not share.opened for share in working)
     finding = t("admin.links_finding", soon=soon, unseen=unseen) if working else t("admin.no_links")
-    heads: list[Child] = [t(f"admin.link_column.{n}") for n in ("title", "owner", "ends", "opened")]
-    heads.append(span(t("runs.actions"), cls="hidden"))
-    listed = table(heads, [_link(page, share) for share in shares]) if shares else None
+    columns = heads(page, "link_column", ("title", "owner", "ends", "opened"))
+    listed = table(columns, [_link(page, share) for share in shares]) if shares else None
     return "links", t("admin.links", n=len(working)), finding, [listed or t("admin.no_links")]
 
 

@@ -9,7 +9,7 @@ from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.upkeep.disk import disk_use
 from evalui.ui.components.format import amount
 from evalui.ui.components.widgets import alert, empty, table, titled
-from evalui.ui.tabs.admin.context import AdminPage, figure_card, meter, verdict
+from evalui.ui.tabs.admin.context import AdminPage, figure_card, heads, meter, verdict
 from evalui.ui.tabs.admin.readings import read_largest_runs, read_upload_bytes
 
 
@@ -21,7 +21,7 @@ def models_view(page: AdminPage) -> Html:
     except EvaluiError as error:  # the file was changed by hand
         return join(alert("bad", t.translate(error.sentence)))
     some = sum(not entry.everyone for entry in added.values())
-    heads = [t(f"admin.model_column.{name}") for name in ("model", "at", "owner", "who")]
+    columns = heads(page, "model_column", ("model", "at", "owner", "who"))
     rows = [_model(page, entry) for entry in added.values()]
     hosts = page.service.settings.endpoint_hosts
     return join(
@@ -31,9 +31,7 @@ def models_view(page: AdminPage) -> Html:
         ),
         titled(
             t("admin.added"),
-            table([*heads, span(t("runs.actions"), cls="hidden")], rows)
-            if rows
-            else empty(t("admin.added_none")),
+            table(columns, rows) if rows else empty(t("admin.added_none")),
             aside=t("admin.hosts", names=t("list.comma").join(hosts))
             if hosts
             else t("admin.hosts_all"),
@@ -82,8 +80,8 @@ def storage_view(page: AdminPage) -> Html:
     kept = t.count("admin.kept_days", days) if days else t("admin.kept_forever")
     about = t("admin.retention_about" if days else "admin.retention_off")
     runs = [
-        [el("a", run.name, href=f"?run={run.id}&tab=runs"), run.owner, amount(run.bytes)]
-        for run in read_largest_runs(database)
+        [el("a", name, href=f"?run={run_id}&tab=runs"), owner, amount(n)]
+        for run_id, name, owner, n in read_largest_runs(database)
     ]
     nothing = empty(t("admin.stored_none"))
     return join(

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from evalui.accounts.guests import GUEST
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
+from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting.ballots import Ballot
 from evalui.runs.database.voting.votes import VotingProgress
 from evalui.types import Sample
@@ -238,30 +239,28 @@ def _turn(t: Messages, turn: str) -> Html:
 
 def _votes(t: Messages, now: Ballot, following: str) -> Html:
     buttons = [
-        button(
-            join(el("kbd", key), t(f"annotate.vote_{choice}")),
-            "vote",
-            cls="lg",
-            data_choice=choice,
-            data_key=key,
-            data_pair=now.pair_key,
-            data_next=following,
-        )
+        _vote_button(t(f"annotate.vote_{choice}"), key, choice, now, following, cls="lg")
         for key, choice in CHOICES.items()
     ]
     return div(*buttons, cls="choices")
 
 
-def _action_buttons(t: Messages, now: Ballot, following: str, progress: VotingProgress) -> Html:
-    skip = button(
-        join(el("kbd", "S"), t("annotate.skip")),
+def _vote_button(
+    word: str, key: str, choice: str, now: Ballot, following: str, *, cls: str
+) -> Html:
+    return button(
+        join(el("kbd", key.upper()), word),
         "vote",
-        cls="quiet",
-        data_choice="skip",
-        data_key="s",
+        cls=cls,
+        data_choice=choice,
+        data_key=key,
         data_pair=now.pair_key,
         data_next=following,
     )
+
+
+def _action_buttons(t: Messages, now: Ballot, following: str, progress: VotingProgress) -> Html:
+    skip = _vote_button(t("annotate.skip"), "s", "skip", now, following, cls="quiet")
     text = el(
         "textarea", name="comment", rows=3, aria_label=t("annotate.note"), data_pair=now.pair_key
     )
@@ -290,6 +289,11 @@ def undo_button(t: Messages, progress: VotingProgress) -> Html:
 def finish_button(t: Messages, *, cls: str, do: str, pair: str = "") -> Html:
     """Ends the voting of this annotator; `do` "ask" warns first, "finish" does it."""
     return button(t("annotate.finish"), do, cls=cls, data_pair=pair)
+
+
+def save_link(run: RunRow, kind: str, word: str) -> Html:
+    """The votes of a run as a file."""
+    return el("a", word, href=f"../votes/{run.id}.{kind}", cls="btn", download=True)
 
 
 def _confirm_finish(t: Messages, pair: str) -> Html:

@@ -26,7 +26,7 @@ from evalui.scoring.arena.battles import BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts, panel_verdicts
 from evalui.types import Verdict
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.annotate.ballot import Voter, voting_as
+from evalui.ui.tabs.annotate.ballot import Voter, save_link, voting_as
 
 
 def guest_result(service: AppService, t: Messages, run: RunRow, voter: Voter) -> Html:
@@ -51,7 +51,7 @@ def result_page(
     report, baselines = service.report(run.id, t.language), service.baselines()
     people = people_blocks(report.people, t.language, rule_based=baselines)
     own = _own_votes(t, report.people, voter.name, baselines)
-    save = el("a", t("annotate.save"), href=f"../votes/{run.id}.jsonl", cls="btn", download=True)
+    save = save_link(run, "jsonl", t("annotate.save"))
     line = div(
         el("b", run.name),
         span(t("annotate.read_only"), " · ", voting_as(t, voter), cls="meta"),

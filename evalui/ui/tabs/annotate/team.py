@@ -35,7 +35,7 @@ from evalui.ui.components.widgets import (
 from evalui.ui.services.service import AppService
 from evalui.ui.services.team_votes import VOTE_FILES, assign_people
 from evalui.ui.tabs.annotate.adjudication import decide, decided_card, decision_page
-from evalui.ui.tabs.annotate.ballot import Voter, page_frame
+from evalui.ui.tabs.annotate.ballot import Voter, page_frame, save_link
 
 LEAD = ("assign", "link", "revoke", "decide")  # what only who may change a run does
 SUBS = ("team", "decide")
@@ -90,31 +90,25 @@ def team_page(
     assigned = service.voter_pairs.assignment(run.id)
     rows = voter_progress(votes, plan.people if plan else (), assigned)
     waiting = sum(one.decision is None for one in contested)
+    decide_link = el("a", t("annotate.decide"), href=_address(run, "decide"), cls="btn pri")
+    heads = [t(f"annotate.{name}") for name in ("person", "voted", "median", "last")]
+    progress = table(heads, [_progress_row(t, one) for one in rows])
     return page_frame(
         run.id,
         voter,
         page_head(
             _finding(t, rows, plan, len(service.voting_pairs.of_run(run.id))),
             join(run.name, f" · {t.count('annotate.differ', waiting)}" if waiting else None),
-            _way_on(t, run, waiting),
+            decide_link if waiting else None,
         ),
         problem,
-        titled(t("annotate.progress_of"), _progress_table(t, rows)) if rows else None,
+        titled(t("annotate.progress_of"), progress) if rows else None,
         _people_card(service, t, plan, is_first=not waiting),
         _links_card(service, t, run),
         decided_card(service, t, run, contested, voter),
         div(
             el("a", t("annotate.vote_too"), href=_address(run), cls="btn quiet"),
-            *(
-                el(
-                    "a",
-                    t(f"annotate.save_{kind}"),
-                    href=f"../votes/{run.id}.{kind}",
-                    cls="btn",
-                    download=True,
-                )
-                for kind in VOTE_FILES
-            ),
+            *(save_link(run, kind, t(f"annotate.save_{kind}")) for kind in VOTE_FILES),
             cls="acts",
         ),
         blind=False,
@@ -126,12 +120,6 @@ def _address(run: RunRow, sub: str = "") -> str:
     return "?" + urlencode({"run": run.id, "tab": "annotate"} | ({"sub": sub} if sub else {}))
 
 
-def _way_on(t: Messages, run: RunRow, waiting: int) -> Html | None:
-    if not waiting:
-        return None
-    return el("a", t("annotate.decide"), href=_address(run, "decide"), cls="btn pri")
-
-
 def _finding(
     t: Messages, rows: Sequence[VoterProgress], plan: VotingPlan | None, pairs: int
 ) -> str:
@@ -140,11 +128,6 @@ def _finding(
     done = sum(one.done for one in rows if one.assigned)
     total = sum(one.assigned or 0 for one in rows)
     return t("annotate.team_done", done=f"{done:,}", total=f"{total:,}")
-
-
-def _progress_table(t: Messages, rows: Sequence[VoterProgress]) -> Html:
-    heads = [t(f"annotate.{name}") for name in ("person", "voted", "median", "last")]
-    return table(heads, [_progress_row(t, one) for one in rows])
 
 
 def _progress_row(t: Messages, one: VoterProgress) -> list[Html | str]:

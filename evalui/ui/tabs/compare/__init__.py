@@ -13,6 +13,7 @@ from evalui.report.analyses.comparison.figures import Comparison, Contender, com
 from evalui.report.blocks import Bullets
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.page import render_blocks
+from evalui.report.render.shared import FrozenContent
 from evalui.runs.kept_summaries import find_summary
 from evalui.runs.spec import OPEN
 from evalui.scoring.cell_summary import pair_summary
@@ -21,7 +22,7 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, copy_button, note, page_head, select
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
-from evalui.ui.sharing.links import SHARE, FrozenContent, chosen_days, make_link, share_panel
+from evalui.ui.sharing.links import SHARE, chosen_days, make_link, share_panel
 from evalui.ui.tabs.compare.query import CompareQuery, read_query
 from evalui.ui.tabs.compare.question import PairView, contender_name
 from evalui.ui.tabs.compare.questions import question_list_card

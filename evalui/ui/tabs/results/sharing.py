@@ -5,12 +5,13 @@ from evalui.errors import AccountError
 from evalui.messages import Messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.html import Html, div, el
+from evalui.report.render.shared import FrozenContent
 from evalui.runs.database.queue import bump_revision
 from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.format import day
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
-from evalui.ui.sharing.links import FrozenContent, chosen_days, make_link, share_panel
+from evalui.ui.sharing.links import chosen_days, make_link, share_panel
 from evalui.ui.sharing.rights import change_right, team_switches
 from evalui.ui.tabs.results.run_view import RunView
 

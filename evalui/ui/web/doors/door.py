@@ -14,7 +14,7 @@ from evalui.messages import messages
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
-from evalui.ui.web.doors.guests import Guests
+from evalui.ui.web.doors.guests import find_guest
 from evalui.ui.web.middleware import route_of
 
 # These state nothing about runs, models or people.
@@ -23,18 +23,16 @@ _FILES = "/static/"  # the same for everybody
 PUBLIC_PREFIXES = ("/s/", "/vote/")  # what answers these checks for itself who may see it
 
 
-class Door:
-    """Lets in who has a token or is known otherwise; everything inside is done for that person.
+class Gate:
+    """Around the whole application: everything inside is done for whom `admit` finds.
 
     It has a connection to the store of its own: who somebody is need not wait until a page has been
     read, and on a server that only shows people can sign in nevertheless.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, database: Database | None) -> None:
         self.app = app
-        self.settings = settings
-        self.database = Database(settings.database)
-        self.guests = Guests(self.database)
+        self.database = database
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on for somebody, or answer 303, 401 or 503."""
@@ -42,16 +40,38 @@ class Door:
             try:
                 await self.app(scope, receive, send)
             finally:
-                self.database.close()
+                if self.database:
+                    self.database.close()
         elif scope["type"] == "websocket":  # there is none, and none comes in unseen
             await send({"type": "websocket.close", "code": 1008})
         else:
-            answer = await self._answer(scope)
-            if isinstance(answer, Response):
-                await answer(scope, receive, send)
-                return
-            with acting_as(answer):
-                await self.app(scope, receive, send)
+            try:
+                answer = await self.admit(scope)
+            except StoreError:
+                # Its sentence names a folder, and nobody knows who reads it.
+                answer = problem("store.title", 503)
+            if isinstance(answer, Person):
+                with acting_as(answer):
+                    await self.app(scope, receive, send)
+            else:
+                await (answer or self.app)(scope, receive, send)
+
+    async def admit(self, scope: Scope) -> Person | Response | None:
+        """From whom a request is, or why it is refused; None: from whoever the server is of.
+
+        Raises:
+            StoreError: that cannot be read.
+        """
+        raise NotImplementedError
+
+
+class Door(Gate):
+    """Lets in who has a token or is known otherwise."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.settings = settings
+        self.accounts = Database(settings.database)
+        super().__init__(app, self.accounts)
 
     def known(self, scope: Scope, headers: Headers) -> Person | None:
         """Whom a request without a token is from, None if that is unknown."""
@@ -63,26 +83,27 @@ class Door:
         fields = {"WWW-Authenticate": "Bearer", "Cache-Control": "no-store"}
         return problem("error.not-signed-in", 401, fields)
 
-    async def _answer(self, scope: Scope) -> Person | Response:
+    async def admit(self, scope: Scope) -> Person | Response:
+        """Who sends a request, or the refusal."""
         route = route_of(scope)
         if route in PUBLIC_PATHS or route.startswith(_FILES):
             return ANONYMOUS
-        try:
-            person = await run_in_threadpool(self._find, scope)
-        except StoreError:
-            # Its sentence names a folder, and nobody knows who reads it.
-            return problem("store.title", 503)
+        person = await run_in_threadpool(self._find, scope)
         if person is None and route.startswith(PUBLIC_PREFIXES):
             return ANONYMOUS
         return person or self.refusal(scope)
 
     def _find(self, scope: Scope) -> Person | None:
         headers = Headers(scope=scope)
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        person = None
-        if kind.casefold() == "bearer":
-            person = person_of_token(self.database, token.strip())
-        return person or self.known(scope, headers) or self.guests.person(scope)
+        token = bearer_of(headers)
+        person = person_of_token(self.accounts, token) if token else None
+        return person or self.known(scope, headers) or find_guest(self.accounts, scope)
+
+
+def bearer_of(headers: Headers) -> str:
+    """The token that a script sends, "" if it sends none."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.casefold() == "bearer" else ""
 
 
 def problem(key: str, status: int, headers: dict[str, str] | None = None) -> Response:

@@ -8,7 +8,6 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.web.address import access_token
-from evalui.ui.web.doors.guests import Guests
 from evalui.ui.web.doors.password import PasswordDoor
 from evalui.ui.web.doors.proxy import PEER, ProxyDoor
 from evalui.ui.web.doors.token import TokenMiddleware
@@ -51,5 +50,4 @@ def _behind_door(app: ASGIApp, settings: Settings) -> ASGIApp:
         return ProxyDoor(app, settings)
     if not settings.token:
         return app
-    guests = Guests(Database(settings.database))
-    return TokenMiddleware(app, access_token(settings.data_dir), guests)
+    return TokenMiddleware(app, access_token(settings.data_dir), Database(settings.database))

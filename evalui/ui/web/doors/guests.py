@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from urllib.parse import parse_qsl, urlsplit
 
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.types import Scope
@@ -32,34 +31,25 @@ def guest_cookie(link: str) -> str:
     return _COOKIE + digest_of(link)[:12]
 
 
-class Guests:
-    """Finds the guest of a request."""
+def find_guest(database: Database, scope: Scope) -> Person | None:
+    """Whose request this is, None if no guest sends it or guests may not open the address.
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
-
-    async def find(self, scope: Scope) -> Person | None:
-        """Whose request this is, None if no guest sends it or guests may not open the address."""
-        cookies = cookie_parser(Headers(scope=scope).get("cookie", ""))
-        if not any(name.startswith(_COOKIE) for name in cookies):
-            return None
-        return await run_in_threadpool(self.person, scope)
-
-    def person(self, scope: Scope) -> Person | None:
-        """The same, for threads; raises `StoreError` if the store cannot be read."""
-        headers = Headers(scope=scope)
-        cookies = cookie_parser(headers.get("cookie", ""))
-        secrets = [value for name, value in cookies.items() if name.startswith(_COOKIE)]
-        route, page = route_of(scope), _OPEN.fullmatch(route_of(scope))
-        if secrets and route.startswith(_FILES):
-            return ANONYMOUS  # files of the program, the same for everybody
-        if not secrets or page is None:
-            return None
-        known = (person_of_guest(self.database, secret) for secret in secrets[:_MOST_COOKIES])
-        guests = [one for one in known if one is not None]
-        if page["rest"] and scope["method"] != "POST":  # Gradio's files and what its page is
-            return next(iter(guests), None)
-        return _of_ballot(guests, _ballot(scope, headers))
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    headers = Headers(scope=scope)
+    cookies = cookie_parser(headers.get("cookie", ""))
+    secrets = [value for name, value in cookies.items() if name.startswith(_COOKIE)]
+    route, page = route_of(scope), _OPEN.fullmatch(route_of(scope))
+    if secrets and route.startswith(_FILES):
+        return ANONYMOUS  # files of the program, the same for everybody
+    if not secrets or page is None:
+        return None
+    known = (person_of_guest(database, secret) for secret in secrets[:_MOST_COOKIES])
+    guests = [one for one in known if one is not None]
+    if page["rest"] and scope["method"] != "POST":  # Gradio's files and what its page is
+        return next(iter(guests), None)
+    return _of_ballot(guests, _ballot(scope, headers))
 
 
 def _ballot(scope: Scope, headers: Headers) -> dict[str, str]:

@@ -30,8 +30,8 @@ class PasswordDoor(Door):
         super().__init__(app, settings)
         token = access_token(settings.data_dir)  # opens nothing here, and differs between folders
         self.cookie, _ = cookie_of(token)
-        self.pages = sign_in_pages(self.database, settings, self.cookie, token)
-        if not read_accounts(self.database):
+        self.pages = sign_in_pages(self.accounts, settings, self.cookie, token)
+        if not read_accounts(self.accounts):
             _log.warning("Nobody can sign in yet: evalui users add NAME --role admin")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,7 +48,7 @@ class PasswordDoor(Door):
         """Whose session the cookie names."""
         del scope
         secret = cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
-        return person_of_session(self.database, secret) if secret else None
+        return person_of_session(self.accounts, secret) if secret else None
 
     def refusal(self, scope: Scope) -> Response:
         """The sign-in page, which leads back, instead of a page; 401 instead of all else."""

@@ -59,11 +59,11 @@ class ProxyDoor(Door):
         return any(address in network for network in self.settings.proxy_addresses)
 
     def _person(self, name: str) -> Person | None:
-        person = find_person(self.database, name)
+        person = find_person(self.accounts, name)
         if person is None:
             with suppress(AccountError):  # it is there: disabled, or added a moment ago
-                add_person(self.database, name, self.settings.proxy_role, by=Person(name))
-            person = find_person(self.database, name)
+                add_person(self.accounts, name, self.settings.proxy_role, by=Person(name))
+            person = find_person(self.accounts, name)
         return person
 
     def _with_groups(self, person: Person, headers: Headers) -> Person:
@@ -72,9 +72,9 @@ class ProxyDoor(Door):
         if not sent:
             return person
         groups = {group.strip().casefold() for value in sent for group in value.split(",")}
-        teams = frozenset(team.name for team in read_teams(self.database)) & groups
+        teams = frozenset(team.name for team in read_teams(self.accounts)) & groups
         if teams != person.teams:
-            set_teams(self.database, person.name, groups, by=person)
+            set_teams(self.accounts, person.name, groups, by=person)
         is_admin = self.settings.proxy_admins.casefold() in groups - {""}
         return replace(person, teams=teams, role="admin" if is_admin else person.role)
 
@@ -82,4 +82,4 @@ class ProxyDoor(Door):
         now = time.time()
         if abs(now - self._seen.get(name, 0.0)) > SEEN_EVERY_S:
             self._seen[name] = now
-            note_request(self.database, name)
+            note_request(self.accounts, name)

@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
-from urllib.parse import parse_qsl, quote, unquote, urlencode
+from urllib.parse import parse_qsl, quote, unquote
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 
 from evalui.accounts.invitations import accept, invited_person
@@ -22,15 +22,15 @@ from evalui.accounts.secrets import digest_of
 from evalui.accounts.sessions import LONGEST_S, end_session, start_session
 from evalui.accounts.sign_in import WINDOW_S, sign_in
 from evalui.errors import AccountError, TooManyTries
-from evalui.messages import Messages, messages
+from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, span
-from evalui.report.icons import LOGO, icon
+from evalui.report.icons import icon
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
-from evalui.ui.components.widgets import card, language_links, theme_button
-from evalui.ui.web.address import derived, is_same
-from evalui.ui.web.documents import plain_document
-from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
+from evalui.ui.components.widgets import card, field
+from evalui.ui.web.address import derived, is_same, keep_cookie
+from evalui.ui.web.documents import title_page
+from evalui.ui.web.languages import visitor_messages
 
 SIGN_IN = "account/sign-in"
 PREFIXES = ("/account/", "/invitation/")  # of the routes here
@@ -49,8 +49,7 @@ def sign_in_pages(database: Database, settings: Settings, cookie: str, token: st
             Route(f"/{SIGN_IN}", pages.form, methods=["GET"]),
             Route(f"/{SIGN_IN}", pages.sign_in, methods=["POST"]),
             Route("/account/sign-out", pages.sign_out, methods=["POST"]),
-            Route("/invitation/{secret}", pages.invitation, methods=["GET"]),
-            Route("/invitation/{secret}", pages.accept, methods=["POST"]),
+            Route("/invitation/{secret}", pages.invitation, methods=["GET", "POST"]),
         ]
     )
 
@@ -82,26 +81,16 @@ class _SignInPages:
             person = await self._work(partial(attempt, browser=digest_of(mark) if known else ""))
         except AccountError as error:
             return self._sign_in_page(request, name, stay, error)
-        return await self._enter(
-            request, person.name, _local(request.query_params.get("to", "")), stay=stay
-        )
+        place = _local(request.query_params.get("to", ""))
+        return await self._enter(request, person.name, place, stay=stay)
 
     async def sign_out(self, request: Request) -> Response:
         await self._work(partial(end_session, self._database, self._secret(request)))
         answer = RedirectResponse("sign-in", 303)
-        answer.delete_cookie(self._cookie, path=_root(request))
+        answer.delete_cookie(self._cookie, path=request.scope.get("root_path") or "/")
         return answer
 
     async def invitation(self, request: Request) -> Response:
-        try:
-            name = await self._work(
-                partial(invited_person, self._database, request.path_params["secret"])
-            )
-        except AccountError as error:
-            return self._ended(request, error)
-        return self._choose(request, name)
-
-    async def accept(self, request: Request) -> Response:
         secret, fields = request.path_params["secret"], await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
@@ -109,6 +98,8 @@ class _SignInPages:
             name = await self._work(partial(invited_person, self._database, secret))
         except AccountError as error:
             return self._ended(request, error)
+        if request.method != "POST":
+            return self._choose(request, name)
         try:
             await self._work(partial(accept, self._database, secret, fields.get("password", "")))
         except AccountError as error:
@@ -124,22 +115,9 @@ class _SignInPages:
         secret = await self._work(partial(start_session, self._database, name, stay=stay))
         answer = RedirectResponse(f"../{place}", 303)
         longest = int(LONGEST_S)
-        self._keep(request, answer, self._cookie, secret, longest if stay else None)
-        self._keep(request, answer, self._known_cookie, self._mark(name), longest)
+        keep_cookie(answer, request.scope, self._cookie, secret, longest if stay else None)
+        keep_cookie(answer, request.scope, self._known_cookie, self._mark(name), longest)
         return answer
-
-    def _keep(
-        self, request: Request, answer: Response, cookie: str, value: str, seconds: int | None
-    ) -> None:
-        answer.set_cookie(
-            cookie,
-            value,
-            max_age=seconds,
-            path=_root(request),
-            secure=request.url.scheme == "https",
-            httponly=True,
-            samesite="lax",
-        )
 
     def _mark(self, name: str) -> str:
         """What a browser keeps from which a person has signed in."""
@@ -173,11 +151,11 @@ class _SignInPages:
             el("p", t("sign_in.shared"), cls="meta"),
         )
         about = el("p", t("sign_in.where"), host, cls="dim")
-        answer = self._page(request, "sign_in.title", about, _form(*form), *below)
-        if error is not None:
-            answer.status_code = 429 if isinstance(error, TooManyTries) else 401
-            if isinstance(error, TooManyTries):
-                answer.headers["Retry-After"] = f"{WINDOW_S:.0f}"
+        is_late = isinstance(error, TooManyTries)
+        status = 429 if is_late else 401 if error else 200
+        answer = self._page(request, "sign_in.title", about, _form(*form), *below, status=status)
+        if is_late:
+            answer.headers["Retry-After"] = f"{WINDOW_S:.0f}"
         return answer
 
     def _choose(self, request: Request, name: str, error: AccountError | None = None) -> Response:
@@ -190,33 +168,17 @@ class _SignInPages:
             None if error else el("p", t("sign_in.least", n=MIN_LENGTH), cls="meta"),
             t("sign_in.set"),
         )
-        answer = self._page(request, "sign_in.choose", about, form)
-        answer.status_code = 400 if error else 200
-        return answer
+        return self._page(request, "sign_in.choose", about, form, status=400 if error else 200)
 
     def _ended(self, request: Request, error: AccountError) -> Response:
         sentence = self._messages(request).translate(error.sentence)
-        answer = self._page(request, "sign_in.ended", el("p", sentence, cls="dim"))
-        answer.status_code = 404
-        return answer
+        return self._page(request, "sign_in.ended", el("p", sentence, cls="dim"), status=404)
 
-    def _page(self, request: Request, title: str, *children: Child) -> HTMLResponse:
-        t = self._messages(request)
-        bar = el(
-            "header",
-            el("span", LOGO, t("app.name"), cls="brand"),
-            span(cls="space"),
-            language_links(t, lambda language: _in_language(request, language)),
-            theme_button(t),
-            cls="top",
-        )
-        main = el("main", div(el("h1", t(title)), *children), cls="sign-in")
-        answer = HTMLResponse(plain_document(t, t(title), div(bar, main, cls="ev")))
-        keep_language(request, answer)
-        return answer
+    def _page(self, request: Request, title: str, *children: Child, status: int = 200) -> Response:
+        return title_page(request, self._messages(request), title, *children, status=status)
 
     def _messages(self, request: Request) -> Messages:
-        return messages(visitor_language(request, self._settings.language))
+        return visitor_messages(request, self._settings.language)
 
 
 def _form(*children: Child) -> Html:
@@ -226,8 +188,9 @@ def _form(*children: Child) -> Html:
 
 
 def _field(label: str, **attributes: str) -> Html:
-    bound = el("input", **attributes, required=True, autocapitalize="none", spellcheck="false")
-    return el("label", span(label), bound, cls="field")
+    return field(
+        label, el("input", **attributes, required=True, autocapitalize="none", spellcheck="false")
+    )
 
 
 def _password(t: Messages, error: AccountError | None, purpose: str) -> Html:
@@ -260,12 +223,3 @@ def _local(address: str) -> str:
     """An address as it may follow "../": one below the start of this server, else ""."""
     parts = re.split(r"[/\\]", unquote(address.partition("?")[0].partition("#")[0]))
     return "" if parts[0] == "" or ".." in parts else quote(address, safe=_SAFE)
-
-
-def _in_language(request: Request, language: str) -> str:
-    rest = {name: value for name, value in request.query_params.items() if name != PARAMETER}
-    return "?" + urlencode({PARAMETER: language} | rest)
-
-
-def _root(request: Request) -> str:
-    return request.scope.get("root_path") or "/"

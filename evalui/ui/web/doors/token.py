@@ -3,19 +3,19 @@
 The token is in the address once, in a cookie from then on.
 """
 
-from collections.abc import Iterator
 from urllib.parse import quote, unquote_plus
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from evalui.access import ANONYMOUS, Person
-from evalui.ui.current_person import acting_as
-from evalui.ui.web.address import cookie_of, is_same
-from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES, problem
-from evalui.ui.web.doors.guests import Guests
+from evalui.runs.database.connection import Database
+from evalui.ui.web.address import cookie_of, is_same, keep_cookie
+from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES, Gate, bearer_of, problem
+from evalui.ui.web.doors.guests import find_guest
 from evalui.ui.web.middleware import plain_page, route_of
 
 PARAMETER = "token"
@@ -23,8 +23,8 @@ _TOKEN_METHODS = frozenset({"GET", "HEAD"})
 _COOKIE_MAX_AGE_S = 30 * 24 * 3600  # the cookie
 
 
-class TokenMiddleware:
-    """Around the whole application: pages, files, Gradio's own routes, events, exports.
+class TokenMiddleware(Gate):
+    """Lets in who has the token, and guests that `database` knows.
 
     A GET whose address carries the token is redirected to the same address without it and sets
     the cookie, so that the token stays in no history, no copied link and no Referer. The cookie
@@ -32,52 +32,34 @@ class TokenMiddleware:
     another site's page makes carry no cookie. Scripts send `Authorization: Bearer <token>`.
     """
 
-    def __init__(self, app: ASGIApp, token: str, guests: Guests | None = None) -> None:
-        self.app = app
-        self.guests = guests
+    def __init__(self, app: ASGIApp, token: str, database: Database | None = None) -> None:
+        super().__init__(app, database)
         self.token = token
         self.cookie, self.value = cookie_of(token)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, redirect, or answer 401."""
-        if scope["type"] == "lifespan":
-            try:
-                await self.app(scope, receive, send)
-            finally:
-                if self.guests:
-                    self.guests.database.close()
-            return
+    async def admit(self, scope: Scope) -> Person | Response | None:
+        """A guest, the redirection, 401, or None for who has the token."""
         if route_of(scope) in PUBLIC_PATHS:
-            await self.app(scope, receive, send)
-            return
-        if scope["type"] == "websocket":  # there is none, and none comes in unseen
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        headers = Headers(scope=scope)
+            return None
         given, rest = _split_query(scope.get("query_string", b""))
-        is_known = self._is_known(headers)
+        is_known = self._is_known(Headers(scope=scope))
         if given is not None and scope["method"] in _TOKEN_METHODS:
-            if is_known or is_same(given, self.token):
-                await self._redirect(scope, rest)(scope, receive, send)
-                return
-        elif is_known:
-            await self.app(scope, receive, send)
-            return
-        elif guest := await self._guest(scope):
-            with acting_as(guest):
-                await self.app(scope, receive, send)
-            return
-        await _unauthorized(scope)(scope, receive, send)
+            is_known = is_known or is_same(given, self.token)
+            return self._redirect(scope, rest) if is_known else _unauthorized(scope)
+        if is_known:
+            return None
+        return await self._guest(scope) or _unauthorized(scope)
 
     async def _guest(self, scope: Scope) -> Person | None:
         """Who may open an address without the token."""
         if route_of(scope).startswith(PUBLIC_PREFIXES):
             return ANONYMOUS
-        return await self.guests.find(scope) if self.guests else None
+        if self.database is None:
+            return None
+        return await run_in_threadpool(find_guest, self.database, scope)
 
     def _is_known(self, headers: Headers) -> bool:
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        if kind.casefold() == "bearer" and is_same(token.strip(), self.token):
+        if is_same(bearer_of(headers), self.token):
             return True
         cookies = cookie_parser(headers.get("cookie", ""))
         return is_same(cookies.get(self.cookie, ""), self.value)
@@ -93,15 +75,7 @@ class TokenMiddleware:
                 "Referrer-Policy": "no-referrer",
             },
         )
-        answer.set_cookie(
-            self.cookie,
-            self.value,
-            max_age=_COOKIE_MAX_AGE_S,
-            path=scope.get("root_path") or "/",
-            secure=scope["scheme"] == "https",
-            httponly=True,
-            samesite="lax",
-        )
+        keep_cookie(answer, scope, self.cookie, self.value, _COOKIE_MAX_AGE_S)
         return answer
 
 
@@ -109,17 +83,13 @@ def _split_query(query: bytes) -> tuple[str | None, str]:
     """The token of a query, None if there is none, and the query without it."""
     token: str | None = None
     rest: list[str] = []
-    for part in _query_parts(query):
+    for part in filter(None, query.decode("latin-1").split("&")):
         name, _, value = part.partition("=")
         if unquote_plus(name) == PARAMETER:
             token = unquote_plus(value)
         else:
             rest.append(part)
     return token, "&".join(rest)
-
-
-def _query_parts(query: bytes) -> Iterator[str]:
-    return filter(None, query.decode("latin-1").split("&"))
 
 
 def _unauthorized(scope: Scope) -> Response:

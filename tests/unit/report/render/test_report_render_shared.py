@@ -8,16 +8,16 @@ from open_examples import judged_run
 
 from evalui.report.compile import compile_report, frozen_blocks, meanings
 from evalui.report.export.spreadsheets import shown_tables_csv
-from evalui.report.render.shared import FrozenView, shared_page
+from evalui.report.render.shared import FrozenContent, shared_page
 from evalui.types import Language
 
 HOSTILE = "</title><script>alert(1)</script>"
 
 
-def view(report) -> FrozenView:
-    return FrozenView(
-        HOSTILE, "4 questions", meanings(report), report.signatures, "frozen on 1 May", "until"
-    )
+def page_of(report, language: Language = "en") -> str:
+    blocks = frozen_blocks(report, language)
+    content = FrozenContent("4 questions", blocks, meanings(report), report.signatures)
+    return shared_page(content, HOSTILE, frozen="frozen on 1 May", until="until", language=language)
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def choices(make_result):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_page_has_no_script_and_leads_nowhere(choices, language: Language):
-    page = shared_page(frozen_blocks(choices, language), view(choices), language)
+    page = page_of(choices, language)
     assert "<script" not in page
     other = "en" if language == "zh" else "zh"
     assert re.findall(r'\b(?:href|src)="([^"]*)"', page) == [f"?lang={other}", "table.csv"]
@@ -38,17 +38,18 @@ def test_a_page_has_no_script_and_leads_nowhere(choices, language: Language):
 
 
 def test_a_page_has_one_title_and_what_is_needed_to_believe_it(choices):
-    page = shared_page(frozen_blocks(choices, "en"), view(choices), "en")
+    page = page_of(choices)
     assert page.count("<h1>") == 1
     for text in ("Read-only", "frozen on 1 May", "What the figures mean", "What to know"):
         assert text in page
-    assert all(escape(signature) in page for signature in choices.signatures)
+    shown = [escape(each.replace("|", " · ")) for each in choices.signatures]
+    assert all(signature in page for signature in shown)
 
 
 def test_written_answers_are_explained_as_such():
     report = compile_report("Open", judged_run(n=6))
     assert meanings(report) == ("judged", "texts")
-    page = shared_page(frozen_blocks(report, "en"), view(report), "en")
+    page = page_of(report)
     assert page.count("<h1>") == 1
     assert "<h2>" not in page.partition("<h1>")[0]  # the one part needs no name
     assert "Ratings by model" in page

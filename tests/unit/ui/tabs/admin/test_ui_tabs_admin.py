@@ -19,7 +19,7 @@ from evalui.accounts.people import (
     set_disabled,
 )
 from evalui.accounts.sessions import start_session
-from evalui.accounts.shares import FrozenPages, add_share, list_shares, new_share
+from evalui.accounts.shares import add_share, list_shares, new_share
 from evalui.accounts.teams import add_team, join_team, read_teams
 from evalui.errors import EvaluiError, NotAllowed
 from evalui.messages import messages
@@ -313,9 +313,9 @@ def test_teams_are_added_filled_and_removed(box: AppService, admin: Administrato
 
 def test_links_of_all_are_listed_and_revoked(box: AppService, admin: Administrator):
     assert "Share links (0)" in admin.sees()
-    new = new_share(7)
-    frozen = FrozenPages("Midterm", "run=k3f", {"en": "page", "zh": "page"}, {"en": "", "zh": ""})
-    add_share(box.database, new, frozen, "ann", by=Person("ann"))
+    new = new_share("ann", "run=k3f", "Midterm", 7)
+    pages = {"en": "page", "zh": "page"}
+    add_share(box.database, new, pages, {"en": "", "zh": ""}, by=Person("ann"))
     page = admin.sees()
     assert "Share links (1)" in page
     assert "1 ends this week; 1 was never opened." in page

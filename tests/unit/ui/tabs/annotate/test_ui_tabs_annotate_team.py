@@ -294,7 +294,9 @@ def test_a_link_is_made_shown_once_and_withdrawn(
     page = shown(tab, OLGA, run_id, sub="team")
     assert match[1] not in page
     (link,) = read_guest_links(shared.database, run_id)
-    assert link.owner == "olga"
+    row = shared.database.row("SELECT owner FROM guest_link WHERE digest = ?", (link.digest,))
+    assert row
+    assert row["owner"] == "olga"
     send(OLGA, "revoke", run_id, link=link.digest)
     assert read_guest_links(shared.database, run_id) == ()
     assert "1 to 90" in send(OLGA, "link", run_id, days="400")

@@ -1,0 +1,62 @@
+"""The settings, the files and the store that commands work with."""
+
+import argparse
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalui.errors import SpecError, StoreError
+
+if TYPE_CHECKING:
+    from evalui.settings import Settings
+    from evalui.ui.services.service import AppService
+
+
+def load_settings() -> "Settings":
+    """The settings of this process; raises `SpecError` where they are wrong."""
+    import tomllib
+
+    from pydantic import ValidationError
+
+    from evalui.settings import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "_".join(str(part) for part in first["loc"])
+        raise SpecError("setting", name=name.upper(), reason=first["msg"]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError("setting-file", reason=str(error)) from error
+
+
+def read_text(path: Path) -> str:
+    """A file as text; raises `SpecError` if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SpecError("file-unread", path=str(path), reason=str(error.strerror)) from error
+    except UnicodeDecodeError as error:
+        raise SpecError("file-not-utf8", path=str(path), byte=error.start) from error
+
+
+@contextmanager
+def opened_service(given: argparse.Namespace, *, read_only: bool) -> "Generator[AppService]":
+    """The store of `--database`, else of the settings, as who is signed in to this machine sees it.
+
+    Raises:
+        StoreError: there is none.
+    """
+    from evalui.access import LOCAL_PERSON
+    from evalui.runs.database.connection import Database
+    from evalui.ui.current_person import acting_as
+    from evalui.ui.services.service import AppService
+
+    settings = load_settings()
+    path: Path = given.database or settings.database
+    if not path.exists():
+        raise StoreError("no-store", path=str(path))
+    settings = settings.model_copy(update={"data_dir": path.parent, "read_only": read_only})
+    with closing(Database(path, read_only=read_only)) as database, acting_as(LOCAL_PERSON):
+        yield AppService(settings, database)
