@@ -1,10 +1,14 @@
 """The application below /api/v1: its routes, its errors, and the page that documents them."""
 
+from dataclasses import replace
+from functools import partial
+
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
 from evalui import __version__
-from evalui.access import may
+from evalui.access import Person, may
+from evalui.accounts.people import find_person
 from evalui.api import datasets, models, runs
 from evalui.api.events import RunFeeds
 from evalui.api.page import api_page
@@ -28,7 +32,7 @@ def create_api(service: AppService) -> FastAPI:
         responses={"4XX": {"description": "A problem (RFC 9457)", "content": _PROBLEM}},
     )
     api.state.service = service
-    api.state.feeds = RunFeeds(service.database)
+    api.state.feeds = RunFeeds(service.database, current=partial(_current, service))
     add_problems(api)
     api.add_middleware(BodyLimitMiddleware, elsewhere=("/datasets",))
     for router in (datasets.router, runs.router, models.router):
@@ -36,6 +40,14 @@ def create_api(service: AppService) -> FastAPI:
     api.get("/me", tags=["me"])(me)
     api.get("/docs", include_in_schema=False)(docs)
     return api
+
+
+def _current(service: AppService, person: Person) -> Person | None:
+    """Who follows a run, in the teams that they are in now; None if their account has ended."""
+    if service.settings.auth == "token":
+        return person
+    found = find_person(service.database, person.name)
+    return replace(person, teams=found.teams) if found else None
 
 
 def docs(request: Request) -> HTMLResponse:

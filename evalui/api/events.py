@@ -2,12 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from evalui.access import Person, may
+from evalui.access import ANONYMOUS, Person, may
 from evalui.api.schemas import RunProgress
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
@@ -18,14 +18,21 @@ from evalui.ui.services.run_labels import LIVE_STATES
 
 _POLL_S = 0.5
 _KEEP_ALIVE_S = 15.0  # proxies close what is silent for a minute
-_LONGEST_S = 600.0  # who has lost the right to see a run does so no longer than that
+_LONGEST_S = 600.0
+_LOOK_AGAIN_S = 15.0  # after which it is read again who somebody is: their account may have ended
 _MEDIA_TYPE = "text/event-stream"
 
 
 class RunFeeds:
     """The runs that are followed now; for the loop of one thread."""
 
-    def __init__(self, database: Database, poll_s: float = _POLL_S) -> None:
+    def __init__(
+        self,
+        database: Database,
+        poll_s: float = _POLL_S,
+        current: Callable[[Person], Person | None] = lambda person: person,
+    ) -> None:
+        self._current = current  # somebody as they are now, None if they have no account any more
         self._database = database
         self._poll_s = poll_s
         self._followers: Counter[str] = Counter()
@@ -42,7 +49,8 @@ class RunFeeds:
         self, row: RunRow, person: Person, t: Messages, seen: str
     ) -> AsyncGenerator[str]:
         loop = asyncio.get_running_loop()
-        spoke, ends = loop.time(), loop.time() + _LONGEST_S
+        looked = spoke = loop.time()
+        ends = spoke + _LONGEST_S
         self._followers[row.id] += 1
         try:
             while loop.time() < ends and may(person, "see", row.owned):
@@ -57,6 +65,9 @@ class RunFeeds:
                     return
                 await asyncio.sleep(self._poll_s)
                 row = await self._latest(row.id)
+                if loop.time() - looked >= _LOOK_AGAIN_S:
+                    looked = loop.time()
+                    person = await run_in_threadpool(self._current, person) or ANONYMOUS
         except EvaluiError:  # deleted, or the store is away: the streams end
             return
         finally:

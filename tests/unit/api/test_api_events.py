@@ -9,7 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from evalui.access import LOCAL_PERSON, Person
+from evalui.accounts.people import add_person, set_disabled
+from evalui.accounts.teams import add_team, grant, join_team, leave_team
 from evalui.api import events
+from evalui.api.application import create_api
 from evalui.api.events import RunFeeds
 from evalui.messages import messages
 from evalui.runs.database import queue
@@ -147,5 +150,34 @@ def test_a_stream_ends_in_time_to_look_again_who_follows_it(
     async def follow() -> None:
         with pytest.raises(StopAsyncIteration):
             await anext(stream(RunFeeds(desk.database), desk.run(queued)))
+
+    asyncio.run(follow())
+
+
+@pytest.mark.parametrize("change", ["disabled", "left"])
+def test_whose_account_or_team_ends_is_sent_nothing_more(
+    desk: AppService, queued: str, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    monkeypatch.setattr(events, "_LOOK_AGAIN_S", 0.0)
+    desk.settings = desk.settings.model_copy(update={"auth": "password"})
+    database = desk.database
+    add_person(database, "eve", "reader", by=LOCAL_PERSON)
+    add_team(database, "lab", by=LOCAL_PERSON)
+    join_team(database, "lab", "eve", by=LOCAL_PERSON)
+    grant(database, "run", queued, "lab", "view", by=LOCAL_PERSON)
+    eve = Person("eve", "reader", frozenset({"lab"}))
+
+    async def follow() -> None:
+        row = read_run(database, queued)
+        seen = stream(create_api(desk).state.feeds, row, eve)
+        await anext(seen)
+        if change == "disabled":
+            set_disabled(database, "eve", disabled=True, by=LOCAL_PERSON)
+        else:
+            leave_team(database, "lab", "eve", by=LOCAL_PERSON)
+        with database.writing() as connection:
+            queue.bump_revision(connection, queued)
+        with pytest.raises(StopAsyncIteration):
+            await anext(seen)
 
     asyncio.run(follow())

@@ -12,6 +12,7 @@ from evalui.runs.database.voting.ballots import VotingPairs
 from evalui.runs.database.voting.votes import VOTE_VALUES, Vote, read_votes, vote_columns
 from evalui.types import Verdict
 
+MAX_PEOPLE = 300  # who voted on one run; everybody is compared with everybody
 # Votes by the name of their dataset, "" if they state none.
 ImportedVotes = Mapping[str, Sequence[Verdict]]
 
@@ -30,7 +31,8 @@ def add_imported_votes(
 
     Raises:
         DataError: a vote is on a pair that the run does not have, or has in several datasets and
-            names none, or is a new one under a reserved name; nothing is kept.
+            names none, or is a new one under a reserved name, or more than `MAX_PEOPLE` voted;
+            nothing is kept.
     """
     names = {row.dataset_key: row.cell.dataset for row in read_cells(database, run_id)}
     tokens: dict[tuple[str, frozenset[str]], dict[str, str]] = defaultdict(dict)
@@ -38,6 +40,9 @@ def add_imported_votes(
         tokens[pair.sample_id, pair.models][names[pair.dataset]] = name
     now = time.time()
     cast = {(vote.by, vote.pair_key) for vote in read_votes(database, run_id)}
+    raters = {verdict.rater for verdicts in imported.values() for verdict in verdicts}
+    if raters - {by for by, _ in cast} and len(raters | {by for by, _ in cast}) > MAX_PEOPLE:
+        raise DataError("vote-many-people", most=MAX_PEOPLE)
     rows: list[tuple[object, ...]] = []
     for dataset, verdicts in imported.items():
         for verdict in verdicts:

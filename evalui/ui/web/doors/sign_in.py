@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, unquote
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 
@@ -205,12 +205,17 @@ def _password(t: Messages, error: AccountError | None, purpose: str) -> Html:
 
 
 async def small_form(request: Request) -> dict[str, str] | None:
-    """The fields of a form, None if it is larger than any of ours, whatever its length states."""
+    """The fields of a form, None if it is larger than any of ours, whatever its length states,
+    or its sender has gone.
+    """
     sent = bytearray()
-    async for part in request.stream():
-        sent += part
-        if len(sent) > _LARGEST:
-            return None
+    try:
+        async for part in request.stream():
+            sent += part
+            if len(sent) > _LARGEST:
+                return None
+    except ClientDisconnect:
+        return None
     return dict(parse_qsl(sent.decode("utf-8", "replace"), keep_blank_values=True))
 
 

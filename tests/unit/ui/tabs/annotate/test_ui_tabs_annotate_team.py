@@ -16,6 +16,7 @@ from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.voting.adjudications import contested_pairs
 from evalui.runs.database.voting.ballots import sides_for
+from evalui.runs.database.voting.imported_votes import MAX_PEOPLE
 from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
 from evalui.runs.database.voting.votes import VoteInput, cast_vote, read_votes
 from evalui.ui.components.fragment import Action
@@ -320,3 +321,18 @@ def test_who_may_only_look_adds_no_vote(shared: AppService, tab: AnnotateTab, ru
         shown = tab.act(Action(do, data, {"run": run_id, "tab": "annotate"}))
     assert "You may not vote here" in shown
     assert not read_votes(shared.database, run_id)
+
+
+@pytest.mark.parametrize(("people", "kept"), [(MAX_PEOPLE, MAX_PEOPLE), (MAX_PEOPLE + 1, 0)])
+def test_votes_of_too_many_people_are_not_imported(
+    shared: AppService, tab: AnnotateTab, run_id: str, people: int, kept: int
+):
+    pair = next(iter(shared.voting_pairs.of_run(run_id).values()))
+    left, right = sorted(pair.models)
+    vote = {"model_a": left, "model_b": right, "winner": "model_a", "question": pair.sample_id}
+    lines = "\n".join(json.dumps(vote | {"by": f"v{n}"}) for n in range(people))
+    with acting_as(OLGA):
+        upload = shared.store_upload([("votes.jsonl", lines.encode())])
+        shown = tab.act(Action("uploaded", {"upload": upload}, {"run": run_id, "sub": "team"}))
+    assert len(read_votes(shared.database, run_id)) == kept
+    assert ("More than 300 people" in shown) is (not kept)

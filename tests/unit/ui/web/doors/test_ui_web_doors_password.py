@@ -1,5 +1,6 @@
 """With passwords nothing is answered but for whoever has signed in, or sends a token."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from door_examples import RIGHT, client_of, people, settings_of
+from starlette.requests import Request
 from starlette.testclient import TestClient
+from starlette.types import Message
 from starlette.websockets import WebSocketDisconnect
 
 from evalui.access import LOCAL_PERSON as ME
@@ -386,3 +389,16 @@ def test_signing_in_works_where_nothing_else_is_written(database: Database):
     browser = client_of(settings_of(database.path.parent, auth="password", read_only=True))
     assert enter(browser).status_code == 303
     assert browser.get("/en/").json()["who"][0] == "ann"
+
+
+def test_the_form_of_who_has_gone_is_no_fault_of_ours() -> None:
+    parts = [
+        {"type": "http.request", "body": b"na", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+
+    async def receive() -> Message:
+        return parts.pop(0)
+
+    gone = Request({"type": "http", "method": "POST"}, receive)
+    assert asyncio.run(sign_in.small_form(gone)) is None
