@@ -41,7 +41,7 @@ def model_line(t: Messages, model: ModelRow, context: RowContext) -> Html:
     )
     inside = div(
         div(
-            div(*_identity(t, model, whole=context.may_edit)),
+            div(*_identity(t, model)),
             div(_facts(t, model)),
             cls="facts-row",
         ),
@@ -73,25 +73,19 @@ def _about(t: Messages, model: ModelRow) -> str:
     return model_about(t, model.state, room_words(t, model.footprint, free))
 
 
-def _identity(t: Messages, model: ModelRow, *, whole: bool) -> list[Html]:
-    """What it is and where: notes, backend and path, settings, address, key, adapter and base.
-
-    Whoever may name the folders of models is shown the `whole` path of each.
-    """
+def _identity(t: Messages, model: ModelRow) -> list[Html]:
+    """What it is and where: notes, backend and path, settings, address, key, adapter and base."""
     entry, notes = model.entry, model_notes(t, model.entry)
     backend = t(f"backend.{entry.backend}") if f"backend.{entry.backend}" in t else entry.backend
     lines: list[Child] = ["" if notes == _about(t, model) else notes]
     if not traits_of(entry).rule_based:
-        lines.append(
-            join(backend, " · ", span(entry.path if whole else _place(entry.path), cls="mono"))
-        )
+        lines.append(join(backend, " · ", span(_place(entry.path), cls="mono")))
     lines.append(t("list.comma").join(_settings(t, entry)))
     lines += [_address(t, model, address) for address in _addresses(entry)]
     if has_key(entry):
         lines.append(t("catalog.keyed"))
     if entry.adapter:
-        place = entry.adapter if whole else _place(entry.adapter)
-        lines.append(join(t("catalog.adapter"), " ", span(place, cls="mono")))
+        lines.append(join(t("catalog.adapter"), " ", span(_place(entry.adapter), cls="mono")))
         base = model.base
         lines.append(t("catalog.base", name=base.name) if base else t("catalog.no_base"))
     return [div(line, cls="path") for line in [*lines, *_missing_abilities(t, model)] if line]
