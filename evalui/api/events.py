@@ -38,11 +38,6 @@ class RunFeeds:
         self._followers: Counter[str] = Counter()
         self._reads: dict[str, tuple[float, asyncio.Future[RunRow]]] = {}
 
-    @property
-    def followed(self) -> frozenset[str]:
-        """The ids of the runs of which somebody follows the events."""
-        return frozenset(self._followers)
-
     def answer(self, row: RunRow, person: Person, t: Messages, seen: str) -> StreamingResponse:
         """The events of a run from the revision after `seen` on; they end with the run."""
         headers = {"X-Accel-Buffering": "no"}  # nginx would keep events back

@@ -1,5 +1,6 @@
 """An administrator invites a person, who signs up and is given another role and limits."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -103,6 +104,20 @@ def test_an_invited_person_signs_up_and_is_given_a_role_and_limits(visit: Any):
     admin.get_by_label("Person").select_option("nina")
     expect(log).not_to_contain_text("changed limits")
     expect(log).to_contain_text("chose a password")
+
+
+def test_a_link_is_copied_where_a_page_without_tls_has_no_clipboard(visit: Any):
+    admin = visit("root")
+    admin.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    admin.goto("/en/?tab=admin&add=person")
+    admin.wait_for_selector("[data-ready]")
+    admin.locator("[name=invite_name]").fill("otto")
+    admin.get_by_role("button", name="Invite", exact=True).click()
+    admin.get_by_role("button", name="Copy link").click()
+    admin.get_by_role("link", name="Invite a person").click()
+    admin.locator("[name=invite_name]").focus()
+    admin.keyboard.press("Control+V")
+    expect(admin.locator("[name=invite_name]")).to_have_value(re.compile("^http://.*/invitation/"))
 
 
 def test_the_queue_is_paused_and_goes_on(visit: Any):

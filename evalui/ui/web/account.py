@@ -170,7 +170,7 @@ def _tokens(service: AppService, t: Messages, secret: str) -> Html:
         t("account.tokens"),
         el("p", t("account.tokens_about"), cls="dim"),
         once if secret else None,
-        table([t(f"account.head.{name}") for name in _HEADS], rows) if rows else None,
+        table([t(key) for key in _HEADS], rows) if rows else None,
         _form(
             "token",
             t("account.make"),
@@ -184,7 +184,13 @@ def _tokens(service: AppService, t: Messages, secret: str) -> Html:
     )
 
 
-_HEADS = ("label", "scope", "used", "until", "change")
+_HEADS = (
+    "account.head.label",
+    "account.head.scope",
+    "account.head.used",
+    "admin.link_column.ends",
+    "account.head.change",
+)
 
 
 def _password(t: Messages) -> Html:

@@ -23,7 +23,8 @@ _SHARED = re.compile(r"/static/|/[a-z]+/(assets|static|svelte)/|/[a-z]+/theme\.c
 _FOREIGN_SITES = ("cross-site", "same-site")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 STYLE = Html(
-    "<style>:root{color-scheme:light dark}"
+    "<style>:root{color-scheme:light dark;background:light-dark(#f6f6f3,#121416);"
+    "color:light-dark(#1a1d1f,#ecedee)}a{color:light-dark(#0b5f6b,#63c3cd)}"
     "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem;"
     "overflow-wrap:anywhere}h1{font-size:1.25rem}h2{font-size:1.1rem}h3{font-size:1rem}</style>"
 )

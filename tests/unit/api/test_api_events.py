@@ -77,7 +77,7 @@ def test_all_who_follow_a_run_share_one_reader_of_the_store(
         for each in streams:
             with pytest.raises(StopAsyncIteration):
                 await anext(each)
-        assert feeds.followed == frozenset()
+        assert not feeds._followers
         assert len(reads) == after  # nobody reads on
         # 50 readers would have read at least 50 times by then.
         assert len({id(each) for each in streams}) == 50

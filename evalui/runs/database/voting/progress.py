@@ -11,7 +11,7 @@ from evalui.runs.database.voting.votes import Vote
 
 @dataclass(frozen=True, slots=True)
 class VoterProgress:
-    """One person's part: `done` of the `assigned` pairs, None without a plan.
+    """One person's part: `done` of the `assigned` pairs, None without a plan that names them.
 
     `done` counts skipped pairs too. `seconds` is the median time of a vote and `last` when the last
     was cast, in seconds since 1970; None where nothing was measured or cast.
@@ -32,7 +32,10 @@ def voter_progress(
     cast: dict[str, list[Vote]] = {name: [] for name in people}
     for vote in votes:
         cast.setdefault(vote.by, []).append(vote)
-    return tuple(_progress(name, theirs, assigned) for name, theirs in cast.items())
+    return tuple(
+        _progress(name, theirs, assigned if name in people else None)
+        for name, theirs in cast.items()
+    )
 
 
 def _progress(person: str, votes: Sequence[Vote], assigned: Assignment | None) -> VoterProgress:

@@ -84,11 +84,6 @@ class FileProcesses:
         for slot in self._slots:
             slot.close()
 
-    @property
-    def pids(self) -> list[int]:
-        """The ids of the processes that run."""
-        return [slot.process.pid for slot in self._slots if slot.process]
-
     @contextmanager
     def _chosen(self, owner: str, upload: str) -> Generator["_Slot"]:
         with self._lock:

@@ -157,6 +157,8 @@ def test_progress_counts_the_assigned_pairs_of_each(
     assert sum(one.assigned or 0 for one in (ann, ben, cleo)) == 40
     (alone,) = voter_progress(read_votes(database, run_id), (), None)
     assert (alone.person, alone.assigned, alone.done) == ("ann", None, 2)
+    *_, gone = voter_progress(read_votes(database, run_id), ("ben", "cleo"), assigned)
+    assert (gone.person, gone.assigned, gone.done) == ("ann", None, 2)  # no longer in the plan
 
 
 def test_pairs_on_which_people_differ_are_decided_once_for_all(

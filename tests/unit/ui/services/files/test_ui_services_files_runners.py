@@ -50,7 +50,7 @@ def service(settings: Settings) -> Iterator[AppService]:
 def pids(service: AppService) -> list[int]:
     runner = service.files.runner
     assert isinstance(runner, FileProcesses)
-    return runner.pids
+    return [slot.process.pid for slot in runner._slots if slot.process]
 
 
 def samples_here() -> int:
@@ -170,7 +170,7 @@ def test_a_request_over_its_time_ends_the_process(settings: Settings):
     upload = service.store_upload([("long_val.csv", LONG.encode())])
     with pytest.raises(DataError, match=r"longer than 0\.2 seconds"):
         service.load(upload, Layout())
-    assert files.pids == []
+    assert pids(service) == []
     files.close()
     service.database.close()
 
