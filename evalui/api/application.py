@@ -46,8 +46,8 @@ def _current(service: AppService, person: Person) -> Person | None:
     """Who follows a run, in the teams that they are in now; None if their account has ended."""
     if service.settings.auth == "token":
         return person
-    found = find_person(service.database, person.name)
-    return replace(person, teams=found.teams) if found else None
+    account = find_person(service.database, person.name)
+    return replace(person, teams=account.teams) if account else None
 
 
 def docs(request: Request) -> HTMLResponse:
