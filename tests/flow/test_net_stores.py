@@ -21,7 +21,7 @@ from evalui.runs.database.voting.imported_votes import add_imported_votes
 pytestmark = pytest.mark.slow
 
 MODELS = net.INPUTS / "store-models.toml"
-STORES = ("schema-4", "schema-7", "schema-8", "schema-9")
+STORES = ("schema-4", "schema-7", "schema-8", "schema-9", "schema-10")
 
 
 @pytest.fixture(params=STORES)
