@@ -49,7 +49,7 @@ def create_run(
     """
     if all(plan.impossible for plan in plans):
         raise SpecError("nothing-possible", why=plans[0].impossible)
-    run_id, now = secrets.token_urlsafe(8)[:10].replace("-", "_"), time.time()
+    run_id, now = _new_id(), time.time()
     with database.writing() as connection:
         if once and (earlier := once.run_of(connection, owner)):
             return earlier
@@ -85,6 +85,12 @@ def oldest_queued(connection: Connection) -> str:
         "SELECT id FROM run WHERE state = 'queued' ORDER BY queued, rowid LIMIT 1"
     ).fetchone()
     return row["id"] if row else ""
+
+
+def _new_id() -> str:
+    drawn = secrets.token_urlsafe(8)[:10]
+    # Commands would take one that begins with a dash for an option.
+    return f"_{drawn[1:]}" if drawn.startswith("-") else drawn
 
 
 def claim(
