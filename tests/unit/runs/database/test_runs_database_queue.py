@@ -373,8 +373,8 @@ def test_the_plan_is_kept_with_its_chat_decided(database: Database) -> None:
     assert read_cells(database, run_id)[0].plan == plan.mode.model_dump_json()
 
 
-def test_no_id_of_a_run_has_a_dash_which_a_shell_takes_for_an_option(
+def test_no_id_of_a_run_begins_with_a_dash_which_a_shell_takes_for_an_option(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(queue.secrets, "token_urlsafe", lambda _: "-CUxIm-IVW1")
-    assert add_run(database) == "_CUxIm_IVW"
+    assert add_run(database) == "_CUxIm-IVW"
