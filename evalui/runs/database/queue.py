@@ -4,6 +4,7 @@ Every change is one transaction and moves the clock, so that a page can see that
 """
 
 import json
+import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -49,7 +50,8 @@ def create_run(
     """
     if all(plan.impossible for plan in plans):
         raise SpecError("nothing-possible", why=plans[0].impossible)
-    run_id, now = _new_id(), time.time()
+    # Commands would take an id that begins with a dash for an option.
+    run_id, now = re.sub("^-", "_", secrets.token_urlsafe(8)[:10]), time.time()
     with database.writing() as connection:
         if once and (earlier := once.run_of(connection, owner)):
             return earlier
@@ -85,12 +87,6 @@ def oldest_queued(connection: Connection) -> str:
         "SELECT id FROM run WHERE state = 'queued' ORDER BY queued, rowid LIMIT 1"
     ).fetchone()
     return row["id"] if row else ""
-
-
-def _new_id() -> str:
-    drawn = secrets.token_urlsafe(8)[:10]
-    # Commands would take one that begins with a dash for an option.
-    return f"_{drawn[1:]}" if drawn.startswith("-") else drawn
 
 
 def claim(
