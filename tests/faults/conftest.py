@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from flow_examples import TRIALS, Office
+from flow_examples import Office, undisturbed_trials
 
 from evalui.types import Trial
 
@@ -20,11 +20,4 @@ def office(tmp_path: Path) -> Iterator[Office]:
 @pytest.fixture(scope="session")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Trial, ...]]:
     """The trials of the same run when nothing happens to it."""
-    opened = Office(tmp_path_factory.mktemp("undisturbed"))
-    opened.hire(delay=0)
-    run_id = opened.queue()
-    opened.work_here()
-    trials = opened.trials(run_id)
-    opened.close()
-    assert [len(cell) for cell in trials] == [TRIALS]
-    return trials
+    return undisturbed_trials(tmp_path_factory.mktemp("undisturbed"))

@@ -1,6 +1,5 @@
 """Copies of a store as a fault leaves them, and what must hold in each of them."""
 
-import sqlite3
 import struct
 from collections.abc import Iterator
 from contextlib import closing
@@ -25,8 +24,7 @@ def copy_of(store: Path, folder: Path, *, log: bytes | None = None) -> Path:
 
 def frames_of(log: bytes) -> Iterator[tuple[int, bool]]:
     """Where each frame of a log ends, in bytes, and whether it commits."""
-    (page,) = struct.unpack(">I", log[8:12])
-    size = _FRAME_HEADER + page
+    size = _FRAME_HEADER + page_size(log)
     for start in range(_HEADER, len(log) - size + 1, size):
         (committed_pages,) = struct.unpack(">I", log[start + 4 : start + 8])
         yield start + size, committed_pages > 0
@@ -70,9 +68,3 @@ def checkpoint(database: Database) -> None:
     """Fold the log into the store, which is whole without it then."""
     with database.reading() as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def table_names(path: Path) -> set[str]:
-    """The tables of a store."""
-    with closing(sqlite3.connect(path)) as connection:
-        return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}

@@ -114,6 +114,18 @@ class Office:
         self.database.close()
 
 
+def undisturbed_trials(folder: Path) -> list[tuple[Trial, ...]]:
+    """The trials of a run of all questions when nothing happens to it."""
+    opened = Office(folder)
+    opened.hire(delay=0)
+    run_id = opened.queue()
+    opened.work_here()
+    trials = opened.trials(run_id)
+    opened.close()
+    assert [len(cell) for cell in trials] == [TRIALS]
+    return trials
+
+
 def wait_until(wanted: Callable[[], bool], seconds: float = 60.0) -> None:
     """Return when `wanted` is true."""
     deadline = time.monotonic() + seconds
