@@ -15,9 +15,10 @@ def _empty_store() -> bytes:
         return path.read_bytes()
 
 
-def new_database(path: Path) -> Database:
-    """A store with the tables of this version and no rows, as `Database` makes it."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.touch(mode=0o600, exist_ok=False)
-    path.write_bytes(_empty_store())
+def open_database(path: Path) -> Database:
+    """A store as `Database` opens it; a new one has its tables from a copy."""
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_bytes(_empty_store())
     return Database(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_examples import new_database
+from store_examples import open_database
 from ui_examples import GOOD, MODELS
 
 from evalui.access import LOCAL, Person
@@ -26,7 +26,7 @@ def _desk(folder: Path) -> AppService:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, new_database(settings.database))
+    return AppService(settings, open_database(settings.database))
 
 
 @pytest.fixture

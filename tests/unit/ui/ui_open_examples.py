@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from store_examples import new_database
+from store_examples import open_database
 
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
@@ -67,7 +67,7 @@ def open_desk(folder: Path, catalog: str = MODELS) -> AppService:
     models.write_text(catalog, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, new_database(settings.database))
+    return AppService(settings, open_database(settings.database))
 
 
 def open_form(desk: AppService, content: bytes = b"", **fields: str | list[str]) -> Form:

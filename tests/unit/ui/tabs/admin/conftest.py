@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from store_examples import new_database
+from store_examples import open_database
 from ui_admin_examples import ROOT, Administrator
 from ui_examples import GOOD, MODELS
 
@@ -22,7 +22,7 @@ def box(tmp_path: Path) -> Iterator[AppService]:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=tmp_path / "data", models=models, auth="password")
     settings.data_dir.mkdir()
-    made = AppService(settings, new_database(settings.database))
+    made = AppService(settings, open_database(settings.database))
     for name, role in (("root", "admin"), ("ann", "annotator"), ("rita", "reader")):
         add_person(made.database, name, role, by=LOCAL_PERSON)
     with made.database.writing() as connection:  # computing real hashes takes long

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from store_examples import new_database
+from store_examples import open_database
 from ui_examples import HOSTILE
 
 from evalui.access import Person
@@ -67,7 +67,7 @@ def open_desk(folder: Path) -> AppService:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, new_database(settings.database))
+    return AppService(settings, open_database(settings.database))
 
 
 def run(desk: AppService, file: str, models: Sequence[str], **fields: str | list[str]) -> str:
