@@ -12,10 +12,12 @@ from evalui.accounts.shares import (
     list_shares,
     new_share,
 )
+from evalui.accounts.uploads import check_may_upload
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.shared import FrozenContent, shared_page
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.types import Language
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import day
@@ -37,9 +39,11 @@ def make_link(
     """Freeze a page for so many days, and return the last part of its link.
 
     Raises:
-        AccountError: no link may work for so many days.
+        AccountError: no link may work for so many days, or the owner has too many that work.
+        SpecError: the owner stores as much as they may.
     """
     share = new_share(owner, address, title, days)
+    check_may_upload(service.database, owner, usual_limits(service.settings), 0)
     pages: dict[Language, str] = {}
     tables: dict[Language, str] = {}
     for language in LANGUAGES:
