@@ -93,7 +93,6 @@ def _share(view: RunView, cls: str) -> Html:
 
 def _next(view: RunView) -> list[Child]:
     t, run = view.t, view.run.id
-    return [
-        el("a", t("do.compare"), href=f"?tab=compare&run={run}", cls="btn quiet"),
-        el("a", t("do.repeat"), href=f"?again={run}", cls="btn quiet"),
-    ]
+    compare = el("a", t("do.compare"), href=f"?tab=compare&run={run}", cls="btn quiet")
+    repeat = el("a", t("do.repeat"), href=f"?again={run}", cls="btn quiet")
+    return [compare, repeat if view.service.may_repeat(view.run) else None]
