@@ -47,10 +47,17 @@ def change_dataset(service: AppService, action: Action) -> None:
 
     Raises:
         DataError: the person may not use it, or it is not theirs.
+        SpecError: they would store more than they may.
         AccountError: as `change_right` does.
     """
     if action.do == TAKE:
-        take_dataset(service.database, service.uploads.root, service.person, action.value("upload"))
+        upload, offered = (
+            action.value("upload"),
+            read_team_datasets(service.database, service.person),
+        )
+        size = sum(each.bytes for each in offered if each.id == upload)
+        with service.receiving(size):  # it counts as stored by them
+            take_dataset(service.database, service.uploads.root, service.person, upload)
     else:
         upload = action.value("thing").rpartition("/")[2]
         service.uploads.paths(service.owner, upload)  # raises if it is not theirs
