@@ -458,9 +458,9 @@ def _recorded_deeds() -> set[str]:
     found: set[str] = set()
     for path in Path(evalui.__file__).parent.rglob("*.py"):
         for call in nodes_of(path):
-            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(
-                ("record", "record_in")
-            ):
+            name = getattr(call, "func", None)
+            if getattr(name, "attr", getattr(name, "id", "")).endswith(("record", "record_in")):
+                assert isinstance(call, ast.Call)
                 words = [each.value for each in call.args if isinstance(each, ast.Constant)]
                 found |= {str(word) for word in words[:1]}
     return found
