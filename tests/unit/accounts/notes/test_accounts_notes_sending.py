@@ -81,7 +81,7 @@ class Mailbox:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.close()
+        self._loop.call_soon_threadsafe(self._server.close)  # a connection may end meanwhile
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
