@@ -81,7 +81,8 @@ class Mailbox:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.close()
+        # In its own thread: a connection may be ending there.
+        self._loop.call_soon_threadsafe(self._server.close)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

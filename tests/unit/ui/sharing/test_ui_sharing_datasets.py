@@ -8,7 +8,6 @@ from evalui.accounts.people import add_person
 from evalui.accounts.teams import add_team, rights_of
 from evalui.errors import DataError
 from evalui.messages import messages
-from evalui.runs.fair_queue.limits import UserLimits, usual_limits, write_limits
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.services.service import AppService
@@ -104,14 +103,3 @@ def test_a_list_of_runs_says_whose_they_are(desk: AppService, finished):
         page = RunsTab(desk, messages("en")).render({})
         assert "run of ann" in page
         assert 'data-do="ask"' not in page  # not theirs to delete
-
-
-def test_nobody_takes_more_than_they_may_store(desk: AppService, upload: str):
-    bob = UserLimits(stored_bytes=len(GOOD) - 1)
-    write_limits(desk.database, "bob", bob, usual_limits(desk.settings))
-    with acting_as(ANN):
-        answered(desk, "grant", upload, uploads=upload)
-    with acting_as(BOB):
-        assert "You store 0.0 GB" in answered(desk, "take", upload)
-        with pytest.raises(DataError):
-            desk.uploads.paths("bob", upload)
