@@ -228,8 +228,11 @@ def test_an_event_that_is_too_large_is_refused(site: Site):
 
 def test_no_name_of_a_session_is_kept(site: Site, monkeypatch: pytest.MonkeyPatch):
     made: list[str] = []
-    holder = "gradio.state_holder.StateHolder.__getitem__"
-    monkeypatch.setattr(holder, lambda _, name: made.append(name))
+
+    def kept(_: object, name: str) -> None:
+        made.append(name)
+
+    monkeypatch.setattr("gradio.state_holder.StateHolder.__getitem__", kept)
     sent = event(site, "runs", do="poll") | {"session_hash": "x" * 1000, "batched": True}
     assert site.send(sent).status_code == 200
     assert made == []
