@@ -8,7 +8,7 @@ from evalui.access import Deed, Right, Role, Scope
 from evalui.messages import Messages
 from evalui.models.new_model import ModelSource
 from evalui.runs.database.voting.plans import MAX_VOTERS
-from evalui.runs.database.voting.votes import VoteChoice
+from evalui.runs.database.voting.votes import MAX_COMMENT, VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.submitted import SentJson
 from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
@@ -174,7 +174,7 @@ class VoteSent(_Sent):
 
     pair: str = Field(max_length=200)
     choice: VoteChoice
-    comment: str = Field(default="", max_length=10_000)
+    comment: str = Field(default="", max_length=MAX_COMMENT)
     seconds: float | None = Field(default=None, ge=0, le=86_400)
 
 

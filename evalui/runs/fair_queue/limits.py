@@ -18,7 +18,8 @@ class UserLimits:
 
     `queued` and `running` count runs. `gpu_hours_week` are hours in which models of theirs held a
     device, from Monday 00:00 UTC on; `tokens_day` and `dollars_day` are what endpoints counted and
-    cost since 00:00 UTC. `stored_bytes` are those of uploads and of the answers in runs.
+    cost since 00:00 UTC. `stored_bytes` are those of uploads,
+    of the answers in runs, and of pages behind links.
     """
 
     queued: int | None = None
@@ -71,9 +72,10 @@ def write_limits(database: Database, person: str, limits: UserLimits, usual: Use
 
 
 def stored_bytes(connection: Connection, owner: str) -> int:
-    """Bytes of an owner's uploads and of the answers in their runs."""
+    """Bytes of an owner's uploads, of the answers in their runs, and of their frozen pages."""
     row = connection.execute(
         "SELECT (SELECT coalesce(sum(bytes), 0) FROM upload WHERE owner = :owner)"
+        " + (SELECT coalesce(sum(length(pages) + length(csv)), 0) FROM share WHERE owner = :owner)"
         " + (SELECT coalesce(sum(c.bytes), 0) FROM cell c JOIN run r ON r.id = c.run"
         " WHERE r.owner = :owner) AS n",
         {"owner": owner},

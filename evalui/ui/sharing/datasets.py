@@ -3,6 +3,7 @@
 from evalui.accounts.teams import dataset_of
 from evalui.messages import Messages
 from evalui.report.html import Html, el, span
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.ui.components.format import size
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import link_button, table, titled
@@ -21,7 +22,8 @@ def dataset_rights(service: AppService, t: Messages, upload: str) -> Html | None
     switches = team_switches(service, t, "dataset", thing)
     if switches is None:
         return None
-    return el("details", el("summary", t("teams.title")), switches, cls="card ds")
+    about = el("p", t("teams.dataset_about"), cls="meta")
+    return el("details", el("summary", t("teams.title")), about, switches, cls="card ds")
 
 
 def team_datasets(service: AppService, t: Messages) -> Html | None:
@@ -36,7 +38,10 @@ def team_datasets(service: AppService, t: Messages) -> Html | None:
         for each in read_team_datasets(service.database, service.person)
     ]
     heads = [span(t(f"teams.head.{name}"), cls="hidden") for name in _HEADS]
-    return titled(t("teams.datasets"), table(heads, rows), cls="gap") if rows else None
+    if not rows:
+        return None
+    about = t("teams.take_about")
+    return titled(t("teams.datasets"), table(heads, rows), aside=about, cls="gap")
 
 
 _HEADS = ("dataset", "owner", "size", "use")
@@ -47,10 +52,12 @@ def change_dataset(service: AppService, action: Action) -> None:
 
     Raises:
         DataError: the person may not use it, or it is not theirs.
+        SpecError: the person would store more than they may.
         AccountError: as `change_right` does.
     """
     if action.do == TAKE:
-        take_dataset(service.database, service.uploads.root, service.person, action.value("upload"))
+        root, usual = service.uploads.root, usual_limits(service.settings)
+        take_dataset(service.database, root, service.person, action.value("upload"), usual)
     else:
         upload = action.value("thing").rpartition("/")[2]
         service.uploads.paths(service.owner, upload)  # raises if it is not theirs

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from evalui.errors import DataError
 
 _FIELD = b"files"  # of the form; other fields are passed over
-_MAX_FILES = 2000
+_MAX_FILES = 2000  # and other parts of the form
 
 
 class FormFiles:
@@ -30,6 +30,7 @@ class FormFiles:
         self._open: BufferedWriter | None = None
         self._header: tuple[bytes, bytes] = b"", b""
         self._disposition = b""
+        self._parts = 0
         self._is_whole = False
         self._parser = MultipartParser(
             options[b"boundary"],
@@ -64,6 +65,9 @@ class FormFiles:
         return self.files
 
     def _begin(self) -> None:
+        self._parts += 1
+        if self._parts > _MAX_FILES:
+            raise DataError("upload-too-many", n=_MAX_FILES)
         self._disposition = b""
         self._header = b"", b""
 
@@ -86,8 +90,6 @@ class FormFiles:
         name = options.get(b"filename")
         if options.get(b"name") != _FIELD or name is None:
             return
-        if len(self.files) == _MAX_FILES:
-            raise DataError("upload-too-many", n=_MAX_FILES)
         path = self._folder / str(len(self.files))
         self.files.append((name.decode("utf-8", "replace"), path))
         self._open = path.open("wb")

@@ -10,6 +10,7 @@ from evalui.report.html import Child, Html, div, el, join
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.voting.votes import (
+    MAX_COMMENT,
     VoteChoice,
     VoteInput,
     VotingProgress,
@@ -100,14 +101,14 @@ class AnnotateTab:
         """The page of one annotator: a pair, the end, the result, or the runs to choose from."""
         t, run_id = self.t, field_value(form, "run")
         problem = div(notice, role="alert") if notice else None
-        if not voter.name:
-            return page_frame(run_id, voter, name_page(t, "", problem))
         try:
             run = self.service.run(run_id, "annotate") if run_id else None
             if run:
                 self.service.require("annotate", run_id)
         except EvaluiError as error:
             run, problem = None, alert("warn", t.translate(error.sentence))
+        if not voter.name:
+            return page_frame(run.id if run else "", voter, name_page(t, "", problem))
         if run is None:
             return page_frame("", voter, self._run_list(voter, problem))
         if field_value(form, "sub") in SUBS and "change" in self.service.deeds(run):
@@ -181,11 +182,11 @@ class AnnotateTab:
         return "", note("ok", self.t.count("annotate.imported", added))
 
     def _vote(self, run: RunRow, voter: str, act: Action) -> None:
-        choice = _CHOICES.get(act.value("choice"))
-        if choice is None:  # our own buttons send known votes
+        choice, comment = _CHOICES.get(act.value("choice")), act.value("comment")
+        if choice is None or len(comment) > MAX_COMMENT:  # our own page sends known votes
             raise ClientStateError
         seconds = _seconds(act.value("spent"))
-        mark = VoteInput(act.value("pair"), choice, act.value("comment"), seconds)
+        mark = VoteInput(act.value("pair"), choice, comment, seconds)
         pairs = self.service.voter_pairs.to_vote_on(run.id, voter)
         cast_vote(self.service.database, run.id, voter, mark, pairs=pairs)
 

@@ -19,10 +19,17 @@ from evalui.runs.spec import OPEN
 from evalui.scoring.cell_summary import pair_summary
 from evalui.ui.components.form import PANEL, Form, field_value, field_values
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import alert, copy_button, note, page_head, select
+from evalui.ui.components.widgets import alert, note, page_head, select
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
-from evalui.ui.sharing.links import SHARE, chosen_days, make_link, share_panel
+from evalui.ui.sharing.links import (
+    SHARE,
+    SharedPage,
+    chosen_days,
+    make_link,
+    share_button,
+    share_panel,
+)
 from evalui.ui.tabs.compare.query import CompareQuery, read_query
 from evalui.ui.tabs.compare.question import PairView, contender_name
 from evalui.ui.tabs.compare.questions import question_list_card
@@ -180,6 +187,7 @@ class CompareTab:
         t, compared = self.t, self._compare(able, query.measure)
         pair = compared.pair(query.pair)
         query = query.of(compared, pair)
+        page = self._shared_page(query, able)
         blocks = comparison_blocks(
             t,
             compared,
@@ -195,8 +203,8 @@ class CompareTab:
             open=choice.open,
         )
         return div(
-            self._run_line(query, able, compared),
-            self._panel(query, able, form),
+            self._run_line(able, compared, page),
+            share_panel(self.service, t, form, page),
             render_blocks(blocks),
             question_list_card(
                 PairView(t, self.service.database, compared, pair, query, _models(able))
@@ -210,14 +218,14 @@ class CompareTab:
         )
 
     def _run_line(
-        self, query: CompareQuery, able: Sequence[ComparedCell], compared: Comparison
+        self, able: Sequence[ComparedCell], compared: Comparison, page: SharedPage
     ) -> Html:
-        """What is compared by which measure, and its address to copy."""
+        """What is compared by which measure, and the way to share it."""
         t, first = self.t, able[0].row
         runs = {each.contender.run: each.contender.run_name for each in able}
         words = {name: t(f"compare.measure_of.{name}") for name in compared.measures}
         chosen = select("measure", words, compared.measure, aria_label=t("compare.measure"))
-        share = self._share_button(query, able)
+        share = share_button(self.service, t, page, cls="btn pri")
         several = len(runs) > 1
         return div(
             el("b", first.cell.dataset),
@@ -228,25 +236,10 @@ class CompareTab:
             cls="runline",
         )
 
-    def _may_share(self, able: Sequence[ComparedCell]) -> bool:
-        service = self.service
+    def _shared_page(self, query: CompareQuery, able: Sequence[ComparedCell]) -> SharedPage:
         runs = dict.fromkeys(each.contender.run for each in able)
-        own = all("change" in service.deeds(service.run(each)) for each in runs)
-        return own and not service.settings.read_only
-
-    def _share_button(self, query: CompareQuery, able: Sequence[ComparedCell]) -> Html:
-        """The way to the panel; who may not change the runs copies the address."""
-        if not self._may_share(able):
-            return copy_button(self.t, f"?{query.address}")
-        href = f"?{query.address}&{PANEL}={SHARE}"
-        return el("a", self.t("share.button"), href=href, cls="btn pri")
-
-    def _panel(self, query: CompareQuery, able: Sequence[ComparedCell], form: Form) -> Html | None:
-        if not field_value(form, PANEL) or not self._may_share(able):
-            return None
-        here = f"?{query.address}"
-        address = _shared_address(query)
-        return share_panel(self.service, self.t, form, address=address, close=here, here=here)
+        rows, address = [self.service.run(each) for each in runs], f"?{query.address}"
+        return SharedPage(rows, _shared_address(query), address, copied=address)
 
     def _choice_page(
         self,

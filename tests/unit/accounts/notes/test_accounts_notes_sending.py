@@ -56,7 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def hook() -> Iterator[Hook]:
     with Hook() as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield server
         server.shutdown()
@@ -70,7 +70,7 @@ class Mailbox:
         self.lines: list[str] = []
         self._takes = takes
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def __enter__(self) -> "Mailbox":
         self._thread.start()
@@ -81,7 +81,8 @@ class Mailbox:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.close()
+        # In its own thread: a connection may be ending there.
+        self._loop.call_soon_threadsafe(self._server.close)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -247,3 +248,13 @@ def test_a_sender_ends_whether_or_not_it_began(database):
     begun.start()
     begun.stop()
     assert begun.send_due() == 0
+
+
+def test_an_address_that_was_kept_and_is_none_ends_no_thread(database, sender, ended):
+    with Mailbox() as box:
+        made = sender(mail="ann@b", smtp_url=box.url, mail_from="evalui@example.org")
+        with database.writing() as connection:
+            connection.execute("""UPDATE person SET preferences = '{"mail": "a@["}'""")
+        ended()
+        assert made.send_due() == 1
+    assert not box.lines

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from source_trees import nodes_of
 from ui_admin_examples import ROOT, Administrator, spend
 
 import evalui
@@ -403,7 +404,9 @@ def test_runs_stand_in_the_order_in_which_they_will_start(
 def test_added_models_stand_with_who_may_use_them(box: AppService, admin: Administrator):
     add_team(box.database, "red", by=LOCAL_PERSON)
     join_team(box.database, "red", "ann", by=LOCAL_PERSON)
-    assert "No model was added." in admin.sees(sub="models")
+    empty = admin.sees(sub="models")
+    assert "No model has been added here." in empty
+    assert "No model was added." in empty
     place = NewModelForm("far", "m", "endpoint", address="http://127.0.0.1:9/v1", key="sk-x")
     with acting_as(Person("ann", "operator", frozenset({"red"}))):
         box.models.add(place)
@@ -427,8 +430,9 @@ def test_storage_is_stated_by_person_and_run(
         connection.execute("INSERT INTO upload VALUES ('ann', 'u', 'a.csv', 5000000, 0)")
         connection.execute("UPDATE cell SET bytes = 2000000")
     page = admin.sees(sub="storage")
-    for words in ("<td>5 MB</td>", "<td>2 MB</td>", "7 MB", f"?run={run_id}&amp;tab=runs"):
+    for words in ("5 MB</td>", "2 MB</td>", "7 MB", f"?run={run_id}&amp;tab=runs"):
         assert words in page
+    assert page.count('<td class="r">') == 4  # numbers stand under each other, also in "Together"
     assert "The disk: " in page
     assert "Runs are kept for good" in page
     box.settings.retention_days = 90
@@ -439,6 +443,7 @@ def test_failures_stand_with_their_sentence(
     box: AppService, admin: Administrator, queued: Callable[[str], str]
 ):
     assert "Nothing has failed." in admin.sees(sub="server")
+    assert "No worker is running.</h1>" in admin.sees(sub="server")
     run_id = queued("ann")
     lease = queue.claim(box.database, "w", run_id)
     assert lease
@@ -452,10 +457,10 @@ def _recorded_deeds() -> set[str]:
     """The deeds that the product writes into the log in so many words."""
     found: set[str] = set()
     for path in Path(evalui.__file__).parent.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(
-                ("record", "record_in")
-            ):
+        for call in nodes_of(path):
+            name = getattr(call, "func", None)
+            if getattr(name, "attr", getattr(name, "id", "")).endswith(("record", "record_in")):
+                assert isinstance(call, ast.Call)
                 words = [each.value for each in call.args if isinstance(each, ast.Constant)]
                 found |= {str(word) for word in words[:1]}
     return found
