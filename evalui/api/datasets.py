@@ -5,17 +5,16 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
-from evalui.api.problems import Service, Words, check_length
+from evalui.api.problems import Service, Words
 from evalui.api.schemas import DatasetPart, DatasetSummary, UploadedDatasets, UploadFault
 from evalui.datasets.base import Layout
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
-from evalui.ui.services.files.receiving import FormFiles
+from evalui.ui.services.files.receiving import receive_upload
 from evalui.ui.services.files.views import UploadView
 from evalui.ui.services.service import AppService
 from evalui.ui.services.uploads import UploadedFiles
 
-_OVERHEAD = 2**20  # what a form adds to its files
 _FORM: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -41,17 +40,7 @@ async def upload(request: Request, service: Service, t: Words) -> UploadedDatase
 
     The same files again have the same id. A zip or a SWIFT configuration may hold several datasets.
     """
-    service.require("start")
-    check_length(request, service.uploads.limit + _OVERHEAD)
-    if "content-length" not in request.headers:
-        raise DataError("length-required")
-    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
-        raise DataError("not-multipart")
-    size = int(request.headers["content-length"] or 0)
-    with service.receiving(size) as folder:
-        form = FormFiles(request.headers["content-type"], folder, size)
-        files = await form.read(request.stream())
-        upload_id = await run_in_threadpool(service.keep_upload, files)
+    upload_id = await receive_upload(service, request.headers, request.stream())
     return await run_in_threadpool(_described, service, t, _about(service, upload_id))
 
 

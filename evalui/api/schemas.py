@@ -6,12 +6,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from evalui.access import Deed, Right, Role, Scope
 from evalui.messages import Messages
-from evalui.models.new_model import ModelSource
 from evalui.runs.database.voting.plans import MAX_VOTERS
 from evalui.runs.database.voting.votes import VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.submitted import SentJson
+from evalui.runs.submitted import SentJson, check_json
 from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
+
+CheckedJson = BeforeValidator(check_json)
 
 
 class _Sent(SentJson):
@@ -188,30 +189,6 @@ class BallotShown(_Answered):
     right: list[str]
     voted: int
     pairs: int
-
-
-class ModelSent(_Sent):
-    """A model to add. Fields from `address` on are an endpoint's; prices are US dollars for a
-    million tokens. The key is stored encrypted and never given out. `everyone` may use the model,
-    or else its owner and these `teams`.
-    """
-
-    name: str
-    path: str
-    place: ModelSource = "folder"
-    backend: str = "transformers"
-    dtype: str = "auto"
-    chat: bool = False
-    adapter: str = ""
-    address: str = ""
-    key: str = Field(default="", repr=False, json_schema_extra={"writeOnly": True})
-    drops_key: bool = False
-    key_variable: str = ""
-    input_price: float | None = Field(default=None, ge=0)
-    output_price: float | None = Field(default=None, ge=0)
-    max_length: int | None = Field(default=None, gt=0)
-    everyone: bool = True
-    teams: tuple[str, ...] = ()
 
 
 class TestedAbility(_Answered):

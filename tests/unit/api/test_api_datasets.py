@@ -79,7 +79,7 @@ def test_readers_upload_and_delete_nothing(
 def test_what_is_too_large_is_not_read(api: TestClient, desk: AppService) -> None:
     desk.uploads.limit = 10
     sent = api.post("/datasets", files=[("files", ("a.csv", b"x" * 2_000_000))])
-    assert (sent.status_code, sent.json()["key"]) == (413, "body-too-large")
+    assert (sent.status_code, sent.json()["key"]) == (413, "upload-too-large")
 
 
 def test_only_forms_are_taken(api: TestClient) -> None:
