@@ -5,15 +5,29 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
+from evalui.accounts.teams import dataset_of
 from evalui.api.problems import Service, Words
-from evalui.api.schemas import DatasetPart, DatasetSummary, UploadedDatasets, UploadFault
+from evalui.api.schemas import (
+    ColumnsShown,
+    DatasetPart,
+    DatasetRightsSent,
+    DatasetSummary,
+    UploadedDatasets,
+    UploadFault,
+)
 from evalui.datasets.base import Layout
+from evalui.datasets.columns import columns_of, guess_columns
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
+from evalui.runs.submit import layout_of
+from evalui.runs.submitted import UploadedDataset
 from evalui.ui.services.files.receiving import receive_upload
 from evalui.ui.services.files.views import UploadView
+from evalui.ui.services.run_form import read_layout, write_columns
 from evalui.ui.services.service import AppService
 from evalui.ui.services.uploads import UploadedFiles
+from evalui.ui.sharing.rights import state_rights
+from evalui.ui.sharing.team_datasets import TeamDataset, read_team_datasets, take_dataset
 
 _FORM: dict[str, Any] = {
     "requestBody": {
@@ -51,6 +65,13 @@ def list_datasets(service: Service) -> list[DatasetSummary]:
     return list(map(DatasetSummary.model_validate, service.uploads.uploaded(service.owner)))
 
 
+@router.get("/teams")
+def list_team_datasets(service: Service) -> list[TeamDataset]:
+    """What others let the teams of the sender use, and the sender does not have yet."""
+    service.require("see")
+    return list(read_team_datasets(service.database, service.person))
+
+
 @router.get("/{upload_id}")
 def read_dataset(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
     """One upload, and what was read of it."""
@@ -64,6 +85,60 @@ def delete_dataset(upload_id: str, service: Service) -> None:
     service.require("start")
     _about(service, upload_id)
     service.delete_upload(upload_id)
+
+
+@router.post("/{upload_id}/take", status_code=201)
+def take(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
+    """Make a dataset of a team one of the sender's own, under the same id."""
+    service.require("start")
+    known = {each.id for each in read_team_datasets(service.database, service.person)}
+    if upload_id not in known:
+        raise DataError("no-upload-id", upload=upload_id)
+    take_dataset(service.database, service.uploads.root, service.person, upload_id)
+    return _described(service, t, _about(service, upload_id))
+
+
+@router.put("/{upload_id}/rights/{team}", status_code=204)
+def set_rights(upload_id: str, team: str, sent: DatasetRightsSent, service: Service) -> None:
+    """State whether a team of the sender's may use a dataset of theirs."""
+    service.require("start")
+    _about(service, upload_id)
+    thing = dataset_of(service.owner, upload_id)
+    state_rights(service, "dataset", thing, team, sent.rights)
+
+
+@router.get("/{upload_id}/columns")
+def read_columns(upload_id: str, service: Service, sheet: str = "") -> ColumnsShown:
+    """The columns of a table, and what each is: as it was remembered, else as it is guessed."""
+    service.require("see")
+    table = service.files.columns(_about(service, upload_id).id, sheet)
+    if table is None:
+        raise DataError("not-a-dataset", file=upload_id)
+    remembered = service.column_memory.recall(table.headers)
+    layout, guess = read_layout({"col_columns": remembered}), guess_columns(table)
+    guessed = {role: name for name, role in zip(table.headers, guess.roles, strict=True) if role}
+    return ColumnsShown(
+        headers=list(table.headers),
+        rows=[list(row) for row in table.rows],
+        columns=columns_of(layout) if remembered else guessed,
+        answer_key=layout.answer_key if remembered else guess.answer_key,
+        remembered=bool(remembered),
+    )
+
+
+@router.post("/{upload_id}/columns")
+def map_columns(
+    upload_id: str, sent: UploadedDataset, service: Service, t: Words, remember: bool = False
+) -> DatasetPart:
+    """Read an upload as an entry of `datasets` in a specification states it; the columns can be
+    remembered for other files with these headers.
+    """
+    service.require("start")
+    upload, layout = _about(service, upload_id).id, layout_of(sent)
+    part = _part(t, service.load(upload, layout))
+    if remember and (table := service.files.columns(upload, sent.sheet)):
+        service.column_memory.remember(table.headers, write_columns(layout))
+    return part
 
 
 def _about(service: AppService, upload_id: str) -> UploadedFiles:

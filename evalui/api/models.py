@@ -64,6 +64,14 @@ def test_model(name: str, service: Service, t: Words) -> ModelShown:
     return _one(service, t, name)
 
 
+@router.post("/{name:path}/look")
+def look_again(name: str, service: Service, t: Words) -> ModelShown:
+    """Ask the endpoint of a model anew what it can do."""
+    service.require("start")
+    service.models.refresh(name)
+    return _one(service, t, name)
+
+
 def _one(service: AppService, t: Messages, name: str) -> ModelShown:
     find_entry(service.catalog(), name)
     return next(each for each in _shown(service, t) if each.name == name)

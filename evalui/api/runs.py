@@ -1,51 +1,43 @@
-"""Runs: started, listed, followed, stopped, taken away, voted on."""
+"""Runs: planned, started, listed, followed, stopped, taken away."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
-from typing import Annotated, get_args
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from evalui.access import Right, may
-from evalui.accounts.teams import grant, revoke
 from evalui.api.events import RunFeeds
 from evalui.api.problems import Service, Words
 from evalui.api.schemas import (
-    BallotShown,
     CellProgress,
     RightsSent,
     RunDetail,
     RunPage,
+    RunPlan,
     RunProgress,
-    VotersSent,
-    VoteSent,
 )
-from evalui.errors import AccountError, SpecError
+from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.runs.database import queue
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells, read_left_out, read_runs
 from evalui.runs.database.throughput import remaining_seconds
-from evalui.runs.database.voting.votes import (
-    VoteInput,
-    cast_vote,
-    next_ballots,
-    read_voting_progress,
-)
 from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_places
+from evalui.runs.fair_queue.place import QueuePlace, queue_ahead, queue_places
 from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CellResult
+from evalui.ui.services import administration
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import assign_people
-from evalui.ui.web.downloads import export_of, votes_of
+from evalui.ui.sharing.rights import state_rights
+from evalui.ui.tabs.evaluate.start_plan import hindrance_of, warnings_of
+from evalui.ui.web.downloads import export_of
 
 _MAX_KEY = 200  # characters
 _LINES = "application/jsonl"
@@ -71,6 +63,30 @@ def start_run(
     run_id = service.start_spec(spec, _request_key(idempotency_key, spec))
     response.headers["Location"] = f"runs/{run_id}"
     return _detail(service, t, run_id)
+
+
+@router.post("/plan")
+def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
+    """What a run would send, take and cost, and when it would start; nothing is started."""
+    planned = service.plan_spec(spec)
+    ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
+    return RunPlan(
+        **asdict(planned.cost),
+        cells=[replace(each, impossible=t.translate(each.impossible)) for each in planned.cells],
+        runs_ahead=ahead.runs,
+        starts_in_seconds=ahead.seconds,
+        held=t.translate(ahead.held),
+        warnings=warnings_of(t, planned),
+        hindrance=hindrance_of(service, t, planned),
+    )
+
+
+@router.post("/samples/{kind}", status_code=201)
+def start_sample(kind: Literal["choice", "open"], service: Service, t: Words) -> RunDetail:
+    """Start the shipped sample for the demo models, its multiple choice or open questions."""
+    service.require("start")
+    start = service.start_sample if kind == "choice" else service.start_open_sample
+    return _detail(service, t, start())
 
 
 @router.get("")
@@ -109,7 +125,7 @@ def delete_run(run_id: str, service: Service) -> None:
 def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Stop a run: at once if it waits, after the batch in hand if it runs."""
     service.require("change", run_id)
-    queue.cancel(service.database, run_id)
+    administration.stop_run(service, run_id)
     return _detail(service, t, run_id)
 
 
@@ -125,19 +141,8 @@ def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
 def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Words) -> RunDetail:
     """State what a team of one's own may do with a run; for its owner and administrators."""
     service.require("change", run_id)
-    known = service.person.teams | service.run(run_id).rights.keys()
-    if team not in known and not may(service.person, "administer"):
-        raise AccountError("no-team", name=team[:80])
-    for right in get_args(Right):
-        change = grant if right in sent.rights else revoke
-        change(service.database, "run", run_id, team, right, by=service.person)
+    state_rights(service, "run", run_id, team, sent.rights)
     return _detail(service, t, run_id)
-
-
-@router.put("/{run_id}/voters", status_code=204)
-def assign(run_id: str, sent: VotersSent, service: Service) -> None:
-    """Assign the pairs of a run to people who vote on it; for its owner and administrators."""
-    assign_people(service, run_id, sent.people, sent.overlap)
 
 
 @router.get("/{run_id}/events", response_class=Response, responses={200: {"content": _AS_EVENTS}})
@@ -191,40 +196,6 @@ def read_report(run_id: str, extension: str, service: Service, t: Words) -> Resp
 def read_figures(run_id: str, service: Service, t: Words) -> Response:
     """Every figure of a run, as in report.json."""
     return export_of(service, service.run(run_id).id, "json", t.language)
-
-
-@router.get("/{run_id}/votes", response_class=Response, responses={200: {"content": _AS_LINES}})
-def read_votes(run_id: str, service: Service) -> Response:
-    """The votes of people as JSON lines."""
-    return votes_of(service, run_id, "jsonl")
-
-
-@router.get("/{run_id}/ballot")
-def read_ballot(run_id: str, service: Service) -> BallotShown:
-    """The next pair of answers for the sender to vote on, without the names of models."""
-    service.require("annotate", run_id)
-    database, voter = service.database, service.owner
-    pairs = service.voter_pairs.to_vote_on(run_id, voter)
-    progress = read_voting_progress(database, run_id, voter, pairs=pairs)
-    shown = next(iter(next_ballots(database, run_id, voter, pairs=pairs, count=1)), None)
-    return BallotShown(
-        pair=shown.pair_key if shown else "",
-        dataset=shown.dataset_name if shown else "",
-        question=shown.sample.question if shown else "",
-        left=list(shown.left) if shown else [],
-        right=list(shown.right) if shown else [],
-        voted=progress.own_votes,
-        pairs=progress.pairs,
-    )
-
-
-@router.post("/{run_id}/votes", status_code=204)
-def vote(run_id: str, sent: VoteSent, service: Service) -> None:
-    """Vote on a pair; a second vote of the sender on it replaces the first."""
-    service.require("annotate", run_id)
-    mark = VoteInput(sent.pair, sent.choice, sent.comment, sent.seconds)
-    pairs = service.voter_pairs.to_vote_on(run_id, service.owner)
-    cast_vote(service.database, run_id, service.owner, mark, pairs=pairs)
 
 
 def _request_key(key: str, spec: SubmittedSpec) -> RequestKey | None:

@@ -6,20 +6,23 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from evalui.access import Deed, Right, Role, Scope
 from evalui.messages import Messages
-from evalui.runs.database.voting.plans import MAX_VOTERS
-from evalui.runs.database.voting.votes import VoteChoice
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.submitted import SentJson, check_json
 from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
+from evalui.ui.services.files.views import PlannedCell
 
 CheckedJson = BeforeValidator(check_json)
 
 
-class _Sent(SentJson):
+class Sent(SentJson):
+    """What comes in."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Answered(BaseModel):
+class Answered(BaseModel):
+    """What goes out."""
+
     model_config = ConfigDict(frozen=True, from_attributes=True, populate_by_name=True)
 
 
@@ -31,7 +34,7 @@ def _translated(text: str, info: ValidationInfo) -> str:
 Translated = Annotated[str, BeforeValidator(_translated)]
 
 
-class Problem(_Answered):
+class Problem(Answered):
     """RFC 9457. `detail` is a sentence in the Accept-Language, `key` names it in any language."""
 
     type: str
@@ -41,7 +44,7 @@ class Problem(_Answered):
     key: str
 
 
-class Me(_Answered):
+class Me(Answered):
     """Who sends the request, what they may do at all, and the `limits` of what they may take."""
 
     name: str
@@ -52,7 +55,7 @@ class Me(_Answered):
     limits: UserLimits
 
 
-class UploadFault(_Answered):
+class UploadFault(Answered):
     """A row that cannot be used."""
 
     file: str
@@ -63,7 +66,7 @@ class UploadFault(_Answered):
     expected: str
 
 
-class DatasetPart(_Answered):
+class DatasetPart(Answered):
     """One dataset of an upload: `questions` of `rows` can be used, the others have `faults`.
 
     Where a configuration has several, `name` is the `entry` of a specification. `unlisted` counts
@@ -80,7 +83,7 @@ class DatasetPart(_Answered):
     notes: list[str]
 
 
-class DatasetSummary(_Answered):
+class DatasetSummary(Answered):
     """Files that were uploaded together."""
 
     id: str
@@ -96,9 +99,26 @@ class UploadedDatasets(DatasetSummary):
     problem: str
 
 
-class CellProgress(_Answered):
+class ColumnsShown(Answered):
+    """The columns of a table with its first rows: `columns` has the header of each role."""
+
+    headers: list[str]
+    rows: list[list[str]]
+    columns: dict[str, str]
+    answer_key: str
+    remembered: bool
+
+
+class DatasetRightsSent(Sent):
+    """All that a team may do with a dataset; none takes back that it may use it."""
+
+    rights: list[Literal["run"]]
+
+
+class CellProgress(Answered):
     """One model on one dataset in one mode; `accuracy` is that of the file's own order so far."""
 
+    id: int
     dataset: str
     model: str
     mode: str
@@ -112,7 +132,7 @@ class CellProgress(_Answered):
     signature: str
 
 
-class RunProgress(_Answered):
+class RunProgress(Answered):
     """How far a run is; trials are counted over all cells that can run."""
 
     id: str
@@ -150,48 +170,42 @@ class RunDetail(RunProgress):
     cells: list[CellProgress]
 
 
-class RunPage(_Answered):
+class RunPlan(Answered):
+    """A run that is not started: what all of it sends, roughly, in `requests` and prompt `tokens`.
+
+    `cached` requests are answered already, `judged` ones go to judges. `seconds` and `dollars` are
+    None where they are unknown. It would wait for `runs_ahead`, and is `held` beside its turn.
+    A `hindrance` is why it could not be started; "" if it could.
+    """
+
+    requests: int
+    tokens: int
+    cached: int
+    judged: int
+    seconds: float | None
+    dollars: float | None
+    runs_ahead: int
+    starts_in_seconds: float | None
+    held: str
+    warnings: list[str]
+    hindrance: str
+    cells: list[PlannedCell]
+
+
+class RunPage(Answered):
     """Runs, the newest first; `next` is the cursor of the next page, "" after the last."""
 
     runs: list[RunProgress]
     next: str
 
 
-class RightsSent(_Sent):
+class RightsSent(Sent):
     """All that a team may do with a run; none takes back what it may."""
 
     rights: list[Right]
 
 
-class VotersSent(_Sent):
-    """Who votes on the pairs of a run, `overlap` of them on each; nobody named: everybody."""
-
-    people: list[str] = Field(max_length=MAX_VOTERS)
-    overlap: int = Field(default=1, ge=1, le=MAX_VOTERS)
-
-
-class VoteSent(_Sent):
-    """A vote on the pair of a ballot: `a` is what stood left, `b` right; `seconds` were spent."""
-
-    pair: str = Field(max_length=200)
-    choice: VoteChoice
-    comment: str = Field(default="", max_length=10_000)
-    seconds: float | None = Field(default=None, ge=0, le=86_400)
-
-
-class BallotShown(_Answered):
-    """Two answers without their models' names; `pair` "" when none is left."""
-
-    pair: str
-    dataset: str
-    question: str
-    left: list[str]
-    right: list[str]
-    voted: int
-    pairs: int
-
-
-class TestedAbility(_Answered):
+class TestedAbility(Answered):
     """What a test showed of one ability; `problem` "" if it was answered."""
 
     ability: Ability
@@ -202,7 +216,7 @@ class TestedAbility(_Answered):
     problem: Translated
 
 
-class ModelTested(_Answered):
+class ModelTested(Answered):
     """The last test of a model that the sender requested."""
 
     state: Literal["queued", "running", "done", "failed"]
@@ -213,7 +227,7 @@ class ModelTested(_Answered):
     abilities: list[TestedAbility] = Field(validation_alias="ability_tests")
 
 
-class ModelShown(_Answered):
+class ModelShown(Answered):
     """A model of the server; `problem` "" if nothing is known against it, `pending` while that is
     being looked at. `added`: it came by the Models page or this interface; `owner` is who added it.
     """

@@ -238,6 +238,14 @@ class AppService:
         named = [name for name in (*run.models, *judges) if name in catalog]
         return KnownModels(catalog, {name: describe(catalog[name]) for name in named})
 
+    def plan_spec(self, spec: SubmittedSpec) -> PlannedRun:
+        """What a specification with uploads would start; raises as `start_spec` does."""
+        self.require("start")
+        return self.files.plan_spec(self._located(spec), self._known_models(spec))
+
+    def _located(self, spec: SubmittedSpec) -> SubmittedSpec:
+        return locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
+
     def start_spec(self, spec: SubmittedSpec, once: RequestKey | None = None) -> str:
         """Queue the run of a specification with uploads and return its id, that of an earlier
         one for the same request; raises as `plan`, and `SpecError` for a path.
@@ -246,8 +254,7 @@ class AppService:
         with self.database.reading() as connection:
             if once and (earlier := once.run_of(connection, self.owner)):
                 return earlier
-        located = locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
-        return self.files.start_spec(located, self._known_models(spec), once)
+        return self.files.start_spec(self._located(spec), self._known_models(spec), once)
 
     def run(self, run_id: str, deed: Deed = "see") -> RunRow:
         """A run that the person may see or do this with; raises `UnknownRun` if there is none."""

@@ -1,16 +1,50 @@
 """Votes of a team for pages, routes and the command line: who votes on what, and files of votes."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from evalui.access import may
 from evalui.accounts.guests import GUEST
 from evalui.accounts.people import find_person
 from evalui.errors import SpecError
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.voting.plans import keep_plan
+from evalui.runs.database.voting.adjudications import ContestedPair, contested_pairs
+from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
+from evalui.runs.database.voting.progress import VoterProgress, voter_progress
+from evalui.runs.database.voting.votes import read_votes
 from evalui.ui.services.service import AppService
 
 VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}  # by extension
+
+
+@dataclass(frozen=True, slots=True)
+class TeamProgress:
+    """How far the people are who vote on the `pairs` of a run, and on which of these they differ.
+
+    `plan` is None where everybody votes on everything.
+    """
+
+    plan: VotingPlan | None
+    people: tuple[VoterProgress, ...]
+    contested: tuple[ContestedPair, ...]
+    pairs: int
+
+    @property
+    def differing(self) -> int:
+        """On how many pairs people differ that nobody has decided."""
+        return sum(one.decision is None for one in self.contested)
+
+
+def team_progress(service: AppService, run_id: str) -> TeamProgress:
+    """The team of a run as it is now."""
+    database, assigned = service.database, service.voter_pairs.assignment(run_id)
+    votes, plan = read_votes(database, run_id), read_plan(database, run_id)
+    return TeamProgress(
+        plan,
+        voter_progress(votes, plan.people if plan else (), assigned),
+        contested_pairs(database, run_id, votes),
+        len(service.voting_pairs.of_run(run_id)),
+    )
 
 
 def assign_people(service: AppService, run_id: str, people: Sequence[str], overlap: int) -> None:

@@ -120,6 +120,11 @@ class FileReader:
         with self._turn() as person:
             return self.runner.ask(person, _first(run_form), "start", run_form, models)
 
+    def plan_spec(self, spec: SubmittedSpec, models: KnownModels) -> PlannedRun:
+        """What a located specification would start; raises as `FileWork.plan_spec`."""
+        with self._turn() as person:
+            return self.runner.ask(person, spec.datasets[0].upload, "plan_spec", spec, models)
+
     def start_spec(self, spec: SubmittedSpec, models: KnownModels, once: RequestKey | None) -> str:
         """Queue the run of a located specification and return its id; as `FileWork.start_spec`."""
         with self._turn() as person:

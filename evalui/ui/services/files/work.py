@@ -112,11 +112,12 @@ class FileWork:
         Raises:
             DataError, SpecError: it cannot be done; the message states why.
         """
-        spec, loaded, collected = self._work_out(person, run_form)
-        datasets = limit_datasets({key: one.dataset for key, one in loaded.items()}, spec)
-        plans = plan_run(spec, datasets, models.catalog, collected, describe=models.describe)
-        cells = tuple(_planned_cell(plan, datasets) for plan in plans)
-        return PlannedRun(cells, self._estimate(plans, datasets))
+        return self._planned(models, *self._work_out(person, run_form))
+
+    def plan_spec(self, person: Person, spec: SubmittedSpec, models: KnownModels) -> PlannedRun:
+        """What a located specification would start; raises as `start_spec` does."""
+        plain, loaded = read_submitted(spec, self._limits)
+        return self._planned(models, plain, loaded, self._collect(person, plain, loaded))
 
     def start(self, person: Person, run_form: RunForm, models: KnownModels) -> str:
         """Queue the run and return its id; raises as `plan` does."""
@@ -133,6 +134,18 @@ class FileWork:
         return self._submit(
             person, models, plain, loaded, self._collect(person, plain, loaded), once
         )
+
+    def _planned(
+        self,
+        models: KnownModels,
+        spec: RunSpec,
+        loaded: Mapping[str, LoadResult],
+        collected: Sequence[CollectedAnswers],
+    ) -> PlannedRun:
+        datasets = limit_datasets({key: one.dataset for key, one in loaded.items()}, spec)
+        plans = plan_run(spec, datasets, models.catalog, collected, describe=models.describe)
+        cells = tuple(_planned_cell(plan, datasets) for plan in plans)
+        return PlannedRun(cells, self._estimate(plans, datasets))
 
     def _submit(
         self,
@@ -272,6 +285,7 @@ def _planned_cell(plan: CellPlan, datasets: Mapping[str, Dataset]) -> PlannedCel
         model=plan.cell.model,
         mode=plan.cell.mode,
         pattern=plan.pattern,
+        dataset=plan.cell.dataset,
         dataset_key=plan.dataset_key,
         questions=plan.questions,
         total=plan.total,

@@ -6,8 +6,8 @@ Its whole state is an address: the cells, the measure, the pair, and the questio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalui.errors import EvaluiError
-from evalui.messages import Messages
+from evalui.errors import EvaluiError, SpecError
+from evalui.messages import Messages, sentence
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
 from evalui.report.blocks import Bullets
@@ -97,22 +97,46 @@ class CompareTab:
             NotAllowed: the person may not change each of its runs.
         """
         query, able = self._compared(action.form)
-        if len(able) < 2:
+        if not able:
             return  # the page states why
-        for run_id in dict.fromkeys(each.contender.run for each in able):
-            self.service.require("change", run_id)
         if action.do == "withdraw":
+            self._require_change(able)
             withdraw(self.service, action.value("link"), _shared_address(query))
         else:
-            owner = self.service.run(able[0].contender.run).owner
-            make_link(
-                self.service,
-                title=able[0].row.cell.dataset,
-                address=_shared_address(query),
-                owner=owner,
-                days=chosen_days(action.form),
-                content=lambda t: self._frozen(t, query, able),
-            )
+            self.share(action.form, chosen_days(action.form))
+
+    def share(self, form: Form, days: int) -> str:
+        """Freeze the comparison of an address, and return the last part of the link.
+
+        Raises:
+            AccountError: no link may work for so many days.
+            NotAllowed: the person may not change each of its runs.
+            SpecError: there is nothing to compare.
+        """
+        query, able = self._require_compared(form)
+        self._require_change(able)
+        return make_link(
+            self.service,
+            title=able[0].row.cell.dataset,
+            address=_shared_address(query),
+            owner=self.service.run(able[0].contender.run).owner,
+            days=days,
+            content=lambda t: self._frozen(t, query, able),
+        )
+
+    def frozen(self, t: Messages, form: Form) -> FrozenContent:
+        """What a link to the comparison of an address would show; raises as `share` does."""
+        return self._frozen(t, *self._require_compared(form))
+
+    def _require_compared(self, form: Form) -> tuple[CompareQuery, tuple[ComparedCell, ...]]:
+        query, able = self._compared(form)
+        if not able:
+            raise SpecError(sentence("compare.gone"))
+        return query, able
+
+    def _require_change(self, able: Sequence[ComparedCell]) -> None:
+        for run_id in dict.fromkeys(each.contender.run for each in able):
+            self.service.require("change", run_id)
 
     def _compared(self, form: Form) -> tuple[CompareQuery, tuple[ComparedCell, ...]]:
         """What an address compares, as it is written."""

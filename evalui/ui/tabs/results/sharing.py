@@ -6,7 +6,6 @@ from evalui.messages import Messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.html import Html, div, el
 from evalui.report.render.shared import FrozenContent
-from evalui.runs.database.queue import bump_revision
 from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.format import day
 from evalui.ui.components.fragment import Action
@@ -74,9 +73,6 @@ def change(view: RunView, action: Action) -> RunView:
             withdraw(service, action.value("link"), run_address(run_id))
         case _:
             change_right(service, "run", run_id, action)
-            # Who sees a run of a team sees it in lists that are drawn again when a run changes.
-            with service.database.writing() as connection:
-                bump_revision(connection, run_id)
     return RunView(service, view.t, run_id)
 
 
