@@ -6,6 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
+from evalui.access import LOCAL_PERSON
+from evalui.accounts.teams import add_team
 from evalui.ui.services.service import AppService
 
 
@@ -85,3 +87,60 @@ def test_what_is_too_large_is_not_read(api: TestClient, desk: AppService) -> Non
 def test_only_forms_are_taken(api: TestClient) -> None:
     assert api.post("/datasets", content=b"a,b").json()["key"] == "not-multipart"
     assert api.post("/datasets", files=[("other", ("a.csv", b"x"))]).json()["key"] == "upload-empty"
+
+
+OWN_NAMES = """nr,Frage,erste,zweite,richtig
+1,Hauptstadt von Norwegen?,Oslo,Rom,1
+2,Hauptstadt von Italien?,Oslo,Rom,2
+"""
+
+
+def test_columns_are_guessed_named_and_remembered(
+    api: TestClient, send: Callable[..., str]
+) -> None:
+    upload = send(OWN_NAMES, "staedte.csv")
+    assert api.get(f"/datasets/{upload}").json()["parts"][0]["questions"] == 0
+    shown = api.get(f"/datasets/{upload}/columns").json()
+    assert (shown["headers"], shown["rows"][0][2]) == (
+        ["nr", "Frage", "erste", "zweite", "richtig"],
+        "Oslo",
+    )
+    assert (shown["columns"]["question"], shown["remembered"]) == ("Frage", False)
+    chosen = {"question": "Frage", "A": "erste", "B": "zweite", "answer": "richtig"}
+    sent = {"columns": chosen, "answer_key": "index1"}
+    part = api.post(f"/datasets/{upload}/columns?remember=true", json=sent).json()
+    assert (part["questions"], part["faults"]) == (2, [])
+    again = api.get(f"/datasets/{upload}/columns").json()
+    assert (again["columns"], again["answer_key"], again["remembered"]) == (chosen, "index1", True)
+    run = {"datasets": [{"upload": upload, **sent}], "models": ["biased"], "mode": "cloze"}
+    assert api.post("/runs", json={**run, "version": 2}).json()["total"] == 2
+    other = send(OWN_NAMES.replace("Rom", "Riga"), "more.csv")
+    assert api.get(f"/datasets/{other}/columns").json()["remembered"] is True
+    for wrong in ({"columns": {"role": "Frage"}}, {"column": {}}):
+        refused = api.post(f"/datasets/{upload}/columns", json=wrong)
+        assert (refused.status_code, refused.json()["key"]) == (422, "request-field")
+    assert api.get("/datasets/0123456789abcdef/columns").status_code == 404
+
+
+def test_a_dataset_is_shared_with_a_team_and_taken(
+    api: TestClient, desk: AppService, send: Callable[..., str], become: Callable[..., None]
+) -> None:
+    add_team(desk.database, "lab", by=LOCAL_PERSON)
+    upload, place = send(), f"/datasets/{send()}/rights/lab"
+    become("eve", teams=frozenset({"lab"}))
+    assert api.put(place, json={"rights": ["run"]}).status_code == 404  # not hers
+    assert api.post(f"/datasets/{upload}/take").json()["key"] == "no-upload-id"
+    become("local", "admin")
+    assert api.put(place, json={"rights": ["run"]}).status_code == 204
+    assert api.put(place, json={"rights": ["view"]}).json()["key"] == "request-field"
+    become("eve", teams=frozenset({"lab"}))
+    (offered,) = api.get("/datasets/teams").json()
+    assert (offered["id"], offered["owner"]) == (upload, "local")
+    taken = api.post(f"/datasets/{upload}/take")
+    assert (taken.status_code, taken.json()["parts"][0]["questions"]) == (201, 4)
+    assert [each["id"] for each in api.get("/datasets").json()] == [upload]
+    assert api.get("/datasets/teams").json() == []
+    become("local", "admin")
+    assert api.put(place, json={"rights": []}).status_code == 204
+    become("ann", teams=frozenset({"lab"}))
+    assert api.get("/datasets/teams").json() == []
