@@ -10,13 +10,13 @@ from evalui.api.problems import Service, Words
 from evalui.api.schemas import (
     ColumnsShown,
     DatasetPart,
-    DatasetRightsSent,
     DatasetSummary,
+    RightsSent,
     UploadedDatasets,
     UploadFault,
 )
 from evalui.datasets.base import Layout
-from evalui.datasets.columns import columns_of, guess_columns
+from evalui.datasets.columns import ColumnTable, columns_of, guess_columns
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
 from evalui.runs.submit import layout_of
@@ -99,31 +99,12 @@ def take(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
 
 
 @router.put("/{upload_id}/rights/{team}", status_code=204)
-def set_rights(upload_id: str, team: str, sent: DatasetRightsSent, service: Service) -> None:
+def set_rights(upload_id: str, team: str, sent: RightsSent, service: Service) -> None:
     """State whether a team of the sender's may use a dataset of theirs."""
     service.require("start")
     _about(service, upload_id)
     thing = dataset_of(service.owner, upload_id)
     state_rights(service, "dataset", thing, team, sent.rights)
-
-
-@router.get("/{upload_id}/columns")
-def read_columns(upload_id: str, service: Service, sheet: str = "") -> ColumnsShown:
-    """The columns of a table, and what each is: as it was remembered, else as it is guessed."""
-    service.require("see")
-    table = service.files.columns(_about(service, upload_id).id, sheet)
-    if table is None:
-        raise DataError("not-a-dataset", file=upload_id)
-    remembered = service.column_memory.recall(table.headers)
-    layout, guess = read_layout({"col_columns": remembered}), guess_columns(table)
-    guessed = {role: name for name, role in zip(table.headers, guess.roles, strict=True) if role}
-    return ColumnsShown(
-        headers=list(table.headers),
-        rows=[list(row) for row in table.rows],
-        columns=columns_of(layout) if remembered else guessed,
-        answer_key=layout.answer_key if remembered else guess.answer_key,
-        remembered=bool(remembered),
-    )
 
 
 @router.post("/{upload_id}/columns")
@@ -135,10 +116,10 @@ def map_columns(
     """
     service.require("start")
     upload, layout = _about(service, upload_id).id, layout_of(sent)
-    part = _part(t, service.load(upload, layout))
-    if remember and (table := service.files.columns(upload, sent.sheet)):
+    view, table = service.load(upload, layout), service.files.columns(upload, sent.sheet)
+    if remember and table:
         service.column_memory.remember(table.headers, write_columns(layout))
-    return part
+    return _part(service, t, view, table)
 
 
 def _about(service: AppService, upload_id: str) -> UploadedFiles:
@@ -152,14 +133,30 @@ def _described(service: AppService, t: Messages, about: UploadedFiles) -> Upload
     parts, problem = list[DatasetPart](), ""
     try:
         for part in service.parts(about.id):
-            parts.append(_part(t, service.load(part, Layout())))
+            view, table = service.load(part, Layout()), service.files.columns(part)
+            parts.append(_part(service, t, view, table))
     except EvaluiError as error:
         problem = t.translate(error.sentence)
     summary = DatasetSummary.model_validate(about)
     return UploadedDatasets(**summary.model_dump(), parts=parts, problem=problem)
 
 
-def _part(t: Messages, view: UploadView) -> DatasetPart:
+def _columns(service: AppService, table: ColumnTable) -> ColumnsShown:
+    remembered = service.column_memory.recall(table.headers)
+    layout, guess = read_layout({"col_columns": remembered}), guess_columns(table)
+    guessed = {role: name for name, role in zip(table.headers, guess.roles, strict=True) if role}
+    return ColumnsShown(
+        headers=list(table.headers),
+        rows=[list(row) for row in table.rows],
+        columns=columns_of(layout) if remembered else guessed,
+        answer_key=layout.answer_key if remembered else guess.answer_key,
+        remembered=bool(remembered),
+    )
+
+
+def _part(
+    service: AppService, t: Messages, view: UploadView, table: ColumnTable | None
+) -> DatasetPart:
     return DatasetPart(
         name=view.name,
         kind=view.kind,
@@ -169,4 +166,5 @@ def _part(t: Messages, view: UploadView) -> DatasetPart:
         faults=list(map(UploadFault.model_validate, view.faults)),
         unlisted=view.unlisted,
         notes=[t.translate(note.sentence) for note in view.notes],
+        table=_columns(service, table) if table else None,
     )

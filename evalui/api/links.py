@@ -14,7 +14,7 @@ from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.ui.components.form import Form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare import CompareTab
-from evalui.ui.tabs.results.sharing import run_address, share_run
+from evalui.ui.tabs.results.sharing import share_run
 
 _AS_TABLE = {"text/csv": {"schema": {"type": "string"}}}
 router = APIRouter(tags=["links"])
@@ -41,21 +41,10 @@ class LinkMade(Answered):
 
 
 class LinkShown(Answered):
-    """A link: `shows` is the query of the page that was frozen.
+    """A link to a frozen page; without its `address` nobody opens it."""
 
-    `ended` is since when it does not work, None while it does; it was `opened` so many times.
-    """
-
-    id: str
-    owner: str
-    title: str
-    shows: str = Field(validation_alias="address")
-    created: float
-    expires: float
-    ended: float | None
-    opened: int
-    last_opened: float | None
-    address: str = Field(default="", validation_alias="link")
+    link: Share
+    address: str
 
 
 def _comparisons(request: Request) -> CompareTab:
@@ -74,29 +63,25 @@ def address_of(service: AppService, path: str) -> str:
 def list_links(service: Service) -> list[LinkShown]:
     """The sender's own links, to administrators those of all, the newest first."""
     service.require("see")
-    everybody = may(service.person, "administer")
-    shares = list_shares(service.database, None if everybody else service.owner)
-    return [_shown(service, share) for share in shares]
+    owner = None if may(service.person, "administer") else service.owner
+    return [
+        LinkShown(
+            link=share,
+            address=_made(service, link_of(service.database, share.id, share.expires)).address,
+        )
+        for share in list_shares(service.database, owner)
+    ]
 
 
 @router.delete("/links/{link_id}", status_code=204)
 def end_link(link_id: str, service: Service) -> None:
     """End a link at once; for its owner and administrators."""
     service.require("see")
-    owned = (each for each in list_shares(service.database) if each.id == link_id)
-    share = next(owned, None)
-    if share is None or not may(service.person, "see", Owned(share.owner)):
+    owners = [each.owner for each in list_shares(service.database) if each.id == link_id]
+    if not owners or not may(service.person, "see", Owned(owners[0])):
         raise AccountError("no-share", id=link_id[:80])
-    require(service.person, "change", Owned(share.owner))
+    require(service.person, "change", Owned(owners[0]))
     revoke_share(service.database, link_id, by=service.person)
-
-
-@router.get("/runs/{run_id}/links")
-def list_run_links(run_id: str, service: Service) -> list[LinkShown]:
-    """The links to a run; for its owner and administrators."""
-    service.require("change", run_id)
-    shares = list_shares(service.database, address=run_address(run_id))
-    return [_shown(service, share) for share in shares]
 
 
 @router.post("/runs/{run_id}/links", status_code=201)
@@ -134,9 +119,3 @@ def _form(cells: list[int], measure: str) -> Form:
 
 def _made(service: AppService, link: str) -> LinkMade:
     return LinkMade(id=link.partition(".")[0], address=address_of(service, f"s/{link}"))
-
-
-def _shown(service: AppService, share: Share) -> LinkShown:
-    link = link_of(service.database, share.id, share.expires)
-    address = address_of(service, f"s/{link}")
-    return LinkShown.model_validate(share).model_copy(update={"address": address})

@@ -1,34 +1,47 @@
-"""What administrators decide: people, limits, teams, tokens, sessions, and the queue of all."""
+"""What administrators see and decide: people, limits, teams, tokens, sessions, and the queue."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 
-from evalui.access import Role
-from evalui.accounts import people, teams, tokens
+from evalui.accounts import teams, tokens
 from evalui.accounts.audit import AuditEntry, read_audit
+from evalui.accounts.people import read_account
 from evalui.api.links import address_of
 from evalui.api.problems import Service, Words
-from evalui.api.schemas import Answered, RunProgress, Sent
-from evalui.errors import SpecError
-from evalui.runs.fair_queue.decisions import QueueState, read_decisions
+from evalui.api.runs import detail_of
+from evalui.api.schemas import Answered, RunDetail, Sent
+from evalui.runs.fair_queue.decisions import QueueDecisions, read_decisions
 from evalui.runs.fair_queue.limits import limits_of, usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
-from evalui.ui.services import administration
-from evalui.ui.services.administration import Priority
-from evalui.ui.services.service import AppService
-from evalui.ui.tabs.admin.readings import (
-    Failure,
-    PersonUse,
-    read_failures,
-    read_live_runs,
-    read_people,
-)
+from evalui.runs.fair_queue.place import queue_order, queue_places
+from evalui.ui.components.fragment import Action
+from evalui.ui.tabs.admin.changes import CHANGES, PRIORITIES, set_limits
+from evalui.ui.tabs.admin.readings import PersonUse, read_live_runs, read_people
 
 _Amount = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
 _Count = Annotated[int | None, Field(ge=0, le=2**53)]
+# Each is a change of the Admin page: its `do`, and in braces and as the query the values it takes.
+_CHANGES: Mapping[str, str] = {
+    "POST /people/{invite_name}?role": "invite",
+    "DELETE /people/{person}?heir": "remove",
+    "POST /people/{person}/invitation": "link",
+    "DELETE /people/{person}/invitation": "withdraw",
+    "PUT /people/{person}/role/{role}": "role",
+    "POST /people/{person}/disable": "disable",
+    "POST /people/{person}/enable": "enable",
+    "POST /teams/{team_name}": "add_team",
+    "DELETE /teams/{team}": "remove_team",
+    "PUT /teams/{team}/members/{person}": "join",
+    "DELETE /teams/{team}/members/{person}": "leave",
+    "PUT /queue/{state}": "queue",
+    "POST /queue/runs/{target}/stop": "stop",
+    "PUT /queue/runs/{target}/priority/{priority}": "priority",
+    "DELETE /sessions": "sign_out",
+}
 
 
 async def _administrators(service: Service) -> None:
@@ -38,24 +51,9 @@ async def _administrators(service: Service) -> None:
 router = APIRouter(tags=["administration"], dependencies=[Depends(_administrators)])
 
 
-class PersonSent(Sent):
-    """A new account."""
+class ChangeMade(Answered):
+    """After an invitation the `address` at which a person chooses a password, stated this once."""
 
-    name: str
-    role: Role
-
-
-class PersonChanged(Sent):
-    """What changes of an account; what is left out stays. Who is `disabled` is let in no more."""
-
-    role: Role | None = None
-    disabled: bool | None = None
-
-
-class Invitation(Answered):
-    """Where a person chooses a password, stated this once; "" where a proxy signs people in."""
-
-    name: str
     address: str
 
 
@@ -71,51 +69,14 @@ class LimitsSent(Sent):
     stored_bytes: _Count = None
     tokens_day: _Count = None
     dollars_day: _Amount = None
-    priority: Priority = 0
-
-
-class TeamSent(Sent):
-    """A new team."""
-
-    name: str
-
-
-class SessionsEnded(Answered):
-    """From how many browsers people were signed out."""
-
-    ended: int
-
-
-class QueuedRun(Answered):
-    """A run that waits or is at work; the other fields as in a `RunDetail`."""
-
-    run: RunProgress
-    priority: int
-    place: int | None
-    starts_in_seconds: float | None
-    held: str
+    priority: int = Field(default=0, ge=min(PRIORITIES), le=max(PRIORITIES))
 
 
 class QueueShown(Answered):
-    """The queue of all, and the `priorities` of people; "paused" takes nothing new, "draining" lets
-    what runs end its cell in hand, too.
-    """
+    """What administrators decided, and the runs that wait or are at work, the next one first."""
 
-    state: QueueState
-    priorities: dict[str, int]
-    runs: list[QueuedRun]
-
-
-class QueueSent(Sent):
-    """Whether runs are taken."""
-
-    state: QueueState
-
-
-class PrioritySent(Sent):
-    """How much earlier than others, 0 is usual."""
-
-    priority: Priority
+    decisions: QueueDecisions
+    runs: list[RunDetail]
 
 
 @router.get("/people")
@@ -124,86 +85,21 @@ def list_people(service: Service) -> list[PersonUse]:
     return read_people(service.database, usual_limits(service.settings))
 
 
-@router.post("/people", status_code=201)
-def add_person(sent: PersonSent, service: Service) -> Invitation:
-    """Add an account; its person chooses a password at the address."""
-    account = people.add_person(service.database, sent.name, sent.role, by=service.person)
-    return _invited(service, account.name)
-
-
-@router.put("/people/{name}")
-def change_person(name: str, sent: PersonChanged, service: Service) -> people.Account:
-    """Change the role of a person, close their account, or open it again."""
-    database, by = service.database, service.person
-    people.read_account(database, name)
-    if sent.role is not None:
-        people.set_role(database, name, sent.role, by=by)
-    if sent.disabled is not None:
-        people.set_disabled(database, name, disabled=sent.disabled, by=by)
-    return people.read_account(database, name)
-
-
-@router.delete("/people/{name}", status_code=204)
-def remove_person(name: str, service: Service, heir: str = "", delete: bool = False) -> None:
-    """Remove a person; what is theirs goes to an `heir`, or `delete` deletes it."""
-    if bool(heir) == delete:
-        raise SpecError("heir-missing")
-    people.remove_person(service.database, name, heir=heir or None, by=service.person)
-
-
-@router.put("/people/{name}/limits")
-def set_limits(name: str, sent: LimitsSent, service: Service) -> PersonUse:
+@router.put("/people/{name}/limits", status_code=204)
+def change_limits(name: str, sent: LimitsSent, service: Service) -> None:
     """Change the limits and the priority of a person."""
-    database, usual = service.database, usual_limits(service.settings)
-    people.read_account(database, name)
+    read_account(service.database, name)
+    before = limits_of(service.database, name, usual_limits(service.settings))
     stated = sent.model_dump(exclude_unset=True)
-    priority = stated.pop("priority", read_decisions(database).priorities.get(name, 0))
-    limits = replace(limits_of(database, name, usual), **stated)
-    administration.set_limits(service, name, limits, priority)
-    return next(use for use in read_people(database, usual) if use.account.name == name)
-
-
-@router.post("/people/{name}/invitation", status_code=201)
-def invite(name: str, service: Service) -> Invitation:
-    """Let a person choose a password, the first one or a new one."""
-    return _invited(service, name)
-
-
-@router.delete("/people/{name}/invitation", status_code=204)
-def withdraw(name: str, service: Service) -> None:
-    """End the invitation of a person; an account that nobody ever used goes with it."""
-    people.read_account(service.database, name)
-    administration.withdraw(service, name)
+    priority = read_decisions(service.database).priorities.get(name, 0)
+    priority = stated.pop("priority", priority)
+    set_limits(service, name, replace(before, **stated), priority)
 
 
 @router.get("/teams")
 def list_teams(service: Service) -> list[teams.Team]:
     """All teams with their members."""
     return list(teams.read_teams(service.database))
-
-
-@router.post("/teams", status_code=204)
-def add_team(sent: TeamSent, service: Service) -> None:
-    """Add a team without members."""
-    teams.add_team(service.database, sent.name, by=service.person)
-
-
-@router.delete("/teams/{team}", status_code=204)
-def remove_team(team: str, service: Service) -> None:
-    """Remove a team and its rights."""
-    teams.remove_team(service.database, team, by=service.person)
-
-
-@router.put("/teams/{team}/members/{name}", status_code=204)
-def join(team: str, name: str, service: Service) -> None:
-    """Make a person a member."""
-    teams.join_team(service.database, team, name, by=service.person)
-
-
-@router.delete("/teams/{team}/members/{name}", status_code=204)
-def leave(team: str, name: str, service: Service) -> None:
-    """End a membership."""
-    teams.leave_team(service.database, team, name, by=service.person)
 
 
 @router.get("/tokens")
@@ -218,12 +114,6 @@ def revoke_token(token_id: Annotated[int, Field(le=2**53)], service: Service) ->
     tokens.revoke_token(service.database, token_id, by=service.person)
 
 
-@router.delete("/sessions")
-def sign_out_others(service: Service) -> SessionsEnded:
-    """Sign everybody else out of their browsers."""
-    return SessionsEnded(ended=administration.sign_out_others(service))
-
-
 @router.get("/audit")
 def list_audit(
     service: Service,
@@ -234,46 +124,35 @@ def list_audit(
     return list(read_audit(service.database, limit, before))
 
 
-@router.get("/failures")
-def list_failures(service: Service, t: Words) -> list[Failure]:
-    """The newest failed runs and cells."""
-    return [replace(one, error=t.translate(one.error)) for one in read_failures(service.database)]
-
-
 @router.get("/queue")
 def read_queue(service: Service, t: Words) -> QueueShown:
-    """Every run that waits or is at work, in the order in which they come."""
-    decided, live = read_decisions(service.database), read_live_runs(service.database)
+    """The queue of all."""
     places = queue_places(service.database, usual_limits(service.settings))
-    runs: list[QueuedRun] = []
-    for one in sorted(live, key=lambda each: queue_order(places.get(each.row.id))):
-        queued = places.get(one.row.id, QueuePlace(None, None))
-        runs.append(
-            QueuedRun(
-                run=RunProgress.model_validate(one.row, context=t),
-                priority=one.priority,
-                place=queued.place,
-                starts_in_seconds=queued.starts_in_s,
-                held=t.translate(queued.held),
-            )
-        )
-    return QueueShown(state=decided.state, priorities=dict(decided.priorities), runs=runs)
+    ids = [each.row.id for each in read_live_runs(service.database)]
+    ids.sort(key=lambda run_id: queue_order(places.get(run_id)))
+    runs = [detail_of(service, t, run_id) for run_id in ids]
+    return QueueShown(decisions=read_decisions(service.database), runs=runs)
 
 
-@router.put("/queue", status_code=204)
-def set_queue(sent: QueueSent, service: Service) -> None:
-    """Take runs ("open"), take no more ("paused"), or end the cells in hand, too ("draining")."""
-    administration.set_queue(service, sent.state)
-
-
-@router.put("/queue/runs/{run_id}", status_code=204)
-def set_priority(run_id: str, sent: PrioritySent, service: Service) -> None:
-    """Take a run earlier or later than others."""
-    administration.set_priority(service, run_id, sent.priority)
-
-
-def _invited(service: AppService, name: str) -> Invitation:
-    secret = administration.invite(service, name)
-    return Invitation(
-        name=name, address=address_of(service, f"invitation/{secret}") if secret else ""
+def _add_change(place: str, do: str) -> None:
+    method, path, query = re.split(r"[ ?]", f"{place}?")[:3]
+    names = dict.fromkeys(re.findall(r"{(\w+)}", path), "path") | (
+        {query: "query"} if query else {}
     )
+    stated = [
+        {"name": name, "in": where, "required": True, "schema": {"type": "string"}}
+        for name, where in names.items()
+    ]
+
+    def change(request: Request, service: Service) -> ChangeMade:
+        values = {**request.query_params, **request.path_params}
+        notice = CHANGES[do](service, Action(do, values, {}))
+        secret = notice.secret if notice else ""
+        return ChangeMade(address=address_of(service, f"invitation/{secret}") if secret else "")
+
+    change.__doc__ = f"“{do}” of the Admin page."
+    router.add_api_route(path, change, methods=[method], openapi_extra={"parameters": stated})
+
+
+for _place, _do in _CHANGES.items():
+    _add_change(_place, _do)

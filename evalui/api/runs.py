@@ -32,7 +32,6 @@ from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CellResult
-from evalui.ui.services import administration
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
 from evalui.ui.sharing.rights import state_rights
@@ -60,22 +59,22 @@ def start_run(
 
     The same request with the same Idempotency-Key starts no second run within 24 hours.
     """
-    run_id = service.start_spec(spec, _request_key(idempotency_key, spec))
+    service.require("start")
+    run_id = service.start(spec, _request_key(idempotency_key, spec))
     response.headers["Location"] = f"runs/{run_id}"
-    return _detail(service, t, run_id)
+    return detail_of(service, t, run_id)
 
 
 @router.post("/plan")
 def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
     """What a run would send, take and cost, and when it would start; nothing is started."""
-    planned = service.plan_spec(spec)
+    service.require("start")
+    planned = service.plan(spec)
     ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
     return RunPlan(
-        **asdict(planned.cost),
+        cost=planned.cost,
         cells=[replace(each, impossible=t.translate(each.impossible)) for each in planned.cells],
-        runs_ahead=ahead.runs,
-        starts_in_seconds=ahead.seconds,
-        held=t.translate(ahead.held),
+        ahead=replace(ahead, held=t.translate(ahead.held)),
         warnings=warnings_of(t, planned),
         hindrance=hindrance_of(service, t, planned),
     )
@@ -86,7 +85,7 @@ def start_sample(kind: Literal["choice", "open"], service: Service, t: Words) ->
     """Start the shipped sample for the demo models, its multiple choice or open questions."""
     service.require("start")
     start = service.start_sample if kind == "choice" else service.start_open_sample
-    return _detail(service, t, start())
+    return detail_of(service, t, start())
 
 
 @router.get("")
@@ -111,7 +110,7 @@ def list_runs(
 @router.get("/{run_id}")
 def read_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """One run with its cells, its place in the queue, and what the sender may do with it."""
-    return _detail(service, t, run_id)
+    return detail_of(service, t, run_id)
 
 
 @router.delete("/{run_id}", status_code=204)
@@ -125,8 +124,8 @@ def delete_run(run_id: str, service: Service) -> None:
 def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Stop a run: at once if it waits, after the batch in hand if it runs."""
     service.require("change", run_id)
-    administration.stop_run(service, run_id)
-    return _detail(service, t, run_id)
+    queue.cancel(service.database, run_id)
+    return detail_of(service, t, run_id)
 
 
 @router.post("/{run_id}/resume")
@@ -134,7 +133,7 @@ def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
     service.require("change", run_id)
     limits.resume_run(service.database, run_id, usual_limits(service.settings))
-    return _detail(service, t, run_id)
+    return detail_of(service, t, run_id)
 
 
 @router.put("/{run_id}/rights/{team}")
@@ -142,7 +141,7 @@ def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Wo
     """State what a team of one's own may do with a run; for its owner and administrators."""
     service.require("change", run_id)
     state_rights(service, "run", run_id, team, sent.rights)
-    return _detail(service, t, run_id)
+    return detail_of(service, t, run_id)
 
 
 @router.get("/{run_id}/events", response_class=Response, responses={200: {"content": _AS_EVENTS}})
@@ -206,7 +205,8 @@ def _request_key(key: str, spec: SubmittedSpec) -> RequestKey | None:
     return RequestKey(key, hashlib.sha256(spec.model_dump_json().encode()).hexdigest())
 
 
-def _detail(service: AppService, t: Messages, run_id: str) -> RunDetail:
+def detail_of(service: AppService, t: Messages, run_id: str) -> RunDetail:
+    """A run as it is now; raises `UnknownRun` if the person sees none of this id."""
     row, database = service.run(run_id), service.database
     live = row.state in LIVE_STATES
     places = queue_places(database, usual_limits(service.settings)) if live else {}

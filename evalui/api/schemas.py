@@ -6,7 +6,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from evalui.access import Deed, Right, Role, Scope
 from evalui.messages import Messages
+from evalui.runs.estimate import Estimate
 from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.fair_queue.place import QueueAhead
 from evalui.runs.submitted import SentJson, check_json
 from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
 from evalui.ui.services.files.views import PlannedCell
@@ -66,11 +68,23 @@ class UploadFault(Answered):
     expected: str
 
 
+class ColumnsShown(Answered):
+    """The columns of a table and its first rows: `columns` has the header of each role, as it was
+    remembered for these headers, else as it is guessed.
+    """
+
+    headers: list[str]
+    rows: list[list[str]]
+    columns: dict[str, str]
+    answer_key: str
+    remembered: bool
+
+
 class DatasetPart(Answered):
     """One dataset of an upload: `questions` of `rows` can be used, the others have `faults`.
 
     Where a configuration has several, `name` is the `entry` of a specification. `unlisted` counts
-    further faults.
+    further faults. What is no table has no `table`.
     """
 
     name: str
@@ -81,6 +95,7 @@ class DatasetPart(Answered):
     faults: list[UploadFault]
     unlisted: int
     notes: list[str]
+    table: ColumnsShown | None
 
 
 class DatasetSummary(Answered):
@@ -97,22 +112,6 @@ class UploadedDatasets(DatasetSummary):
 
     parts: list[DatasetPart]
     problem: str
-
-
-class ColumnsShown(Answered):
-    """The columns of a table with its first rows: `columns` has the header of each role."""
-
-    headers: list[str]
-    rows: list[list[str]]
-    columns: dict[str, str]
-    answer_key: str
-    remembered: bool
-
-
-class DatasetRightsSent(Sent):
-    """All that a team may do with a dataset; none takes back that it may use it."""
-
-    rights: list[Literal["run"]]
 
 
 class CellProgress(Answered):
@@ -171,25 +170,13 @@ class RunDetail(RunProgress):
 
 
 class RunPlan(Answered):
-    """A run that is not started: what all of it sends, roughly, in `requests` and prompt `tokens`.
+    """A run that is not started; a `hindrance` is why it could not be, "" if it could."""
 
-    `cached` requests are answered already, `judged` ones go to judges. `seconds` and `dollars` are
-    None where they are unknown. It would wait for `runs_ahead`, and is `held` beside its turn.
-    A `hindrance` is why it could not be started; "" if it could.
-    """
-
-    requests: int
-    tokens: int
-    cached: int
-    judged: int
-    seconds: float | None
-    dollars: float | None
-    runs_ahead: int
-    starts_in_seconds: float | None
-    held: str
+    cost: Estimate
+    cells: list[PlannedCell]
+    ahead: QueueAhead
     warnings: list[str]
     hindrance: str
-    cells: list[PlannedCell]
 
 
 class RunPage(Answered):
@@ -200,7 +187,7 @@ class RunPage(Answered):
 
 
 class RightsSent(Sent):
-    """All that a team may do with a run; none takes back what it may."""
+    """All that a team may do with a run; none takes back what it may. Of a dataset "run" counts."""
 
     rights: list[Right]
 

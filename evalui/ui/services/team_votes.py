@@ -19,32 +19,29 @@ VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}  # by extension
 
 @dataclass(frozen=True, slots=True)
 class TeamProgress:
-    """How far the people are who vote on the `pairs` of a run, and on which of these they differ.
+    """How far the people are who vote on the `pairs` of a run.
 
-    `plan` is None where everybody votes on everything.
+    `plan` is None where everybody votes on everything; on `differing` pairs people differ, and
+    nothing is decided yet.
     """
 
     plan: VotingPlan | None
     people: tuple[VoterProgress, ...]
-    contested: tuple[ContestedPair, ...]
     pairs: int
-
-    @property
-    def differing(self) -> int:
-        """On how many pairs people differ that nobody has decided."""
-        return sum(one.decision is None for one in self.contested)
+    differing: int
 
 
-def team_progress(service: AppService, run_id: str) -> TeamProgress:
-    """The team of a run as it is now."""
+def team_progress(
+    service: AppService, run_id: str
+) -> tuple[TeamProgress, tuple[ContestedPair, ...]]:
+    """The team of a run as it is now, and all pairs on which it differs."""
     database, assigned = service.database, service.voter_pairs.assignment(run_id)
     votes, plan = read_votes(database, run_id), read_plan(database, run_id)
-    return TeamProgress(
-        plan,
-        voter_progress(votes, plan.people if plan else (), assigned),
-        contested_pairs(database, run_id, votes),
-        len(service.voting_pairs.of_run(run_id)),
-    )
+    contested = contested_pairs(database, run_id, votes)
+    people = voter_progress(votes, plan.people if plan else (), assigned)
+    waiting = sum(one.decision is None for one in contested)
+    pairs = len(service.voting_pairs.of_run(run_id))
+    return TeamProgress(plan, people, pairs, waiting), contested
 
 
 def assign_people(service: AppService, run_id: str, people: Sequence[str], overlap: int) -> None:

@@ -2,21 +2,25 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import get_args
+from dataclasses import asdict, dataclass
 
 from evalui.access import ROLES, Role
-from evalui.accounts import people, shares, teams
+from evalui.accounts import audit, invitations, people, sessions, shares, teams
 from evalui.errors import SpecError
-from evalui.runs.fair_queue.decisions import QueueState
-from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.database import queue
+from evalui.runs.fair_queue.decisions import (
+    QueueState,
+    set_person_priority,
+    set_queue_state,
+    set_run_priority,
+)
+from evalui.runs.fair_queue.limits import UserLimits, usual_limits, write_limits
 from evalui.ui.components.fragment import Action
-from evalui.ui.services import administration
-from evalui.ui.services.administration import Priority
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.admin.readings import read_signed_in
 
 GIGABYTE = 1e9
-PRIORITIES: tuple[Priority, ...] = get_args(Priority)
+PRIORITIES = (-1, 0, 1, 2)
 _STATES: Mapping[str, QueueState] = {"open": "open", "paused": "paused", "draining": "draining"}
 
 
@@ -42,13 +46,18 @@ def _link_again(service: AppService, action: Action) -> ChangeNotice:
 
 def _link(service: AppService, name: str) -> ChangeNotice:
     """A link by which somebody chooses a password; a proxy signs people in by itself."""
-    secret = administration.invite(service, name)
-    return ChangeNotice("link" if secret else "added", {"name": name}, secret)
+    if service.settings.auth == "proxy":
+        return ChangeNotice("added", {"name": name})
+    secret = invitations.invite(service.database, name, by=service.person)
+    return ChangeNotice("link", {"name": name}, secret)
 
 
 def _withdraw(service: AppService, action: Action) -> ChangeNotice:
     name = action.value("person")
-    administration.withdraw(service, name)
+    invitations.withdraw(service.database, name, by=service.person)
+    account = people.read_account(service.database, name)
+    if not account.has_password and account.seen is None:  # nobody was ever here by this name
+        people.remove_person(service.database, name, heir=None, by=service.person)
     return ChangeNotice("withdrawn", {"name": name})
 
 
@@ -69,8 +78,16 @@ def _set_limits(service: AppService, action: Action) -> ChangeNotice:
         tokens_day=_whole_number(action, "tokens_day"),
         dollars_day=_number(action, "dollars_day"),
     )
-    administration.set_limits(service, name, limits, _priority(action))
+    set_limits(service, name, limits, _priority(action))
     return ChangeNotice("limits", {"name": name})
+
+
+def set_limits(service: AppService, name: str, limits: UserLimits, priority: int) -> None:
+    """Give a person limits and a priority; raises `SpecError` as `write_limits` does."""
+    write_limits(service.database, name, limits, usual_limits(service.settings))
+    set_person_priority(service.database, name, priority)
+    stated = {each: value for each, value in asdict(limits).items() if value is not None}
+    _record(service, "set-limits", f"person {name}", **stated, priority=priority)
 
 
 def _set_disabled(service: AppService, action: Action) -> ChangeNotice:
@@ -98,7 +115,7 @@ def _remove_team(service: AppService, action: Action) -> None:
 
 def _join(service: AppService, action: Action) -> None:
     team = action.value("team")
-    member = action.value(f"member:{team}")
+    member = action.value("person") or action.value(f"member:{team}")
     teams.join_team(service.database, team, member, by=service.person)
 
 
@@ -108,18 +125,23 @@ def _leave(service: AppService, action: Action) -> None:
 
 
 def _stop(service: AppService, action: Action) -> None:
-    administration.stop_run(service, action.value("target"))
+    run = service.run(action.value("target"))
+    queue.cancel(service.database, run.id)
+    _record(service, "stop-run", f"run {run.id}", owner=run.owner)
 
 
 def _set_priority(service: AppService, action: Action) -> None:
-    administration.set_priority(service, action.value("target"), _priority(action))
+    run, priority = service.run(action.value("target")), _priority(action)
+    set_run_priority(service.database, run.id, priority)
+    _record(service, "set-priority", f"run {run.id}", owner=run.owner, priority=priority)
 
 
 def _decide(service: AppService, action: Action) -> None:
     state = _STATES.get(action.value("state"))
     if state is None:
         raise SpecError("no-action")
-    administration.set_queue(service, state)
+    set_queue_state(service.database, state)
+    _record(service, "set-queue", "queue", state=state)
 
 
 def _revoke_link(service: AppService, action: Action) -> None:
@@ -127,8 +149,11 @@ def _revoke_link(service: AppService, action: Action) -> None:
 
 
 def _sign_out(service: AppService, action: Action) -> ChangeNotice:
+    """End the sessions of everybody but of who does it, which would end this page."""
     del action
-    return ChangeNotice("signed_out", {"n": str(administration.sign_out_others(service))})
+    others = [name for name in read_signed_in(service.database) if name != service.person.name]
+    n = sum(sessions.end_sessions(service.database, name, by=service.person) for name in others)
+    return ChangeNotice("signed_out", {"n": str(n)})
 
 
 DELETE = "="  # in the place of an heir; no name is like this
@@ -151,6 +176,10 @@ CHANGES: Mapping[str, Callable[[AppService, Action], ChangeNotice | None]] = {
     "revoke_link": _revoke_link,
     "sign_out": _sign_out,
 }
+
+
+def _record(service: AppService, deed: str, thing: str, **detail: audit.AuditValue) -> None:
+    audit.record(service.database, service.person, deed, thing, **detail)
 
 
 def _role(action: Action) -> Role:

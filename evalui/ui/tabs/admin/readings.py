@@ -150,6 +150,12 @@ def read_largest_runs(database: Database) -> list[tuple[str, str, str, int]]:
     return [(row["id"], row["name"], row["owner"], row["n"]) for row in rows]
 
 
+def read_signed_in(database: Database) -> list[str]:
+    """The names of all who have a session."""
+    rows = database.rows("SELECT DISTINCT person FROM session ORDER BY person")
+    return [row["person"] for row in rows]
+
+
 def count_sessions(database: Database) -> tuple[int, int]:
     """How many browsers are signed in now, and of how many people."""
     row = database.row(

@@ -76,15 +76,14 @@ def team_page(
     service: AppService, t: Messages, run: RunRow, voter: Voter, form: Form, problem: Html | None
 ) -> Html:
     """How far the team is, who is in it, and where it differs; or one pair to decide."""
-    team = team_progress(service, run.id)
-    plan, rows, contested = team.plan, team.people, team.contested
+    team, contested = team_progress(service, run.id)
+    plan, rows, waiting = team.plan, team.people, team.differing
     if field_value(form, "sub") == "decide":
         back = el("a", t("annotate.back_to_team"), href=_address(run, "team"), cls="btn quiet")
         requested = field_value(form, "pair")
         page = decision_page(service, t, run, voter, contested, requested, back)
         if page is not None:
             return page_frame(run.id, voter, problem, page, sub="decide")
-    waiting = team.differing
     decide_link = el("a", t("annotate.decide"), href=_address(run, "decide"), cls="btn pri")
     heads = [t(f"annotate.{name}") for name in ("person", "voted", "median", "last")]
     progress = table(heads, [_progress_row(t, one) for one in rows])

@@ -81,7 +81,10 @@ class CompareTab:
     def act(self, action: Action) -> Html:
         """The page after a tick, a search in the list of runs, or another measure or pair."""
         if action.do in ("share", "withdraw"):
-            self._share(action)
+            if action.do == "withdraw":
+                self._withdraw(action)
+            else:
+                self.share(action.form, chosen_days(action.form))
             return self.render(action.form)
         form = dict(action.form)
         if action.value("name") not in ("ticked", "find_run"):
@@ -89,31 +92,21 @@ class CompareTab:
             form.pop("ticked", None)
         return self.render(form)
 
-    def _share(self, action: Action) -> None:
-        """Freeze the comparison of the address, or end one of its links.
-
-        Raises:
-            AccountError: there is no such link, or no such days.
-            NotAllowed: the person may not change each of its runs.
-        """
+    def _withdraw(self, action: Action) -> None:
+        """End a link to the comparison of the address; raises as `share` does."""
         query, able = self._compared(action.form)
-        if not able:
-            return  # the page states why
-        if action.do == "withdraw":
-            self._require_change(able)
-            withdraw(self.service, action.value("link"), _shared_address(query))
-        else:
-            self.share(action.form, chosen_days(action.form))
+        self._require_change(able)
+        withdraw(self.service, action.value("link"), _shared_address(query))
 
     def share(self, form: Form, days: int) -> str:
         """Freeze the comparison of an address, and return the last part of the link.
 
         Raises:
-            AccountError: no link may work for so many days.
+            AccountError: there is no such link, or no such days.
             NotAllowed: the person may not change each of its runs.
             SpecError: there is nothing to compare.
         """
-        query, able = self._require_compared(form)
+        query, able = self._compared(form)
         self._require_change(able)
         return make_link(
             self.service,
@@ -126,25 +119,19 @@ class CompareTab:
 
     def frozen(self, t: Messages, form: Form) -> FrozenContent:
         """What a link to the comparison of an address would show; raises as `share` does."""
-        return self._frozen(t, *self._require_compared(form))
-
-    def _require_compared(self, form: Form) -> tuple[CompareQuery, tuple[ComparedCell, ...]]:
-        query, able = self._compared(form)
-        if not able:
-            raise SpecError(sentence("compare.gone"))
-        return query, able
+        return self._frozen(t, *self._compared(form))
 
     def _require_change(self, able: Sequence[ComparedCell]) -> None:
         for run_id in dict.fromkeys(each.contender.run for each in able):
             self.service.require("change", run_id)
 
     def _compared(self, form: Form) -> tuple[CompareQuery, tuple[ComparedCell, ...]]:
-        """What an address compares, as it is written."""
+        """What an address compares, as it is written; raises `SpecError` if that is nothing."""
         query, offered = read_query(form), self.comparable_runs.all()
         ids = read_ids(query.cells) or self._cells_of_run(offered, query.run)[0]
         able, _ = self._split_comparable(offered, ids)
         if len(able) < 2:
-            return query, ()
+            raise SpecError(sentence("compare.gone"))
         compared = self._compare(able, query.measure)
         return query.of(compared, compared.pair(query.pair)), able
 

@@ -108,7 +108,7 @@ def test_a_specification_is_started_by_the_process_once(service: AppService):
         }
     )
     key = RequestKey("again", "digest")
-    runs = {service.start_spec(spec, key) for _ in range(2)}
+    runs = {service.start(spec, key) for _ in range(2)}
     assert [service.run(run).owner for run in runs] == ["local"]
     assert len(pids(service)) == 1
 
