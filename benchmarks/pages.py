@@ -71,16 +71,17 @@ class Server:
         times = self.process.cpu_times()
         return Timing(times.user + times.system, time.perf_counter() - self.began)
 
-    def get(self, path: str) -> str:
+    def get(self, path: str, cookie: str = "") -> str:
         """The address that answers 200 for the path, after redirects.
 
         Raises:
             RuntimeError: there is no answer.
         """
         until = time.monotonic() + _LONGEST_S
+        wanted = urllib.request.Request(self.address + path, headers={"Cookie": cookie})
         while time.monotonic() < until and self.process.poll() is None:
             try:
-                with urllib.request.urlopen(self.address + path, timeout=_LONGEST_S) as page:
+                with urllib.request.urlopen(wanted, timeout=_LONGEST_S) as page:
                     page.read(1)
                     return page.url
             except urllib.error.HTTPError as refused:

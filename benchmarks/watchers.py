@@ -3,7 +3,8 @@
 Each client does what the script of a page does: it requests the document of its address, and again
 as often as the document states, with the tag of what it has. The run is written by this process,
 ten times a second; the server has no worker. A look lasts from the first byte sent to the last byte
-received.
+received. With accounts each client is signed in as one of some people, whose team may see the run;
+otherwise all are the one person of a local server.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle, islice
@@ -27,14 +28,20 @@ from benchmarks.questions import questions
 from benchmarks.queueing import queue_run
 from benchmarks.rows import Goal, Row
 from benchmarks.storing import answered
+from evalui.access import LOCAL_PERSON
+from evalui.accounts.people import add_person
+from evalui.accounts.sessions import start_session
+from evalui.accounts.teams import add_team, grant, join_team
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.scoring.choice.permutations import variants
+from evalui.ui.web.address import access_token, cookie_of
 
 GROUP = "watching"
 _WATCHERS = 200
+_PEOPLE = 20  # who share the watchers among them
 _SECONDS = 30.0
 _QUESTIONS = 1000  # each in four orders, for each of two models
 _MODELS = ("demo-late", "demo-early")
@@ -43,6 +50,7 @@ _INTERVAL_S = 0.1  # between batches
 _GOAL_S = 1.0
 _VIEWS = ("tab=runs", "tab=results", "tab=results&sub=samples")
 _LANGUAGES = ("en", "zh")
+_TEAM = "watchers"
 
 
 @dataclass(slots=True)
@@ -64,10 +72,11 @@ class Watched:
 class Client:
     """One browser: a connection that stays open, and the page that it shows."""
 
-    def __init__(self, port: int, place: str, found: Watched) -> None:
+    def __init__(self, port: int, place: str, found: Watched, cookie: str = "") -> None:
         self._port = port
         self._place = place
         self._found = found
+        self._cookie = f"Cookie: {cookie}\r\n" if cookie else ""
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._tag = ""
 
@@ -92,9 +101,8 @@ class Client:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port, limit=2**22)
         reader, writer = self._streams
         seen = f"If-None-Match: {self._tag}\r\n" if self._tag else ""
-        writer.write(
-            f"GET {self._place} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n{seen}\r\n".encode()
-        )
+        fields = f"Host: 127.0.0.1:{self._port}\r\n{self._cookie}{seen}"
+        writer.write(f"GET {self._place} HTTP/1.1\r\n{fields}\r\n".encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = re.search(r"content-length: (\d+)", head)
         content = await reader.readexactly(int(length[1])) if length else b""
@@ -115,27 +123,36 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=_SECONDS)
     parser.add_argument("--questions", type=int, default=_QUESTIONS)
     given = parser.parse_args()
-    row = measure(given.watchers, given.seconds, given.questions)
-    print(f"{row.count} watchers: {row.found}; server CPU {row.ours.cpu:.1f} s")
+    for people in (0, _PEOPLE):
+        row = measure(given.watchers, given.seconds, given.questions, people)
+        print(f"{row.count} {row.unit}: {row.found}; server CPU {row.ours.cpu:.1f} s")
 
 
 def rows(session: Session) -> Iterator[Row]:
     """Watchers of a run that changes ten times a second."""
-    for watchers in session.scaled(_WATCHERS):
-        yield measure(watchers, _SECONDS if session.rounds > 1 else _SECONDS / 6, _QUESTIONS)
+    seconds = _SECONDS if session.rounds > 1 else _SECONDS / 6
+    sizes = tuple(session.scaled(_WATCHERS))
+    for watchers in sizes:
+        yield measure(watchers, seconds, _QUESTIONS)
+    yield measure(sizes[-1], seconds, _QUESTIONS, _PEOPLE)
 
 
-def measure(watchers: int, seconds: float, size: int) -> Row:
-    """One round; seconds on the wall are the 95th percentile of a look, CPU is the server's."""
+def measure(watchers: int, seconds: float, size: int, people: int = 0) -> Row:
+    """One round; seconds on the wall are the 95th percentile of a look, CPU is the server's.
+
+    `people` have accounts on the server; with 0 it is one of a single user.
+    """
     with tempfile.TemporaryDirectory() as name:
         data = Path(name) / "data"
         with closing(Database(data / "evalui.sqlite")) as database:
             run_id, grow = _run(database, size)
-            with serving(Checkout(ROOT), data, EVALUI_WORKERS="0") as server:
-                server.get("/en/config")  # Gradio is imported
+            cookies = _sign_in(database, run_id, people) or [""]
+            door = {"EVALUI_TOKEN": "true", "EVALUI_AUTH": "password"} if people else {}
+            with serving(Checkout(ROOT), data, EVALUI_WORKERS="0", **door) as server:
+                server.get("/en/config", cookies[0])  # Gradio is imported
                 before = server.spent()
                 with _growing(grow):
-                    found = asyncio.run(_watch(server, run_id, watchers, seconds))
+                    found = asyncio.run(_watch(server, run_id, watchers, seconds, cookies))
                 spent = server.spent()
     share = (spent.cpu - before.cpu) / (spent.wall - before.wall)
     told = ", ".join(f"{n:,} {kind}" for kind, n in sorted(found.answers.items()))
@@ -143,7 +160,7 @@ def measure(watchers: int, seconds: float, size: int) -> Row:
         GROUP,
         "looks at a growing run, 95th percentile",
         watchers,
-        "watchers",
+        f"watchers of {people} people" if people else "watchers",
         Timing(spent.cpu - before.cpu, found.percentile(0.95)),
         goal=Goal("wall", _GOAL_S) if watchers == _WATCHERS else None,
         found=f"50th {statistics.median(found.seconds):.3f} s, 95th {found.percentile(0.95):.3f} s,"
@@ -155,13 +172,29 @@ def measure(watchers: int, seconds: float, size: int) -> Row:
     )
 
 
-async def _watch(server: Server, run_id: str, watchers: int, seconds: float) -> Watched:
+def _sign_in(database: Database, run_id: str, people: int) -> list[str]:
+    """The cookies of people who have signed in and whose team may see the run."""
+    add_team(database, _TEAM, by=LOCAL_PERSON)
+    grant(database, "run", run_id, _TEAM, "view", by=LOCAL_PERSON)
+    name, _ = cookie_of(access_token(database.path.parent))
+    cookies: list[str] = []
+    for number in range(people):
+        person = add_person(database, f"person-{number}", "reader", by=LOCAL_PERSON).name
+        join_team(database, _TEAM, person, by=LOCAL_PERSON)
+        cookies.append(f"{name}={start_session(database, person)}")
+    return cookies
+
+
+async def _watch(
+    server: Server, run_id: str, watchers: int, seconds: float, cookies: Sequence[str]
+) -> Watched:
     found, port = Watched(), int(server.address.rpartition(":")[2])
     until = time.monotonic() + seconds
     places = [f"/{language}/?run={run_id}&{view}" for view in _VIEWS for language in _LANGUAGES]
     async with asyncio.TaskGroup() as group:
-        for place in islice(cycle(places), watchers):
-            group.create_task(Client(port, place, found).watch(until))
+        for number, place in enumerate(islice(cycle(places), watchers)):
+            cookie = cookies[number // len(places) % len(cookies)]  # each looks at every page
+            group.create_task(Client(port, place, found, cookie).watch(until))
             await asyncio.sleep(1 / watchers)  # people do not come at the same moment
     return found
 

@@ -1,5 +1,6 @@
 """How thoroughly `make check` tries: fewer examples of each property, and not the slow files."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -124,6 +125,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         for line in collection_path.read_text(encoding="utf-8").splitlines()
     )
     return True if whole else None
+
+
+def pytest_collection(session: pytest.Session) -> None:  # noqa: ARG001
+    """What is imported stays: to look through it again and again for garbage takes seconds."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:  # noqa: ARG001
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

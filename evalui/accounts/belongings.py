@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from evalui.runs.database.connection import Database
+from evalui.runs.fair_queue.decisions import PRIORITY_PREFIX
 
 _OF_OTHERS = """
     UPDATE OR IGNORE dataset SET owner = (
@@ -81,10 +82,11 @@ def delete_belongings(connection: Connection, owner: str) -> None:
     connection.execute(
         "DELETE FROM dataset WHERE owner = ? AND id NOT IN (SELECT dataset FROM cell)", (owner,)
     )
-    for table in ("upload", "share", "guest_link", "trial_of_model", "turn"):
+    for table in ("upload", "share", "guest_link", "trial_of_model", "turn", "spending"):
         connection.execute(f"DELETE FROM {table} WHERE owner = ?", (owner,))  # noqa: S608 (ours)
     for table in ("notice", "assigned_voter"):
         connection.execute(f"DELETE FROM {table} WHERE person = ?", (owner,))  # noqa: S608 (ours)
+    connection.execute("DELETE FROM decision WHERE name = ?", (PRIORITY_PREFIX + owner,))
     connection.execute("UPDATE clock SET revision = revision + 1")
 
 

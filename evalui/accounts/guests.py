@@ -9,8 +9,14 @@ from dataclasses import dataclass
 
 from evalui.access import Person
 from evalui.accounts.audit import record_in
-from evalui.accounts.people import SEEN_EVERY_S
-from evalui.accounts.secrets import DAY_S, digest_of, new_secret
+from evalui.accounts.secrets import (
+    DAY_S,
+    digest_of,
+    find_live,
+    is_old,
+    new_secret,
+    require_room,
+)
 from evalui.errors import AccountError
 from evalui.runs.database.connection import Database
 
@@ -33,12 +39,13 @@ def make_guest_link(database: Database, run_id: str, *, by: Person, days: int) -
     """Let whoever has the link vote on a run for so many days; the secret is returned once.
 
     Raises:
-        AccountError: the days are not 1 to `LONGEST_DAYS`.
+        AccountError: the days are not 1 to `LONGEST_DAYS`, or they have `MOST_LIVE` links.
     """
     if not 1 <= days <= LONGEST_DAYS:
         raise AccountError("guest-days", days=days, most=LONGEST_DAYS)
     secret, now = new_secret(), time.time()
     with database.writing(durable=True) as connection:
+        require_room(connection, "guest_link", by.name)
         connection.execute(
             "INSERT INTO guest_link (digest, run, owner, created, expires) VALUES (?, ?, ?, ?, ?)",
             (digest_of(secret), run_id, by.name, now, now + days * DAY_S),
@@ -78,10 +85,7 @@ def read_guest_links(database: Database, run_id: str) -> tuple[GuestLink, ...]:
 
 def run_of_link(database: Database, secret: str) -> str:
     """The run of an open link; raises `AccountError` if there is none."""
-    row = database.row(
-        "SELECT run FROM guest_link WHERE digest = ? AND revoked IS NULL AND expires > ?",
-        (digest_of(secret), time.time()),
-    )
+    row = find_live(database, "guest_link", secret, "s.run")
     if row is None:
         raise AccountError("guest-link")
     return row["run"]
@@ -119,15 +123,13 @@ def admit_guest(database: Database, link: str, name: str) -> str:
 
 def person_of_guest(database: Database, secret: str) -> Person | None:
     """Who came by a link that is still open, None if nobody did."""
-    digest, now = digest_of(secret), time.time()
-    row = database.row(
-        "SELECT g.name, g.seen, l.run FROM guest g JOIN guest_link l ON l.digest = g.link"
-        " WHERE g.digest = ? AND l.revoked IS NULL AND l.expires > ?",
-        (digest, now),
-    )
+    run = "(SELECT run FROM guest_link WHERE digest = s.link) AS run"
+    row = find_live(database, "guest", secret, f"s.name, s.seen, {run}")
     if row is None:
         return None
-    if abs(now - row["seen"]) > SEEN_EVERY_S:
+    if is_old(row["seen"]):
         with database.writing(durable=True) as connection:
-            connection.execute("UPDATE guest SET seen = ? WHERE digest = ?", (now, digest))
+            connection.execute(
+                "UPDATE guest SET seen = ? WHERE digest = ?", (time.time(), digest_of(secret))
+            )
     return Person(GUEST + row["name"], "annotator", guest_of=row["run"])

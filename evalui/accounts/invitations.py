@@ -6,7 +6,7 @@ from evalui.access import Person
 from evalui.accounts.audit import record_in
 from evalui.accounts.passwords import hash_password
 from evalui.accounts.people import keep_password, read_account
-from evalui.accounts.secrets import DAY_S, digest_of, new_secret
+from evalui.accounts.secrets import DAY_S, OF_PERSON, digest_of, find_live, new_secret
 from evalui.errors import AccountError
 from evalui.runs.database.connection import Database
 
@@ -42,11 +42,7 @@ def withdraw(database: Database, name: str, *, by: Person) -> None:
 
 def invited_person(database: Database, secret: str) -> str:
     """Whom a link invites; raises `AccountError` if it is unknown, used, or has ended."""
-    row = database.row(
-        "SELECT i.person FROM invitation i JOIN person p ON p.name = i.person"
-        " WHERE i.digest = ? AND i.expires > ? AND NOT p.disabled",
-        (digest_of(secret), time.time()),
-    )
+    row = find_live(database, "invitation", secret, "s.person", OF_PERSON)
     if row is None:
         raise AccountError("invitation-ended")
     return row["person"]

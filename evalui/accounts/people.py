@@ -17,10 +17,9 @@ from evalui.errors import AccountError, StoreError
 from evalui.models.user_catalog import additions_path, hand_over_models
 from evalui.runs.database.connection import Database
 
-SEEN_EVERY_S = 60.0  # seconds between two notes that a person was here
 # Of a person `p`, as `person_of` reads it.
-PERSON_SQL = (
-    "SELECT p.name, p.role,"
+PERSON_COLUMNS = (
+    "p.name, p.role,"
     " (SELECT json_group_array(m.team) FROM membership m WHERE m.person = p.name) AS teams"
 )
 
@@ -45,8 +44,8 @@ class Account:
 def read_accounts(database: Database) -> tuple[Account, ...]:
     """Everybody who has an account, by name."""
     rows = database.rows(
-        PERSON_SQL  # noqa: S608 (constants)
-        + ", p.disabled, p.created, p.seen, p.password != '' AS has_password,"
+        f"SELECT {PERSON_COLUMNS}"  # noqa: S608 (constants)
+        ", p.disabled, p.created, p.seen, p.password != '' AS has_password,"
         " EXISTS (SELECT 1 FROM invitation i WHERE i.person = p.name AND i.expires > ?) AS invited"
         " FROM person p ORDER BY p.name",
         (time.time(),),
@@ -76,12 +75,15 @@ def read_account(database: Database, name: str) -> Account:
 
 def find_person(database: Database, name: str) -> Person | None:
     """Who has a name, None if nobody has, or they are disabled."""
-    row = database.row(PERSON_SQL + " FROM person p WHERE p.name = ? AND NOT p.disabled", (name,))
+    row = database.row(
+        f"SELECT {PERSON_COLUMNS} FROM person p WHERE p.name = ? AND NOT p.disabled",  # noqa: S608 (constants)
+        (name,),
+    )
     return None if row is None else person_of(row)
 
 
 def person_of(row: Row, scope: Scope = "write") -> Person:
-    """The person of a row that has `PERSON_SQL`."""
+    """The person of a row that has `PERSON_COLUMNS`."""
     return Person(row["name"], row["role"], frozenset(json.loads(row["teams"])), scope)
 
 

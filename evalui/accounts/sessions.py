@@ -4,8 +4,8 @@ import time
 
 from evalui.access import Person
 from evalui.accounts.audit import record_in
-from evalui.accounts.people import PERSON_SQL, SEEN_EVERY_S, note_request, person_of
-from evalui.accounts.secrets import digest_of, new_secret
+from evalui.accounts.people import PERSON_COLUMNS, note_request, person_of
+from evalui.accounts.secrets import OF_PERSON, digest_of, find_live, is_old, new_secret
 from evalui.runs.database.connection import Database
 
 IDLE_S = 12 * 3600.0  # seconds without a request after which a session ends
@@ -29,17 +29,12 @@ def start_session(database: Database, name: str, *, stay: bool = False) -> str:
 
 def person_of_session(database: Database, secret: str) -> Person | None:
     """Who is signed in by a cookie, None if nobody is."""
-    digest, now = digest_of(secret), time.time()
-    row = database.row(
-        PERSON_SQL + ", s.seen FROM session s JOIN person p ON p.name = s.person"
-        " WHERE s.digest = ?1 AND s.expires > ?2 AND s.seen + s.idle > ?2 AND NOT p.disabled",
-        (digest, now),
-    )
+    row = find_live(database, "session", secret, f"{PERSON_COLUMNS}, s.seen", OF_PERSON)
     if row is None:
         return None
-    if abs(now - row["seen"]) > SEEN_EVERY_S:
+    if is_old(row["seen"]):
         also = "UPDATE session SET seen = ? WHERE digest = ?"
-        note_request(database, row["name"], also, (now, digest))
+        note_request(database, row["name"], also, (time.time(), digest_of(secret)))
     return person_of(row)
 
 

@@ -18,7 +18,7 @@ from sqlite3 import Row
 
 from evalui.access import Person
 from evalui.accounts.audit import record_in
-from evalui.accounts.secrets import DAY_S
+from evalui.accounts.secrets import DAY_S, require_room
 from evalui.errors import AccountError, StoreError
 from evalui.models.endpoint.keys import server_secret
 from evalui.runs.database.connection import Database
@@ -26,6 +26,7 @@ from evalui.types import Language
 
 SHARE_DAYS = (7, 30, 90)  # that a link may work
 DEFAULT_SHARE_DAYS = 30
+_EMPTIED = "UPDATE share SET pages = x'', csv = x'' WHERE"  # of what nobody can open any more
 _COLUMNS = "id, owner, address, title, created, expires, revoked, opened, last_opened"
 
 
@@ -70,8 +71,14 @@ def add_share(
     *,
     by: Person,
 ) -> None:
-    """Keep the pages of a link, with their tables as CSV; from now on it works."""
+    """Keep the pages of a link, with their tables as CSV; from now on it works.
+
+    Raises:
+        AccountError: its owner has `MOST_LIVE` links that work.
+    """
     with database.writing(durable=True) as connection:
+        require_room(connection, "share", share.owner)
+        connection.execute(_EMPTIED + " expires < ?", (share.created,))
         connection.execute(
             "INSERT INTO share (id, owner, address, title, created, expires, pages, csv)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -98,6 +105,7 @@ def list_shares(
 def revoke_share(database: Database, share_id: str, *, by: Person) -> None:
     """End a link at once; raises `AccountError` if there is none with this id."""
     with database.writing(durable=True) as connection:
+        connection.execute(_EMPTIED + " id = ?", (share_id,))
         row = connection.execute(
             "UPDATE share SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING owner",
             (time.time(), share_id),
@@ -151,6 +159,6 @@ def _packed(texts: Mapping[Language, str]) -> bytes:
 
 
 def _unpacked(row: Row | None, language: Language) -> str:
-    if row is None:  # deleted meanwhile, with the belongings of its owner
+    if not row or not row[0]:  # ended or deleted meanwhile
         raise AccountError("no-share", id="")
     return json.loads(zlib.decompress(row[0]))[language]

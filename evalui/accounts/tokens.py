@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 from evalui.access import Person, Scope
 from evalui.accounts.audit import record_in
-from evalui.accounts.people import (
-    PERSON_SQL,
-    SEEN_EVERY_S,
-    note_request,
-    person_of,
-    read_account,
+from evalui.accounts.people import PERSON_COLUMNS, note_request, person_of, read_account
+from evalui.accounts.secrets import (
+    DAY_S,
+    OF_PERSON,
+    digest_of,
+    find_live,
+    is_old,
+    new_secret,
+    require_room,
 )
-from evalui.accounts.secrets import DAY_S, digest_of, new_secret
 from evalui.errors import AccountError
 from evalui.runs.database.connection import Database
 
@@ -44,7 +46,7 @@ def add_token(
     `days` is how long it counts, None for ever.
 
     Raises:
-        AccountError: there is no such person, or the days are none.
+        AccountError: there is no such person, they have `MOST_LIVE`, or the days are none.
     """
     name = read_account(database, person).name
     if days is not None and not days > 0:
@@ -52,6 +54,7 @@ def add_token(
     secret, now = new_secret(), time.time()
     expires = None if days is None else now + days * DAY_S
     with database.writing(durable=True) as connection:
+        require_room(connection, "api_token", name)
         token_id = connection.execute(
             "INSERT INTO api_token (digest, person, scope, label, created, expires)"
             " VALUES (?, ?, ?, ?, ?, ?)",
@@ -63,18 +66,13 @@ def add_token(
 
 def person_of_token(database: Database, secret: str) -> Person | None:
     """For whom a token acts, with its scope; None if it is unknown, expired, or they disabled."""
-    now = time.time()
-    row = database.row(
-        PERSON_SQL + ", t.id, t.scope, t.used FROM api_token t"
-        " JOIN person p ON p.name = t.person"
-        " WHERE t.digest = ? AND (t.expires IS NULL OR t.expires > ?) AND NOT p.disabled",
-        (digest_of(secret), now),
-    )
+    columns = f"{PERSON_COLUMNS}, s.id, s.scope, s.used"
+    row = find_live(database, "api_token", secret, columns, OF_PERSON)
     if row is None:
         return None
-    if row["used"] is None or abs(now - row["used"]) > SEEN_EVERY_S:
+    if is_old(row["used"]):
         also = "UPDATE api_token SET used = ? WHERE id = ?"
-        note_request(database, row["name"], also, (now, row["id"]))
+        note_request(database, row["name"], also, (time.time(), row["id"]))
     return person_of(row, row["scope"])
 
 

@@ -38,6 +38,8 @@ def forget_upload(database: Database, owner: str, upload: str) -> None:
     """An upload is not there any more; raises `StoreError` if the store cannot be written."""
     with database.writing() as connection:
         connection.execute("DELETE FROM upload WHERE owner = ? AND id = ?", (owner, upload))
+        # Lists state which runs can be repeated with it.
+        connection.execute("UPDATE clock SET revision = revision + 1")
 
 
 def check_may_upload(database: Database, owner: str, usual: UserLimits, size: int) -> None:

@@ -19,6 +19,7 @@ from evalui.datasets.base import Layout
 from evalui.datasets.columns import ColumnTable, columns_of, guess_columns
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.submit import layout_of
 from evalui.runs.submitted import UploadedDataset
 from evalui.ui.services.files.receiving import receive_upload
@@ -29,22 +30,10 @@ from evalui.ui.services.uploads import UploadedFiles
 from evalui.ui.sharing.rights import state_rights
 from evalui.ui.sharing.team_datasets import TeamDataset, read_team_datasets, take_dataset
 
-_FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["files"],
-                    "properties": {
-                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}}
-                    },
-                }
-            }
-        },
-    }
-}
+_FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
+_FIELDS = {"type": "object", "required": ["files"], "properties": {"files": _FILES}}
+_CONTENT = {"multipart/form-data": {"schema": _FIELDS}}
+_FORM: dict[str, Any] = {"requestBody": {"required": True, "content": _CONTENT}}
 router = APIRouter(prefix="/datasets", tags=["datasets"])
 
 
@@ -91,10 +80,8 @@ def delete_dataset(upload_id: str, service: Service) -> None:
 def take(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
     """Make a dataset of a team one of the sender's own, under the same id."""
     service.require("start")
-    known = {each.id for each in read_team_datasets(service.database, service.person)}
-    if upload_id not in known:
-        raise DataError("no-upload-id", upload=upload_id)
-    take_dataset(service.database, service.uploads.root, service.person, upload_id)
+    usual, root = usual_limits(service.settings), service.uploads.root
+    take_dataset(service.database, root, service.person, upload_id, usual)
     return _described(service, t, _about(service, upload_id))
 
 
@@ -141,22 +128,13 @@ def _described(service: AppService, t: Messages, about: UploadedFiles) -> Upload
     return UploadedDatasets(**summary.model_dump(), parts=parts, problem=problem)
 
 
-def _columns(service: AppService, table: ColumnTable) -> ColumnsShown:
-    remembered = service.column_memory.recall(table.headers)
-    layout, guess = read_layout({"col_columns": remembered}), guess_columns(table)
-    guessed = {role: name for name, role in zip(table.headers, guess.roles, strict=True) if role}
-    return ColumnsShown(
-        headers=list(table.headers),
-        rows=[list(row) for row in table.rows],
-        columns=columns_of(layout) if remembered else guessed,
-        answer_key=layout.answer_key if remembered else guess.answer_key,
-        remembered=bool(remembered),
-    )
-
-
 def _part(
     service: AppService, t: Messages, view: UploadView, table: ColumnTable | None
 ) -> DatasetPart:
+    columns = None
+    if table:
+        layout = read_layout({"col_columns": service.column_memory.recall(table.headers)})
+        columns = ColumnsShown(table=table, guess=guess_columns(table), kept=columns_of(layout))
     return DatasetPart(
         name=view.name,
         kind=view.kind,
@@ -166,5 +144,5 @@ def _part(
         faults=list(map(UploadFault.model_validate, view.faults)),
         unlisted=view.unlisted,
         notes=[t.translate(note.sentence) for note in view.notes],
-        table=_columns(service, table) if table else None,
+        columns=columns,
     )

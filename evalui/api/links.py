@@ -2,35 +2,22 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import Field
+from fastapi import APIRouter, Query, Request, Response
 
-from evalui.access import Owned, may, require
-from evalui.accounts.shares import DEFAULT_SHARE_DAYS, Share, link_of, list_shares, revoke_share
+from evalui.access import may
+from evalui.accounts.shares import DEFAULT_SHARE_DAYS, Share, link_of, list_shares
 from evalui.api.problems import Service, Words
-from evalui.api.schemas import Answered, Sent
-from evalui.errors import AccountError
+from evalui.api.schemas import Answered
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.ui.components.form import Form
 from evalui.ui.services.service import AppService
+from evalui.ui.sharing.links import withdraw
 from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.results.sharing import share_run
 
 _AS_TABLE = {"text/csv": {"schema": {"type": "string"}}}
+CellIds = Annotated[list[int], Query()]
 router = APIRouter(tags=["links"])
-
-
-class LinkSent(Sent):
-    """How many days a link works: 7, 30 or 90."""
-
-    days: int = DEFAULT_SHARE_DAYS
-
-
-class ComparisonSent(LinkSent):
-    """Cells of one or several runs by their ids, compared by a measure, "" by the usual one."""
-
-    cells: list[int] = Field(min_length=2)
-    measure: str = ""
 
 
 class LinkMade(Answered):
@@ -47,13 +34,6 @@ class LinkShown(Answered):
     address: str
 
 
-def _comparisons(request: Request) -> CompareTab:
-    return request.app.state.comparisons
-
-
-Comparisons = Annotated[CompareTab, Depends(_comparisons)]
-
-
 def address_of(service: AppService, path: str) -> str:
     """The address of a page; without EVALUI_PUBLIC_URL only what follows that of the server."""
     return f"{service.settings.public_url.rstrip('/')}/{path}"
@@ -63,52 +43,45 @@ def address_of(service: AppService, path: str) -> str:
 def list_links(service: Service) -> list[LinkShown]:
     """The sender's own links, to administrators those of all, the newest first."""
     service.require("see")
-    owner = None if may(service.person, "administer") else service.owner
-    return [
-        LinkShown(
-            link=share,
-            address=_made(service, link_of(service.database, share.id, share.expires)).address,
-        )
-        for share in list_shares(service.database, owner)
-    ]
+    owner, database = service.owner, service.database
+    shares = list_shares(database, None if may(service.person, "administer") else owner)
+    links = [(each, link_of(database, each.id, each.expires)) for each in shares]
+    return [LinkShown(link=each, address=address_of(service, f"s/{s}")) for each, s in links]
 
 
 @router.delete("/links/{link_id}", status_code=204)
 def end_link(link_id: str, service: Service) -> None:
     """End a link at once; for its owner and administrators."""
-    service.require("see")
-    owners = [each.owner for each in list_shares(service.database) if each.id == link_id]
-    if not owners or not may(service.person, "see", Owned(owners[0])):
-        raise AccountError("no-share", id=link_id[:80])
-    require(service.person, "change", Owned(owners[0]))
-    revoke_share(service.database, link_id, by=service.person)
+    withdraw(service, link_id)
 
 
 @router.post("/runs/{run_id}/links", status_code=201)
-def add_run_link(run_id: str, sent: LinkSent, service: Service) -> LinkMade:
-    """Freeze the verdict and the tables of a run, for everybody who has the link."""
-    return _made(service, share_run(service, run_id, sent.days))
+def add_run_link(run_id: str, service: Service, days: int = DEFAULT_SHARE_DAYS) -> LinkMade:
+    """Freeze the verdict and the tables of a run for 7, 30 or 90 days."""
+    return _made(service, share_run(service, run_id, days))
 
 
 @router.post("/comparisons/links", status_code=201)
 def add_comparison_link(
-    sent: ComparisonSent, service: Service, comparisons: Comparisons
+    cells: CellIds,
+    request: Request,
+    service: Service,
+    measure: str = "",
+    days: int = DEFAULT_SHARE_DAYS,
 ) -> LinkMade:
     """Freeze a comparison, of whose runs the sender may change each."""
     service.require("start")
-    return _made(service, comparisons.share(_form(sent.cells, sent.measure), sent.days))
+    comparisons: CompareTab = request.app.state.comparisons
+    return _made(service, comparisons.share(_form(cells, measure), days))
 
 
 @router.get("/comparisons.csv", response_class=Response, responses={200: {"content": _AS_TABLE}})
 def compare(
-    cells: Annotated[list[int], Query()],
-    service: Service,
-    t: Words,
-    comparisons: Comparisons,
-    measure: str = "",
+    cells: CellIds, request: Request, service: Service, t: Words, measure: str = ""
 ) -> Response:
     """The tables of a comparison of cells of one or several runs, by their ids."""
     service.require("see")
+    comparisons: CompareTab = request.app.state.comparisons
     content = comparisons.frozen(t, _form(cells, measure))
     return Response(shown_tables_csv(content.blocks), media_type="text/csv")
 

@@ -1,6 +1,6 @@
 """The models of the server: states, tests, and for operators adding, changing and removing."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -91,20 +91,12 @@ def _model(
     t: Messages, entry: ModelEntry, status: ModelStatus, test: ModelTestRow | None, *, added: bool
 ) -> ModelShown:
     state = status.state
-    return ModelShown(
-        name=entry.name,
-        backend=entry.backend,
-        place=group_of(entry),
-        baseline=entry.baseline,
-        chat=entry.chat,
-        input_price=entry.input_price,
-        output_price=entry.output_price,
-        abilities=sorted(state.abilities) if state else [],
-        problem=t.translate(state.problem) if state else "",
-        pending=status.pending,
-        added=added,
-        owner=entry.owner,
-        everyone=entry.everyone,
-        teams=entry.teams,
-        test=ModelTested.model_validate(test, context=t) if test else None,
-    )
+    shown = {
+        "place": group_of(entry),
+        "abilities": sorted(state.abilities) if state else [],
+        "problem": t.translate(state.problem) if state else "",
+        "pending": status.pending,
+        "added": added,
+        "test": ModelTested.model_validate(test, context=t) if test else None,
+    }
+    return ModelShown.model_validate(asdict(entry) | shown)

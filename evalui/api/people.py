@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -10,22 +9,19 @@ from pydantic import Field
 
 from evalui.accounts import teams, tokens
 from evalui.accounts.audit import AuditEntry, read_audit
-from evalui.accounts.people import read_account
 from evalui.api.links import address_of
 from evalui.api.problems import Service, Words
 from evalui.api.runs import detail_of
-from evalui.api.schemas import Answered, RunDetail, Sent
+from evalui.api.schemas import Answered, CheckedJson, RunDetail
 from evalui.runs.fair_queue.decisions import QueueDecisions, read_decisions
-from evalui.runs.fair_queue.limits import limits_of, usual_limits
+from evalui.runs.fair_queue.limits import UserLimits, usual_limits
 from evalui.runs.fair_queue.place import queue_order, queue_places
 from evalui.ui.components.fragment import Action
 from evalui.ui.tabs.admin.changes import CHANGES, PRIORITIES, set_limits
 from evalui.ui.tabs.admin.readings import PersonUse, read_live_runs, read_people
 
-_Amount = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
-_Count = Annotated[int | None, Field(ge=0, le=2**53)]
 # Each is a change of the Admin page: its `do`, and in braces and as the query the values it takes.
-_CHANGES: Mapping[str, str] = {
+CHANGES_BY_ROUTE: Mapping[str, str] = {
     "POST /people/{invite_name}?role": "invite",
     "DELETE /people/{person}?heir": "remove",
     "POST /people/{person}/invitation": "link",
@@ -57,21 +53,6 @@ class ChangeMade(Answered):
     address: str
 
 
-class LimitsSent(Sent):
-    """The limits of a person, null for none; what is left out stays. See `UserLimits`.
-
-    Runs of a higher `priority` are taken earlier, 0 is usual.
-    """
-
-    queued: _Count = None
-    running: _Count = None
-    gpu_hours_week: _Amount = None
-    stored_bytes: _Count = None
-    tokens_day: _Count = None
-    dollars_day: _Amount = None
-    priority: int = Field(default=0, ge=min(PRIORITIES), le=max(PRIORITIES))
-
-
 class QueueShown(Answered):
     """What administrators decided, and the runs that wait or are at work, the next one first."""
 
@@ -86,14 +67,16 @@ def list_people(service: Service) -> list[PersonUse]:
 
 
 @router.put("/people/{name}/limits", status_code=204)
-def change_limits(name: str, sent: LimitsSent, service: Service) -> None:
-    """Change the limits and the priority of a person."""
-    read_account(service.database, name)
-    before = limits_of(service.database, name, usual_limits(service.settings))
-    stated = sent.model_dump(exclude_unset=True)
-    priority = read_decisions(service.database).priorities.get(name, 0)
-    priority = stated.pop("priority", priority)
-    set_limits(service, name, replace(before, **stated), priority)
+def change_limits(
+    name: str,
+    limits: Annotated[UserLimits, CheckedJson],
+    service: Service,
+    priority: Annotated[int, Query(ge=min(PRIORITIES), le=max(PRIORITIES))] = 0,
+) -> None:
+    """Give a person limits, of what is left out none; runs of a higher priority are taken earlier,
+    0 is usual.
+    """
+    set_limits(service, name, limits, priority)
 
 
 @router.get("/teams")
@@ -154,5 +137,5 @@ def _add_change(place: str, do: str) -> None:
     router.add_api_route(path, change, methods=[method], openapi_extra={"parameters": stated})
 
 
-for _place, _do in _CHANGES.items():
+for _place, _do in CHANGES_BY_ROUTE.items():
     _add_change(_place, _do)

@@ -23,13 +23,17 @@ _MAX_DIGITS = 16  # of a length in bytes
 _BY_STATUS = {404: "no-route", 405: "wrong-method", 400: "no-json-body"}
 
 
+_UNKNOWN = (
+    *("model-not-added", "no-upload-id", "no-person", "no-share", "no-token"),
+    "limit-unknown-person",
+)
 # Errors whose class says less than their sentence.
 _STATUS_BY_KEY = {
     **dict.fromkeys(("read-only", "models-not-yours"), 403),
     **dict.fromkeys(
         ("pair-gone", "pair-agreed", "voter-finished", "trials-gone", "request-key"), 409
     ),
-    **dict.fromkeys(("model-not-added", "no-upload-id", "no-person", "no-share", "no-token"), 404),
+    **dict.fromkeys(_UNKNOWN, 404),
     **dict.fromkeys(("body-too-large", "upload-too-large"), 413),
     "length-required": 411,
 }

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -78,14 +78,6 @@ def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
         warnings=warnings_of(t, planned),
         hindrance=hindrance_of(service, t, planned),
     )
-
-
-@router.post("/samples/{kind}", status_code=201)
-def start_sample(kind: Literal["choice", "open"], service: Service, t: Words) -> RunDetail:
-    """Start the shipped sample for the demo models, its multiple choice or open questions."""
-    service.require("start")
-    start = service.start_sample if kind == "choice" else service.start_open_sample
-    return detail_of(service, t, start())
 
 
 @router.get("")

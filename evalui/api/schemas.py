@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from evalui.access import Deed, Right, Role, Scope
+from evalui.datasets.columns import ColumnGuess, ColumnTable
 from evalui.messages import Messages
 from evalui.runs.estimate import Estimate
 from evalui.runs.fair_queue.limits import UserLimits
@@ -69,22 +70,20 @@ class UploadFault(Answered):
 
 
 class ColumnsShown(Answered):
-    """The columns of a table and its first rows: `columns` has the header of each role, as it was
-    remembered for these headers, else as it is guessed.
+    """The columns of a table, a guess of the role of each, and which column was `kept` for a role
+    of files with these headers.
     """
 
-    headers: list[str]
-    rows: list[list[str]]
-    columns: dict[str, str]
-    answer_key: str
-    remembered: bool
+    table: ColumnTable
+    guess: ColumnGuess
+    kept: dict[str, str]
 
 
 class DatasetPart(Answered):
     """One dataset of an upload: `questions` of `rows` can be used, the others have `faults`.
 
     Where a configuration has several, `name` is the `entry` of a specification. `unlisted` counts
-    further faults. What is no table has no `table`.
+    further faults. What is no table has no `columns`.
     """
 
     name: str
@@ -95,7 +94,7 @@ class DatasetPart(Answered):
     faults: list[UploadFault]
     unlisted: int
     notes: list[str]
-    table: ColumnsShown | None
+    columns: ColumnsShown | None
 
 
 class DatasetSummary(Answered):

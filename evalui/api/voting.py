@@ -9,7 +9,7 @@ from pydantic import Field
 
 from evalui.accounts.guests import GuestLink, make_guest_link, read_guest_links, revoke_guest_link
 from evalui.accounts.secrets import digest_of
-from evalui.api.links import LinkMade, LinkSent, address_of
+from evalui.api.links import LinkMade, address_of
 from evalui.api.problems import Service
 from evalui.api.schemas import Answered, Sent
 from evalui.runs.database.voting import ballots, votes
@@ -104,10 +104,10 @@ def list_guest_links(run_id: str, service: Service) -> list[GuestLink]:
 
 
 @router.post("/guest-links", status_code=201)
-def add_guest_link(run_id: str, sent: LinkSent, service: Service) -> LinkMade:
+def add_guest_link(run_id: str, service: Service, days: int = 14) -> LinkMade:
     """Let whoever has the link vote on a run; its address is stated this once."""
     service.require("change", run_id)
-    secret = make_guest_link(service.database, run_id, by=service.person, days=sent.days)
+    secret = make_guest_link(service.database, run_id, by=service.person, days=days)
     return LinkMade(id=digest_of(secret), address=address_of(service, f"vote/{secret}"))
 
 

@@ -55,6 +55,9 @@ def _make(settings: "Settings", database: "Database", given: argparse.Namespace)
     with acting_as(Person(read_run(database, given.what).owner, "admin")):
         link = share_run(AppService(settings, database), given.what, given.days)
     address = given.address or settings.public_url
+    if not address:
+        hint = "add --address URL or set EVALUI_PUBLIC_URL to print all of it"
+        print(f"evalui: this follows the address of the server; {hint}", file=sys.stderr)
     print(f"{address.rstrip('/')}/s/{link}")
     return 0
 

@@ -173,12 +173,15 @@ def _generates(mode: str) -> bool:
 def _loading(entries: Iterable[ModelEntry], times: LoadingTimes) -> float:
     """Seconds until the models that compute here are loaded, one after another.
 
-    The first one of a worker that has not loaded any waits for the libraries, too.
+    The first one of a worker that has not loaded any waits for the libraries, too. One that a
+    worker keeps loaded is there at once, unless another one takes its place before.
     """
     here = {entry.name: entry for entry in entries if loads_weights(entry)}
     seconds = 0.0
     for place, entry in enumerate(here.values()):
         weights = entry.parameters / _PARAMETERS_PER_S
+        if place == 0 and entry.name in times.loaded:
+            continue
         if place == 0 and not times.is_warm:
             usual = max(times.cold.values(), default=_IMPORT_S + weights)
             seconds += times.cold.get(entry.name, usual)

@@ -18,6 +18,7 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, is_unfinished, summarise
+from evalui.scoring.metrics import METRICS
 from evalui.types import CellResult
 
 _log = logging.getLogger(__name__)
@@ -93,8 +94,8 @@ def keep_summary(database: Database, cell_id: int, summary: Summary) -> None:
 
 @cache
 def _version() -> str:
-    """Of the figures: what computes them, and the form in which they are kept."""
-    form = json.dumps(_adapter().json_schema(), sort_keys=True)
+    """Of the figures: their names, what computes them, and the form in which they are kept."""
+    form = json.dumps([_adapter().json_schema(), sorted(METRICS)], sort_keys=True)
     digest = hashlib.sha256(form.encode()).hexdigest()[:12]
     return " ".join((__version__, FIGURES_VERSION, digest, *plugin_versions("evalui.metrics")))
 

@@ -4,8 +4,11 @@ import io
 import zipfile
 from typing import Any
 
+import pytest
 from browser_examples import start_sample
 from playwright.sync_api import expect
+
+PHONE = {"viewport": {"width": 390, "height": 844}}
 
 
 def test_the_overview_shows_figures_with_ranges_and_every_figure_sorted(page: Any, run_id: str):
@@ -73,3 +76,16 @@ def test_a_live_run_shows_its_newest_figures_by_itself_in_the_same_view(page: An
     page.get_by_role("link", name="Watch it run").click()
     page.get_by_role("button", name="Stop").first.click()
     expect(page.locator("#tab-runs")).to_contain_text("Stopped by you")
+
+
+@pytest.mark.parametrize("page", [PHONE], indirect=True)
+def test_tables_of_a_few_models_show_their_figures_on_a_phone(page: Any, run_id: str):
+    page.goto(f"/r/{run_id}")
+    page.locator("body[data-ready]").wait_for()
+    sections = page.locator("#by-subject, #every-rule")
+    sections.locator("> summary").evaluate_all("all => all.forEach(one => one.click())")
+    hidden = sections.locator(".scroll").evaluate_all(
+        "all => all.map(one => one.scrollWidth - one.clientWidth)"
+    )
+    assert len(hidden) >= 2
+    assert max(hidden) == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from source_trees import nodes_of
 
 import evalui
 from evalui import errors
@@ -38,7 +39,7 @@ class Call(NamedTuple):
 
 
 def calls(path: Path) -> Iterator[Call]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in MAKERS:
             values = {str(keyword.arg) for keyword in node.keywords}
             argument = node.args[0] if len(node.args) == 1 else None

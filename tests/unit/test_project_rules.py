@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from source_trees import nodes_of, tree_of
 
 from evalui.datasets.base import DATASET_FORMATS
 from evalui.datasets.questions.choice import ANSWER_KEYS
@@ -20,7 +21,7 @@ from evalui.types import Pattern
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = sorted([*(ROOT / "evalui").rglob("*.py"), ROOT / "app.py"])
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PRODUCT}
+TREES = {path: tree_of(path) for path in PRODUCT}
 
 
 @pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
@@ -60,9 +61,9 @@ VAGUE = {
 }
 
 
-def names_of(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def names_of(path: Path) -> Iterator[tuple[str, int]]:
     """Every name that a module binds, with its line."""
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
             yield (node.id if isinstance(node, ast.Name) else node.attr), node.lineno
         elif isinstance(node, ast.arg):
@@ -74,8 +75,8 @@ def names_of(tree: ast.Module) -> Iterator[tuple[str, int]]:
 def test_names_are_the_words_of_the_field():
     vague = [
         f"{path.relative_to(ROOT)}:{line} {name}"
-        for path, tree in TREES.items()
-        for name, line in names_of(tree)
+        for path in PRODUCT
+        for name, line in names_of(path)
         if VAGUE & set(name.lower().split("_"))
     ]
     assert vague == []

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan, trials_to_run
@@ -66,12 +67,13 @@ class LoadingTimes:
     """Seconds that models last took to load, by name.
 
     `cold` includes the import of the libraries, by a worker's first model; `warm` does not.
-    `is_warm`: a worker that has them imported waits for work.
+    `is_warm`: there is a worker that has them imported. `loaded` models are loaded in one.
     """
 
     cold: Mapping[str, float] = field(default_factory=dict[str, float])
     warm: Mapping[str, float] = field(default_factory=dict[str, float])
     is_warm: bool = False
+    loaded: frozenset[str] = frozenset()
 
 
 def store_throughput(
@@ -123,13 +125,15 @@ def store_loading_time(
 
 
 def loading_times(database: Database) -> LoadingTimes:
-    """How long models took to load, and whether a worker has the libraries imported."""
+    """How long models took to load, and what workers have imported and loaded."""
     rows = database.rows("SELECT model, cold, worker, seconds FROM loading")
-    idle = {row.name for row in read_workers(database)}
+    workers = read_workers(database)
+    names = {row.name for row in workers}
     return LoadingTimes(
         cold={row["model"]: row["seconds"] for row in rows if row["cold"]},
         warm={row["model"]: row["seconds"] for row in rows if not row["cold"]},
-        is_warm=any(row["worker"] in idle for row in rows),
+        is_warm=any(row["worker"] in names for row in rows),
+        loaded=frozenset(row.model for row in workers if row.has_loaded_model),
     )
 
 
@@ -138,9 +142,8 @@ def count_cached(
 ) -> tuple[int, ...]:
     """For each plan, how many of its requests are already answered, as far as is known.
 
-    A model that has never run here has no known fingerprint and counts as 0, and so does a cell
-    of more than 3,000 requests: the answer is for an estimate only. `datasets` are by
-    `CellPlan.source`.
+    A model that has never run here has no known fingerprint and counts as 0. Of a cell of more than
+    3,000 requests those of some questions stand for all. `datasets` are by `CellPlan.source`.
     """
     # The rowid grows with every replacement, so the newest fingerprint of a model comes last.
     rows = database.rows("SELECT model, fingerprint FROM pace ORDER BY rowid")
@@ -152,20 +155,21 @@ def count_cached(
 
 
 def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str) -> int:
-    if not fingerprint or plan.impossible or plan.requests > _MAX_LOOKUPS:
+    if not fingerprint or plan.impossible or not plan.requests:
         return 0
     if plan.mode.judging:
         return 0  # what it will be shown is not written yet
     mode = MODES[plan.mode_name]
-    samples = dataset.samples[: plan.questions]
-    keys = [
-        request_key(fingerprint, request)
+    samples = dataset.samples[: plan.questions][:: -(-plan.requests // _MAX_LOOKUPS)]
+    requests = (
+        request
         for sample, variant in trials_to_run(plan.mode, plan.pattern, samples, plan.setting)
         for request in mode.plan(sample, variant, plan.setting)
-        if is_deterministic(request)
-    ]
+    )
+    some = list(islice(requests, _MAX_LOOKUPS))
+    keys = [request_key(fingerprint, each) for each in some if is_deterministic(each)]
     known = known_responses(database, dict.fromkeys(keys))
-    return sum(key in known for key in keys)
+    return round(sum(key in known for key in keys) * plan.requests / len(some))
 
 
 def remaining_seconds(database: Database, run_id: str) -> float | None:

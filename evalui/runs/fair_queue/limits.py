@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from sqlite3 import Connection
+from typing import ClassVar
 
 from evalui.errors import SpecError
 from evalui.runs.database import queue
@@ -18,8 +19,11 @@ class UserLimits:
 
     `queued` and `running` count runs. `gpu_hours_week` are hours in which models of theirs held a
     device, from Monday 00:00 UTC on; `tokens_day` and `dollars_day` are what endpoints counted and
-    cost since 00:00 UTC. `stored_bytes` are those of uploads and of the answers in runs.
+    cost since 00:00 UTC. `stored_bytes` are those of uploads,
+    of the answers in runs, and of pages behind links.
     """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}  # where they come as JSON
 
     queued: int | None = None
     running: int | None = None
@@ -71,9 +75,10 @@ def write_limits(database: Database, person: str, limits: UserLimits, usual: Use
 
 
 def stored_bytes(connection: Connection, owner: str) -> int:
-    """Bytes of an owner's uploads and of the answers in their runs."""
+    """Bytes of an owner's uploads, of the answers in their runs, and of their frozen pages."""
     row = connection.execute(
         "SELECT (SELECT coalesce(sum(bytes), 0) FROM upload WHERE owner = :owner)"
+        " + (SELECT coalesce(sum(length(pages) + length(csv)), 0) FROM share WHERE owner = :owner)"
         " + (SELECT coalesce(sum(c.bytes), 0) FROM cell c JOIN run r ON r.id = c.run"
         " WHERE r.owner = :owner) AS n",
         {"owner": owner},

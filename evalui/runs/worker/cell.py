@@ -80,13 +80,13 @@ class Interrupted(Exception):
     """The worker is to end; everything answered is written."""
 
 
-@dataclass(slots=True)
-class _MeasuredWork:
-    """What was sent to the model itself, and how long it took."""
+@dataclass(frozen=True, slots=True)
+class _Portion:
+    """What was sent to the model itself at a time, and how long it took."""
 
-    requests: int = 0
-    seconds: float = 0.0
-    written: int = 0  # tokens of replies
+    requests: int
+    seconds: float
+    written: int  # tokens of replies
 
 
 class CellRun:
@@ -116,7 +116,8 @@ class CellRun:
         self._entry = entry
         self._flushed = self._charged = time.monotonic()
         self._batch_size = AdaptiveBatchSize()
-        self._measured = _MeasuredWork()
+        self._portions: list[_Portion] = []
+        self._written = 0  # tokens of replies
         self._rejected = RejectedRequests()
         self._model_wait = wait_for_cell_model(
             database, lease, row, interrupted=interrupted, on_wait=on_batch
@@ -162,14 +163,21 @@ class CellRun:
             if self._rejected.should_abort:
                 break
         self._check_complete(model, planned)
-        if self._measured.requests >= _MIN_TIMED_REQUESTS:
-            self._record_throughput(model, spec, samples, setting)
+        self._record_throughput(model, spec, samples, setting)
 
     def _record_throughput(
         self, model: Model, spec: ModeSpec, samples: Sequence[Sample], setting: ModeSettings
     ) -> None:
-        spent = self._measured
-        wrote = spent.written / spent.requests
+        """Note the speed without the first portion, in which a model does what it does once, if
+        the others are enough.
+        """
+        timed = self._portions[1:]
+        if sum(each.requests for each in timed) < _MIN_TIMED_REQUESTS:
+            timed = self._portions
+        requests = sum(each.requests for each in timed)
+        if requests < _MIN_TIMED_REQUESTS:
+            return
+        wrote = sum(each.written for each in timed) / requests
         size = request_size(spec, self._row.cell.pattern, samples, setting, written=wrote)
         store_throughput(
             self._database,
@@ -177,7 +185,7 @@ class CellRun:
             spec.mode,
             spec.shots,
             fingerprint=model.fingerprint,
-            throughput=Throughput(spent.requests / max(1e-3, spent.seconds), size),
+            throughput=Throughput(requests / max(1e-3, sum(each.seconds for each in timed)), size),
         )
 
     def grade(self, dataset: Dataset) -> None:
@@ -237,7 +245,7 @@ class CellRun:
         if not indices:
             self._batch_size.record_cached()
             return
-        began = time.monotonic()
+        began, written = time.monotonic(), self._written
         try:
             self._receive(model, batch, indices)
         except Unreachable as error:
@@ -257,8 +265,7 @@ class CellRun:
             self._batch_size.halve(len(indices))
             return
         seconds = time.monotonic() - began
-        self._measured.requests += len(indices)
-        self._measured.seconds += seconds
+        self._portions.append(_Portion(len(indices), seconds, self._written - written))
         self._batch_size.record(len(indices), seconds)
 
     def _receive(self, model: Model, batch: InFlightBatch, indices: Sequence[int]) -> None:
@@ -277,7 +284,7 @@ class CellRun:
         self._end_wait()
         self._rejected.requested += 1
         if isinstance(response, GeneratedText) and response.usage:
-            self._measured.written += response.usage.completion_tokens
+            self._written += response.usage.completion_tokens
         key = batch.keys[index]
         if key:
             self._responses.append((key, response))

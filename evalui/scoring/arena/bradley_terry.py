@@ -171,7 +171,8 @@ def fit_ratings(battles: Battles, *, resamples: int = RESAMPLES, seed: int = 0) 
 def rank_intervals(rated: BradleyTerry) -> dict[str, RankInterval]:
     """Each model's rank and how far it is known, from the resamples of `rated`.
 
-    A rank is 1 + the number of models rated higher; {} without ratings.
+    A rank is 1 + the number of models rated higher, and its range holds the places of all that are
+    level: two equally good models are each first or second. {} without ratings.
     """
     if not rated.ratings:
         return {}
@@ -180,8 +181,11 @@ def rank_intervals(rated: BradleyTerry) -> dict[str, RankInterval]:
     if not rated.intervals_known:
         unknown = [RankInterval(rank, None, None, None) for rank in best]
         return dict(zip(rated.ratings, unknown, strict=True))
-    low, high = np.percentile(
-        _rank_columns(rated.draws), (2.5, 97.5), axis=0, method="inverted_cdf"
+    # Who is level with others in a resample has all of their places there.
+    places = _rank_columns(rated.draws), 1 + len(best) - _rank_columns(-rated.draws)
+    low, high = (
+        np.percentile(ranks, end, axis=0, method="inverted_cdf")
+        for ranks, end in zip(places, (2.5, 97.5), strict=True)
     )
     leader = int(values.argmax())
     behind = np.percentile(rated.draws[:, leader : leader + 1] - rated.draws, 2.5, axis=0)

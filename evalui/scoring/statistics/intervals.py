@@ -20,6 +20,7 @@ from evalui.types import Interval
 RESAMPLES = 1000
 INTERVAL_PERCENTILES = (2.5, 97.5)  # per cent
 MAX_CHUNK_ELEMENTS = 4_000_000  # numbers per work array, 32 MB
+_MAX_COUNTERS = 8192  # which stay in the processor's cache: six times as fast as all at once
 EQUAL_TOLERANCE = 1e-12  # the digits that sums in another order may differ in
 
 
@@ -170,10 +171,13 @@ def resample_counts(
 
 def resample_count_chunk(n: int, rows: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """How often each of `n` questions comes in `rows` draws of n with replacement: (rows, n)."""
-    # Row by row the counters stay in the processor's cache: six times as fast as all at once.
     counts = np.empty((rows, n))
-    for row in counts:
-        row[:] = np.bincount(rng.integers(n, size=n), minlength=n)
+    at_once = max(1, _MAX_COUNTERS // n)
+    for first in range(0, rows, at_once):
+        part = counts[first : first + at_once]
+        drawn = rng.integers(n, size=part.shape)
+        drawn += n * np.arange(len(part))[:, None]
+        part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
     return counts
 
 

@@ -113,6 +113,7 @@ class AppService:
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._report_without_votes = self.cache.memoize_newest(self._compile_without_votes)
         self._result = self.cache.memoize_newest(self._read_result)
+        self._spec = self.cache.memoize(read_spec)
         # Reports, comparisons and results of one dataset hold the same questions.
         self._questions = self.cache.memoize(self._read_questions)
 
@@ -144,6 +145,11 @@ class AppService:
     def deeds(self, run: RunRow) -> frozenset[Deed]:
         """What the person may do with a run."""
         return frozenset(deed for deed in DEEDS_WITH_A_THING if may(self.person, deed, run.owned))
+
+    def may_repeat(self, run: RunRow) -> bool:
+        """Whether the person may start a run again whose files are theirs, and still here."""
+        own = self.may_start and run.owner == self.owner
+        return own and self.files.has_sources(self._spec(run.spec))
 
     def load(self, upload: str, layout: Layout) -> UploadView:
         """An upload as a dataset; raises as `FileReader.view`."""
@@ -263,7 +269,7 @@ class AppService:
         """
         if run_id:  # the same page for all who may do the same
             row = self.run(run_id)
-            seen: Hashable = row.revision, self.person.role, self.deeds(row)
+            seen: Hashable = row.revision, self.person.role, self.deeds(row), self.may_repeat(row)
         else:
             seen = read_revision(self.database), self.person
         # Pages say "today", and tokens cost what the catalog says now.

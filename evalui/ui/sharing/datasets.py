@@ -3,6 +3,7 @@
 from evalui.accounts.teams import dataset_of
 from evalui.messages import Messages
 from evalui.report.html import Html, el, span
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.ui.components.format import size
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import link_button, table, titled
@@ -47,10 +48,12 @@ def change_dataset(service: AppService, action: Action) -> None:
 
     Raises:
         DataError: the person may not use it, or it is not theirs.
+        SpecError: the person would store more than they may.
         AccountError: as `change_right` does.
     """
     if action.do == TAKE:
-        take_dataset(service.database, service.uploads.root, service.person, action.value("upload"))
+        root, usual = service.uploads.root, usual_limits(service.settings)
+        take_dataset(service.database, root, service.person, action.value("upload"), usual)
     else:
         upload = action.value("thing").rpartition("/")[2]
         service.uploads.paths(service.owner, upload)  # raises if it is not theirs

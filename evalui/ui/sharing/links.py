@@ -1,8 +1,9 @@
 """Links to frozen pages: made in every language at once, and the list of them on a page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from evalui.access import LOCAL
+from evalui.access import LOCAL, Owned, may, require
 from evalui.accounts.shares import (
     DEFAULT_SHARE_DAYS,
     SHARE_DAYS,
@@ -11,13 +12,18 @@ from evalui.accounts.shares import (
     link_of,
     list_shares,
     new_share,
+    revoke_share,
 )
+from evalui.accounts.uploads import check_may_upload
+from evalui.errors import AccountError
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.shared import FrozenContent, shared_page
+from evalui.runs.database.records import RunRow
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.types import Language
-from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.format import day
 from evalui.ui.components.widgets import button, copy_button, link_button, select, table, titled
 from evalui.ui.services.service import AppService
@@ -37,9 +43,11 @@ def make_link(
     """Freeze a page for so many days, and return the last part of its link.
 
     Raises:
-        AccountError: no link may work for so many days.
+        AccountError: no link may work for so many days, or the owner has too many that work.
+        SpecError: the owner stores as much as they may.
     """
     share = new_share(owner, address, title, days)
+    check_may_upload(service.database, owner, usual_limits(service.settings), 0)
     pages: dict[Language, str] = {}
     tables: dict[Language, str] = {}
     for language in LANGUAGES:
@@ -53,29 +61,63 @@ def make_link(
     return link_of(service.database, share.id, share.expires)
 
 
+def withdraw(service: AppService, share_id: str) -> None:
+    """End a link at once.
+
+    Raises:
+        AccountError: the person has no such link.
+        NotAllowed: they may change nothing.
+    """
+    owners = [each.owner for each in list_shares(service.database) if each.id == share_id]
+    if not owners or not may(service.person, "see", Owned(owners[0])):
+        raise AccountError("no-share", id=share_id[:80])
+    require(service.person, "change", Owned(owners[0]))
+    revoke_share(service.database, share_id, by=service.person)
+
+
 def chosen_days(form: Form) -> int:
     """The days that a form names; those that nobody may choose as 0."""
     days = field_value(form, "days") or str(DEFAULT_SHARE_DAYS)
     return int(days) if days in map(str, SHARE_DAYS) else 0
 
 
-def share_panel(
-    service: AppService,
-    t: Messages,
-    form: Form,
-    *,
-    address: str,
-    close: str,
-    here: str,
-    more: Html | None = None,
-) -> Html:
-    """Makes links to what is at an address, and lists them; `here` is the address of the page.
+@dataclass(frozen=True, slots=True)
+class SharedPage:
+    """A page that the owner of all its `runs` may share.
 
-    `more` stands below.
+    `links` is the address that links to it are listed under, `address` that of the page without its
+    panel, `copied` the one for who may see the runs.
     """
+
+    runs: Sequence[RunRow]
+    links: str
+    address: str
+    copied: str
+
+    def is_shared_by(self, service: AppService) -> bool:
+        """Whether the person may let others see it."""
+        own = all("change" in service.deeds(run) for run in self.runs)
+        return own and not service.settings.read_only
+
+
+def share_button(service: AppService, t: Messages, page: SharedPage, *, cls: str) -> Html:
+    """The way to the panel; who may not share the page copies its address."""
+    if not page.is_shared_by(service):
+        return copy_button(t, page.copied, cls=cls)
+    return el("a", t("share.button"), href=f"{page.address}&{PANEL}={SHARE}", cls=cls)
+
+
+def share_panel(
+    service: AppService, t: Messages, form: Form, page: SharedPage, more: Html | None = None
+) -> Html | None:
+    """Makes links to a page, and lists them, with `more` below; None unless it is opened by
+    somebody who may share the page.
+    """
+    if not field_value(form, PANEL) or not page.is_shared_by(service):
+        return None
     words: Mapping[str, str] = {str(n): t("share.days", n=n) for n in SHARE_DAYS}
     days = field_value(form, "days") or str(DEFAULT_SHARE_DAYS)
-    rows = [_row(service, t, share) for share in list_shares(service.database, address=address)]
+    rows = [_row(service, t, share) for share in list_shares(service.database, address=page.links)]
     return titled(
         t("share.title"),
         el("p", t("share.about"), cls="dim"),
@@ -83,12 +125,12 @@ def share_panel(
             select("days", words, days, aria_label=t("share.works")),
             button(t("share.make"), SHARE, cls="pri"),
             span(t("share.here"), cls="meta"),
-            copy_button(t, here),
+            copy_button(t, page.copied),
             cls="acts field",
         ),
         table(_heads(t), rows, cls="runs-list") if rows else None,
         more,
-        aside=el("a", t("share.close"), href=close),
+        aside=el("a", t("share.close"), href=page.address),
         cls="share-panel",
     )
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from evalui.access import Person
 from evalui.accounts.belongings import copy_upload, folder_of
+from evalui.accounts.uploads import check_may_upload
 from evalui.errors import DataError
 from evalui.runs.database.connection import Database
+from evalui.runs.fair_queue.limits import UserLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +36,23 @@ def read_team_datasets(database: Database, person: Person) -> tuple[TeamDataset,
     return tuple(TeamDataset(*row) for row in rows)
 
 
-def take_dataset(database: Database, root: Path, person: Person, upload: str) -> None:
+def take_dataset(
+    database: Database, root: Path, person: Person, upload: str, usual: UserLimits
+) -> None:
     """Make a dataset of a team an upload of the person's own: the same files, under both names.
 
-    `root` is the folder of uploads. It stays when the other one deletes theirs, or ends the right.
+    It stays when the other one deletes theirs, or ends the right. `root` is the folder of uploads;
+    `usual` are the limits of people without their own.
 
     Raises:
         DataError: the person may not use it, or its files cannot be linked.
+        SpecError: the person would store more than they may.
     """
-    owners = [each.owner for each in read_team_datasets(database, person) if each.id == upload]
-    if not owners:
+    offered = [each for each in read_team_datasets(database, person) if each.id == upload]
+    if not offered:
         raise DataError("upload-gone")
-    owner = owners[0]
+    owner = offered[0].owner
+    check_may_upload(database, person.name, usual, offered[0].bytes)
     source, target = (root / folder_of(name) / upload for name in (owner, person.name))
     try:
         copy_upload(source, target)

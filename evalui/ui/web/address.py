@@ -86,12 +86,25 @@ def cookie_of(token: str) -> tuple[str, str]:
     return f"evalui-{derived(token, 'name')[:16]}", derived(token, "value")
 
 
+def cookie_name(scope: "Scope", name: str) -> str:
+    """The name of a cookie in a request and its answer.
+
+    A server of another port could set a cookie of the plain name; one that begins with `__Host-`
+    browsers take from this host over https alone. They want it for the path "/".
+    """
+    is_whole = scope["scheme"] == "https" and not scope.get("root_path")
+    return f"__Host-{name}" if is_whole else name
+
+
 def keep_cookie(
     answer: "Response", scope: "Scope", name: str, value: str, seconds: int | None
 ) -> None:
-    """Let a browser keep a secret that no script reads; None seconds: until it is closed."""
+    """Let a browser keep a secret that no script reads; None seconds: until it is closed.
+
+    0 seconds end it.
+    """
     answer.set_cookie(
-        name,
+        cookie_name(scope, name),
         value,
         max_age=seconds,
         path=scope.get("root_path") or "/",

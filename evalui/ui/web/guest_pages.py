@@ -14,7 +14,7 @@ from evalui.report.html import Child, el, span
 from evalui.report.icons import icon
 from evalui.ui.components.widgets import card, field
 from evalui.ui.services.service import AppService
-from evalui.ui.web.address import keep_cookie
+from evalui.ui.web.address import cookie_name, keep_cookie
 from evalui.ui.web.documents import title_page
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.ui.web.doors.sign_in import small_form
@@ -44,7 +44,7 @@ class _GuestPages:
             run_id = await run_in_threadpool(run_of_link, database, secret)
         except AccountError as error:
             return self._page(request, "guest.ended", self._sentence(request, error), status=404)
-        own = request.cookies.get(guest_cookie(secret), "")
+        own = request.cookies.get(cookie_name(request.scope, guest_cookie(secret)), "")
         guest = await run_in_threadpool(person_of_guest, database, own) if own else None
         problem = None
         if guest is None and name is not None:

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from store_examples import open_database
 
 from evalui.runs.database.connection import Database
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(tmp_path / "evalui.sqlite")
+    opened = open_database(tmp_path / "evalui.sqlite")
     yield opened
     opened.close()
 

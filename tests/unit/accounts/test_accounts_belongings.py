@@ -16,6 +16,8 @@ from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.runs import read_cells, read_run, read_runs
+from evalui.runs.fair_queue.decisions import read_decisions, set_person_priority
+from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.spec import read_spec
 from evalui.runs.submit import read_datasets, submit
 from evalui.runs.worker.main import Worker
@@ -183,3 +185,20 @@ def test_a_new_person_of_the_name_finds_nothing(database: Database, uploads: Upl
     assert memory.recall(["a", "b"]) == ""
     with pytest.raises(DataError):
         uploads.paths("ann", sent)
+
+
+@pytest.mark.parametrize("heir", ["bob", None])
+def test_what_the_queue_knew_of_a_person_goes_with_them(
+    database: Database, uploads: UploadStore, heir: str | None
+):
+    run_ids = {name: add_run(database, name, upload(uploads, name)) for name in ("ann", "bob")}
+    for name, run_id in run_ids.items():
+        set_person_priority(database, name, 5)
+        with database.writing() as connection:
+            connection.execute("INSERT INTO turn VALUES (?, 1)", (name,))
+            add_spending(connection, run_id, Spending(tokens=7), 0.0)
+    remove_person(database, "ann", heir=heir, by=ME)
+    assert read_decisions(database).priorities == {"bob": 5}
+    for table in ("turn", "spending"):
+        owners = database.rows(f"SELECT owner FROM {table}")
+        assert [row["owner"] for row in owners] == ["bob"]

@@ -117,3 +117,15 @@ def test_lists_are_of_an_owner_or_of_an_address(database: Database):
 def test_only_offered_days_can_be_chosen():
     with pytest.raises(AccountError, match="7, 30, 90"):
         new_share("ann", "?run=k3f", "Midterm", 31)
+
+
+def test_the_pages_of_ended_links_are_not_kept(database: Database):
+    withdrawn, expired = add(database), add(database)
+    revoke_share(database, withdrawn.id, by=ME)
+    with database.writing() as connection:
+        connection.execute("UPDATE share SET expires = 1 WHERE id = ?", (expired.id,))
+    kept = add(database)
+    rows = database.rows("SELECT id FROM share WHERE length(pages) + length(csv) > 0")
+    assert [row["id"] for row in rows] == [kept.id]
+    with pytest.raises(AccountError):  # who had found it a moment before
+        read_page(database, withdrawn, "en")

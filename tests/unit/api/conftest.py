@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from store_examples import open_database
 from ui_examples import GOOD, MODELS
 
 from evalui.access import Person, Role
 from evalui.api.application import create_api
-from evalui.runs.database.connection import Database
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
@@ -24,7 +24,7 @@ def desk(tmp_path: Path) -> AppService:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=tmp_path / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, Database(settings.database))
+    return AppService(settings, open_database(settings.database))
 
 
 @pytest.fixture

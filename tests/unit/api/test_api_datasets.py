@@ -100,26 +100,27 @@ def test_columns_are_guessed_named_and_remembered(
 ) -> None:
     upload = send(OWN_NAMES, "staedte.csv")
     assert api.get(f"/datasets/{upload}").json()["parts"][0]["questions"] == 0
-    shown = api.get(f"/datasets/{upload}/columns").json()
-    assert (shown["headers"], shown["rows"][0][2]) == (
+    (part,) = api.get(f"/datasets/{upload}").json()["parts"]
+    table, guess = part["columns"]["table"], part["columns"]["guess"]
+    assert (table["headers"], table["rows"][0][2]) == (
         ["nr", "Frage", "erste", "zweite", "richtig"],
         "Oslo",
     )
-    assert (shown["columns"]["question"], shown["remembered"]) == ("Frage", False)
+    assert (guess["roles"][1], part["columns"]["kept"]) == ("question", {})
     chosen = {"question": "Frage", "A": "erste", "B": "zweite", "answer": "richtig"}
     sent = {"columns": chosen, "answer_key": "index1"}
     part = api.post(f"/datasets/{upload}/columns?remember=true", json=sent).json()
     assert (part["questions"], part["faults"]) == (2, [])
-    again = api.get(f"/datasets/{upload}/columns").json()
-    assert (again["columns"], again["answer_key"], again["remembered"]) == (chosen, "index1", True)
+    assert part["columns"]["kept"] == chosen
     run = {"datasets": [{"upload": upload, **sent}], "models": ["biased"], "mode": "cloze"}
     assert api.post("/runs", json={**run, "version": 2}).json()["total"] == 2
     other = send(OWN_NAMES.replace("Rom", "Riga"), "more.csv")
-    assert api.get(f"/datasets/{other}/columns").json()["remembered"] is True
+    (part,) = api.get(f"/datasets/{other}").json()["parts"]
+    assert part["columns"]["kept"] == chosen
     for wrong in ({"columns": {"role": "Frage"}}, {"column": {}}):
         refused = api.post(f"/datasets/{upload}/columns", json=wrong)
         assert (refused.status_code, refused.json()["key"]) == (422, "request-field")
-    assert api.get("/datasets/0123456789abcdef/columns").status_code == 404
+    assert api.post("/datasets/0123456789abcdef/columns", json=sent).status_code == 404
 
 
 def test_a_dataset_is_shared_with_a_team_and_taken(
@@ -129,10 +130,9 @@ def test_a_dataset_is_shared_with_a_team_and_taken(
     upload, place = send(), f"/datasets/{send()}/rights/lab"
     become("eve", teams=frozenset({"lab"}))
     assert api.put(place, json={"rights": ["run"]}).status_code == 404  # not hers
-    assert api.post(f"/datasets/{upload}/take").json()["key"] == "no-upload-id"
+    assert api.post(f"/datasets/{upload}/take").json()["key"] == "upload-gone"
     become("local", "admin")
     assert api.put(place, json={"rights": ["run"]}).status_code == 204
-    assert api.put(place, json={"rights": ["view"]}).json()["key"] == "request-field"
     become("eve", teams=frozenset({"lab"}))
     (offered,) = api.get("/datasets/teams").json()
     assert (offered["id"], offered["owner"]) == (upload, "local")

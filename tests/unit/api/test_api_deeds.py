@@ -2,14 +2,13 @@
 
 from starlette.testclient import TestClient
 
+from evalui.api.people import CHANGES_BY_ROUTE
 from evalui.ui.deeds import _OF_ALL, DEEDS
 
 SHOWS = "it changes the form in the browser, or what of a page is in view"
 POLLS = "GET /runs/{run_id}/events"
 TEAMS = "PUT /runs/{run_id}/rights/{team}"
 ROUTES: dict[tuple[str, str], str] = {
-    ("evaluate", "sample"): "POST /runs/samples/{kind}",
-    ("evaluate", "open_sample"): "POST /runs/samples/{kind}",
     ("evaluate", "start"): "POST /runs",
     ("evaluate", "uploaded"): "POST /datasets",
     ("evaluate", "replaced"): "POST /datasets",
@@ -46,25 +45,14 @@ ROUTES: dict[tuple[str, str], str] = {
     ("models", "test"): "POST /models/{name}/test",
     ("models", "again"): "POST /models/{name}/look",
     ("admin", ""): "GET /people",
-    ("admin", "invite"): "POST /people",
-    ("admin", "link"): "POST /people/{name}/invitation",
-    ("admin", "withdraw"): "DELETE /people/{name}/invitation",
-    ("admin", "role"): "PUT /people/{name}",
-    ("admin", "disable"): "PUT /people/{name}",
-    ("admin", "enable"): "PUT /people/{name}",
     ("admin", "limits"): "PUT /people/{name}/limits",
-    ("admin", "remove"): "DELETE /people/{name}",
-    ("admin", "add_team"): "POST /teams",
-    ("admin", "remove_team"): "DELETE /teams/{team}",
-    ("admin", "join"): "PUT /teams/{team}/members/{name}",
-    ("admin", "leave"): "DELETE /teams/{team}/members/{name}",
-    ("admin", "stop"): "POST /runs/{run_id}/stop",
-    ("admin", "priority"): "PUT /queue/runs/{run_id}",
-    ("admin", "queue"): "PUT /queue",
-    ("admin", "sign_out"): "DELETE /sessions",
+    **{("admin", do): place.partition("?")[0] for place, do in CHANGES_BY_ROUTE.items()},
     ("admin", "revoke_link"): "DELETE /links/{link_id}",
 }
+SAMPLE = "it uploads files that are shipped and starts a run: POST /datasets, then POST /runs"
 REASONS: dict[tuple[str, str], str] = {
+    ("evaluate", "sample"): SAMPLE,
+    ("evaluate", "open_sample"): SAMPLE,
     ("evaluate", "remove"): SHOWS,
     ("evaluate", "open"): SHOWS,
     ("evaluate", "preset"): "it fills in the form: a specification states its settings itself",

@@ -13,32 +13,32 @@ from evalui.ui.services.service import AppService
 def test_a_link_shows_the_run_until_it_is_withdrawn(
     api: TestClient, desk: AppService, finished: str, become: Callable[..., None]
 ) -> None:
-    made = api.post(f"/runs/{finished}/links", json={"days": 7})
+    made = api.post(f"/runs/{finished}/links?days=7")
     assert made.status_code == 201, made.text
     address = made.json()["address"]
     share = find_share(desk.database, address.removeprefix("/s/"))
     assert share
     assert "75.0" in read_page(desk.database, share, "en")
-    (listed,) = api.get(f"/runs/{finished}/links").json()
-    assert (listed["id"], listed["address"], listed["ended"]) == (share.id, address, None)
-    assert (listed["opened"], listed["shows"]) == (1, f"?run={finished}")
-    assert api.get("/links").json() == [listed]
+    (listed,) = api.get("/links").json()
+    link = listed["link"]
+    assert (link["id"], listed["address"], link["revoked"]) == (share.id, address, None)
+    assert (link["opened"], link["address"]) == (1, f"?run={finished}")
     become("eve", "operator")
     assert api.get("/links").json() == []
     assert api.delete(f"/links/{share.id}").json()["key"] == "no-share"
-    assert api.get(f"/runs/{finished}/links").status_code == 404
+    assert api.post(f"/runs/{finished}/links").status_code == 404
     become("local", "admin")
     assert api.delete(f"/links/{share.id}").status_code == 204
     (ended,) = api.get("/links").json()
-    assert ended["ended"]
-    wrong = api.post(f"/runs/{finished}/links", json={"days": 8})
+    assert ended["link"]["revoked"]
+    wrong = api.post(f"/runs/{finished}/links?days=8")
     assert (wrong.status_code, wrong.json()["key"]) == (422, "share-days")
 
 
 def test_a_token_to_read_ends_no_link(
     api: TestClient, finished: str, become: Callable[..., None]
 ) -> None:
-    link = api.post(f"/runs/{finished}/links", json={}).json()["id"]
+    link = api.post(f"/runs/{finished}/links").json()["id"]
     become("local", "annotator", scope="read")
     refused = api.delete(f"/links/{link}")
     assert (refused.status_code, refused.json()["key"]) == (403, "not-allowed-change")
@@ -57,19 +57,22 @@ def test_a_comparison_is_read_and_shared(
         "/comparisons.csv", params={"cells": cells}, headers={"Accept-Language": "zh"}
     )
     assert chinese.text != table.text
-    made = api.post("/comparisons/links", json={"cells": cells})
+    made = api.post("/comparisons/links", params={"cells": cells})
     assert made.status_code == 201, made.text
     share = find_share(desk.database, made.json()["address"].removeprefix("/s/"))
     assert share
     assert "biased" in read_page(desk.database, share, "en")
     (listed,) = api.get("/links").json()
-    assert (listed["title"], "tab=compare" in listed["shows"]) == ("capitals", True)
+    assert (listed["link"]["title"], "tab=compare" in listed["link"]["address"]) == (
+        "capitals",
+        True,
+    )
     one = api.get("/comparisons.csv", params={"cells": cells[:1]})
     assert (one.status_code, one.json()["key"]) == (422, "compare.gone")
     become("eve", "operator")
     for answer in (
         api.get("/comparisons.csv", params={"cells": cells}),
-        api.post("/comparisons/links", json={"cells": cells}),
+        api.post("/comparisons/links", params={"cells": cells}),
     ):
         assert (answer.status_code, answer.json()["key"]) == (422, "compare.gone")
 
@@ -85,5 +88,5 @@ def test_only_who_may_change_each_run_shares_a_comparison(
     assert api.put(f"/runs/{run}/rights/lab", json={"rights": ["view"]}).status_code == 200
     become("eve", teams=frozenset({"lab"}))
     assert api.get("/comparisons.csv", params={"cells": cells}).status_code == 200
-    refused = api.post("/comparisons/links", json={"cells": cells})
+    refused = api.post("/comparisons/links", params={"cells": cells})
     assert (refused.status_code, refused.json()["key"]) == (403, "not-allowed-change")

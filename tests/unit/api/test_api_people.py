@@ -1,6 +1,7 @@
 """What administrators decide: people, limits, teams, tokens, sessions, and the queue of all."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,7 @@ from evalui.accounts.invitations import invited_person
 from evalui.accounts.people import add_person, find_person
 from evalui.accounts.sessions import start_session
 from evalui.accounts.tokens import add_token, person_of_token
-from evalui.runs.fair_queue.limits import limits_of, usual_limits
-from evalui.runs.worker.worker import Worker
+from evalui.runs.fair_queue.limits import UserLimits, limits_of, usual_limits
 from evalui.ui.current_person import acting_as
 from evalui.ui.services.service import AppService
 
@@ -33,35 +33,33 @@ def deeds(api: TestClient, n: int) -> list[str]:
 
 @pytest.mark.usefixtures("root")
 def test_a_person_is_invited_changed_and_removed(api: TestClient, desk: AppService) -> None:
-    invited = api.post("/people", json={"name": "Ann", "role": "reader"})
-    assert invited.status_code == 201, invited.text
+    invited = api.post("/people/Ann?role=reader")
+    assert invited.status_code == 200, invited.text
     secret = invited.json()["address"].removeprefix("/invitation/")
-    assert (invited.json()["name"], invited_person(desk.database, secret)) == ("ann", "ann")
-    changed = api.put("/people/ann", json={"role": "annotator", "disabled": False}).json()
-    assert (changed["role"], changed["disabled"], changed["invited"]) == ("annotator", False, True)
-    assert api.put("/people/ann", json={"disabled": True}).json()["role"] == "annotator"
+    assert invited_person(desk.database, secret) == "ann"
+    assert api.put("/people/ann/role/annotator").json() == {"address": ""}
+    assert find_person(desk.database, "ann") == Person("ann", "annotator")
+    assert api.post("/people/ann/disable").status_code == 200
     assert find_person(desk.database, "ann") is None
-    api.put("/people/ann", json={"disabled": False})
+    assert api.post("/people/ann/enable").status_code == 200
     again = api.post("/people/ann/invitation").json()["address"]
     assert invited_person(desk.database, again.removeprefix("/invitation/")) == "ann"
-    assert api.delete("/people/ann/invitation").status_code == 204  # nobody was here by the name
+    assert api.delete("/people/ann/invitation").status_code == 200  # nobody was here by the name
     assert [use["account"]["name"] for use in api.get("/people").json()] == ["root"]
     assert deeds(api, 2) == ["remove-person", "withdraw"]
     for answer in (
-        api.put("/people/ann", json={"role": "reader"}),
+        api.put("/people/ann/role/reader"),
         api.post("/people/ann/invitation"),
         api.delete("/people/ann/invitation"),
-        api.delete("/people/ann?delete=true"),
-        api.put("/people/ann/limits", json={}),
+        api.delete("/people/ann?heir=="),
     ):
         assert (answer.status_code, answer.json()["key"]) == (404, "no-person")
-    assert api.put("/people/root", json={"disabled": True}).json()["key"] == "last-admin"
-    assert api.put("/people/root", json={"roel": "reader"}).json()["key"] == "request-field"
+    assert api.post("/people/root/disable").json()["key"] == "last-admin"
+    assert api.put("/people/root/role/king").json()["key"] == "no-action"
+    assert api.put("/people/ann/limits", json={}).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("query", "owners"), [("heir=ben", ["ben"]), ("delete=true", []), ("", None), ("both", None)]
-)
+@pytest.mark.parametrize(("query", "owners"), [("heir=ben", ["ben"]), ("heir==", []), ("", None)])
 def test_what_a_person_leaves_is_handed_over_or_deleted(
     api: TestClient,
     desk: AppService,
@@ -75,12 +73,11 @@ def test_what_a_person_leaves_is_handed_over_or_deleted(
     run = api.post("/runs", json={**spec, "datasets": [{"upload": upload_of(api)}]}).json()["id"]
     with desk.database.writing() as connection:
         connection.execute("UPDATE run SET owner = 'ann' WHERE id = ?", (run,))
-    query = "heir=ben&delete=true" if query == "both" else query
     answer = api.delete(f"/people/ann?{query}")
     if owners is None:
         assert (answer.status_code, answer.json()["key"]) == (422, "heir-missing")
         return
-    assert answer.status_code == 204
+    assert answer.status_code == 200
     left = api.get(f"/runs/{run}")
     assert [left.json()["owner"] for _ in range(left.status_code == 200)] == owners
 
@@ -90,31 +87,35 @@ def upload_of(api: TestClient) -> str:
     return api.post("/datasets", files=[("files", ("q.csv", text))]).json()["id"]
 
 
-def test_limits_are_changed_one_by_one(api: TestClient, desk: AppService, root: Person) -> None:
+def test_a_person_is_given_limits(api: TestClient, desk: AppService, root: Person) -> None:
     add_person(desk.database, "ann", "annotator", by=root)
     usual = usual_limits(desk.settings)
-    first = api.put("/people/ann/limits", json={"queued": 3, "dollars_day": 2.5, "priority": 1})
-    assert (first.json()["limits"]["queued"], first.json()["limits"]["dollars_day"]) == (3, 2.5)
-    api.put("/people/ann/limits", json={"queued": None})
-    limits = limits_of(desk.database, "ann", usual)
-    assert (limits.queued, limits.dollars_day) == (None, 2.5)
-    assert api.get("/queue").json()["priorities"] == {"ann": 1}
-    assert deeds(api, 2) == ["set-limits", "set-limits"]
-    for wrong in ({"queued": -1}, {"gpu_hours_week": -0.5}, {"priority": 3}, {"queue": 3}):
+    given = {"queued": 3, "dollars_day": 2.5}
+    assert api.put("/people/ann/limits?priority=1", json=given).status_code == 204
+    assert limits_of(desk.database, "ann", usual) == UserLimits(queued=3, dollars_day=2.5)
+    (use, _) = api.get("/people").json()
+    assert (use["limits"]["queued"], use["limits"]["running"]) == (3, None)
+    assert api.get("/queue").json()["decisions"]["priorities"] == {"ann": 1}
+    assert deeds(api, 1) == ["set-limits"]
+    for wrong in ({"queued": "many"}, {"queue": 3}, {"stored_bytes": 0.5}):
         assert api.put("/people/ann/limits", json=wrong).json()["key"] == "request-field"
+    for wrong in ({"queued": -1}, {"gpu_hours_week": -0.5}):
+        assert api.put("/people/ann/limits", json=wrong).json()["key"] == "limit-negative"
+    assert api.put("/people/ann/limits?priority=3", json={}).json()["key"] == "request-field"
+    assert limits_of(desk.database, "ann", usual).queued == 3
 
 
 def test_teams_have_members(api: TestClient, desk: AppService, root: Person) -> None:
     add_person(desk.database, "ann", "annotator", by=root)
-    assert api.post("/teams", json={"name": "Lab"}).status_code == 204
-    assert api.put("/teams/lab/members/ann").status_code == 204
+    assert api.post("/teams/Lab").status_code == 200
+    assert api.put("/teams/lab/members/ann").status_code == 200
     assert api.get("/teams").json() == [{"name": "lab", "members": ["ann"]}]
     assert api.put("/teams/lab/members/eve").json()["key"] == "no-person"
-    assert api.delete("/teams/lab/members/ann").status_code == 204
+    assert api.delete("/teams/lab/members/ann").status_code == 200
     assert api.delete("/teams/lab/members/ann").json()["key"] == "no-member"
-    assert api.delete("/teams/lab").status_code == 204
+    assert api.delete("/teams/lab").status_code == 200
     assert api.get("/teams").json() == []
-    assert api.post("/teams", json={"name": "A b"}).json()["key"] == "account-name"
+    assert api.post("/teams/A%20b").json()["key"] == "account-name"
 
 
 def test_tokens_are_listed_without_secrets_and_revoked(
@@ -135,7 +136,7 @@ def test_everybody_else_is_signed_out(api: TestClient, desk: AppService, root: P
     add_person(desk.database, "ann", "annotator", by=root)
     for name in ("ann", "ann", "root"):
         start_session(desk.database, name)
-    assert api.delete("/sessions").json() == {"ended": 2}
+    assert api.delete("/sessions").json() == {"address": ""}
     assert [row["person"] for row in desk.database.rows("SELECT person FROM session")] == ["root"]
 
 
@@ -147,37 +148,20 @@ def test_the_queue_is_read_and_decided(api: TestClient, spec: dict[str, Any]) ->
             api.post("/runs", json={**spec, "datasets": [{"upload": upload}]}).json()["id"]
             for _ in range(2)
         )
-    assert api.put(f"/queue/runs/{second}", json={"priority": 2}).status_code == 204
+    assert api.put(f"/queue/runs/{second}/priority/2").status_code == 200
     queue = api.get("/queue").json()
-    assert (queue["state"], [each["run"]["id"] for each in queue["runs"]]) == (
-        "open",
-        [second, first],
-    )
+    assert queue["decisions"]["state"] == "open"
+    assert [each["id"] for each in queue["runs"]] == [second, first]
     assert [each["place"] for each in queue["runs"]] == [1, 2]
-    assert api.put("/queue", json={"state": "paused"}).status_code == 204
+    assert api.put("/queue/paused").status_code == 200
     paused = api.get("/queue").json()
-    assert paused["state"] == "paused"
+    assert paused["decisions"]["state"] == "paused"
     assert all(each["held"] for each in paused["runs"])
-    assert api.put("/queue", json={"state": "closed"}).json()["key"] == "request-field"
-    assert api.post(f"/runs/{first}/stop").json()["state"] == "cancelled"
+    assert api.put("/queue/closed").json()["key"] == "no-action"
+    assert api.post(f"/queue/runs/{first}/stop").status_code == 200
+    assert api.get(f"/runs/{first}").json()["state"] == "cancelled"
     assert deeds(api, 3) == ["stop-run", "set-queue", "set-priority"]
-    assert api.put("/queue/runs/x", json={"priority": 2}).status_code == 404
-
-
-@pytest.mark.usefixtures("root")
-def test_failures_are_stated_in_the_language_of_the_request(
-    api: TestClient, desk: AppService, spec: dict[str, Any]
-) -> None:
-    with acting_as(Person("ann", "annotator")):
-        sent = {**spec, "datasets": [{"upload": upload_of(api)}]}
-        run = api.post("/runs", json=sent).json()["id"]
-    broken = {name: entry for name, entry in desk.catalog().items() if name != "biased"}
-    Worker(desk.database, lambda: broken).run_once()
-    english, chinese = (
-        api.get("/failures", headers={"Accept-Language": tag}).json()[0] for tag in ("en", "zh")
-    )
-    assert (english["run"], english["owner"]) == (run, "ann")
-    assert english["error"] != chinese["error"]
+    assert api.put("/queue/runs/x/priority/2").status_code == 404
 
 
 @pytest.mark.parametrize("role", ["annotator", "operator"])
@@ -194,6 +178,6 @@ def test_who_is_no_administrator_learns_and_changes_nothing(
     ]
     assert len(routes) > 15
     for method, path in routes:
-        place = path.format(name="ann", team="lab", token_id="1", run_id="x")
+        place = re.sub(r"{\w+}", "1", path)
         answer = api.request(method, place, json={})
         assert (answer.status_code, answer.json()["key"]) == (403, "not-allowed-administer"), path

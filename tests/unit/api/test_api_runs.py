@@ -310,15 +310,15 @@ def test_a_run_is_planned_and_not_started(
     wanted = {**spec, "models": ["biased", "gone"]}
     plan = api.post("/runs/plan", json=wanted).json()
     assert read_runs(desk.database) == []
-    assert (plan["requests"], plan["cached"], plan["runs_ahead"]) == (16, 0, 0)
+    assert (plan["cost"]["requests"], plan["cost"]["cached"]) == (16, 0)
     able, unable = plan["cells"]
     assert (able["model"], able["dataset"], able["total"]) == ("biased", "capitals", 16)
     assert unable["impossible"] in plan["warnings"][0]
-    assert (plan["hindrance"], plan["held"]) == ("", "")
-    assert plan["starts_in_seconds"] == 0
+    assert plan["hindrance"] == ""
+    assert plan["ahead"] == {"runs": 0, "seconds": 0.0, "held": ""}
     started = api.post("/runs", json=wanted).json()
-    assert started["total"] == plan["requests"]
-    assert api.post("/runs/plan", json=spec).json()["runs_ahead"] == 1
+    assert started["total"] == plan["cost"]["requests"]
+    assert api.post("/runs/plan", json=spec).json()["ahead"]["runs"] == 1
     assert api.post("/runs/plan", json={**spec, "models": ["x"]}).json()["key"] == "unknown-model"
     faulty = {**spec, "datasets": [{"path": "/etc/passwd"}]}
     assert api.post("/runs/plan", json=faulty).json()["key"] == "spec-path"
@@ -338,11 +338,3 @@ def test_a_plan_states_what_hinders_the_run(
     )
     become("rita", "reader")
     assert api.post("/runs/plan", json=spec).json()["key"] == "not-allowed-start"
-
-
-@pytest.mark.parametrize("kind", ["choice", "open"])
-def test_the_samples_are_started(api: TestClient, kind: str) -> None:
-    run = api.post(f"/runs/samples/{kind}")
-    assert (run.status_code, run.json()["state"]) == (201, "queued")
-    modes = {cell["mode"] for cell in run.json()["cells"]}
-    assert ("question_answer" in modes) == (kind == "open")

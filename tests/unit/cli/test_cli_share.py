@@ -64,7 +64,10 @@ def test_a_title_controls_no_terminal(database: Database, capsys):
 
 def test_without_an_address_the_path_is_printed(database: Database, capsys, monkeypatch):
     (run,) = read_runs(database)
-    assert printed(capsys, run.id).startswith("/s/")
+    assert main(["share", run.id]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("/s/")
+    assert "EVALUI_PUBLIC_URL" in said.err
     monkeypatch.setenv("EVALUI_PUBLIC_URL", "https://eval.example.org")
     assert printed(capsys, run.id).startswith("https://eval.example.org/s/")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from source_trees import nodes_of
 
 import evalui
 from evalui.datasets.base import FAULT_RULES, UPLOAD_NOTES
@@ -30,7 +31,7 @@ from evalui.runs.database.records import OutcomeFilter
 from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, RunState
 
 PRODUCT = Path(evalui.__file__).parent
-TREES = [ast.parse(path.read_text(encoding="utf-8")) for path in PRODUCT.rglob("*.py")]
+SOURCES = sorted(PRODUCT.rglob("*.py"))
 ENGLISH = messages("en").by_key
 CHINESE = messages("zh").by_key
 # Chinese writes the tenths in its own numerals, and does not name the kind of what is unknown.
@@ -51,8 +52,8 @@ def keys_of(path: Path) -> list[str]:
 
 def literals() -> Iterator[str]:
     """Every text of the product's code; where an f-string puts something in, a tab."""
-    for tree in TREES:
-        for node in ast.walk(tree):
+    for path in SOURCES:
+        for node in nodes_of(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
             elif isinstance(node, ast.JoinedStr):
@@ -103,8 +104,8 @@ def test_no_key_is_unused():
 def test_every_key_that_the_code_names_exists():
     named = {
         node.args[0].value
-        for tree in TREES
-        for node in ast.walk(tree)
+        for path in SOURCES
+        for node in nodes_of(path)
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) in ("t", "t.count", "localized", "sentence")
         and isinstance(node.args[0], ast.Constant)

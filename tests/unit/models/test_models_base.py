@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from source_trees import nodes_of
 
 import evalui
 from evalui.models import BACKENDS, BackendTraits, ModelEntry
@@ -43,7 +44,7 @@ def test_no_code_compares_the_name_of_a_backend():
     compared = [
         f"{path.relative_to(PRODUCT)}:{node.lineno}"
         for path in sorted(PRODUCT.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.Compare)
         and isinstance(node.left, ast.Attribute)
         and node.left.attr == "backend"

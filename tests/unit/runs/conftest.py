@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from fake_ray_examples import Echo, FakeRay
 from runs_examples import add_run, spec
+from store_examples import open_database
 
 from evalui.runs.cluster import actor, model
 from evalui.runs.database import queue
@@ -15,7 +16,7 @@ from evalui.runs.database.records import Lease
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(tmp_path / "evalui.sqlite")
+    opened = open_database(tmp_path / "evalui.sqlite")
     yield opened
     opened.close()
 

@@ -138,6 +138,8 @@ def test_a_reply_is_expected_as_long_as_the_models_were() -> None:
         (LoadingTimes(cold={"one": 7.0}), 7 + 0.5 + 4),
         (LoadingTimes(cold={"two": 9.0}), 9 + 0.5 + 4),
         (LoadingTimes(warm={"two": 0.2}, is_warm=True), 0.5 + 2 + 0.2),
+        (LoadingTimes(is_warm=True, loaded=frozenset({"one"})), 0.5 + 4),
+        (LoadingTimes(is_warm=True, loaded=frozenset({"two"})), 0.5 + 2 + 0.5 + 4),
     ],
 )
 def test_models_that_compute_here_are_loaded_first(loading: LoadingTimes, seconds: float) -> None:

@@ -18,6 +18,7 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result, write_trials
 from evalui.runs.kept_summaries import read_summary, summarise_ending, summary_reader
 from evalui.scoring.cell_summary import Summary, summarise
+from evalui.scoring.metrics import METRICS, Metric
 from evalui.types import CellResult
 
 ORDERS = ((0, 1, 2, 3), (3, 0, 1, 2), (2, 3, 0, 1), (1, 2, 3, 0))
@@ -93,6 +94,7 @@ def test_what_an_older_store_lacks_is_kept_by_its_first_reader(
         lambda patch: patch.setattr(kept_summaries, "__version__", "0.0"),
         lambda patch: patch.setattr(kept_summaries, "plugin_versions", lambda _: ("other 1",)),
         lambda patch: patch.setattr(kept_summaries, "_adapter", lambda: OfAnotherForm(Summary)),
+        lambda patch: patch.setitem(METRICS._entries, "trials", Metric("trials", len)),  # pyright: ignore[reportPrivateUsage]
     ],
 )
 def test_another_version_computes_anew(

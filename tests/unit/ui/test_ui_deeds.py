@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from source_trees import nodes_of
 
 import evalui
 from evalui.access import Person
@@ -21,7 +22,7 @@ def compared_with_do(tab: str) -> set[str]:
     found: set[str] = set()
     folder = TABS_FOLDER / tab
     for path in folder.rglob("*.py") if folder.is_dir() else ():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.Compare) and ast.unparse(node.left).endswith(".do"):
                 found |= {
                     part.value

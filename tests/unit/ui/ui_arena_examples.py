@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from store_examples import open_database
+
 from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset, read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.runs import read_cells
@@ -64,7 +65,7 @@ def open_desk(folder: Path) -> AppService:
     models.write_text(CATALOG, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, Database(settings.database))
+    return AppService(settings, open_database(settings.database))
 
 
 def questions(n: int = 12, *, text: str = "", capability: str = "facts") -> Dataset:

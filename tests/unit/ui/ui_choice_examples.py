@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from store_examples import open_database
 from ui_examples import MODELS
 
-from evalui.runs.database.connection import Database
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
@@ -35,7 +35,7 @@ def new_desk(folder: Path, models: str = MODELS) -> AppService:
     catalog.write_text(models, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=catalog)
     settings.data_dir.mkdir()
-    return AppService(settings, Database(settings.database))
+    return AppService(settings, open_database(settings.database))
 
 
 def ran(desk: AppService, *files: tuple[str, str], **fields: str | list[str]) -> str:

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evalui.runs.database.connection import Database
+from store_examples import open_database
+
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
@@ -66,7 +67,7 @@ def open_desk(folder: Path, catalog: str = MODELS) -> AppService:
     models.write_text(catalog, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, Database(settings.database))
+    return AppService(settings, open_database(settings.database))
 
 
 def open_form(desk: AppService, content: bytes = b"", **fields: str | list[str]) -> Form:

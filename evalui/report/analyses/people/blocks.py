@@ -98,8 +98,9 @@ def _standings(
 ) -> Card:
     assert first.human_arena is not None, "there are votes"
     below: list[Block] = []
-    if judges:  # else it is the title of the part
-        below.append(Paragraph(f"{standings_title(first.human_arena, language)}."))
+    title, ranking = _title(first, judges, language), standings_title(first.human_arena, language)
+    if judges:
+        below += [Paragraph(f"{ranking}.")] if title != ranking else []
         below.append(Paragraph(localized("people-marks", language), small=True))
     if first.adjudicated:
         fields = {"k": count(first.adjudicated)}
@@ -109,7 +110,7 @@ def _standings(
         below.append(Paragraph(localized("people-strangers", language, **fields)))
     return Card(
         (standings_table(first, judges, language, rule_based), *below),
-        title=_title(first, judges, language),
+        title=title,
         caption=_counts(first, language),
     )
 

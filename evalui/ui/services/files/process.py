@@ -4,6 +4,7 @@ It ends with its server, when nothing was requested for some minutes, and when a
 memory or time than it may.
 """
 
+import ctypes
 import io
 import logging
 import os
@@ -26,6 +27,8 @@ _IDLE_S = 300.0  # after which the memory of the files that were read is given b
 _MAX_ANSWER_BYTES = 2**24  # what pages show of a file is some kB
 _SLOWEST = 5  # times as long as it computes may a request take
 _NICENESS = 5  # pages come first
+_MAX_OPEN = 256  # files and connections
+_PR_SET_NO_NEW_PRIVS = 38  # of linux/prctl.h: a program with more rights gives none
 
 
 def main() -> None:
@@ -38,10 +41,25 @@ def main() -> None:
     sys.excepthook = partial(_report, sink)
     settings: Settings = pickle.load(source)
     configure_log(logging.WARNING, settings.log)
-    limit = settings.parse_memory_mb * 2**20
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    _confine(settings.parse_memory_mb * 2**20)
     work = FileWork(settings, Database(settings.database, read_only=settings.read_only))
     _serve(work, source, sink, settings.parse_seconds)
+
+
+def _confine(memory: int) -> None:
+    """Limit what a file could have this process do; time is limited for each request.
+
+    Its files have no limit of size: it writes the store, which may be large.
+    """
+    for limit, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CORE, 0),  # which would hold what others uploaded
+        (resource.RLIMIT_NOFILE, _MAX_OPEN),
+        (resource.RLIMIT_NPROC, 0),  # neither programs nor threads; root's are not counted
+    ):
+        resource.setrlimit(limit, (most, most))
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
 
 
 def _serve(

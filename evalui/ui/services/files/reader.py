@@ -14,7 +14,7 @@ from evalui.errors import DataError
 from evalui.runs.contest import AnswersSpec
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
-from evalui.runs.spec import DatasetSpec
+from evalui.runs.spec import DatasetSpec, RunSpec
 from evalui.runs.submitted import SubmittedSpec
 from evalui.types import Verdict
 from evalui.ui.services.files.runners import FileRunner
@@ -77,10 +77,20 @@ class FileReader:
             DataError: it did not come from this page, or is no longer here.
         """
         with self._turn() as person:
-            upload = self._uploads.id_of(person.name, [Path(path) for path in source.paths])
-            self._uploads.paths(person.name, upload)  # raises where the files are gone
+            upload = self._upload_of(source)
             names = self._names(person, upload) if source.entry else ()
             return part_of(upload, source.entry, names) if source.entry else upload
+
+    def has_sources(self, spec: RunSpec) -> bool:
+        """Whether all files of a run are of the person's uploads."""
+        try:
+            for source in spec.datasets:
+                self._upload_of(source)
+            for each in spec.answers:
+                self.source_of(each)
+        except DataError:
+            return False
+        return True
 
     def source_of(self, answers: AnswersSpec) -> AnswerSource:
         """Where the answers of a specification are kept; raises `DataError` as `part_of` does."""
@@ -121,6 +131,12 @@ class FileReader:
         """Queue a run and return its id; raises as `FileWork.plan`."""
         with self._turn() as person:
             return self.runner.ask(person, _first(run), "start", run, models, once)
+
+    def _upload_of(self, source: DatasetSpec) -> str:
+        owner = self._person().name
+        upload = self._uploads.id_of(owner, [Path(path) for path in source.paths])
+        self._uploads.paths(owner, upload)  # raises where the files are gone
+        return upload
 
     def _names(self, person: Person, upload: str) -> tuple[str, ...]:
         return self._ask_once(person, upload, "names", upload_of(upload))

@@ -11,6 +11,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from pydantic import SecretStr
+
 from evalui.access import Person
 from evalui.errors import DataError
 from evalui.runs.database.connection import Database
@@ -185,7 +187,7 @@ class _Slot:
         except OSError as error:  # the machine has no memory or no processes left
             _log.error("No process to read files can be started: %s", error)
             raise DataError("reading-failed") from error
-        self._send(self._settings)
+        self._send(self._settings.model_copy(update={"smtp_url": SecretStr("")}))
 
     def _end(self) -> int:
         """Have no process, and return the exit code of the one there was."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from evalui.access import ROLES
-from evalui.accounts.people import SEEN_EVERY_S
+from evalui.accounts.secrets import SEEN_EVERY_S
 from evalui.accounts.teams import read_teams
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.icons import status_icon

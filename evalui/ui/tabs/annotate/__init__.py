@@ -100,14 +100,14 @@ class AnnotateTab:
         """The page of one annotator: a pair, the end, the result, or the runs to choose from."""
         t, run_id = self.t, field_value(form, "run")
         problem = div(notice, role="alert") if notice else None
-        if not voter.name:
-            return page_frame(run_id, voter, name_page(t, "", problem))
         try:
             run = self.service.run(run_id, "annotate") if run_id else None
             if run:
                 self.service.require("annotate", run_id)
         except EvaluiError as error:
             run, problem = None, alert("warn", t.translate(error.sentence))
+        if not voter.name:
+            return page_frame(run.id if run else "", voter, name_page(t, "", problem))
         if run is None:
             return page_frame("", voter, self._run_list(voter, problem))
         if field_value(form, "sub") in SUBS and "change" in self.service.deeds(run):

@@ -64,9 +64,7 @@ class ArenaTab:
         watched = view.live and sub != "duels"
         shown = duels_page(view, form) if sub == "duels" else open_overview(view)
         return div(
-            page_head(
-                t("arena.title", dataset=view.arena.dataset), view.facts(), *_ways(view, sub)
-            ),
+            page_head(t("arena.title", run=view.run.name), view.facts(), *_ways(view, sub)),
             shown,
             el("span", data_watch=_WATCH_MS) if watched else None,
             cls="stack",

@@ -122,10 +122,11 @@ class OpenRunView:
         return f"?{urlencode(here | {key: value for key, value in more.items() if value})}"
 
     def facts(self) -> str:
-        """ "120 questions · 3 pairs · both orders · 720 verdicts · judge: judge-local"."""
+        """ "arena-demo · 120 questions · 3 pairs · both orders · 720 verdicts · judge: local"."""
         t, arena = self.t, self.arena
         judge = judged_by(arena, t.language, rule_based=self.context.rules)
         parts = [
+            arena.dataset if arena.dataset != self.run.name else "",
             t.count("arena.meta.questions", arena.questions) if arena.questions else "",
             t.count("arena.meta.pairs", arena.pairs) if arena.pairs else "",
             t(f"arena.meta.{arena.orders}") if arena.by != PEOPLE else "",

@@ -19,10 +19,18 @@ from evalui.runs.spec import OPEN
 from evalui.scoring.cell_summary import pair_summary
 from evalui.ui.components.form import PANEL, Form, field_value, field_values
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import alert, copy_button, note, page_head, select
+from evalui.ui.components.widgets import alert, note, page_head, select
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
-from evalui.ui.sharing.links import SHARE, chosen_days, make_link, share_panel
+from evalui.ui.sharing.links import (
+    SHARE,
+    SharedPage,
+    chosen_days,
+    make_link,
+    share_button,
+    share_panel,
+    withdraw,
+)
 from evalui.ui.tabs.compare.query import CompareQuery, read_query
 from evalui.ui.tabs.compare.question import PairView, contender_name
 from evalui.ui.tabs.compare.questions import question_list_card
@@ -40,7 +48,6 @@ from evalui.ui.tabs.compare.selection import (
     read_ids,
 )
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
-from evalui.ui.tabs.results.sharing import withdraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,7 @@ class CompareTab:
         """The page after a tick, a search in the list of runs, or another measure or pair."""
         if action.do in ("share", "withdraw"):
             if action.do == "withdraw":
-                self._withdraw(action)
+                withdraw(self.service, action.value("link"))
             else:
                 self.share(action.form, chosen_days(action.form))
             return self.render(action.form)
@@ -91,12 +98,6 @@ class CompareTab:
             form = {name: value for name, value in form.items() if name not in ("page", "q")}
             form.pop("ticked", None)
         return self.render(form)
-
-    def _withdraw(self, action: Action) -> None:
-        """End a link to the comparison of the address; raises as `share` does."""
-        query, able = self._compared(action.form)
-        self._require_change(able)
-        withdraw(self.service, action.value("link"), _shared_address(query))
 
     def share(self, form: Form, days: int) -> str:
         """Freeze the comparison of an address, and return the last part of the link.
@@ -107,7 +108,8 @@ class CompareTab:
             SpecError: there is nothing to compare.
         """
         query, able = self._compared(form)
-        self._require_change(able)
+        for run_id in dict.fromkeys(each.contender.run for each in able):
+            self.service.require("change", run_id)
         return make_link(
             self.service,
             title=able[0].row.cell.dataset,
@@ -120,10 +122,6 @@ class CompareTab:
     def frozen(self, t: Messages, form: Form) -> FrozenContent:
         """What a link to the comparison of an address would show; raises as `share` does."""
         return self._frozen(t, *self._compared(form))
-
-    def _require_change(self, able: Sequence[ComparedCell]) -> None:
-        for run_id in dict.fromkeys(each.contender.run for each in able):
-            self.service.require("change", run_id)
 
     def _compared(self, form: Form) -> tuple[CompareQuery, tuple[ComparedCell, ...]]:
         """What an address compares, as it is written; raises `SpecError` if that is nothing."""
@@ -191,6 +189,7 @@ class CompareTab:
         t, compared = self.t, self._compare(able, query.measure)
         pair = compared.pair(query.pair)
         query = query.of(compared, pair)
+        page = self._shared_page(query, able)
         blocks = comparison_blocks(
             t,
             compared,
@@ -206,8 +205,8 @@ class CompareTab:
             open=choice.open,
         )
         return div(
-            self._run_line(query, able, compared),
-            self._panel(query, able, form),
+            self._run_line(able, compared, page),
+            share_panel(self.service, t, form, page),
             render_blocks(blocks),
             question_list_card(
                 PairView(t, self.service.database, compared, pair, query, _models(able))
@@ -221,14 +220,14 @@ class CompareTab:
         )
 
     def _run_line(
-        self, query: CompareQuery, able: Sequence[ComparedCell], compared: Comparison
+        self, able: Sequence[ComparedCell], compared: Comparison, page: SharedPage
     ) -> Html:
-        """What is compared by which measure, and its address to copy."""
+        """What is compared by which measure, and the way to share it."""
         t, first = self.t, able[0].row
         runs = {each.contender.run: each.contender.run_name for each in able}
         words = {name: t(f"compare.measure_of.{name}") for name in compared.measures}
         chosen = select("measure", words, compared.measure, aria_label=t("compare.measure"))
-        share = self._share_button(query, able)
+        share = share_button(self.service, t, page, cls="btn pri")
         several = len(runs) > 1
         return div(
             el("b", first.cell.dataset),
@@ -239,25 +238,10 @@ class CompareTab:
             cls="runline",
         )
 
-    def _may_share(self, able: Sequence[ComparedCell]) -> bool:
-        service = self.service
+    def _shared_page(self, query: CompareQuery, able: Sequence[ComparedCell]) -> SharedPage:
         runs = dict.fromkeys(each.contender.run for each in able)
-        own = all("change" in service.deeds(service.run(each)) for each in runs)
-        return own and not service.settings.read_only
-
-    def _share_button(self, query: CompareQuery, able: Sequence[ComparedCell]) -> Html:
-        """The way to the panel; who may not change the runs copies the address."""
-        if not self._may_share(able):
-            return copy_button(self.t, f"?{query.address}")
-        href = f"?{query.address}&{PANEL}={SHARE}"
-        return el("a", self.t("share.button"), href=href, cls="btn pri")
-
-    def _panel(self, query: CompareQuery, able: Sequence[ComparedCell], form: Form) -> Html | None:
-        if not field_value(form, PANEL) or not self._may_share(able):
-            return None
-        here = f"?{query.address}"
-        address = _shared_address(query)
-        return share_panel(self.service, self.t, form, address=address, close=here, here=here)
+        rows, address = [self.service.run(each) for each in runs], f"?{query.address}"
+        return SharedPage(rows, _shared_address(query), address, copied=address)
 
     def _choice_page(
         self,

@@ -59,13 +59,15 @@ class RunView:
         return self.run.finished or self.run.started or self.run.created
 
     def facts(self, moment: str) -> list[str]:
-        """How many questions and models, who judged, when, and unusual settings."""
+        """The only dataset, numbers of questions and models, who judged, when, unusual settings."""
         t, cells = self.t, self.answering_cells
+        datasets = {cell.cell.dataset for cell in cells}
         sizes = {cell.dataset_key: cell.questions for cell in cells}
         models = len({cell.cell.model for cell in cells})
         judges = dict.fromkeys(cell.cell.model for cell in self.cells if cell.cell.mode == JUDGE)
         judged = [t("setting.judges", names=t("list.comma").join(judges))] if judges else []
         return [
+            *(datasets - {self.run.name} if len(datasets) == 1 else ()),
             t.count("results.questions", sum(sizes.values())),
             t.count("results.models", models),
             *judged,

@@ -1,16 +1,14 @@
 """Results, the panel of who else may see a run: links to a frozen page, and rights of teams."""
 
-from evalui.accounts.shares import list_shares, revoke_share
-from evalui.errors import AccountError
 from evalui.messages import Messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.html import Html, div, el
 from evalui.report.render.shared import FrozenContent
-from evalui.ui.components.form import PANEL, Form, field_value
+from evalui.ui.components.form import Form
 from evalui.ui.components.format import day
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
-from evalui.ui.sharing.links import chosen_days, make_link, share_panel
+from evalui.ui.sharing.links import SharedPage, chosen_days, make_link, share_panel, withdraw
 from evalui.ui.sharing.rights import change_right, team_switches
 from evalui.ui.tabs.results.run_view import RunView
 
@@ -48,13 +46,6 @@ def share_run(service: AppService, run_id: str, days: int) -> str:
     )
 
 
-def withdraw(service: AppService, share_id: str, address: str) -> None:
-    """End a link to what is at an address; raises `AccountError` if it has no such link."""
-    if share_id not in {each.id for each in list_shares(service.database, address=address)}:
-        raise AccountError("no-share", id=share_id[:80])
-    revoke_share(service.database, share_id, by=service.person)
-
-
 def change(view: RunView, action: Action) -> RunView:
     """The run after what a button of the panel states.
 
@@ -70,29 +61,21 @@ def change(view: RunView, action: Action) -> RunView:
         case "share":
             share_run(service, run_id, chosen_days(action.form))
         case "withdraw":
-            withdraw(service, action.value("link"), run_address(run_id))
+            withdraw(service, action.value("link"))
         case _:
             change_right(service, "run", run_id, action)
     return RunView(service, view.t, run_id)
 
 
-def may_share(view: RunView) -> bool:
-    """Whether the person may let others see the run."""
-    return "change" in view.service.deeds(view.run) and not view.service.settings.read_only
+def shared_page(view: RunView) -> SharedPage:
+    """The page of a run as it is shared."""
+    run_id = view.run.id
+    return SharedPage([view.run], run_address(run_id), view.address("overview"), f"../r/{run_id}")
 
 
 def panel(view: RunView, form: Form) -> Html | None:
     """The panel if the address has it open, and the person may use it."""
-    if not field_value(form, PANEL) or not may_share(view):
-        return None
-    service, t, run_id = view.service, view.t, view.run.id
-    switches = team_switches(service, t, "run", run_id)
-    return share_panel(
-        service,
-        t,
-        form,
-        address=run_address(run_id),
-        close=view.address("overview"),
-        here=f"../r/{run_id}",
-        more=div(el("h3", t("teams.title"), cls="gap"), switches) if switches else None,
-    )
+    service, t = view.service, view.t
+    switches = team_switches(service, t, "run", view.run.id)
+    more = div(el("h3", t("teams.title"), cls="gap"), switches) if switches else None
+    return share_panel(service, t, form, shared_page(view), more)

@@ -329,14 +329,13 @@ class RunsTab:
             el("a", t("runs.open"), href=f"?run={row.id}&tab=results") if row.done else None,
             _show_link(t("runs.cells"), row),
         )
-        if self.service.settings.read_only:
+        if self.service.settings.read_only or not self._may_change(row):
             return div(*seen, cls="links")
-        if not self._may_change(row):
-            return div(*seen, cls="links")  # its files are not the person's to repeat it with
+        repeat = el("a", t("runs.repeat"), href=f"?again={row.id}")
         return div(
             *seen,
             link_button(t("runs.resume"), "resume", data_target=row.id) if resumable else None,
-            el("a", t("runs.repeat"), href=f"?again={row.id}"),
+            repeat if self.service.may_repeat(row) else None,
             link_button(t("runs.delete"), "ask", data_target=row.id),
             cls="links",
         )

@@ -1,5 +1,6 @@
 """Everything a request passes before it reaches the application."""
 
+import logging
 from typing import Any, cast
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -14,7 +15,7 @@ from evalui.ui.web.doors.token import TokenMiddleware
 from evalui.ui.web.middleware import SameOriginMiddleware
 from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
 
-_HERE = ("127.0.0.1", "::1")
+_log = logging.getLogger(__name__)
 
 
 def guarded(app: ASGIApp, settings: Settings, monitoring: Monitoring) -> ASGIApp:
@@ -25,7 +26,9 @@ def guarded(app: ASGIApp, settings: Settings, monitoring: Monitoring) -> ASGIApp
     """
     watched = MonitoringMiddleware(_behind_door(app, settings), monitoring)
     inner = SameOriginMiddleware(watched, [settings.host, *settings.allowed_hosts])
-    trusted = [str(network) for network in settings.proxy_addresses] or [*_HERE]
+    trusted = [str(network) for network in settings.proxy_addresses]
+    if settings.auth == "password" and not trusted:
+        _log.warning("EVALUI_PROXY_ADDRESSES lists no proxy: none may state addresses and https")
     # uvicorn and starlette describe the same by types that differ
     return PeerMiddleware(cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", inner), trusted)))
 

@@ -17,6 +17,7 @@ from evalui.access import ANONYMOUS, Person
 from evalui.accounts.guests import person_of_guest
 from evalui.accounts.secrets import digest_of
 from evalui.runs.database.connection import Database
+from evalui.ui.web.address import cookie_name
 from evalui.ui.web.middleware import route_of
 
 _COOKIE = "evalui-guest-"
@@ -39,7 +40,8 @@ def find_guest(database: Database, scope: Scope) -> Person | None:
     """
     headers = Headers(scope=scope)
     cookies = cookie_parser(headers.get("cookie", ""))
-    secrets = [value for name, value in cookies.items() if name.startswith(_COOKIE)]
+    ours = cookie_name(scope, _COOKIE)
+    secrets = [value for name, value in cookies.items() if name.startswith(ours)]
     route, page = route_of(scope), _OPEN.fullmatch(route_of(scope))
     if secrets and route.startswith(_FILES):
         return ANONYMOUS  # files of the program, the same for everybody

@@ -14,7 +14,7 @@ from evalui.accounts.people import read_accounts
 from evalui.accounts.sessions import person_of_session
 from evalui.errors import StoreError
 from evalui.settings import Settings
-from evalui.ui.web.address import access_token, cookie_of
+from evalui.ui.web.address import access_token, cookie_name, cookie_of
 from evalui.ui.web.doors.door import Door, problem
 from evalui.ui.web.doors.sign_in import PREFIXES, SIGN_IN, sign_in_pages
 from evalui.ui.web.middleware import route_of
@@ -46,8 +46,8 @@ class PasswordDoor(Door):
 
     def known(self, scope: Scope, headers: Headers) -> Person | None:
         """Whose session the cookie names."""
-        del scope
-        secret = cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
+        cookies = cookie_parser(headers.get("cookie", ""))
+        secret = cookies.get(cookie_name(scope, self.cookie), "")
         return person_of_session(self.accounts, secret) if secret else None
 
     def refusal(self, scope: Scope) -> Response:

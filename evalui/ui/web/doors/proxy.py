@@ -11,7 +11,8 @@ from starlette.types import ASGIApp, Scope
 
 from evalui.access import Person
 from evalui.accounts.names import checked_name
-from evalui.accounts.people import SEEN_EVERY_S, add_person, find_person, note_request
+from evalui.accounts.people import add_person, find_person, note_request
+from evalui.accounts.secrets import is_old
 from evalui.accounts.teams import read_teams, set_teams
 from evalui.errors import AccountError
 from evalui.settings import Settings
@@ -79,7 +80,6 @@ class ProxyDoor(Door):
         return replace(person, teams=teams, role="admin" if is_admin else person.role)
 
     def _touch(self, name: str) -> None:
-        now = time.time()
-        if abs(now - self._seen.get(name, 0.0)) > SEEN_EVERY_S:
-            self._seen[name] = now
+        if is_old(self._seen.get(name)):
+            self._seen[name] = time.time()
             note_request(self.accounts, name)

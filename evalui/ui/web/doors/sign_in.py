@@ -28,7 +28,7 @@ from evalui.report.icons import icon
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.components.widgets import card, field
-from evalui.ui.web.address import derived, is_same, keep_cookie
+from evalui.ui.web.address import cookie_name, derived, is_same, keep_cookie
 from evalui.ui.web.documents import title_page
 from evalui.ui.web.languages import visitor_messages
 
@@ -72,7 +72,7 @@ class _SignInPages:
             return PlainTextResponse("Too large.", 413)
         name, stay = fields.get("name", "").strip().casefold(), "stay" in fields
         mark = self._mark(name)
-        known = is_same(request.cookies.get(self._known_cookie, ""), mark)
+        known = is_same(self._sent(request, self._known_cookie), mark)
         address = request.client.host if request.client else ""
         attempt = partial(
             sign_in, self._database, name, fields.get("password", ""), address=address
@@ -87,7 +87,7 @@ class _SignInPages:
     async def sign_out(self, request: Request) -> Response:
         await self._work(partial(end_session, self._database, self._secret(request)))
         answer = RedirectResponse("sign-in", 303)
-        answer.delete_cookie(self._cookie, path=request.scope.get("root_path") or "/")
+        keep_cookie(answer, request.scope, self._cookie, "", 0)
         return answer
 
     async def invitation(self, request: Request) -> Response:
@@ -124,7 +124,10 @@ class _SignInPages:
         return derived(self._token, f"known {name}")
 
     def _secret(self, request: Request) -> str:
-        return request.cookies.get(self._cookie, "")
+        return self._sent(request, self._cookie)
+
+    def _sent(self, request: Request, cookie: str) -> str:
+        return request.cookies.get(cookie_name(request.scope, cookie), "")
 
     def _sign_in_page(
         self,

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Scope
 
 from evalui.access import ANONYMOUS, Person
 from evalui.runs.database.connection import Database
-from evalui.ui.web.address import cookie_of, is_same, keep_cookie
+from evalui.ui.web.address import cookie_name, cookie_of, is_same, keep_cookie
 from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES, Gate, bearer_of, problem
 from evalui.ui.web.doors.guests import find_guest
 from evalui.ui.web.middleware import plain_page, route_of
@@ -42,7 +42,7 @@ class TokenMiddleware(Gate):
         if route_of(scope) in PUBLIC_PATHS:
             return None
         given, rest = _split_query(scope.get("query_string", b""))
-        is_known = self._is_known(Headers(scope=scope))
+        is_known = self._is_known(scope, Headers(scope=scope))
         if given is not None and scope["method"] in _TOKEN_METHODS:
             is_known = is_known or is_same(given, self.token)
             return self._redirect(scope, rest) if is_known else _unauthorized(scope)
@@ -58,11 +58,11 @@ class TokenMiddleware(Gate):
             return None
         return await run_in_threadpool(find_guest, self.database, scope)
 
-    def _is_known(self, headers: Headers) -> bool:
+    def _is_known(self, scope: Scope, headers: Headers) -> bool:
         if is_same(bearer_of(headers), self.token):
             return True
         cookies = cookie_parser(headers.get("cookie", ""))
-        return is_same(cookies.get(self.cookie, ""), self.value)
+        return is_same(cookies.get(cookie_name(scope, self.cookie), ""), self.value)
 
     def _redirect(self, scope: Scope, rest: str) -> Response:
         # Relative, because a proxy may serve us below a path that we do not know.

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from store_examples import open_database
 
 from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts.people import add_person
@@ -12,7 +13,7 @@ from evalui.runs.database.connection import Database
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(tmp_path / "evalui.sqlite")
+    opened = open_database(tmp_path / "evalui.sqlite")
     add_person(opened, "ann", "annotator", by=ME)
     yield opened
     opened.close()

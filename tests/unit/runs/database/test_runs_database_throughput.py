@@ -1,3 +1,4 @@
+import pytest
 from runs_examples import CATALOG, add_run, dataset, plans_of, spec
 
 from evalui.models import ModelEntry
@@ -46,6 +47,22 @@ def test_the_answers_to_the_files_own_order_are_known_afterwards(database: Datab
     assert count_cached(database, plans, {"sums.csv": big}) == (30, 0)
 
 
+def test_of_many_requests_those_of_some_questions_are_looked_up(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalui.runs.database.throughput._MAX_LOOKUPS", 50)
+    big, half = dataset(60), dataset(30)
+    add_run(database, spec(pattern="circular", limit=30, limit_per="dataset"), big)
+    slow = ModelEntry("perfect", "scripted", options={"rule": "perfect", "delay": 1e-6})
+    assert Worker(database, lambda: {"perfect": slow}).run_once()
+    found = [
+        count_cached(database, plans_of(spec(pattern=pattern), each), {"sums.csv": each})
+        for pattern, each in (("circular", half), ("circular", big), ("all_possible", half))
+    ]
+    # Four of the 24 orders of a question are answered, those of the first half of the questions.
+    assert found == [(120,), (pytest.approx(120, abs=10),), (pytest.approx(120, abs=24),)]
+
+
 def test_too_few_requests_tell_no_rate(database: Database) -> None:
     done(database)
     assert throughputs(database) == {}
@@ -64,5 +81,9 @@ def test_loading_times_are_those_of_first_and_of_later_models(database: Database
     store_loading_time(database, "m", cold=True, worker="box:1", seconds=9.0)
     store_loading_time(database, "m", cold=False, worker="box:1", seconds=1.0)
     assert loading_times(database) == LoadingTimes({"m": 9.0}, {"m": 1.0}, is_warm=False)
-    WorkerStatus(database, "box:1").update()
+    worker = WorkerStatus(database, "box:1")
+    worker.update(model="other")  # which is not loaded yet
     assert loading_times(database).is_warm
+    assert loading_times(database).loaded == frozenset()
+    worker.update(model="m", device="cpu", keeps=True)
+    assert loading_times(database).loaded == {"m"}

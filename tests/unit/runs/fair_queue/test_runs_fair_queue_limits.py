@@ -112,3 +112,16 @@ def test_a_stopped_run_is_queued_again_within_the_limits_of_its_owner(database: 
     assert read_run(database, stopped).state == "queued"
     with pytest.raises(UnknownRun):
         resume_run(database, "none", UserLimits())
+
+
+def test_frozen_pages_of_links_are_stored_too(database: Database) -> None:
+    with database.writing() as connection:
+        for name, owner in (("s", "ada"), ("t", "ada"), ("u", "bob")):
+            connection.execute(
+                "INSERT INTO share (id, owner, address, title, created, expires, pages, csv)"
+                " VALUES (?, ?, '', '', 0, 0, zeroblob(70), zeroblob(30))",
+                (name, owner),
+            )
+        assert stored_bytes(connection, "ada") == 200
+        assert stored_bytes(connection, "bob") == 100
+        assert stored_bytes(connection, "eve") == 0

@@ -203,6 +203,21 @@ def test_the_speed_is_remembered(database: Database, held: Lease) -> None:
     assert pace.size.sent >= pace.size.distinct > 0
 
 
+def test_what_a_model_does_once_is_no_speed(
+    database: Database, held: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Cold(Scripted):
+        def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+            spent.append(0.01 * len(requests) + (0.0 if self.asked else 60.0))
+            return super().answer(requests)
+
+    spent: list[float] = []
+    monkeypatch.setattr("evalui.runs.worker.cell.time.monotonic", lambda: sum(spent))
+    work(database, held, Cold())
+    assert sum(spent) == pytest.approx(68.0)
+    assert throughputs(database)["perfect", "multiple_choice", 0].rate == pytest.approx(100.0)
+
+
 def test_a_model_shown_other_answers_does_not_find_the_old_responses(
     database: Database, tmp_path: Path
 ) -> None:

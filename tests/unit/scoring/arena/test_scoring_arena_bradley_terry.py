@@ -190,12 +190,12 @@ def test_clear_ranks_are_narrow_and_near_ones_overlap():
     assert found["top"].tied_with_leader
 
 
-def test_equal_ratings_share_their_rank():
+def test_equal_ratings_share_their_rank_and_all_their_places():
     found = rank_intervals(fit_ratings([Battle("x", "y", "a", "1"), Battle("x", "y", "b", "2")]))
     assert (found["x"].rank, found["y"].rank) == (1, 1)
     tied = rank_intervals(fit_ratings([Battle("x", "y", "tie", str(n)) for n in range(5)]))
     assert [(one.low, one.high, one.tied_with_leader) for one in tied.values()] == [
-        (1, 1, True)
+        (1, 2, True)
     ] * 2
 
 

@@ -5,7 +5,11 @@ import numpy as np
 import pytest
 
 from evalui.proportions import wilson_interval
-from evalui.scoring.statistics.intervals import mean_interval, mean_intervals
+from evalui.scoring.statistics.intervals import (
+    mean_interval,
+    mean_intervals,
+    resample_count_chunk,
+)
 from evalui.scoring.statistics.paired_tests import paired_bootstrap
 from evalui.types import Interval
 
@@ -66,6 +70,15 @@ def test_resamples_beyond_one_portion_are_the_same(monkeypatch: pytest.MonkeyPat
     assert [astuple(one) for one in mean_intervals(matrix, resamples=50)] == [
         pytest.approx(astuple(one), rel=1e-12) for one in whole
     ]
+
+
+@pytest.mark.parametrize("n", [2, 7, 100, 9000])
+def test_rows_that_are_counted_together_are_those_of_draws_one_by_one(n: int):
+    together, alone = np.random.default_rng(5), np.random.default_rng(5)
+    counts = resample_count_chunk(n, 150, together)
+    rows = [np.bincount(alone.integers(n, size=n), minlength=n) for _ in range(150)]
+    assert np.array_equal(counts, rows)
+    assert together.integers(2**40) == alone.integers(2**40)
 
 
 def test_a_seed_gives_its_own_range_and_always_the_same():

@@ -11,8 +11,9 @@ from evalui.access import Person
 from evalui.accounts.belongings import folder_of
 from evalui.accounts.people import add_person
 from evalui.accounts.teams import add_team, grant, revoke, rights_of
-from evalui.errors import DataError
+from evalui.errors import DataError, SpecError
 from evalui.runs.database.connection import Database
+from evalui.runs.fair_queue.limits import UserLimits
 from evalui.ui.sharing.team_datasets import read_team_datasets, take_dataset
 
 BOB = Person("bob", "annotator", frozenset({"law"}))
@@ -55,7 +56,7 @@ def test_a_member_takes_a_dataset_once(database: Database, root: Path):
         "capitals.csv",
         12,
     )
-    take_dataset(database, root, BOB, ID)
+    take_dataset(database, root, BOB, ID, UserLimits())
     assert (root / folder_of("bob") / ID / "capitals.csv").read_text() == "id,question\n"
     assert read_team_datasets(database, BOB) == ()
     (root / folder_of("ann") / ID / "capitals.csv").unlink()
@@ -66,7 +67,7 @@ def test_a_member_takes_a_dataset_once(database: Database, root: Path):
 def test_nobody_else_sees_or_takes_it(database: Database, root: Path, person: Person):
     assert read_team_datasets(database, person) == ()
     with pytest.raises(DataError):
-        take_dataset(database, root, person, ID)
+        take_dataset(database, root, person, ID, UserLimits())
     assert not (root / folder_of(person.name)).exists()
 
 
@@ -74,13 +75,13 @@ def test_a_right_that_was_taken_back_or_is_another_gives_nothing(database: Datab
     revoke(database, "dataset", f"ann/{ID}", "law", "run", by=ME)
     grant(database, "dataset", f"ann/{ID}", "law", "view", by=ME)
     with pytest.raises(DataError):
-        take_dataset(database, root, BOB, ID)
+        take_dataset(database, root, BOB, ID, UserLimits())
 
 
 @pytest.mark.parametrize("upload", ["../" + ID, "", "fedcba9876543210", f"{ID}.1"])
 def test_no_other_name_is_taken(database: Database, root: Path, upload: str):
     with pytest.raises(DataError):
-        take_dataset(database, root, BOB, upload)
+        take_dataset(database, root, BOB, upload, UserLimits())
 
 
 @pytest.mark.usefixtures("root")
@@ -101,3 +102,11 @@ def test_who_has_the_same_content_lends_only_their_own(database: Database):
         connection.execute("DELETE FROM upload WHERE owner = 'ann'")
     assert read_team_datasets(database, artist) == ()
     assert rights_of(database, "dataset", f"ann/{ID}") == {}
+
+
+def test_a_copy_counts_for_who_takes_it(database: Database, root: Path):
+    with pytest.raises(SpecError, match="Delete runs or uploads"):
+        take_dataset(database, root, BOB, ID, UserLimits(stored_bytes=11))
+    assert not (root / folder_of("bob")).exists()
+    assert read_team_datasets(database, BOB)
+    take_dataset(database, root, BOB, ID, UserLimits(stored_bytes=12))

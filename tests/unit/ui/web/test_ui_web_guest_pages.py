@@ -110,3 +110,10 @@ def test_names_and_votes_of_others_stay_hidden_until_and_after_the_end(
         assert "Talk" not in page.replace("talk.jsonl", "")
         assert "/votes/" not in page
         assert 'type="file"' not in page
+
+
+def test_over_https_the_cookie_of_a_guest_is_of_this_host_alone(browser: TestClient, link: str):
+    browser.base_url = browser.base_url.copy_with(scheme="https")
+    entered = browser.post(f"/vote/{link}", data={"name": "Mia"})
+    assert entered.headers["set-cookie"].startswith(f"__Host-{guest_cookie(link)}=")
+    assert browser.get(f"/vote/{link}").status_code == 303  # who they are is known

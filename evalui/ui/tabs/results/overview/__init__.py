@@ -8,11 +8,10 @@ from evalui.report.html import Child, Html, div, el
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import copy_button
-from evalui.ui.sharing.links import SHARE
+from evalui.ui.sharing.links import share_button
 from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview, part_switch, shown_blocks
 from evalui.ui.tabs.results.run_view import RunView
-from evalui.ui.tabs.results.sharing import change, may_share, panel
+from evalui.ui.tabs.results.sharing import change, panel, shared_page
 
 
 def render(view: RunView, form: Form) -> Html:
@@ -78,22 +77,14 @@ def _buttons(view: RunView, *, guessing: bool, opened: bool) -> list[Child]:
     """
     t = view.t
     export = el("a", t("do.export"), href=view.address("report"), cls="btn")
-    share = _share(view, "btn" if guessing or opened else "btn pri")
+    cls = "btn" if guessing or opened else "btn pri"
+    share = share_button(view.service, t, shared_page(view), cls=cls)
     read = el("a", t("do.read"), href=view.address("samples"), cls="btn pri")
     return [export, share, read if guessing else None]
 
 
-def _share(view: RunView, cls: str) -> Html:
-    """The way to the panel; who may not change the run copies its short address."""
-    if not may_share(view):
-        return copy_button(view.t, f"../r/{view.run.id}", cls=cls)
-    href = view.address("overview", **{PANEL: SHARE})
-    return el("a", view.t("share.button"), href=href, cls=cls)
-
-
 def _next(view: RunView) -> list[Child]:
     t, run = view.t, view.run.id
-    return [
-        el("a", t("do.compare"), href=f"?tab=compare&run={run}", cls="btn quiet"),
-        el("a", t("do.repeat"), href=f"?again={run}", cls="btn quiet"),
-    ]
+    compare = el("a", t("do.compare"), href=f"?tab=compare&run={run}", cls="btn quiet")
+    repeat = el("a", t("do.repeat"), href=f"?again={run}", cls="btn quiet")
+    return [compare, repeat if view.service.may_repeat(view.run) else None]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
+from evalui.report.analyses.arena.narrative import standings_title
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures
@@ -122,6 +123,17 @@ def test_every_two_raters_have_agreement_and_kappa(report: Report, text: str):
 def test_one_person_is_not_told_twice():
     found = compile_report("", judged_run(), votes={DATASET: votes("ann")[:6]})
     assert list(_rows(_people(found), "Two raters")) == ["judge-local and most people"]
+
+
+def test_a_title_is_not_repeated_below_the_table(report: Report, text: str):
+    (figures,) = report.people
+    assert figures.human_arena is not None
+    assert f"{standings_title(figures.human_arena, 'en')}.\n" in text  # the title is another
+    found = compile_report("", judged_run(), votes={DATASET: votes("ann")[:1]})
+    (alone,) = (replace(one, agreement=None) for one in found.people)
+    assert alone.human_arena is not None
+    said = as_markdown(tuple(people_blocks((alone,), "en", rule_based=frozenset())))
+    assert said.count(standings_title(alone.human_arena, "en")) == 1
 
 
 def test_win_rates_stand_three_times_with_their_ranges(report: Report, text: str):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from ui_examples import FAULTY, GOOD, MODELS
 
 from evalui.access import LOCAL_PERSON, Person
@@ -19,6 +20,7 @@ from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.types import Sample
+from evalui.ui.services.files import runners
 from evalui.ui.services.files.runners import FileProcesses
 from evalui.ui.services.files.views import UploadPart
 from evalui.ui.services.run_form import AnswerSource, read_run_form
@@ -264,3 +266,36 @@ def test_a_reading_process_has_no_key(service: AppService, monkeypatch: pytest.M
     service.load(service.store_upload([("capitals_val.csv", GOOD.encode())]), Layout())
     (pid,) = pids(service)
     assert b"secret" not in Path(f"/proc/{pid}/environ").read_bytes()
+
+
+def test_a_reading_process_can_start_nothing_and_become_nobody_else(service: AppService):
+    service.load(service.store_upload([("capitals_val.csv", GOOD.encode())]), Layout())
+    (pid,) = pids(service)
+    process = Path(f"/proc/{pid}")
+    assert "NoNewPrivs:\t1\n" in (process / "status").read_text()
+    limits = {
+        line[:26].strip(): line[26:].split()[:2]
+        for line in (process / "limits").read_text().splitlines()
+    }
+    assert limits["Max processes"] == ["0", "0"]
+    assert limits["Max core file size"] == ["0", "0"]
+    assert limits["Max open files"] == ["256", "256"]
+    assert limits["Max address space"] == [str(MEMORY_MB * 2**20)] * 2
+
+
+def test_a_reading_process_does_not_know_the_password_of_the_mail_server(
+    service: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    sent: list[object] = []
+    dump = runners.pickle.dump
+    monkeypatch.setattr(
+        runners.pickle, "dump", lambda each, file: (sent.append(each), dump(each, file))
+    )
+    service.files.runner.close()
+    address = SecretStr("smtp://user:very-secret@mail.test")
+    files = FileProcesses(service.settings.model_copy(update={"smtp_url": address}), count=1)
+    files.warm()
+    files.close()
+    (settings,) = sent
+    assert isinstance(settings, Settings)
+    assert b"very-secret" not in runners.pickle.dumps(settings)

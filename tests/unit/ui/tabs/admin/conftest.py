@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from store_examples import open_database
 from ui_admin_examples import ROOT, Administrator
 from ui_examples import GOOD, MODELS
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.people import add_person
-from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.services.run_form import read_run_form
@@ -22,7 +22,7 @@ def box(tmp_path: Path) -> Iterator[AppService]:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=tmp_path / "data", models=models, auth="password")
     settings.data_dir.mkdir()
-    made = AppService(settings, Database(settings.database))
+    made = AppService(settings, open_database(settings.database))
     for name, role in (("root", "admin"), ("ann", "annotator"), ("rita", "reader")):
         add_person(made.database, name, role, by=LOCAL_PERSON)
     with made.database.writing() as connection:  # computing real hashes takes long

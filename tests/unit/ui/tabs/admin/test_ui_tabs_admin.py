@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from source_trees import nodes_of
 from ui_admin_examples import ROOT, Administrator, spend
 
 import evalui
@@ -452,7 +453,7 @@ def _recorded_deeds() -> set[str]:
     """The deeds that the product writes into the log in so many words."""
     found: set[str] = set()
     for path in Path(evalui.__file__).parent.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for call in nodes_of(path):
             if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(
                 ("record", "record_in")
             ):

@@ -293,8 +293,12 @@ def test_a_run_without_written_answers_says_so(
     assert "no question that two models have answered" in page
 
 
-def test_an_unknown_run_is_reported(tab: AnnotateTab, act: MakeAct):
-    assert "There is no run" in opened(tab, act, "nothing-here")
+@pytest.mark.parametrize("voter", ["ann", ""])
+def test_an_unknown_run_is_reported(tab: AnnotateTab, act: MakeAct, voter: str):
+    page = opened(tab, act, "nothing-here", voter)
+    assert "There is no run" in page
+    assert ("Your name" in page) == (not voter)
+    assert 'data-address="tab=annotate"' in page
 
 
 def test_nothing_that_was_written_becomes_markup(tab: AnnotateTab, act: MakeAct, desk: AppService):

@@ -108,8 +108,11 @@ def test_every_address_shows_a_page_and_is_named_by_it(tab: ArenaTab, run_id: st
 
 def test_the_head_tells_what_the_figures_rest_on(tab: ArenaTab, run_id: str):
     said = page(tab, run_id)
-    assert "Arena · open" in said
-    assert "12 questions · 3 pairs · both orders · 72 verdicts · judge: judge (rule-based)" in said
+    assert f"Arena · {tab.service.run(run_id).name}" in said
+    assert (
+        "open · 12 questions · 3 pairs · both orders · 72 verdicts · judge: judge (rule-based)"
+        in said
+    )
 
 
 def test_the_verdict_and_the_table_come_first(tab: ArenaTab, run_id: str):

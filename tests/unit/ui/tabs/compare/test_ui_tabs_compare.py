@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from store_examples import open_database
 from ui_examples import HOSTILE
 
 from evalui.access import Person
 from evalui.messages import messages
 from evalui.runs.database import queue, trials
 from evalui.runs.database.column_blocks import decode_columns
-from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.worker.worker import Worker
 from evalui.scoring.trial_columns import TextReader, TrialColumns
@@ -67,7 +67,7 @@ def open_desk(folder: Path) -> AppService:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, Database(settings.database))
+    return AppService(settings, open_database(settings.database))
 
 
 def run(desk: AppService, file: str, models: Sequence[str], **fields: str | list[str]) -> str:

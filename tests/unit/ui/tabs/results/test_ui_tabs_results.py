@@ -9,6 +9,7 @@ from ui_open_examples import finish, open_desk, open_form
 
 from evalui.messages import messages
 from evalui.runs.database import queue
+from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
@@ -28,7 +29,9 @@ def test_the_head_says_what_ran_and_leads_to_each_view(tab: ResultsTab, finished
     run_id = finished(name="Midterm")
     page = tab.render({"run": run_id})
     assert "<b>Midterm</b>" in page
-    assert "4 questions · 2 models · today" in page
+    (dataset,) = {cell.cell.dataset for cell in read_cells(tab.service.database, run_id)}
+    assert f">{dataset} · 4 questions · 2 models · today" in page
+    assert f"{dataset} · 4 questions" not in tab.render({"run": finished(name=dataset)})
     for view in VIEWS:
         assert f'href="?run={run_id}&amp;tab=results&amp;sub={view}"' in page
     assert 'sub=overview" aria-current="page">Overview' in page

@@ -18,6 +18,7 @@ from evalui.ui.current_person import acting_as
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.run_labels import run_label
 from evalui.ui.services.service import AppService
+from evalui.ui.shell import AppShell
 from evalui.ui.tabs.runs import RunsTab
 
 MakeAct = Callable[..., Action]
@@ -161,6 +162,23 @@ def test_where_nothing_can_be_changed_nothing_is_offered(
     assert "<button" not in page
     assert "New evaluation" not in page
     assert "Repeat" not in page
+
+
+def test_a_run_is_repeated_by_its_owner_while_its_files_are_there(
+    desk: AppService, finished: Callable[..., str]
+):
+    run_id, shell = finished(), AppShell(desk, "en")
+
+    def offered() -> list[bool]:
+        pages = shell.page({"tab": "runs"}), shell.page({"run": run_id, "tab": "results"})
+        return [f"again={run_id}" in page.content for page in pages]
+
+    assert offered() == [True, True]
+    with acting_as(Person("eve", "admin")):
+        assert offered() == [False, False]
+    assert offered() == [True, True]
+    desk.delete_upload(desk.uploads.uploaded(desk.owner)[0].id)
+    assert offered() == [False, False]
 
 
 def test_a_run_that_is_not_ours_cannot_be_touched(

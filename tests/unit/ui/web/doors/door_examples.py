@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
+from store_examples import open_database
 
 from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts.people import add_person
@@ -32,7 +33,7 @@ def settings_of(folder: Path, **fields: Any) -> Settings:
 
 
 def people(folder: Path) -> Database:
-    database = Database(folder / "evalui.sqlite")
+    database = open_database(folder / "evalui.sqlite")
     add_person(database, "root", "admin", by=ME, password=RIGHT)
     add_person(database, "ann", "annotator", by=ME, password=RIGHT)
     return database
@@ -48,7 +49,7 @@ def client_of(
     """A browser at an address, which follows no redirect."""
     route = Route("/{path:path}", who, methods=["GET", "POST", "PUT", "DELETE"])
     app = Starlette(routes=[Mount("/static", routes=[route]), route])
-    database = Database(settings.database)
+    database = open_database(settings.database)
     return TestClient(
         guarded(app, settings, Monitoring(settings, database)),
         base_url=base,

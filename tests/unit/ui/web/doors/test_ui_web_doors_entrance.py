@@ -1,5 +1,6 @@
 """Which door stands before the application, and whose word for an address is believed."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,11 @@ import pytest
 from door_examples import RIGHT, client_of, people, settings_of
 from starlette.testclient import TestClient
 
+from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts.sign_in import PER_ADDRESS
+from evalui.accounts.tokens import add_token
 from evalui.errors import SpecError
+from evalui.runs.database.connection import Database
 from evalui.ui.web.address import check_door, listen
 from evalui.ui.web.doors.token import TokenMiddleware
 
@@ -30,7 +34,9 @@ def sign_in(browser: TestClient, name: str, password: str, **headers: str) -> An
 @pytest.mark.parametrize(
     ("peer", "proxies", "scheme", "visitor"),
     [
-        ("127.0.0.1", [], "https", "203.0.113.9"),  # a proxy of the same machine
+        ("127.0.0.1", [], "http", "127.0.0.1"),  # whoever has a login on this machine
+        ("::1", [], "http", "::1"),
+        ("127.0.0.1", ["127.0.0.1/32"], "https", "203.0.113.9"),
         ("192.0.2.7", [], "http", "192.0.2.7"),
         ("192.0.2.7", ["192.0.2.0/24"], "https", "203.0.113.9"),
         ("127.0.0.1", ["192.0.2.0/24"], "http", "127.0.0.1"),  # it is not the one that is listed
@@ -41,13 +47,14 @@ def test_only_a_proxy_says_where_somebody_is(
 ):
     headers = {"x-forwarded-proto": "https", "x-forwarded-for": "198.51.100.1, 203.0.113.9"}
     browser = client(tmp_path, peer, proxy_addresses=proxies)
-    assert sign_in(browser, "ann", RIGHT).status_code == 303
+    with closing(Database(tmp_path / "evalui.sqlite")) as database:
+        headers["authorization"] = f"Bearer {add_token(database, 'ann', by=ME)}"
     answer = browser.get("/", headers=headers).json()
     assert (answer["scheme"], answer["from"]) == (scheme, visitor)
 
 
 def test_behind_a_proxy_each_visitor_has_tries_of_their_own(tmp_path: Path):
-    browser = client(tmp_path, "127.0.0.1")
+    browser = client(tmp_path, "127.0.0.1", proxy_addresses=["127.0.0.1/32"])
     for n in range(PER_ADDRESS):
         # What a visitor states themselves stands before what the proxy adds.
         stated = f"198.51.100.{n}, 203.0.113.9"
@@ -55,6 +62,22 @@ def test_behind_a_proxy_each_visitor_has_tries_of_their_own(tmp_path: Path):
     shut = {"x-forwarded-for": "198.51.100.99, 203.0.113.9"}
     assert sign_in(browser, "ann", RIGHT, **shut).status_code == 429
     assert sign_in(browser, "ann", RIGHT, **{"x-forwarded-for": "203.0.113.10"}).status_code == 303
+
+
+def test_who_is_no_proxy_has_one_address_whatever_they_state(tmp_path: Path):
+    browser = client(tmp_path, "127.0.0.1")
+    for n in range(PER_ADDRESS):
+        forged = {"x-forwarded-for": f"198.51.100.{n}"}
+        assert sign_in(browser, f"n{n}", "wrong", **forged).status_code == 401
+    assert sign_in(browser, "ann", RIGHT, **{"x-forwarded-for": "10.0.0.1"}).status_code == 429
+
+
+def test_a_server_that_believes_no_proxy_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    client(tmp_path, "127.0.0.1", proxy_addresses=["127.0.0.1/32"])
+    client_of(settings_of(tmp_path))
+    assert "EVALUI_PROXY_ADDRESSES" not in caplog.text
+    client(tmp_path, "127.0.0.1")
+    assert "EVALUI_PROXY_ADDRESSES lists no proxy" in caplog.text
 
 
 def test_with_a_token_the_door_is_the_one_of_before(tmp_path: Path):

@@ -158,3 +158,12 @@ def test_who_is_known_otherwise_is_no_guest(
         value, expected = start_session(database, "ann"), "<ann of >"
     browser.cookies.set(cookie, value)
     assert browser.get(BALLOT).text == expected
+
+
+def test_over_https_only_the_cookie_of_this_host_counts(browser: TestClient, database: Database):
+    browser.base_url = browser.base_url.copy_with(scheme="https")
+    invite(database, browser, "k3f")
+    assert "guest:" not in browser.get(BALLOT).text
+    ((name, secret),) = browser.cookies.items()
+    browser.cookies.set(f"__Host-{name}", secret)
+    assert browser.get(BALLOT).text == "<guest:Mia of k3f>"

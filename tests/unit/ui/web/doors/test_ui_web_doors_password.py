@@ -382,7 +382,7 @@ def test_a_server_that_nobody_can_sign_in_to_says_so(
     caplog.clear()
     people(tmp_path).close()
     client_of(settings_of(tmp_path, auth="password"))
-    assert caplog.text == ""
+    assert "evalui users add" not in caplog.text
 
 
 def test_signing_in_works_where_nothing_else_is_written(database: Database):
@@ -402,3 +402,35 @@ def test_the_form_of_who_has_gone_is_no_fault_of_ours() -> None:
 
     gone = Request({"type": "http", "method": "POST"}, receive)
     assert asyncio.run(sign_in.small_form(gone)) is None
+
+
+def test_over_https_only_a_cookie_that_no_neighbour_can_set_counts(database: Database):
+    browser = another(database, base="https://box.test")
+    cookies = cookies_of(enter(browser))
+    assert len(cookies) == 2  # the session, and that this browser is known
+    for name, said in cookies.items():
+        assert name.startswith("__Host-")
+        assert {"secure", "httponly", "path=/"} <= set(said.lower().split("; "))
+        assert "domain" not in said.lower()
+    assert browser.get("/en/").json()["who"][0] == "ann"
+    (name, secret), *_ = browser.cookies.items()
+    tossed = another(database, base="https://box.test")
+    header = {"cookie": f"{name.removeprefix('__Host-')}={secret}"}
+    assert tossed.get("/upload", headers=header).status_code == 401
+    ended = cookies_of(browser.post("/account/sign-out"))
+    assert list(ended) == [name]
+    assert {"secure", "path=/", "max-age=0"} <= set(ended[name].lower().split("; "))
+    assert browser.get("/upload").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("base", "root_path"), [("http://box.test", ""), ("https://box.test", "/evalui")]
+)
+def test_elsewhere_browsers_would_refuse_that_name(database: Database, base: str, root_path: str):
+    browser = another(database, base=base, root_path=root_path)
+    entered = enter(browser, address=f"{root_path}{SIGN_IN}")
+    assert "__Host-" not in entered.headers["set-cookie"]
+    assert browser.get(f"{root_path}/en/").json()["who"][0] == "ann"
+    ended = browser.post(f"{root_path}/account/sign-out").headers["set-cookie"].lower()
+    assert f"path={root_path or '/'};" in ended + ";"
+    assert browser.get(f"{root_path}/upload").status_code == 401

@@ -150,3 +150,14 @@ def test_a_websocket_is_closed():
     with pytest.raises(WebSocketDisconnect) as caught, browser().websocket_connect("/en/"):
         pass
     assert caught.value.code == 1008
+
+
+def test_over_https_only_the_cookie_of_this_host_counts():
+    name, value = cookie_of(TOKEN)
+    client = browser()
+    client.base_url = client.base_url.copy_with(scheme="https")
+    answer = client.get(f"/en/?token={TOKEN}")
+    assert answer.headers["set-cookie"].startswith(f"__Host-{name}=")
+    assert client.get("/r/abc").status_code == 200
+    client.cookies.clear()
+    assert client.get("/r/abc", headers={"cookie": f"{name}={value}"}).status_code == 401
