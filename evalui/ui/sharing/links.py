@@ -61,14 +61,15 @@ def make_link(
     return link_of(service.database, share.id, share.expires)
 
 
-def withdraw(service: AppService, share_id: str) -> None:
-    """End a link at once.
+def withdraw(service: AppService, share_id: str, address: str | None = None) -> None:
+    """End a link at once, one to what is at an address if that is stated.
 
     Raises:
         AccountError: the person has no such link.
         NotAllowed: they may change nothing.
     """
-    owners = [each.owner for each in list_shares(service.database) if each.id == share_id]
+    shares = list_shares(service.database, address=address)
+    owners = [each.owner for each in shares if each.id == share_id]
     if not owners or not may(service.person, "see", Owned(owners[0])):
         raise AccountError("no-share", id=share_id[:80])
     require(service.person, "change", Owned(owners[0]))

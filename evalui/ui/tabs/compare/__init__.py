@@ -89,7 +89,8 @@ class CompareTab:
         """The page after a tick, a search in the list of runs, or another measure or pair."""
         if action.do in ("share", "withdraw"):
             if action.do == "withdraw":
-                withdraw(self.service, action.value("link"))
+                address = _shared_address(self._compared(action.form)[0])
+                withdraw(self.service, action.value("link"), address)
             else:
                 self.share(action.form, chosen_days(action.form))
             return self.render(action.form)

@@ -61,7 +61,7 @@ def change(view: RunView, action: Action) -> RunView:
         case "share":
             share_run(service, run_id, chosen_days(action.form))
         case "withdraw":
-            withdraw(service, action.value("link"))
+            withdraw(service, action.value("link"), run_address(run_id))
         case _:
             change_right(service, "run", run_id, action)
     return RunView(service, view.t, run_id)
