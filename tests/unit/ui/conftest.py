@@ -84,6 +84,9 @@ def _copy(folder: Path, run_id: str, desk: AppService) -> str:
         desk.database.reading() as connection,
     ):
         source.backup(connection)
+    with desk.database.writing() as connection:  # the files of the run lie there now
+        moved = (str(folder), str(desk.settings.data_dir))
+        connection.execute("UPDATE run SET spec = replace(spec, ?, ?)", moved)
     return run_id
 
 
