@@ -1,5 +1,6 @@
 """Files of questions and of answers: uploaded, listed, described, deleted."""
 
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -7,14 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from evalui.accounts.teams import dataset_of
 from evalui.api.problems import Service, Words
-from evalui.api.schemas import (
-    ColumnsShown,
-    DatasetPart,
-    DatasetSummary,
-    RightsSent,
-    UploadedDatasets,
-    UploadFault,
-)
+from evalui.api.schemas import ColumnsShown, DatasetPart, RightsSent, UploadedDatasets
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import ColumnTable, columns_of, guess_columns
 from evalui.errors import DataError, EvaluiError
@@ -48,10 +42,10 @@ async def upload(request: Request, service: Service, t: Words) -> UploadedDatase
 
 
 @router.get("")
-def list_datasets(service: Service) -> list[DatasetSummary]:
+def list_datasets(service: Service) -> list[UploadedFiles]:
     """What the sender has uploaded, the newest first."""
     service.require("see")
-    return list(map(DatasetSummary.model_validate, service.uploads.uploaded(service.owner)))
+    return list(service.uploads.uploaded(service.owner))
 
 
 @router.get("/teams")
@@ -124,8 +118,7 @@ def _described(service: AppService, t: Messages, about: UploadedFiles) -> Upload
             parts.append(_part(service, t, view, table))
     except EvaluiError as error:
         problem = t.translate(error.sentence)
-    summary = DatasetSummary.model_validate(about)
-    return UploadedDatasets(**summary.model_dump(), parts=parts, problem=problem)
+    return UploadedDatasets(**asdict(about), parts=parts, problem=problem)
 
 
 def _part(
@@ -141,7 +134,7 @@ def _part(
         questions=view.n_questions,
         worked_examples=view.n_shots,
         rows=view.n_rows,
-        faults=list(map(UploadFault.model_validate, view.faults)),
+        faults=list(view.faults),
         unlisted=view.unlisted,
         notes=[t.translate(note.sentence) for note in view.notes],
         columns=columns,

@@ -118,14 +118,10 @@ def read_queue(service: Service, t: Words) -> QueueShown:
 
 
 def _add_change(place: str, do: str) -> None:
-    method, path, query = re.split(r"[ ?]", f"{place}?")[:3]
-    names = dict.fromkeys(re.findall(r"{(\w+)}", path), "path") | (
-        {query: "query"} if query else {}
-    )
-    stated = [
-        {"name": name, "in": where, "required": True, "schema": {"type": "string"}}
-        for name, where in names.items()
-    ]
+    method, path, *query = re.split(r"[ ?]", place)
+    names = dict.fromkeys(re.findall(r"{(\w+)}", path), "path") | dict.fromkeys(query, "query")
+    text = {"required": True, "schema": {"type": "string"}}
+    stated = [{"name": name, "in": where, **text} for name, where in names.items()]
 
     def change(request: Request, service: Service) -> ChangeMade:
         values = {**request.query_params, **request.path_params}

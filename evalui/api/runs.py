@@ -41,7 +41,7 @@ from evalui.ui.web.downloads import export_of
 _MAX_KEY = 200  # characters
 _LINES = "application/jsonl"
 _AS_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-_AS_LINES = {_LINES: {"schema": {"type": "string"}}}
+AS_LINES = {_LINES: {"schema": {"type": "string"}}}
 _AS_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
 _AS_OBJECT = {"application/json": {"schema": {"type": "object"}}}
 router = APIRouter(prefix="/runs", tags=["runs"])
@@ -155,7 +155,7 @@ async def follow_run(
     return feeds.answer(row, service.person, t, last_event_id)
 
 
-@router.get("/{run_id}/trials", response_class=Response, responses={200: {"content": _AS_LINES}})
+@router.get("/{run_id}/trials", response_class=Response, responses={200: {"content": AS_LINES}})
 def read_trials(
     run_id: str,
     service: Service,

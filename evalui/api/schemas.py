@@ -11,7 +11,7 @@ from evalui.runs.estimate import Estimate
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.place import QueueAhead
 from evalui.runs.submitted import SentJson, check_json
-from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
+from evalui.types import Ability, CellState, DatasetKind, Fault, Pattern, RunState
 from evalui.ui.services.files.views import PlannedCell
 
 CheckedJson = BeforeValidator(check_json)
@@ -58,17 +58,6 @@ class Me(Answered):
     limits: UserLimits
 
 
-class UploadFault(Answered):
-    """A row that cannot be used."""
-
-    file: str
-    line: int
-    column: str
-    rule: str
-    actual: str
-    expected: str
-
-
 class ColumnsShown(Answered):
     """The columns of a table, a guess of the role of each, and which column was `kept` for a role
     of files with these headers.
@@ -91,24 +80,21 @@ class DatasetPart(Answered):
     questions: int
     worked_examples: int
     rows: int
-    faults: list[UploadFault]
+    faults: list[Fault]
     unlisted: int
     notes: list[str]
     columns: ColumnsShown | None
 
 
-class DatasetSummary(Answered):
-    """Files that were uploaded together."""
+class UploadedDatasets(Answered):
+    """Files that were uploaded together, and what was read of them; `problem` states why they are
+    no questions, "" if they are.
+    """
 
     id: str
     files: list[str]
     bytes: int
     created: float
-
-
-class UploadedDatasets(DatasetSummary):
-    """What was read of them; `problem` states why they are no questions, "" if they are."""
-
     parts: list[DatasetPart]
     problem: str
 

@@ -11,6 +11,7 @@ from evalui.accounts.guests import GuestLink, make_guest_link, read_guest_links,
 from evalui.accounts.secrets import digest_of
 from evalui.api.links import LinkMade, address_of
 from evalui.api.problems import Service
+from evalui.api.runs import AS_LINES
 from evalui.api.schemas import Answered, Sent
 from evalui.runs.database.voting import ballots, votes
 from evalui.runs.database.voting.adjudications import (
@@ -26,7 +27,6 @@ from evalui.ui.services.team_votes import TeamProgress, assign_people, team_prog
 from evalui.ui.tabs.annotate.result import import_votes
 from evalui.ui.web.downloads import votes_of
 
-_AS_LINES = {"application/jsonl": {"schema": {"type": "string"}}}
 router = APIRouter(prefix="/runs/{run_id}", tags=["votes"])
 
 
@@ -129,7 +129,7 @@ def read_ballot(run_id: str, service: Service) -> BallotShown:
     return BallotShown(**_texts(shown), voted=progress.own_votes, pairs=progress.pairs)
 
 
-@router.get("/votes", response_class=Response, responses={200: {"content": _AS_LINES}})
+@router.get("/votes", response_class=Response, responses={200: {"content": AS_LINES}})
 def read_votes(run_id: str, service: Service, kind: Literal["jsonl", "csv"] = "jsonl") -> Response:
     """The votes of people with their times, as JSON lines or as a table."""
     return votes_of(service, run_id, kind)
