@@ -48,7 +48,7 @@ quick-types: .venv/tools
 unit: unit-lower unit-upper
 
 QUICK = $(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick
-UPPER = tests/unit/report tests/unit/runs tests/unit/ui
+UPPER = tests/unit/report tests/unit/ui
 
 unit-lower: .venv/tools
 	$(QUICK) tests/unit $(UPPER:%=--ignore=%)
@@ -57,7 +57,7 @@ unit-upper: .venv/tools
 	$(QUICK) $(UPPER)
 
 browser: .venv/tools
-	$(BIN)/pytest -q tests/browser
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/browser
 
 # Kills, loss of power, damage, clocks that jump: some ten minutes. FAULTS chooses, as in -m ci.
 faults: .venv/tools

@@ -32,8 +32,8 @@ from evalui.runs.estimate import estimate
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker import cell, in_flight
-from evalui.runs.worker import main as worker_main
-from evalui.runs.worker.main import Worker
+from evalui.runs.worker import worker as worker_module
+from evalui.runs.worker.worker import Worker
 from evalui.settings import ASSETS
 from evalui.types import Request, Response
 
@@ -138,7 +138,7 @@ class Stages:
                 (in_flight, "request_key", "key"),
                 (cell, "get_responses", "store"),
                 (cell, "write_trials", "store"),
-                (worker_main, "summarise_ending", "summary"),
+                (worker_module, "summarise_ending", "summary"),
             ):
                 counted = self.counted(name, getattr(owner, attribute))
                 stack.enter_context(patch.object(owner, attribute, counted))

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import secrets
 import time
 import zlib
@@ -60,7 +61,9 @@ def new_share(owner: str, address: str, title: str, days: int) -> Share:
     if days not in SHARE_DAYS:
         raise AccountError("share-days", known=", ".join(map(str, SHARE_DAYS)))
     now = float(int(time.time()))
-    return Share(secrets.token_urlsafe(9), owner, address, title, now, now + days * DAY_S)
+    # Commands would take an id that begins with a dash for an option.
+    share_id = re.sub("^-", "_", secrets.token_urlsafe(9))
+    return Share(share_id, owner, address, title, now, now + days * DAY_S)
 
 
 def add_share(

@@ -50,7 +50,7 @@ def list_datasets(service: Service) -> list[UploadedFiles]:
 
 @router.get("/teams")
 def list_team_datasets(service: Service) -> list[TeamDataset]:
-    """What others let the teams of the sender use, and the sender does not have yet."""
+    """What others let the teams of the sender use."""
     service.require("see")
     return list(read_team_datasets(service.database, service.person))
 

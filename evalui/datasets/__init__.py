@@ -3,8 +3,6 @@
 from evalui.datasets import formats
 from evalui.datasets.base import (
     DATASET_FORMATS,
-    FAULT_RULES,
-    UPLOAD_NOTES,
     DatasetFormat,
     Layout,
     Limits,
@@ -19,8 +17,6 @@ __all__ = [
     "ANSWER_KEYS",
     "COLUMN_ROLES",
     "DATASET_FORMATS",
-    "FAULT_RULES",
-    "UPLOAD_NOTES",
     "DatasetFormat",
     "Layout",
     "Limits",

@@ -12,50 +12,6 @@ from evalui.types import Dataset, DatasetKind, Fault, Sample, Split
 
 DuplicatePolicy = Literal["keep", "skip"]
 
-# The key of every fault's translation, in the order in which the checks are made.
-FAULT_RULES = (
-    "missing-column",  # a column the format needs is not in the header
-    "duplicate-column",  # two columns have the same name
-    "too-many-options",  # option columns beyond J
-    "no-rows",  # a header and nothing below it
-    "broken-quotes",  # a quoted cell that never ends, or goes on after its closing quote
-    "cell-too-long",  # a cell over the limit, mostly a quote that was never closed
-    "picture",  # an image, which no model here is shown
-    "invalid-json",  # a line that is no JSON object
-    "shifted-row",  # more or fewer cells than the header, or the answer in a later column
-    "empty-question",
-    "gap-in-options",  # an empty option before a filled one
-    "too-few-options",
-    "duplicate-option",  # two choices with the same label
-    "multi-letter-answer",  # several letters: cannot be scored as single-answer
-    "answer-not-an-option",
-    "duplicate-id",
-)
-
-# The key of every note's sentence.
-UPLOAD_NOTES = (
-    "encoding",
-    "dev-scored",
-    "train-unused",
-    "test-without-answers",
-    "pictures",
-    "no-scored-file",
-    "few-dev-rows",
-    "no-dev-file",
-    "ignored-files",
-    "counts-from-0",
-    "counts-from-1",
-    "place-or-text",
-    "text-or-place",
-    "other-kind",
-    "folder-missing",
-    "without-reference",
-    "other-sheets",
-    "hidden-sheets",
-    "duplicate-options",
-    "duplicate-options-left-out",
-)
-
 # The notes on what was assumed of a file: they belong to all figures made of it.
 ASSUMPTION_NOTES = (
     "dev-scored",

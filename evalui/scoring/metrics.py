@@ -110,23 +110,6 @@ def _by_name() -> dict[str, Metric]:
     }
 
 
-def docs_table() -> str:
-    """The built-in metrics as a table in Markdown, as docs/metrics.md has it."""
-    head = "| name | of | unit | better | range | needs | what it is |"
-    rows = map(_docs_row, _BUILT_IN.values())
-    return "\n".join([head, "|" + "---|" * 7, *rows])
-
-
-def _docs_row(metric: Metric) -> str:
-    low, high = (f"{end:g}" if math.isfinite(end) else "∞" for end in metric.range)
-    better = {"higher": "higher", "lower": "lower", "none": "–"}[metric.direction]
-    needs = metric.needs or "–"
-    return (
-        f"| `{metric.name}` | {metric.answers} | {metric.unit} | {better} | {low} to {high} | "
-        f"{needs} | {metric.docs['en']} |"
-    )
-
-
 # ---------------------------------------------------------------- the figures of chosen options
 
 

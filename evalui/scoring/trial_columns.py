@@ -60,7 +60,8 @@ class Ragged:
 
     def by_length(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """For each length above 0: the rows that have it, and their numbers as a matrix."""
-        for length in np.unique(self.lengths[self.present]).tolist():
+        # Not np.unique, which imports numpy.ma: a twentieth of the start of a short command.
+        for length in np.flatnonzero(np.bincount(self.lengths[self.present])).tolist():
             rows = np.flatnonzero(self.lengths == length)
             yield rows, self.values[self.starts[rows][:, None] + np.arange(length)]
 

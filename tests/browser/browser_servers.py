@@ -5,9 +5,10 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ class Server:
     log: Path
 
     def wait(self) -> None:
-        """Return when it answers."""
+        """Return when it answers; Gradio, and so the buttons, may take a while longer."""
         for _ in range(240):
             if self.process.poll() is not None:
                 break
@@ -43,6 +44,14 @@ class Server:
             else:
                 return
         pytest.fail(f"The server did not start:\n{self.log.read_text(errors='replace')}")
+
+    def wait_for_buttons(self) -> None:
+        """Return when it answers and Gradio is there, with a door or without one."""
+        self.wait()
+        token = {"Authorization": f"Bearer {TOKEN}"}
+        config = urllib.request.Request(f"{self.address}/en/config", headers=token)
+        with suppress(urllib.error.HTTPError):  # who does not sign in is not let in
+            urllib.request.urlopen(config, timeout=120).close()
 
 
 def admitted(chromium: Any, address: str, **options: Any) -> Any:

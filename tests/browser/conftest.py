@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server of its own, with an empty data folder."""
     with started(tmp_path_factory.mktemp("server"), models=MODELS) as server:
-        server.wait()
+        server.wait_for_buttons()
         yield server.address
 
 

@@ -119,6 +119,12 @@ def contest(hall: Hall) -> str:
     return hall.wait(hall.start("squares", samples, {name: answers(name) for name in CONTESTANTS}))
 
 
+def look_at_pair(page: Any) -> None:
+    """Wait until a press is a vote: the page answers, and its pair was there for over 200 ms."""
+    page.wait_for_selector("body[data-ready]")
+    page.wait_for_timeout(260)
+
+
 def overflow(page: Any) -> int:
     """By how many pixels the page is wider than its window."""
     return page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -131,7 +137,7 @@ def open_hall(folder: Path, models: str = MODELS, **settings: str) -> Generator[
     `settings` are further variables of its environment.
     """
     with started(folder, models=models, **settings) as server:
-        server.wait()
+        server.wait_for_buttons()
         database = Database(server.data / "evalui.sqlite")
         yield Hall(server.address, server.models, database)
         database.close()

@@ -49,7 +49,7 @@ def visit(chromium: Any, box: Server) -> Iterator[Any]:
             page.get_by_label("Name").fill(name)
             page.get_by_label("Password").fill(PASSWORD)
             page.get_by_role("button", name="Sign in").click()
-            page.wait_for_selector("[data-ready]")
+            page.wait_for_selector("[data-ready]", timeout=60_000)  # Gradio may still be coming
         return page
 
     yield open_

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from open_browser_examples import CONTESTANTS, Hall, answer, contest, question
+from open_browser_examples import CONTESTANTS, Hall, answer, contest, look_at_pair, question
 from playwright.sync_api import expect
 
 from evalui.runs.database.voting.votes import read_votes
@@ -46,8 +46,8 @@ def enter(page: Any, run_id: str, name: str) -> None:
 
 
 def press(page: Any, key: str) -> None:
-    """Press a key after reading: what comes within 200 ms of a pair is taken for a slip."""
-    page.wait_for_timeout(260)
+    """Press a key after reading."""
+    look_at_pair(page)
     page.keyboard.press(key)
 
 

@@ -65,6 +65,7 @@ def signed_in(chromium: Any, hall: Hall, name: str) -> Generator[Any]:
         page.locator("input[name=password]").fill(PASSWORD)
         page.locator("main button").click()
         expect(page.locator("nav.tabs")).to_be_visible()
+        page.wait_for_selector("body[data-ready]", timeout=60_000)  # Gradio may still be coming
         yield page
 
 

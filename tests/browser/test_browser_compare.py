@@ -40,7 +40,7 @@ class Sampled:
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sampled]:
     """A server of its own, whose run was done beside it."""
     with started(tmp_path_factory.mktemp("compare"), models=MODELS, EVALUI_WORKERS="0") as opened:
-        opened.wait()
+        opened.wait_for_buttons()
         settings = Settings(data_dir=opened.data, models=opened.models)
         service = AppService(settings, Database(settings.database))
         form = {

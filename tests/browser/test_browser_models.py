@@ -23,8 +23,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
     open_, closed = tmp_path_factory.mktemp("open"), tmp_path_factory.mktemp("closed")
     none = {"EVALUI_EDIT_MODELS": "false", "EVALUI_WORKERS": "0"}
     with started(open_) as first, started(closed, **none) as second:
-        first.wait()
-        second.wait()
+        first.wait_for_buttons()
+        second.wait_for_buttons()
         yield first.address, second.address
 
 

@@ -13,7 +13,15 @@ import pytest
 from browser_examples import unfold_baselines, upload_sample
 from browser_servers import ROOT, admitted
 from browser_views import COUNT_REQUESTS, GOLDEN, check, complete, differences, normalised
-from open_browser_examples import CONTESTANTS, Hall, answer, contest, open_hall, question
+from open_browser_examples import (
+    CONTESTANTS,
+    Hall,
+    answer,
+    contest,
+    look_at_pair,
+    open_hall,
+    question,
+)
 from playwright.sync_api import expect
 
 SAMPLES = ROOT / "assets" / "samples"
@@ -254,7 +262,7 @@ def _vote(net: Net) -> None:
             tab.evaluate("document.activeElement.blur()")
             for number, key in enumerate("123", start=1):
                 complete(tab)
-                tab.wait_for_timeout(260)  # what comes within 200 ms of a pair is taken for a slip
+                look_at_pair(tab)
                 tab.keyboard.press(key)
                 expect(tab.get_by_text(f"{number} done", exact=True).first).to_be_visible()
             complete(tab)

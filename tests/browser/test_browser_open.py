@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from open_browser_examples import Hall
+from open_browser_examples import Hall, look_at_pair
 from playwright.sync_api import expect
 
 from evalui.runs.database.voting.votes import read_votes
@@ -78,7 +78,7 @@ def test_the_sample_leads_to_standings_a_vote_and_a_report_of_its_own(
     name.press("Enter")
     expect(page.locator(".pair.now .ballot-answer")).to_have_count(2)
     page.evaluate("document.activeElement.blur()")
-    page.wait_for_timeout(260)  # a press on a pair that nobody can have read is no vote
+    look_at_pair(page)
     page.get_by_role("button", name="Both good").click()
     expect(page.locator(".ballot:not(.ahead) .last-vote")).to_contain_text("pair 1, both good")
     assert [vote.choice for vote in read_votes(hall.database, run_id)] == ["tie"]

@@ -16,7 +16,7 @@ def tab(chromium: Any, plugin: Path, tmp_path: Path) -> Iterator[Any]:
     """A page of a server that finds the package on its path."""
     path = os.pathsep.join([str(plugin), os.environ.get("PYTHONPATH", "")])
     with started(tmp_path, models=files_of_page()["models.toml"], PYTHONPATH=path) as server:
-        server.wait()
+        server.wait_for_buttons()
         context = admitted(chromium, server.address)
         tab = context.new_page()
         tab.set_default_timeout(20_000)

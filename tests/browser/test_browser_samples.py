@@ -57,7 +57,7 @@ def colours() -> str:
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadingRoom]:
     with started(tmp_path_factory.mktemp("room"), models=MODELS) as server:
-        server.wait()
+        server.wait_for_buttons()
         settings = Settings(data_dir=server.data, models=server.models)
         desk = AppService(settings, Database(settings.database))
         form = {
@@ -90,7 +90,7 @@ def tab(chromium: Any, room: ReadingRoom, request: pytest.FixtureRequest) -> Ite
 
 def visit(tab: Any, address: str) -> None:
     tab.goto(address)
-    tab.wait_for_function("document.body.dataset.ready !== undefined")
+    tab.wait_for_selector("body[data-ready]", timeout=60_000)
 
 
 def title(tab: Any) -> Any:

@@ -170,9 +170,12 @@ def test_a_section_that_was_unfolded_is_so_on_the_next_visit(page: Any, run_id: 
     page.goto(f"/en/?run={run_id}&tab=results")
     section = page.locator("#tab-results details[id]").first
     assert section.get_attribute("open") is None
+    kept = f"(localStorage['evalui.opened'] ?? '').includes('\"{section.get_attribute('id')}\"')"
     section.locator("summary").first.click()
+    page.wait_for_function(kept)  # by an event that comes after the click
     page.reload()
     expect(section).to_have_attribute("open", "")
     section.locator("summary").first.click()
+    page.wait_for_function(f"!{kept}")
     page.reload()
     expect(section).not_to_have_attribute("open", "")

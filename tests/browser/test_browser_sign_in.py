@@ -78,7 +78,7 @@ def test_it_works_without_a_script(visitor: Any):
 def test_who_is_signed_out_meanwhile_signs_in_at_the_next_click(visitor: Any, store: Database):
     visitor.goto("/en/?tab=evaluate")
     enter(visitor)
-    visitor.locator("body[data-ready]").wait_for()
+    visitor.locator("body[data-ready]").wait_for(timeout=60_000)  # Gradio may still be coming
     end_sessions(store, "annotator-2", by=ME)
     visitor.get_by_role("button", name="Try the sample").click()
     expect(visitor.get_by_role("heading", name="Sign in")).to_be_visible()

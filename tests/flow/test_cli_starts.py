@@ -66,7 +66,7 @@ def _run(arguments: list[str], unwanted: str, *, folder: Path) -> tuple[str, str
 @pytest.mark.parametrize(
     ("arguments", "rows", "unwanted", "expected"),
     [
-        (["choices"], _rotations(), LIGHT, '"perf_circular"'),
+        (["choices"], _rotations(), f"{LIGHT} numpy.ma", '"perf_circular"'),
         (["choices", "--all"], _rotations(), NEVER, '"gold_p"'),
         (["replies"], [{"reply": "A", "options": ["x", "y"]}], f"{LIGHT} numpy", '"choice": "A"'),
         (["texts"], CHINESE, LIGHT.replace("jieba ", "") + " numpy", '"rouge-l-f"'),

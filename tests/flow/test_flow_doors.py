@@ -49,7 +49,8 @@ OTHERS = (
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DoorServer]:
     """A server with passwords, and its administrator."""
-    with serving(tmp_path_factory.mktemp("box"), EVALUI_AUTH="password") as server:
+    settings = {"EVALUI_AUTH": "password", "EVALUI_PROXY_ADDRESSES": f'["{PROXY}/32"]'}
+    with serving(tmp_path_factory.mktemp("box"), **settings) as server:
         add_person(server.database, "root", "admin", by=ME, password=RIGHT)
         yield server
 
@@ -158,11 +159,14 @@ def test_the_way_back_stays_on_this_server(box: DoorServer, ann: str):
 
 
 def test_the_cookie_knows_https_only_from_a_proxy(box: DoorServer, ann: str):
-    with box.client() as client:
+    stated = {"x-forwarded-proto": "https"}
+    with box.client(headers=stated) as client:  # of this machine, but not the proxy
         assert "Secure" not in enter(client, ann).headers["set-cookie"]
-        client.headers["x-forwarded-proto"] = "https"
+    with box.client(source=PROXY) as client:
+        assert "Secure" not in enter(client, ann).headers["set-cookie"]
+        client.headers.update(stated)
         for cookie in enter(client, ann).headers.get_list("set-cookie"):
-            for part in ("Secure", "HttpOnly", "SameSite=lax"):
+            for part in ("__Host-evalui", "Secure", "HttpOnly", "SameSite=lax"):
                 assert part in cookie
 
 

@@ -104,6 +104,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         "EVALUI_PORT": str(server_port),
         "EVALUI_WORKERS": "0",
         "EVALUI_ROOT_PATH": "/evalui",
+        "EVALUI_PROXY_ADDRESSES": '["127.0.0.1/32"]',
         "EVALUI_ALLOWED_HOSTS": f'["{HOST}"]',
         "EVALUI_LOG": "json",
     }

@@ -67,6 +67,17 @@ def test_nginx_takes_the_site(tmp_path: Path):
     assert tested.returncode == 0, tested.stderr
 
 
+def test_no_place_of_the_site_passes_on_what_a_visitor_states_of_people():
+    site = (DEPLOY / "nginx" / "evalui.conf").read_text(encoding="utf-8")
+    passing = [part for part in site.split("location ")[1:] if "proxy_pass" in part]
+    assert len(passing) == 2
+    for part in passing:
+        assert "proxy_set_header X-Forwarded-For $remote_addr;" in part
+        for name in ("user", "groups"):
+            header = Settings.model_fields[f"proxy_{name}_header"].default
+            assert f'proxy_set_header {header} "";' in part
+
+
 def test_the_variables_for_the_units_are_settings(monkeypatch: pytest.MonkeyPatch):
     lines = (DEPLOY / "systemd" / "evalui.env").read_text(encoding="utf-8").splitlines()
     given = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
@@ -75,6 +86,7 @@ def test_the_variables_for_the_units_are_settings(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv(name, value)
     made = Settings()
     assert (made.root_path, made.allowed_hosts) == ("/evalui", ["box.example.org"])
+    assert [str(each) for each in made.proxy_addresses] == ["127.0.0.1/32"]  # nginx
 
 
 def test_the_site_takes_uploads_as_large_as_the_server_does():

@@ -86,7 +86,8 @@ def health_findings(health: ChoiceHealth, language: Language) -> tuple[Kind, tup
     return "ok", (localized("dataset.well", language, letters=letters),)
 
 
-def _balance(health: ChoiceHealth, language: Language) -> str:
+def letter_balance(health: ChoiceHealth, language: Language) -> str:
+    """Whether the right answers are spread evenly over the letters, as far as can be tested."""
     if health.letters_p is None:
         return localized("dataset.balance_untested", language)
     p = f"{health.letters_p:.2f}".lstrip("0") if health.letters_p >= 0.01 else "< .01"
@@ -103,7 +104,7 @@ def _letters(health: ChoiceHealth, language: Language) -> Details:
     )
     heads = (localized("dataset.letter", language), localized("dataset.right_answers", language))
     table = Table(tuple(map(Column, heads)), rows)
-    title, finding = localized("dataset.letters", language), _balance(health, language)
+    title, finding = localized("dataset.letters", language), letter_balance(health, language)
     return Details("letters", title, finding, (table,))
 
 

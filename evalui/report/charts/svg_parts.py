@@ -106,14 +106,14 @@ def stacked(label: Label, x: float, y: float, *, anchor: Anchor = "middle") -> H
     )
 
 
-def inline(label: Label, x: float, y: float, *, anchor: Anchor = "middle") -> Html:
-    """The parts of a label beside each other."""
+def inline(label: Label, x: float, y: float) -> Html:
+    """The parts of a label beside each other, centred at `x`."""
     if not (label.strong and label.plain):
-        return stacked(label, x, y, anchor=anchor)
+        return stacked(label, x, y)
     strong = el("tspan", label.strong, font_weight=600)
     plain = el("tspan", label.plain, fill=FAINT)
     place = {"x": pixels(x), "y": pixels(y), "dy": ".35em"}
-    return el("text", join(strong, " ", plain), text_anchor=anchor, **place)
+    return el("text", join(strong, " ", plain), text_anchor="middle", **place)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, **look: Attribute) -> Html:

@@ -40,11 +40,11 @@ def csv_parts(table: ExportTable) -> Iterator[bytes]:
         yield stream.getvalue().encode(errors="backslashreplace")
 
 
-def shown_tables_csv(blocks: Iterable[Block], title: str = "") -> str:
+def shown_tables_csv(blocks: Iterable[Block]) -> str:
     """The tables that blocks show, each under its title, with an empty line between them."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
-    for place, (name, table) in enumerate(_tables(blocks, title)):
+    for place, (name, table) in enumerate(_tables(blocks)):
         if place:
             writer.writerow([])
         writer.writerow([escape_formula(name)])
@@ -52,7 +52,7 @@ def shown_tables_csv(blocks: Iterable[Block], title: str = "") -> str:
     return written.getvalue()
 
 
-def _tables(blocks: Iterable[Block], title: str) -> Iterator[tuple[str, Table]]:
+def _tables(blocks: Iterable[Block], title: str = "") -> Iterator[tuple[str, Table]]:
     for block in blocks:
         if isinstance(block, Card):
             yield from _tables(block.blocks, block.title)

@@ -6,7 +6,7 @@ printed; what is folded on the screen is open there, and links of the screen are
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from itertools import groupby
@@ -38,25 +38,21 @@ from evalui.types import Language
 # The style sheets that the screen has too, then that of a page for itself.
 _SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/page.css")
 
-ChartDrawing = Callable[[ChartBlock], Html]
-
 
 def render_blocks(
     blocks: Iterable[Block],
     *,
-    chart: ChartDrawing | None = None,
     filed: bool = False,
     titled: bool = False,
     suffix: str = "",
 ) -> Html:
     """The blocks below each other, sections that fold in one frame.
 
-    `chart` draws a chart, as an SVG if it is not given. In a `filed` page nothing is folded, and
-    no link leads to the screen. A page that is `titled` has its title elsewhere, and no headline
-    is one. `suffix` ends the ids of sections where a page renders twice.
+    In a `filed` page nothing is folded, and no link leads to the screen. A page that is `titled`
+    has its title elsewhere, and no headline is one. `suffix` ends the ids of sections where a page
+    renders twice.
     """
-    draw = chart or (_filed_svg if filed else _svg)
-    drawn = _Renderer(draw, filed, suffix, headline="h2" if filed or titled else "h1")
+    drawn = _Renderer(filed, suffix, headline="h2" if filed or titled else "h1")
     return drawn.blocks(blocks)
 
 
@@ -102,17 +98,8 @@ def style(sheets: Sequence[str], *, dark: str) -> str:
     return re.sub(r"^\.dark \{([^}]*)\}", dark, text, flags=re.MULTILINE)
 
 
-def _svg(block: ChartBlock) -> Html:
-    return draw_svg(block.chart, title=block.alt or block.title, links=block.links)
-
-
-def _filed_svg(block: ChartBlock) -> Html:
-    return draw_svg(block.chart, title=block.alt or block.title)
-
-
 class _Renderer:
-    def __init__(self, chart: ChartDrawing, filed: bool, suffix: str, headline: str) -> None:
-        self.chart = chart
+    def __init__(self, filed: bool, suffix: str, headline: str) -> None:
         self.filed = filed
         self.suffix = suffix
         self.headline = headline
@@ -182,7 +169,9 @@ class _Renderer:
     def _chart(self, block: ChartBlock) -> Html:
         head = el("h3", block.title) if block.title else None
         caption = el("p", block.caption, cls="meta") if block.caption else None
-        return el("figure", head, caption, self.chart(block))
+        links = {} if self.filed else block.links
+        drawn = draw_svg(block.chart, title=block.alt or block.title, links=links)
+        return el("figure", head, caption, drawn)
 
     def _card(self, block: Card) -> Html:
         title = el("h2", block.title) if block.title else None

@@ -22,7 +22,8 @@ def dataset_rights(service: AppService, t: Messages, upload: str) -> Html | None
     switches = team_switches(service, t, "dataset", thing)
     if switches is None:
         return None
-    return el("details", el("summary", t("teams.title")), switches, cls="card ds")
+    about = el("p", t("teams.dataset_about"), cls="meta")
+    return el("details", el("summary", t("teams.title")), about, switches, cls="card ds")
 
 
 def team_datasets(service: AppService, t: Messages) -> Html | None:
@@ -37,7 +38,10 @@ def team_datasets(service: AppService, t: Messages) -> Html | None:
         for each in read_team_datasets(service.database, service.person)
     ]
     heads = [span(t(f"teams.head.{name}"), cls="hidden") for name in _HEADS]
-    return titled(t("teams.datasets"), table(heads, rows), cls="gap") if rows else None
+    if not rows:
+        return None
+    about = t("teams.take_about")
+    return titled(t("teams.datasets"), table(heads, rows), aside=about, cls="gap")
 
 
 _HEADS = ("dataset", "owner", "size", "use")

@@ -1,6 +1,6 @@
 """What the teams of a person may do with a run or a dataset of theirs, a switch each."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import get_args
 
 from evalui.access import Right, may
@@ -14,7 +14,11 @@ from evalui.ui.components.widgets import button
 from evalui.ui.services.service import AppService
 
 _RIGHTS: tuple[Right, ...] = get_args(Right)
-_OF_DATASETS: tuple[Right, ...] = ("run",)  # who may use one sees it
+# What lets a team do something, and its word: who may use a dataset sees it.
+_SHOWN: Mapping[ThingKind, Mapping[Right, str]] = {
+    "run": {"view": "teams.view", "annotate": "teams.annotate"},
+    "dataset": {"run": "teams.use"},
+}
 GRANT = "grant"  # the action that gives a right
 
 
@@ -29,14 +33,14 @@ def team_switches(service: AppService, t: Messages, kind: ThingKind, thing: str)
             el("b", team),
             *(
                 button(
-                    t(f"teams.{right}"),
+                    t(word),
                     "ungrant" if right in given.get(team, ()) else GRANT,
                     data_team=team,
                     data_right=right,
                     data_thing=thing,
                     aria_pressed=str(right in given.get(team, ())).lower(),
                 )
-                for right in (_RIGHTS if kind == "run" else _OF_DATASETS)
+                for right, word in _SHOWN[kind].items()
             ),
             cls="acts",
         )

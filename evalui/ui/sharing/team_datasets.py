@@ -14,26 +14,27 @@ from evalui.runs.fair_queue.limits import UserLimits
 
 @dataclass(frozen=True, slots=True)
 class TeamDataset:
-    """An upload of somebody that a team may use."""
+    """An upload of somebody that a team may use; whoever has `taken` it has it as well."""
 
     id: str
     owner: str
     name: str
     bytes: int
+    taken: bool
 
 
 def read_team_datasets(database: Database, person: Person) -> tuple[TeamDataset, ...]:
-    """What a person may take, the newest first: neither their own nor what they have already."""
+    """What a person may take, the newest first; not their own."""
     rows = database.rows(
-        "SELECT u.id, min(u.owner), u.name, u.bytes FROM upload u"
+        "SELECT u.id, min(u.owner), u.name, u.bytes, own.id IS NOT NULL FROM upload u"
         " JOIN team_right r ON r.kind = 'dataset' AND r.right_ = 'run'"
         " AND r.thing = u.owner || '/' || u.id"
-        " WHERE r.team IN (SELECT value FROM json_each(?))"
-        " AND u.id NOT IN (SELECT id FROM upload WHERE owner = ?)"
+        " LEFT JOIN upload own ON own.id = u.id AND own.owner = ?1"
+        " WHERE r.team IN (SELECT value FROM json_each(?2)) AND u.owner != ?1"
         " GROUP BY u.id ORDER BY min(u.created) DESC, u.id",
-        (json.dumps(sorted(person.teams)), person.name),
+        (person.name, json.dumps(sorted(person.teams))),
     )
-    return tuple(TeamDataset(*row) for row in rows)
+    return tuple(TeamDataset(*row[:4], taken=bool(row[4])) for row in rows)
 
 
 def take_dataset(
@@ -51,6 +52,8 @@ def take_dataset(
     offered = [each for each in read_team_datasets(database, person) if each.id == upload]
     if not offered:
         raise DataError("upload-gone")
+    if offered[0].taken:
+        return
     owner = offered[0].owner
     check_may_upload(database, person.name, usual, offered[0].bytes)
     source, target = (root / folder_of(name) / upload for name in (owner, person.name))

@@ -35,6 +35,11 @@ def add(database: Database, days: int = 30, owner: str = "ann") -> Share:
     return kept
 
 
+def test_an_id_is_no_option_of_a_command(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shares.secrets, "token_urlsafe", lambda _: "-oV-dOC9z0z-b")
+    assert new_share("ann", "?run=k3f", "Midterm", 30).id == "_oV-dOC9z0z-b"
+
+
 def link(database: Database, share: Share) -> str:
     return link_of(database, share.id, share.expires)
 

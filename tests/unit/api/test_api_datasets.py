@@ -135,11 +135,11 @@ def test_a_dataset_is_shared_with_a_team_and_taken(
     assert api.put(place, json={"rights": ["run"]}).status_code == 204
     become("eve", teams=frozenset({"lab"}))
     (offered,) = api.get("/datasets/teams").json()
-    assert (offered["id"], offered["owner"]) == (upload, "local")
+    assert (offered["id"], offered["owner"], offered["taken"]) == (upload, "local", False)
     taken = api.post(f"/datasets/{upload}/take")
     assert (taken.status_code, taken.json()["parts"][0]["questions"]) == (201, 4)
     assert [each["id"] for each in api.get("/datasets").json()] == [upload]
-    assert api.get("/datasets/teams").json() == []
+    assert [each["taken"] for each in api.get("/datasets/teams").json()] == [True]
     become("local", "admin")
     assert api.put(place, json={"rights": []}).status_code == 204
     become("ann", teams=frozenset({"lab"}))

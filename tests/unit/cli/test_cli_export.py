@@ -14,15 +14,16 @@ _MODELS = '[always-A]\nbackend = "scripted"\noptions = { rule = "always-A" }\n'
 _QUESTIONS = "id,question,A,B,answer\n1,Capital of France?,Paris,Rome,A\n"
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `evalui run` left of two trials."""
-    (tmp_path / "models.toml").write_text(_MODELS)
-    (tmp_path / "capitals.csv").write_text(_QUESTIONS)
+    folder = tmp_path_factory.mktemp("export")
+    (folder / "models.toml").write_text(_MODELS)
+    (folder / "capitals.csv").write_text(_QUESTIONS)
     spec = {"datasets": ["capitals.csv"], "models": ["always-A"], "pattern": "circular"}
-    (tmp_path / "spec.json").write_text(json.dumps(spec | {"mode": "multiple_choice"}))
-    out, models = tmp_path / "out", str(tmp_path / "models.toml")
-    run = ["run", str(tmp_path / "spec.json"), "--out", str(out), "--models-file", models]
+    (folder / "spec.json").write_text(json.dumps(spec | {"mode": "multiple_choice"}))
+    out, models = folder / "out", str(folder / "models.toml")
+    run = ["run", str(folder / "spec.json"), "--out", str(out), "--models-file", models]
     assert main(run) == 0
     return out / "evalui.sqlite"
 

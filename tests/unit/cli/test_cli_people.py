@@ -16,6 +16,8 @@ from evalui.accounts.tokens import person_of_token
 from evalui.cli.main import main
 from evalui.runs.database.connection import Database
 
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
 
 class Keyboard(io.StringIO):
     """Standard input of a terminal."""

@@ -1,6 +1,10 @@
+import ast
+from pathlib import Path
+
 import pytest
 
-from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS, UPLOAD_NOTES, UploadNote
+import evalui.datasets
+from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS, UploadNote
 from evalui.datasets.questions.choice import answer_letters
 from evalui.errors import UnknownName
 from evalui.messages import messages
@@ -65,5 +69,24 @@ def test_the_formats_are_registered() -> None:
 def test_a_note_is_a_sentence() -> None:
     note = UploadNote("encoding", {"file": "{x}.csv", "encoding": "GB18030"})
     assert str(note) == "{x}.csv is not UTF-8; it was read as GB18030."
-    sentences = messages("en").by_key
-    assert all(sentences[f"note.{rule}"].endswith(".") for rule in UPLOAD_NOTES)
+    notes = {key: text for key, text in messages("en").by_key.items() if key.startswith("note.")}
+    assert [key for key, text in notes.items() if not text.endswith(".")] == []
+
+
+def test_every_fault_and_note_that_the_code_names_has_words() -> None:
+    places = {"Fault": 3, "UploadNote": 0}  # of the rule among the arguments
+    named: dict[str, set[str]] = {name: set() for name in places}
+    for path in Path(evalui.datasets.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                place = places.get(node.func.id, len(node.args))
+                rule = node.args[place] if place < len(node.args) else None
+                if isinstance(rule, ast.Constant):
+                    named[node.func.id].add(str(rule.value))
+    assert {"no-rows", "gap-in-options"} <= named["Fault"]
+    assert {"ignored-files", "other-kind"} <= named["UploadNote"]
+    known = messages("en").by_key.keys()
+    assert {f"fault.{rule}.{part}" for rule in named["Fault"] for part in ("what", "expected")} <= (
+        known
+    )
+    assert {f"note.{rule}" for rule in named["UploadNote"]} <= known

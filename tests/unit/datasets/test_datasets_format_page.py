@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets import ANSWER_KEYS, FAULT_RULES
+from evalui.datasets import ANSWER_KEYS
+from evalui.messages import messages
 
+FAULTS = {key.split(".")[1] for key in messages("en").by_key if key.startswith("fault.")}
 PAGE = Path(__file__).parents[3] / "docs" / "formats.md"
 
 
-@pytest.mark.parametrize("name", [*FAULT_RULES, *ANSWER_KEYS])
+@pytest.mark.parametrize("name", [*sorted(FAULTS), *ANSWER_KEYS])
 def test_every_rule_and_answer_key_is_explained(name: str) -> None:
     assert f"| `{name}` |" in PAGE.read_text(encoding="utf-8")

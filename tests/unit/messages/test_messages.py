@@ -13,7 +13,6 @@ import pytest
 from source_trees import nodes_of
 
 import evalui
-from evalui.datasets.base import FAULT_RULES, UPLOAD_NOTES
 from evalui.datasets.questions.choice import ANSWER_KEYS
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import (
@@ -131,8 +130,6 @@ def test_foreign_braces_are_left_alone():
 @pytest.mark.parametrize(
     "key",
     [
-        *(f"fault.{rule}.{part}" for rule in FAULT_RULES for part in ("what", "expected")),
-        *(f"note.{rule}" for rule in UPLOAD_NOTES),
         *(f"key.{name}" for name in ANSWER_KEYS),
         *(f"mode.{mode}{part}" for mode in MODES for part in ("", "_about", "_short")),
         *(f"reading.{name}" for mode in MODES for name in MODES[mode].readings),

@@ -38,6 +38,7 @@ def test_where_only_one_library_can_be_used_nothing_is_measured(tmp_path: Path):
     assert "fp32:blas" in told
 
 
+@pytest.mark.slow
 def test_probe_is_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

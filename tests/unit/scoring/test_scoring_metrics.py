@@ -1,5 +1,6 @@
 """The registry of figures, and the metrics of this package."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,6 @@ from evalui.scoring.metrics import (
     METRICS,
     Metric,
     compute_figures,
-    docs_table,
     is_added,
     metrics_in,
 )
@@ -33,8 +33,20 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Metric:
     return METRICS.register(metric.name)(metric)
 
 
+def _docs_row(metric: Metric) -> str:
+    low, high = (f"{end:g}" if math.isfinite(end) else "∞" for end in metric.range)
+    better = {"higher": "higher", "lower": "lower", "none": "–"}[metric.direction]
+    needs = metric.needs or "–"
+    return (
+        f"| `{metric.name}` | {metric.answers} | {metric.unit} | {better} | {low} to {high} | "
+        f"{needs} | {metric.docs['en']} |"
+    )
+
+
 def test_the_list_of_metrics_in_the_documentation_is_the_registry():
-    assert docs_table() in DOCS.read_text(encoding="utf-8")
+    head = "| name | of | unit | better | range | needs | what it is |"
+    table = "\n".join([head, "|" + "---|" * 7, *(_docs_row(METRICS[name]) for name in METRICS)])
+    assert table in DOCS.read_text(encoding="utf-8")
 
 
 def test_every_metric_says_what_it_is():

@@ -58,7 +58,6 @@ def every_figure(
             for extension, name in _FILES.items()
         )
         blocks.append(Links(tuple(files)))
-        blocks.append(signatures(summaries))
     finding = localized("every.finding" if places else "every.finding-file", language)
     return Details("every-figure", localized("every.name", language), finding, tuple(blocks))
 

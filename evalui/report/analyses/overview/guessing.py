@@ -11,18 +11,19 @@ from evalui.types import Language
 def why_guessing(standing: DatasetStanding, language: Language, places: Places | None) -> Details:
     """Three usual reasons, each with its next step."""
     shots = _shots(standing.leading[0])
-    examples = localized(f"why.examples-{'some' if shots else 'none'}", language, n=shots)
+    kind = f"examples-{'some' if shots else 'none'}"
     texts = {
-        "examples": examples,
+        "examples": localized(f"why.{kind}", language, n=shots),
         "replies": localized("why.replies-text", language),
         "difficulty": localized("why.difficulty-text", language),
     }
+    steps = {key: f"why.{kind if key == 'examples' else key}-do" for key in texts}
     hrefs = _next_steps(standing, places) if places else {}
     rows = [
         (
             TextCell(localized(f"why.{key}", language), strong=True),
             text,
-            *([TextCell(localized(f"why.{key}-do", language), href=hrefs[key])] if hrefs else []),
+            *([TextCell(localized(steps[key], language), href=hrefs[key])] if hrefs else []),
         )
         for key, text in texts.items()
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import answers_at, mode_name, overview_title
+from evalui.report.analyses.overview.narrative import answers_at, mode_name, order_loss_title
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
 from evalui.report.analyses.overview.verdict import verdict
 from evalui.report.blocks import (
@@ -100,11 +100,9 @@ def _title(standing: DatasetStanding, language: Language) -> str:
     own = [s for s in answered if s.cell.model not in standing.baselines]
     if standing.guessing and not any(s.above_chance for s in answered):
         return localized("lead.guessing", language)
-    moved = any(s.robust for s in own) and not standing.guessing
     enough = bool(own) and min(s.n for s in own) >= HIDDEN_BELOW and not standing.unfinished
-    if not (moved and enough):
-        return localized("lead.neutral", language)
-    return overview_title(own, language)
+    lost = order_loss_title(own, language) if enough and not standing.guessing else ""
+    return lost or localized("lead.neutral", language)
 
 
 def _caption(standing: DatasetStanding, language: Language) -> str:

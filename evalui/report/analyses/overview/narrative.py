@@ -4,7 +4,7 @@ Nothing here rests on a test: a sentence describes this run on these questions. 
 beats another is for `statistics`, whether a position is preferred for `position_bias`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.numbers import count, decimal_places, fixed, format_value, percent
@@ -49,34 +49,16 @@ def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[
     }
 
 
-def overview_title(
-    summaries: Sequence[Summary], language: Language, *, baselines: Collection[str] = ()
-) -> str:
-    """The sentence above the chart of accuracy before and after reordering.
-
-    Scripted baselines are spoken of only when there is nothing else.
-    """
-    answered = [s for s in summaries if s.accuracy and s.cell.model not in baselines]
-    answered = answered or [s for s in summaries if s.accuracy]
-    if not answered:
-        return localized("nothing-yet", language)
-    fewest = min(s.n for s in answered)
-    if fewest < _MIN_QUESTIONS:
-        return localized("too-few", language, n=fewest)
-    knowing = [s for s in answered if s.above_chance]
-    if not knowing:
-        others = any(s.above_chance for s in summaries)
-        return localized("guessing-but-baselines" if others else "guessing-ranges", language)
-    named = {
-        cell: " · ".join(filter(None, both)) for cell, both in names(summaries, language).items()
-    }
+def order_loss_title(summaries: Sequence[Summary], language: Language) -> str:
+    """How much of what models know they lose with the order of options; "" if that is unknown."""
     moved = [s for s in summaries if _order_loss(s) is not None]
-    if spoken := [s for s in knowing if s in moved]:
-        if len(moved) > 1 and all((_order_loss(s) or 0) <= _SMALL_LOSS for s in moved):
-            return localized("loses-few", language)
-        most = max(spoken, key=lambda s: _order_loss(s) or 0)
-        return _loss_sentence(_order_loss(most) or 0, named[most.cell], language)
-    return _accuracy_sentence(answered, named, language)
+    knowing = [s for s in moved if s.above_chance]  # a guesser has nothing to lose
+    if not knowing:
+        return ""
+    if len(moved) > 1 and all((_order_loss(s) or 0) <= _SMALL_LOSS for s in moved):
+        return localized("loses-few", language)
+    most = max(knowing, key=lambda s: _order_loss(s) or 0)
+    return _loss_sentence(_order_loss(most) or 0, most.cell.model, language)
 
 
 def best_case_accuracy(summary: Summary, accuracy: Interval) -> str:
@@ -161,28 +143,6 @@ def _loss_sentence(share: float, model: str, language: Language) -> str:
         return localized("loses-nearly-all", language, model=model)
     tenths = max(tenths, 1)
     return localized("loses", language, model=model, tenths=tenths, chengs=_CHINESE_TENTHS[tenths])
-
-
-def _accuracy_sentence(
-    answered: Sequence[Summary], named: Mapping[Cell, str], language: Language
-) -> str:
-    ranked = sorted(
-        ((s.accuracy, s) for s in answered if s.accuracy), key=lambda pair: pair[0].value
-    )
-    (low, lowest), (high, highest) = ranked[0], ranked[-1]
-    if len(ranked) == 1:
-        name, n = named[highest.cell], count(highest.n)
-        return localized("one-model", language, model=name, value=format_value(high), n=n)
-    if low.value == high.value:
-        return localized("all-equal", language, value=format_value(high))
-    return localized(
-        "between",
-        language,
-        low=format_value(low),
-        lowest=named[lowest.cell],
-        high=format_value(high),
-        highest=named[highest.cell],
-    )
 
 
 def _letters(recalls: Sequence[tuple[Interval, int]], value: float, language: Language) -> str:

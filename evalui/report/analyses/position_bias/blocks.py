@@ -176,7 +176,9 @@ def _positions(subject: BiasSubject, language: Language, links: BiasLinks | None
         ]
         if soft:
             value = soft[slot]
-            cells.append(NONE if value is None else ValueCell(percent(value), "%", size="large"))
+            cells.append(
+                NONE if value is None else ValueCell(fixed(100 * value, 1), "%", size="large")
+            )
         rows.append(tuple(cells))
     caption = localized("positions-about", language, n=count(table.n_trials))
     lead = Table(tuple(columns), tuple(rows), lead=True)

@@ -230,7 +230,7 @@ def _ranks(
         (
             str(each.band),
             markers.cell(each.name),
-            f"{percent(each.value)} %",
+            f"{fixed(100 * each.value, 1)} %",
             band_text(each.low, each.high),
         )
         for each in comparison.ranks

@@ -27,7 +27,9 @@ def server_view(page: AdminPage) -> Html:
     busy = sum(worker.row.is_busy for worker in workers)
     return join(
         verdict(
-            t("admin.server_verdict", workers=t.count("admin.workers", len(workers)), busy=busy),
+            t("admin.server_verdict", workers=t.count("admin.workers", len(workers)), busy=busy)
+            if workers
+            else t("admin.workers_none"),
             button(t("admin.sign_out"), "sign_out", data_once=True),
         ),
         server_card(t, hardware, workers, service.models.cluster),

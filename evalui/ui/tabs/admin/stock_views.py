@@ -26,7 +26,9 @@ def models_view(page: AdminPage) -> Html:
     hosts = page.service.settings.endpoint_hosts
     return join(
         verdict(
-            t("admin.models_verdict", added=t.count("admin.added_models", len(added)), some=some),
+            t("admin.models_verdict", added=t.count("admin.added_models", len(added)), some=some)
+            if added
+            else t("admin.models_none"),
             el("a", t("add.title"), href="?tab=models&add=endpoint", cls="btn"),
         ),
         titled(
@@ -95,7 +97,11 @@ def storage_view(page: AdminPage) -> Html:
         ),
         titled(
             t("admin.by_person"),
-            table([t(f"admin.stored_{n}") for n in ("who", "uploads", "runs", "all")], rows)
+            table(
+                [t(f"admin.stored_{n}") for n in ("who", "uploads", "runs", "all")],
+                rows,
+                right=(1, 2, 3),
+            )
             if rows
             else nothing,
         ),

@@ -11,6 +11,7 @@ from evalui.accounts.guests import (
 )
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
+from evalui.report.words import join_sentences
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting.plans import VotingPlan
 from evalui.runs.database.voting.progress import VoterProgress
@@ -145,6 +146,7 @@ def _people_card(
     names = text_input("people", ", ".join(plan.people) if plan else "")
     overlap = text_input("overlap", str(plan.overlap if plan else _OVERLAP), inputmode="numeric")
     kind = "stated" if service.settings.auth == "token" else "accounts"
+    about = t(f"annotate.people_{kind}"), t("annotate.assign_about")
     return titled(
         t("annotate.people"),
         div(
@@ -153,7 +155,7 @@ def _people_card(
             button(t("annotate.assign"), "assign", cls="pri" if is_first else ""),
             cls="who-votes",
         ),
-        el("p", t(f"annotate.people_{kind}"), " ", t("annotate.assign_about"), cls="meta gap-s"),
+        el("p", join_sentences(*about), cls="meta gap-s"),
     )
 
 

@@ -8,6 +8,7 @@ from evalui.datasets.reading import KEPT_RULE
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
 from evalui.report.numbers import format_value
+from evalui.report.words import join_sentences
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.widgets import card, field, hidden, link_button, select
@@ -119,8 +120,8 @@ def _health_line(t: Messages, shown: ShownDataset) -> Html:
     notes = [note for note in shown.view.notes if note.rule != KEPT_RULE]
     more = [t.count("finding.notes", len(notes))] if notes else []
     if worst := findings(t, shown)[:_MOST_FINDINGS]:
-        return remark("warn", " ".join([*worst, *more][:_MOST_FINDINGS]))
-    return remark("ok", " ".join((_well(t, shown), *more)))
+        return remark("warn", join_sentences(*[*worst, *more][:_MOST_FINDINGS]))
+    return remark("ok", join_sentences(_well(t, shown), *more))
 
 
 def _well(t: Messages, shown: ShownDataset) -> str:

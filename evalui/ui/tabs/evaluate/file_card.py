@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from evalui.datasets.health import ChoiceHealth
 from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, equal_letters
 from evalui.messages import Messages
+from evalui.report.analyses.health import letter_balance
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import format_range, format_value, percent
 from evalui.types import LETTERS, Fault, Sample
@@ -42,7 +43,7 @@ def health_part(t: Messages, counts: UploadHealth, health: ChoiceHealth) -> Html
     ]
     return div(
         definitions(rows),
-        div(_letter_balance(t, health), cls="meta gap-s"),
+        div(t("health.letters"), " · ", letter_balance(health, t.language), cls="meta gap-s"),
         _letters(health.letter_counts),
         div(
             note(
@@ -169,15 +170,6 @@ def _option(sample: Sample, place: int) -> Html:
     others = "".join(f" = {other}" for other in same if other != letter)
     text_ = el("b", text) if place == sample.target else join(text)
     return join(text_, span(others, cls="warn")) if others else text_
-
-
-def _letter_balance(t: Messages, health: ChoiceHealth) -> str:
-    if health.letters_p is None:
-        return t("health.letters")
-    p = f"{health.letters_p:.2f}".lstrip("0") if health.letters_p >= 0.01 else "< .01"
-    sign = "" if p.startswith("<") else "= "
-    key = "health.balanced" if health.letters_p >= 0.05 else "health.unbalanced"
-    return t(key, p=sign + p)
 
 
 def _letters(counts: Sequence[int]) -> Html:

@@ -23,6 +23,7 @@ from evalui.report.blocks import Block, Headline
 from evalui.report.html import Html, div, el
 from evalui.report.numbers import count
 from evalui.report.render.page import render_blocks
+from evalui.report.words import join_sentences
 from evalui.scoring.cell_summary import Measure
 from evalui.types import Cell
 from evalui.ui.components.form import Form, field_value, parse_whole_number
@@ -63,7 +64,7 @@ def render(view: RunView, form: Form) -> Html:
         sentences = [refusal_sentence(each, t.language) for each in refused]
         missing = "statistics.waits" if view.is_live else "statistics.no_pair"
         blocks: list[Block] = [
-            Headline(" ".join(sentences) or t(missing)),
+            Headline(join_sentences(*sentences) or t(missing)),
             errors_section(summaries, t.language, baselines=view.baselines),
         ]
         return render_blocks([*blocks, *calibration, made])

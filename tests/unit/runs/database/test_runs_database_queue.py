@@ -233,9 +233,9 @@ def test_a_beating_worker_keeps_its_run(database: Database, lease: Lease) -> Non
 
 
 def test_a_heartbeat_is_no_news(database: Database, lease: Lease) -> None:
-    before = read_revision(database, lease.run_id)
+    before = read_run(database, lease.run_id).revision
     queue.heartbeat(database, lease)
-    assert read_revision(database, lease.run_id) == before
+    assert read_run(database, lease.run_id).revision == before
 
 
 def test_a_silent_workers_run_goes_back_to_its_place(database: Database, lease: Lease) -> None:
@@ -327,10 +327,10 @@ def test_a_run_given_back_keeps_its_place(database: Database, lease: Lease) -> N
 
 def test_every_change_is_news(database: Database) -> None:
     run_id = add_run(database)
-    seen = [read_revision(database, run_id)]
+    seen = [read_run(database, run_id).revision]
 
     def news() -> bool:
-        seen.append(read_revision(database, run_id))
+        seen.append(read_run(database, run_id).revision)
         return seen[-1] > seen[-2]
 
     lease = claim(database)
@@ -349,9 +349,9 @@ def test_every_change_is_news(database: Database) -> None:
 
 def test_news_of_one_run_is_no_news_of_another(database: Database) -> None:
     first = add_run(database)
-    before, all_before = read_revision(database, first), read_revision(database)
+    before, all_before = read_run(database, first).revision, read_revision(database)
     queue.cancel(database, add_run(database))
-    assert read_revision(database, first) == before
+    assert read_run(database, first).revision == before
     assert read_revision(database) > all_before
 
 

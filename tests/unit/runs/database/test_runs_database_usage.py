@@ -11,7 +11,7 @@ from evalui.models.base import ModelUsage
 from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_cells, read_revision
+from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.throughput import Throughput, remaining_seconds, store_throughput
 from evalui.runs.database.trials import write_trials
 from evalui.runs.database.usage import ModelWait, TokenCost
@@ -75,12 +75,12 @@ def test_who_has_lost_the_run_counts_nothing(database: Database, lease: Lease) -
 
 def test_a_wait_is_read_as_it_was_written(database: Database, lease: Lease) -> None:
     wait = ModelWait(WHY, 1_700_000_000.25, 1_700_000_060.5)
-    before = read_revision(database, lease.run_id)
+    before = read_run(database, lease.run_id).revision
     usage.set_wait(database, lease, 1, wait)
     (read,) = usage.model_waits(database, lease.run_id).values()
     assert read == wait
     assert read.reason.key == "error.no-answer"  # pyright: ignore[reportAttributeAccessIssue] # a Sentence
-    assert read_revision(database, lease.run_id) > before
+    assert read_run(database, lease.run_id).revision > before
 
 
 def test_the_time_of_a_run_whose_model_is_gone_is_unknown(database: Database, lease: Lease) -> None:

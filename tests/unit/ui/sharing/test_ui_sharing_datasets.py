@@ -55,7 +55,15 @@ def test_a_member_starts_from_a_dataset_of_the_team(desk: AppService, upload: st
         assert "capitals" in shown
         assert f'name="uploads" value="{upload}"' in shown
         assert desk.uploads.paths("bob", upload)
-        assert "Datasets of your teams" not in EvaluateTab(desk, messages("en")).render({})
+        # Whoever leaves the form before a run is started finds it again.
+        assert "Datasets of your teams" in EvaluateTab(desk, messages("en")).render({})
+
+
+def test_both_sides_state_that_a_used_dataset_is_kept(desk: AppService, upload: str):
+    with acting_as(ANN):
+        assert "keep it among their files" in answered(desk, "grant", upload, uploads=upload)
+    with acting_as(BOB):
+        assert "it stays if its owner" in EvaluateTab(desk, messages("en")).render({})
 
 
 def test_who_has_not_the_dataset_changes_nothing(desk: AppService, upload: str):

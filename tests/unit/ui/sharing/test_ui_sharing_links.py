@@ -86,7 +86,8 @@ def test_a_link_that_was_changed_leads_nowhere(desk, finished, client):
     for wrong in (mixed, one[:-1], "x", f"{one}.csv.csv"):
         answer = client.get(f"/s/{wrong}")
         assert answer.status_code == 404
-        assert "This link leads nowhere" in answer.text
+        assert answer.text.count("This link leads nowhere") == 2  # title and heading
+        assert "Check that it was copied in full." in answer.text
     assert client.get(f"/s/{one}/more").status_code == 404
 
 

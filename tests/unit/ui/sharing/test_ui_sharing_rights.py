@@ -1,5 +1,7 @@
 """An owner lets teams of theirs see, use or vote on a run, and takes it back."""
 
+import re
+
 import pytest
 
 from evalui.access import Person
@@ -80,6 +82,12 @@ def test_an_unknown_right_changes_nothing(desk, run_id):
     with acting_as(ANN):
         pressed(desk, run_id, "grant", "law", "own")
     assert rights_of(desk.database, "run", run_id) == {}
+
+
+def test_no_right_is_offered_that_lets_a_team_do_nothing_more(desk, run_id):
+    with acting_as(ANN):
+        page = pressed(desk, run_id, "grant", "law", "view")
+    assert re.findall(r'data-right="(\w+)"', page) == ["view", "annotate"]
 
 
 def test_where_nobody_has_an_account_there_are_no_switches(desk, finished):

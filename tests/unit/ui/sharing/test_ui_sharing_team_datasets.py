@@ -58,7 +58,8 @@ def test_a_member_takes_a_dataset_once(database: Database, root: Path):
     )
     take_dataset(database, root, BOB, ID, UserLimits())
     assert (root / folder_of("bob") / ID / "capitals.csv").read_text() == "id,question\n"
-    assert read_team_datasets(database, BOB) == ()
+    assert [each.taken for each in read_team_datasets(database, BOB)] == [True]
+    take_dataset(database, root, BOB, ID, UserLimits(stored_bytes=12))  # it counts once
     (root / folder_of("ann") / ID / "capitals.csv").unlink()
     assert (root / folder_of("bob") / ID / "capitals.csv").exists()  # it stays
 

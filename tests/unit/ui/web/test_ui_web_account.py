@@ -18,6 +18,8 @@ from evalui.ui.current_person import acting_as
 from evalui.ui.services.service import AppService
 from evalui.ui.web.server import add_routes
 
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
 ADMIN = Person("admin", "admin")
 ANN = Person("ann", "annotator", frozenset({"law"}))
 PASSWORD = "correct horse"

@@ -6,6 +6,7 @@ from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, page
 from evalui.report.analyses.overview.document import left_out_sentences, overview_blocks
 from evalui.report.blocks import Bullets, Card, Details, Headline, Links, Table
 from evalui.report.render.markdown import as_markdown
+from evalui.report.render.text import cell_text
 from evalui.types import LeftOut
 
 
@@ -70,7 +71,7 @@ def test_several_datasets_have_a_table_each():
 def test_every_figure_has_its_files_and_its_order():
     blocks = overview_blocks(RUNS["winner"], "en", baselines={BASE}, places=PLACES, sort="-model")
     every = next(b for b in blocks if isinstance(b, Details) and b.key == "every-figure")
-    table, *_, files, _ = every.blocks
+    table, *_, files = every.blocks
     assert [row[0] for row in table.rows] == sorted([LATE, EARLY, BASE], reverse=True)
     assert table.columns[0].order == "descending"
     assert table.columns[0].href.endswith("sort=model#every-figure")
@@ -106,3 +107,15 @@ def test_what_a_cell_says_itself_is_not_said_of_the_run():
         left_out=[LeftOut("model", "ceval", BASE, "cloze", "no probability")],
     )
     assert as_markdown(blocks).count("cloze: no probability") == 0
+
+
+def test_a_run_at_chance_without_examples_is_offered_one_with_examples():
+    blocks = overview_blocks(RUNS["nobody"], "en", baselines={BASE}, places=PLACES)
+    why = next(b for b in blocks if isinstance(b, Details) and b.key == "why")
+    (table,) = why.blocks
+    assert isinstance(table, Table)
+    assert [cell_text(row[-1]) for row in table.rows] == [
+        "Repeat with examples",
+        "Read 3 replies",
+        "Run the sample",
+    ]

@@ -15,7 +15,7 @@ def standing(name: str) -> DatasetStanding:
 @pytest.mark.parametrize(
     ("name", "finding"),
     [
-        ("winner", "Very. The gap is 30 points (22–38); 240 questions show 12 or more."),
+        ("winner", "Very: 30 points (22–38), and 240 questions show gaps of 12 or more."),
         ("tie", "Not enough to tell: 240 questions show gaps of 10 points or more."),
         ("tie of many", "The first two are equal on each of 240 questions."),
         ("nobody", "Fairly. With 240 questions a model needs 31 % or more to stand out."),

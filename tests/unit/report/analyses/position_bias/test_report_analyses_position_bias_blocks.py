@@ -118,7 +118,7 @@ def test_the_title_is_a_finding_only_where_its_test_passes(result: CellResult, t
 def test_probabilities_add_a_column():
     table = _lead(_page(with_probabilities(FOND), "en"))
     assert table.columns[-1].head == "Probability when right"
-    assert [cell_text(row[-1]) for row in table.rows] == ["70 %", "40 %", "40 %", "40 %"]
+    assert [cell_text(row[-1]) for row in table.rows] == ["70.0 %", "40.0 %", "40.0 %", "40.0 %"]
 
 
 def test_every_section_states_its_finding():

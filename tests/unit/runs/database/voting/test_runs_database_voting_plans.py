@@ -7,7 +7,7 @@ from voting_examples import growing_run, open_run
 
 from evalui.errors import SpecError, StoreError, UnknownRun
 from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_revision
+from evalui.runs.database.runs import read_run
 from evalui.runs.database.voting.adjudications import (
     adjudicate,
     contested_pairs,
@@ -84,10 +84,10 @@ def test_answers_that_come_later_move_no_pair(database: Database):
 
 def test_a_plan_ends_when_nobody_is_named(database: Database, run_id: str, voter_pairs: VoterPairs):
     keep_plan(database, run_id, PEOPLE, 3)
-    before = read_revision(database, run_id)
+    before = read_run(database, run_id).revision
     keep_plan(database, run_id, [" "], 1)
     assert read_plan(database, run_id) is None
-    assert read_revision(database, run_id) > before
+    assert read_run(database, run_id).revision > before
     assert len(voter_pairs.of_voter(run_id, "dora")) == 20
 
 
@@ -176,9 +176,9 @@ def test_pairs_on_which_people_differ_are_decided_once_for_all(
         adjudicate(database, run_id, "olga", same, "a", comment="", pairs=pairs)
     with pytest.raises(StoreError, match="pair"):
         adjudicate(database, run_id, "olga", "none", "a", comment="", pairs=pairs)
-    before = read_revision(database, run_id)
+    before = read_run(database, run_id).revision
     adjudicate(database, run_id, "olga", differing, "a", comment=" it is so ", pairs=pairs)
-    assert read_revision(database, run_id) > before
+    assert read_run(database, run_id).revision > before
     (contested,) = contested_pairs(database, run_id)
     decision = contested.decision
     assert decision

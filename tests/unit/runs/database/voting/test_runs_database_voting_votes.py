@@ -13,7 +13,7 @@ from voting_examples import MODELS, open_run
 from evalui.errors import DataError, StoreError, UnknownRun
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells, read_revision
+from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 from evalui.runs.database.voting import ballots
 from evalui.runs.database.voting.ballots import (
@@ -282,11 +282,11 @@ def test_a_pair_of_another_run_is_refused(database: Database):
 
 def test_a_vote_moves_the_revision_of_its_run(database: Database):
     run_id = open_run(database)
-    before = read_revision(database, run_id)
+    before = read_run(database, run_id).revision
     vote(database, run_id, "ann")
-    voted = read_revision(database, run_id)
+    voted = read_run(database, run_id).revision
     undo_vote(database, run_id, "ann")
-    assert before < voted < read_revision(database, run_id)
+    assert before < voted < read_run(database, run_id).revision
 
 
 def test_votes_survive_the_process_and_go_with_the_run(database: Database):

@@ -404,7 +404,9 @@ def test_runs_stand_in_the_order_in_which_they_will_start(
 def test_added_models_stand_with_who_may_use_them(box: AppService, admin: Administrator):
     add_team(box.database, "red", by=LOCAL_PERSON)
     join_team(box.database, "red", "ann", by=LOCAL_PERSON)
-    assert "No model was added." in admin.sees(sub="models")
+    empty = admin.sees(sub="models")
+    assert "No model has been added here." in empty
+    assert "No model was added." in empty
     place = NewModelForm("far", "m", "endpoint", address="http://127.0.0.1:9/v1", key="sk-x")
     with acting_as(Person("ann", "operator", frozenset({"red"}))):
         box.models.add(place)
@@ -428,8 +430,9 @@ def test_storage_is_stated_by_person_and_run(
         connection.execute("INSERT INTO upload VALUES ('ann', 'u', 'a.csv', 5000000, 0)")
         connection.execute("UPDATE cell SET bytes = 2000000")
     page = admin.sees(sub="storage")
-    for words in ("<td>5 MB</td>", "<td>2 MB</td>", "7 MB", f"?run={run_id}&amp;tab=runs"):
+    for words in ("5 MB</td>", "2 MB</td>", "7 MB", f"?run={run_id}&amp;tab=runs"):
         assert words in page
+    assert page.count('<td class="r">') == 4  # numbers stand under each other, also in "Together"
     assert "The disk: " in page
     assert "Runs are kept for good" in page
     box.settings.retention_days = 90
@@ -440,6 +443,7 @@ def test_failures_stand_with_their_sentence(
     box: AppService, admin: Administrator, queued: Callable[[str], str]
 ):
     assert "Nothing has failed." in admin.sees(sub="server")
+    assert "No worker is running.</h1>" in admin.sees(sub="server")
     run_id = queued("ann")
     lease = queue.claim(box.database, "w", run_id)
     assert lease
@@ -454,9 +458,9 @@ def _recorded_deeds() -> set[str]:
     found: set[str] = set()
     for path in Path(evalui.__file__).parent.rglob("*.py"):
         for call in nodes_of(path):
-            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(
-                ("record", "record_in")
-            ):
+            name = getattr(call, "func", None)
+            if getattr(name, "attr", getattr(name, "id", "")).endswith(("record", "record_in")):
+                assert isinstance(call, ast.Call)
                 words = [each.value for each in call.args if isinstance(each, ast.Constant)]
                 found |= {str(word) for word in words[:1]}
     return found

@@ -108,7 +108,14 @@ def test_a_chinese_page_translates_the_faults(desk: AppService, form_for: MakeFo
     page = EvaluateTab(desk, messages("zh")).render(form_for(FAULTY))
     assert "答案不是选项之一：“E”" in page
     assert "one of A, B, C, D" not in page
-    assert "2 行已搁置。" in page
+
+
+def test_chinese_findings_stand_in_the_line_without_blanks(desk: AppService, form_for: MakeForm):
+    rows = "".join(f"{n},Capital of France?,Paris,Rome,Oslo,Bern,A\n" for n in range(7, 60))
+    page = EvaluateTab(desk, messages("zh")).render(form_for(FAULTY + rows))
+    line = page.partition("<summary>")[2].partition("</summary>")[0]
+    assert line.count("。") == 2
+    assert "。 " not in line
 
 
 def test_many_faults_are_shown_in_part_and_counted(tab: EvaluateTab, form_for: MakeForm):

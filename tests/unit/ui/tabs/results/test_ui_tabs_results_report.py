@@ -46,6 +46,7 @@ def test_the_sizes_come_after_the_page(
     assert len(re.findall(r"about [\d.]+ (kB|MB|B)</span>", page)) == len(FORMATS)
 
 
+@pytest.mark.slow
 def test_sizes_are_about_those_of_the_files(desk: AppService, finished: Callable[..., str]):
     rows = [f"{n},Capital of {n}?,Paris,Rome,Oslo,Bern,A" for n in range(400)]
     run_id = finished("\n".join(["id,question,A,B,C,D,answer", *rows]))
