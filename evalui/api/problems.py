@@ -15,7 +15,7 @@ from evalui.errors import DataError, EvaluiError, SpecError, UnknownName
 from evalui.messages import Messages, language_of, messages, preferred_language
 from evalui.models.new_model import InvalidModelForm
 from evalui.ui.services.service import AppService
-from evalui.ui.web.middleware import status_of
+from evalui.ui.web.middleware import route_of, status_of
 
 MAX_BODY = 2**20  # bytes of a request without files
 _MEDIA_TYPE = "application/problem+json"
@@ -124,7 +124,7 @@ async def _gone(request: Request, error: Exception) -> Response:
 class BodyLimitMiddleware:
     """Refuses a request that is larger than `MAX_BODY`, or does not state how large it is.
 
-    `elsewhere` are paths below which routes look for themselves.
+    `elsewhere` are routes that look for themselves.
     """
 
     def __init__(self, app: ASGIApp, elsewhere: tuple[str, ...]) -> None:
@@ -134,7 +134,7 @@ class BodyLimitMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer with a problem."""
         refusal: Response | None = None
-        if scope["type"] == "http" and not scope["path"].endswith(self.elsewhere):
+        if scope["type"] == "http" and route_of(scope) not in self.elsewhere:
             request = Request(scope)
             try:
                 check_length(request, MAX_BODY)

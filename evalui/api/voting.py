@@ -42,7 +42,7 @@ class VoteSent(Sent):
 
     pair: str = Field(max_length=200)
     choice: votes.VoteChoice
-    comment: str = Field(default="", max_length=10_000)
+    comment: str = Field(default="", max_length=votes.MAX_COMMENT)
     seconds: float | None = Field(default=None, ge=0, le=86_400)
 
 
@@ -79,7 +79,7 @@ class DecisionSent(Sent):
     """What counts on a pair: `a` is what stands left, `b` right."""
 
     outcome: Outcome
-    reason: str = Field(default="", max_length=10_000)
+    reason: str = Field(default="", max_length=votes.MAX_COMMENT)
 
 
 @router.get("/voters")

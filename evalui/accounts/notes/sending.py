@@ -11,7 +11,11 @@ from urllib.parse import unquote, urlsplit
 import httpcore
 
 from evalui.accounts.notes.notices import Notice, claim_due, mark_arrived, mark_sent
-from evalui.accounts.notes.preferences import is_allowed_webhook, read_preferences
+from evalui.accounts.notes.preferences import (
+    is_allowed_webhook,
+    is_mail_address,
+    read_preferences,
+)
 from evalui.errors import EvaluiError, ModelError, StoreError
 from evalui.messages import sentence
 from evalui.models.endpoint.http.addresses import authority, check_url, is_loopback
@@ -82,7 +86,8 @@ class NoticeSender:
         chosen, settings = read_preferences(self._database, notice.person), self._settings
         address = f"{settings.public_url.rstrip('/')}/r/{notice.run}"
         failed: NotSent | None = None
-        if chosen.mail and settings.smtp_url.get_secret_value() and not notice.mailed:
+        mails = is_mail_address(chosen.mail) and settings.smtp_url.get_secret_value()
+        if mails and not notice.mailed:
             text = sentence(f"notice.{notice.state}", name=notice.name)
             try:
                 send_mail(settings, chosen.mail, notice.name, f"{text}\n\n{address}\n")

@@ -139,9 +139,11 @@ class Report:
 
     @property
     def signatures(self) -> tuple[str, ...]:
-        """How the figures of each cell were made, then those of people's votes."""
+        """How the figures of each cell were made, then those of people's votes, a line each."""
         cells = (result.cell.signature for result in self.results)
-        return (*cells, *(human.signature for human in human_arenas(self.people)))
+        votes = (human.signature for human in human_arenas(self.people))
+        # A dataset may be called anything; a second line would be no comment of LaTeX any more.
+        return tuple(" ".join(text.splitlines()) for text in (*cells, *votes))
 
     def in_language(self, language: Language) -> "Report":
         """The same with its reasons in a language."""

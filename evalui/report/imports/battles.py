@@ -149,12 +149,7 @@ def _question(row: JsonlRow) -> str | None:
         for key in get_close_matches("question", row.values, 1, 0.8):
             raise DataError("row-unknown-key", place=row.location, key=key, meant="question")
         return None
-    value = row.values["question"]
-    if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
-        raise DataError(
-            "row-name", place=row.location, key="question", value=abbreviated_json(value)
-        )
-    return str(value)
+    return row.name("question")
 
 
 def _text(row: JsonlRow, key: str) -> str:

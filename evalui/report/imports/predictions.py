@@ -42,6 +42,13 @@ class JsonlRow:
             raise DataError("row-text", place=self.location, key=key, value=abbreviated_json(value))
         return value
 
+    def name(self, key: str) -> str:
+        """The text or number of a key; raises `DataError` if it is missing, empty or another."""
+        value = self.field(key)
+        if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
+            raise DataError("row-name", place=self.location, key=key, value=abbreviated_json(value))
+        return str(value)
+
 
 def read_choices(path: Path) -> tuple[Trial, ...]:
     """The trials of `{"id", "options", "answer", "permutation", "reply" | "probabilities"}` rows.
@@ -185,7 +192,7 @@ def _from_reply(row: JsonlRow, variant: Variant, options: tuple[str, ...], answe
     shown = tuple(options[content] for content in variant.permutation)
     readers: Mapping[str, Callable[..., Any]] = {"tolerant": read_tolerant, "strict": read_strict}
     return Trial(
-        sample_id=_id(row),
+        sample_id=row.name("id"),
         variant=variant,
         target=target,
         headline="tolerant",
@@ -202,7 +209,7 @@ def _from_probabilities(
     target, mass = variant.permutation.index(LETTERS.index(answer)), sum(shares)
     reading = reading_of_scores(shares, target, "forced") if mass else _zero_mass_reading()
     return Trial(
-        sample_id=_id(row),
+        sample_id=row.name("id"),
         variant=variant,
         target=target,
         headline="forced",
@@ -240,13 +247,6 @@ def _shares(row: JsonlRow, size: int) -> tuple[float, ...]:
 
 def _list(value: Any) -> list[Any]:  # any JSON value; what is no list has no members
     return cast("list[Any]", value) if isinstance(value, list) else []
-
-
-def _id(row: JsonlRow) -> str:
-    value = row.field("id")
-    if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
-        raise DataError("row-name", place=row.location, key="id", value=abbreviated_json(value))
-    return str(value)
 
 
 def _is_rotation(variant: Variant) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from evalui.report.blocks import Block, Card, Details, Table
-from evalui.report.render.text import cell_text
+from evalui.report.render.text import table_texts
 
 # What has a meaning of its own in LaTeX.
 _SIGNS = {
@@ -45,18 +45,16 @@ def _tables(
 
 
 def _environment(title: str, table: Table) -> str:
-    # Marks on an axis repeat figures of other columns.
-    kept = [place for place, column in enumerate(table.columns) if column.axis is None]
-    columns = [table.columns[place] for place in kept]
-    heads = [" · ".join(filter(None, (column.group, column.head))) for column in columns]
+    heads, *rows = table_texts(table)
+    sides = ("r" if column.right else "l" for column in table.columns if column.axis is None)
     lines = [
         r"\begin{table}",
         rf"  \caption{{{escape_latex(title)}}}",
-        rf"  \begin{{tabular}}{{{''.join('r' if column.right else 'l' for column in columns)}}}",
+        rf"  \begin{{tabular}}{{{''.join(sides)}}}",
         r"    \toprule",
         _row(heads),
         r"    \midrule",
-        *(_row([cell_text(row[place]) for place in kept]) for row in table.rows),
+        *map(_row, rows),
         r"    \bottomrule",
         r"  \end{tabular}",
         r"\end{table}",

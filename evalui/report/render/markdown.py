@@ -91,7 +91,7 @@ def _heading(level: int, text: str) -> str:
 
 
 def _code_span(text: str) -> str:
-    return f"`{text.replace('`', '')}`"
+    return f"`{' '.join(text.replace('`', '').splitlines())}`"
 
 
 def _row(cells: Sequence[str]) -> str:

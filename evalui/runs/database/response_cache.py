@@ -8,7 +8,7 @@ who sends the same request has the prompt already.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
-from sqlite3 import Connection
+from sqlite3 import Connection, Row
 
 from evalui.models import Model
 from evalui.models.base import is_instant, is_nondeterministic
@@ -34,28 +34,13 @@ def cacheable_by(model: Model) -> Callable[[Request], bool]:
 
 def get_responses(database: Database, keys: Sequence[bytes]) -> dict[bytes, Response]:
     """The responses that are kept, by key."""
-    cached: dict[bytes, Response] = {}
-    for some in _parameter_groups(keys):
-        marks = ",".join("?" * len(some))
-        rows = database.rows(
-            f"SELECT request, body FROM response WHERE request IN ({marks})",  # noqa: S608 # marks
-            some,
-        )
-        cached |= {row["request"]: decode_response(row["body"]) for row in rows}
-    return cached
+    rows = _rows(database, "request, body", keys)
+    return {row["request"]: decode_response(row["body"]) for row in rows}
 
 
 def known_responses(database: Database, keys: Iterable[bytes]) -> set[bytes]:
     """Those of the keys that have a response."""
-    cached: set[bytes] = set()
-    for some in _parameter_groups(keys):
-        marks = ",".join("?" * len(some))
-        rows = database.rows(
-            f"SELECT request FROM response WHERE request IN ({marks})",  # noqa: S608 # marks
-            some,
-        )
-        cached |= {row["request"] for row in rows}
-    return cached
+    return {row["request"] for row in _rows(database, "request", keys)}
 
 
 def put_responses(connection: Connection, responses: Iterable[tuple[bytes, Response]]) -> None:
@@ -79,7 +64,9 @@ def _is_never(request: Request) -> bool:
     return False
 
 
-def _parameter_groups(keys: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
+def _rows(database: Database, columns: str, keys: Iterable[bytes]) -> Iterator[Row]:
     rest = iter(keys)
     while some := tuple(islice(rest, _MAX_PARAMETERS)):
-        yield some
+        marks = ",".join("?" * len(some))
+        query = f"SELECT {columns} FROM response WHERE request IN ({marks})"  # noqa: S608 (ours)
+        yield from database.rows(query, some)

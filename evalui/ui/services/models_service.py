@@ -75,19 +75,17 @@ class Hardware:
 
     def free(self, entry: ModelEntry) -> int:
         """Bytes free where the model would be loaded: the GPU of its number, 0 unless known."""
-        if not self.takes_gpu(entry):
-            return self.machine.free
-        gpu = self._gpu(entry)
-        return gpu.free if gpu else 0
+        device = self._device(entry)
+        return device.free if device else 0
 
     def total(self, entry: ModelEntry) -> int:
         """Bytes of the device where the model would be loaded, 0 unless known."""
-        if not self.takes_gpu(entry):
-            return self.machine.total
-        gpu = self._gpu(entry)
-        return gpu.total if gpu else 0
+        device = self._device(entry)
+        return device.total if device else 0
 
-    def _gpu(self, entry: ModelEntry) -> DeviceMemory | None:
+    def _device(self, entry: ModelEntry) -> DeviceMemory | None:
+        if not self.takes_gpu(entry):
+            return self.machine
         number = entry.device.partition(":")[2] or "0"
         seen = devices.visible_gpus(self.gpus)
         known = number.isdecimal() and int(number) < len(seen)

@@ -251,7 +251,7 @@ class AppService:
         """Endpoints are known to this process, which has probed them."""
         catalog = self.catalog()
         judges = run.judging.judges if run.judging else []
-        named = [name for name in (*run.models, *judges) if name in catalog]
+        named = [name for name in dict.fromkeys((*run.models, *judges)) if name in catalog]
         return KnownModels(catalog, {name: describe(catalog[name]) for name in named})
 
     def run(self, run_id: str, deed: Deed = "see") -> RunRow:

@@ -2,7 +2,7 @@
 
 from evalui.accounts.teams import dataset_of
 from evalui.messages import Messages
-from evalui.report.html import Html, el, span
+from evalui.report.html import Html, div, el, span
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.ui.components.format import size
 from evalui.ui.components.fragment import Action
@@ -23,7 +23,8 @@ def dataset_rights(service: AppService, t: Messages, upload: str) -> Html | None
     if switches is None:
         return None
     about = el("p", t("teams.dataset_about"), cls="meta")
-    return el("details", el("summary", t("teams.title")), about, switches, cls="card ds")
+    switched = div(switches, cls="gap-s")
+    return el("details", el("summary", t("teams.title")), about, switched, cls="card ds")
 
 
 def team_datasets(service: AppService, t: Messages) -> Html | None:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -46,15 +46,18 @@ _Item = str | int | float | None
 
 
 class Event(BaseModel):
-    """What a page sends; all our fields are texts. What else Gradio adds passes through."""
+    """What a page sends; all our fields are texts.
 
-    model_config = ConfigDict(strict=True, extra="allow")
+    What else there is goes no further: Gradio would keep a state for each name of a session.
+    """
+
+    model_config = ConfigDict(strict=True, extra="ignore")
 
     data: list[str | None]
     fn_index: int
     event_data: dict[str, _Item | list[_Item] | _Fields] | None = None
     trigger_id: int | None = None
-    session_hash: str | None = None
+    session_hash: str | None = Field(default=None, exclude=True)
 
 
 class EventMiddleware:

@@ -22,6 +22,7 @@ from evalui.scoring.arena.cast_votes import CastVote
 from evalui.types import Duel, Outcome
 
 VoteChoice = Outcome | Literal["skip"]
+MAX_COMMENT = 10_000  # characters of what a person writes about a pair
 
 VOTE_VALUES = (  # as `vote_columns` gives them
     "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"

@@ -12,7 +12,7 @@ from evalui.errors import DataError
 from evalui.ui.services.service import AppService
 
 _FIELD = b"files"  # of the form; other fields are passed over
-_MAX_FILES = 2000
+_MAX_FILES = 2000  # and other parts of the form
 _MAX_DIGITS = 16  # of a length in bytes
 _OVERHEAD = 2**20  # bytes that a form adds to its files
 
@@ -54,6 +54,7 @@ class FormFiles:
         self._open: BufferedWriter | None = None
         self._header: tuple[bytes, bytes] = b"", b""
         self._disposition = b""
+        self._parts = 0
         self._is_whole = False
         self._parser = MultipartParser(
             options[b"boundary"],
@@ -88,6 +89,9 @@ class FormFiles:
         return self.files
 
     def _begin(self) -> None:
+        self._parts += 1
+        if self._parts > _MAX_FILES:
+            raise DataError("upload-too-many", n=_MAX_FILES)
         self._disposition = b""
         self._header = b"", b""
 
@@ -110,8 +114,6 @@ class FormFiles:
         name = options.get(b"filename")
         if options.get(b"name") != _FIELD or name is None:
             return
-        if len(self.files) == _MAX_FILES:
-            raise DataError("upload-too-many", n=_MAX_FILES)
         path = self._folder / str(len(self.files))
         self.files.append((name.decode("utf-8", "replace"), path))
         self._open = path.open("wb")

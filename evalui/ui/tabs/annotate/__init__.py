@@ -10,6 +10,7 @@ from evalui.report.html import Child, Html, div, el, join
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.voting.votes import (
+    MAX_COMMENT,
     VoteChoice,
     VoteInput,
     VotingProgress,
@@ -181,11 +182,11 @@ class AnnotateTab:
         return "", note("ok", self.t.count("annotate.imported", added))
 
     def _vote(self, run: RunRow, voter: str, act: Action) -> None:
-        choice = _CHOICES.get(act.value("choice"))
-        if choice is None:  # our own buttons send known votes
+        choice, comment = _CHOICES.get(act.value("choice")), act.value("comment")
+        if choice is None or len(comment) > MAX_COMMENT:  # our own page sends known votes
             raise ClientStateError
         seconds = _seconds(act.value("spent"))
-        mark = VoteInput(act.value("pair"), choice, act.value("comment"), seconds)
+        mark = VoteInput(act.value("pair"), choice, comment, seconds)
         pairs = self.service.voter_pairs.to_vote_on(run.id, voter)
         cast_vote(self.service.database, run.id, voter, mark, pairs=pairs)
 

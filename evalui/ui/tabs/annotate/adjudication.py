@@ -10,6 +10,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting import ballots
 from evalui.runs.database.voting.adjudications import ContestedPair, adjudicate, outcome_from
+from evalui.runs.database.voting.votes import MAX_COMMENT
 from evalui.types import Outcome
 from evalui.ui.components.form import ClientStateError
 from evalui.ui.components.fragment import Action
@@ -24,7 +25,8 @@ _LISTED = 50  # decided pairs on the page; the files have all
 def decide(service: AppService, run: RunRow, voter: Voter, act: Action) -> None:
     """Keep what is decided on a pair; raises as `adjudicate` does."""
     outcome = _OUTCOMES.get(act.value("choice"))
-    if outcome is None:  # our own buttons send known ones
+    comment = act.value("comment")
+    if outcome is None or len(comment) > MAX_COMMENT:  # our own page sends known ones
         raise ClientStateError
     adjudicate(
         service.database,
@@ -32,7 +34,7 @@ def decide(service: AppService, run: RunRow, voter: Voter, act: Action) -> None:
         voter.name,
         act.value("pair"),
         outcome,
-        comment=act.value("comment"),
+        comment=comment,
         pairs=service.voting_pairs.of_run(run.id),
     )
 
@@ -60,7 +62,7 @@ def decision_page(
         button(t(f"annotate.vote_{choice}"), "decide", cls="lg", data_choice=choice)
         for choice in CHOICES.values()
     ]
-    reason = el("textarea", name="comment", rows=3, data_pair=one.pair_key)
+    reason = el("textarea", name="comment", rows=3, maxlength=MAX_COMMENT, data_pair=one.pair_key)
     return join(
         page_head(t("annotate.which_counts"), f"{shown.dataset_name} · {place}"),
         shown_pair(t, shown, "now"),

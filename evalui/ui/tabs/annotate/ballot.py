@@ -13,7 +13,7 @@ from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting.ballots import Ballot
-from evalui.runs.database.voting.votes import VotingProgress
+from evalui.runs.database.voting.votes import MAX_COMMENT, VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.format import duration
 from evalui.ui.components.texts import math_files, render_markdown
@@ -262,7 +262,12 @@ def _vote_button(
 def _action_buttons(t: Messages, now: Ballot, following: str, progress: VotingProgress) -> Html:
     skip = _vote_button(t("annotate.skip"), "s", "skip", now, following, cls="quiet")
     text = el(
-        "textarea", name="comment", rows=3, aria_label=t("annotate.note"), data_pair=now.pair_key
+        "textarea",
+        name="comment",
+        rows=3,
+        maxlength=MAX_COMMENT,
+        aria_label=t("annotate.note"),
+        data_pair=now.pair_key,
     )
     return div(
         skip,

@@ -1,10 +1,18 @@
 """A person chooses where notes go, within what the administrator allows."""
 
+from email.message import EmailMessage
+from itertools import product
+
 import pytest
 
 from evalui.access import Person
 from evalui.accounts.audit import read_audit
-from evalui.accounts.notes.preferences import NotePreferences, read_preferences, write_preferences
+from evalui.accounts.notes.preferences import (
+    NotePreferences,
+    is_mail_address,
+    read_preferences,
+    write_preferences,
+)
 from evalui.errors import AccountError
 from evalui.runs.database.connection import Database
 
@@ -52,8 +60,28 @@ def test_only_allowed_hosts_are_taken(database: Database, url: str):
 
 
 @pytest.mark.parametrize(
-    "mail", ["ann", "ann@", "@b", "a b@c", "a@b\nBcc: c@d", "a@b,c@d", "<a@b>", "a@" + "b" * 300]
+    "mail",
+    [
+        *("ann", "ann@", "@b", "a b@c", "a@b\nBcc: c@d", "a@b,c@d", "<a@b>", "a@" + "b" * 300),
+        *("a@[", "a@[127.0.0.1]", "().@a", "a\\@b", "é@b", "a@b\0"),
+    ],
 )
 def test_only_one_mail_address_is_taken(database: Database, mail: str):
     with pytest.raises(AccountError, match="mail address"):
         choose(database, mail=mail)
+
+
+SPECIAL = ".-_+=?%'`{|}~/*&$#!^a"
+
+
+def test_every_mail_address_that_is_taken_can_be_written_into_a_mail():
+    for parts in product(SPECIAL, repeat=3):
+        for domain in ("b", ".", "-", "b.", ".b", "_"):
+            mail = f"{''.join(parts)}@{domain}"
+            assert is_mail_address(mail)
+            message = EmailMessage()
+            try:
+                message["To"] = mail
+            except ValueError:  # which the sender reports
+                continue
+            assert b"To: " in message.as_bytes()

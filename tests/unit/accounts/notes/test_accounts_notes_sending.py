@@ -81,7 +81,7 @@ class Mailbox:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.close()
+        self._loop.call_soon_threadsafe(self._server.close)  # a connection may end meanwhile
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -247,3 +247,13 @@ def test_a_sender_ends_whether_or_not_it_began(database):
     begun.start()
     begun.stop()
     assert begun.send_due() == 0
+
+
+def test_an_address_that_was_kept_and_is_none_ends_no_thread(database, sender, ended):
+    with Mailbox() as box:
+        made = sender(mail="ann@b", smtp_url=box.url, mail_from="evalui@example.org")
+        with database.writing() as connection:
+            connection.execute("""UPDATE person SET preferences = '{"mail": "a@["}'""")
+        ended()
+        assert made.send_due() == 1
+    assert not box.lines

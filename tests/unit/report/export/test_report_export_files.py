@@ -320,3 +320,17 @@ def test_a_run_that_has_not_begun_can_be_written(make_result):
     waiting = compile_report("Run", [make_result({}, state="waiting")])
     empty = [extension for extension in FORMATS if not write(waiting, extension, "en")]
     assert empty == ["trials.jsonl"]
+
+
+def test_no_name_of_a_dataset_leaves_its_comment_or_code(report: Report):
+    named = "law\n\\input{/etc/passwd}\r<img src=x>\u2028|n:1"
+    cells = [replace(each.cell, signature=named) for each in report.results]
+    results = [replace(each, cell=cell) for each, cell in zip(report.results, cells, strict=True)]
+    made = compile_report("Run", results, spec=SPEC)
+    comment, *table = write(made, "tex", "en").decode().splitlines()[1:]
+    assert comment.startswith("% law \\input{/etc/passwd} <img src=x>")
+    assert "passwd" not in "".join(table)
+    lines = write(made, "md", "en").decode().splitlines()
+    signed = [line for line in lines if "<img" in line or "passwd" in line]
+    assert signed
+    assert all(line.startswith("- `law ") and line.endswith("|n:1`") for line in signed)

@@ -20,6 +20,7 @@ from starlette.testclient import TestClient
 from ui_examples import GOOD, MODELS, served
 
 from evalui.runs.database.connection import Database
+from evalui.runs.database.voting.votes import MAX_COMMENT
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.services.run_form import read_run_form
@@ -223,6 +224,25 @@ def test_an_event_that_is_too_large_is_refused(site: Site):
     big = {"do": "x" * (events.LARGEST + 1)}
     answer = site.send({"data": [], "event_data": big, "fn_index": 1})
     assert answer.status_code == 413
+
+
+def test_no_name_of_a_session_is_kept(site: Site, monkeypatch: pytest.MonkeyPatch):
+    made: list[str] = []
+
+    def kept(_: object, name: str) -> None:
+        made.append(name)
+
+    monkeypatch.setattr("gradio.state_holder.StateHolder.__getitem__", kept)
+    sent = event(site, "runs", do="poll") | {"session_hash": "x" * 1000, "batched": True}
+    assert site.send(sent).status_code == 200
+    assert made == []
+
+
+def test_a_note_on_a_pair_that_no_page_sends_is_refused(site: Site):
+    form = {"run": site.runs[1], "voter": "ann"}
+    note = "x" * (MAX_COMMENT + 1)
+    sent = event(site, "annotate", do="vote", choice="a", pair="x", comment=note, form=form)
+    assert "What the page sent does not fit" in site.send(sent).text
 
 
 def test_a_vote_that_no_button_sends_is_refused_in_the_language_of_the_page(site: Site):

@@ -87,3 +87,10 @@ def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     body = b"".join(part(f"{n}.csv", b"x") for n in range(3)) + b"--cut--\r\n"
     with pytest.raises(DataError, match="at most 2 files"):
         read(tmp_path, body)
+
+
+def test_too_many_parts_of_any_kind_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evalui.ui.services.files.receiving._MAX_FILES", 2)
+    body = b"--cut\r\n\r\n\r\n" * 3 + b"--cut--\r\n"
+    with pytest.raises(DataError, match="at most 2 files"):
+        read(tmp_path, body)

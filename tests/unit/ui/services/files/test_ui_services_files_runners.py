@@ -12,7 +12,9 @@ from ui_examples import FAULTY, GOOD, MODELS
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.datasets.base import Layout
-from evalui.errors import DataError, UnknownRun
+from evalui.errors import DataError, SpecError, UnknownRun
+from evalui.models.base import ModelEntry
+from evalui.models.catalog import ModelState, describe
 from evalui.runs.database.connection import Database
 from evalui.runs.request_key import RequestKey
 from evalui.runs.spec import VERSION
@@ -113,6 +115,24 @@ def test_a_specification_is_started_by_the_process_once(service: AppService):
     runs = {service.start(spec, key) for _ in range(2)}
     assert [service.run(run).owner for run in runs] == ["local"]
     assert len(pids(service)) == 1
+
+
+def test_a_model_that_is_named_often_is_described_once(
+    service: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    described: list[str] = []
+
+    def describe_once(entry: ModelEntry) -> ModelState:
+        described.append(entry.name)
+        return describe(entry)
+
+    monkeypatch.setattr("evalui.ui.services.service.describe", describe_once)
+    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    named = {"models": ["biased"] * 3, "modes": [{"mode": "multiple_choice"}]}
+    spec = SubmittedSpec.model_validate(named | {"datasets": [{"upload": upload}]})
+    with pytest.raises(SpecError):
+        service.start_spec(spec)
+    assert described == ["biased"]
 
 
 def test_an_upload_that_is_deleted_counts_no_more(service: AppService):
