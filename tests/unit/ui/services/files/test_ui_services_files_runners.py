@@ -131,7 +131,7 @@ def test_a_model_that_is_named_often_is_described_once(
     named = {"models": ["biased"] * 3, "modes": [{"mode": "multiple_choice"}]}
     spec = SubmittedSpec.model_validate(named | {"datasets": [{"upload": upload}]})
     with pytest.raises(SpecError):
-        service.start_spec(spec)
+        service.start(spec)
     assert described == ["biased"]
 
 
