@@ -32,9 +32,8 @@ class Client:
     def __init__(self, url: str, token: str = "", *, insecure: bool = False) -> None:
         if not is_http_url(url) or set(url) & set("@?#"):
             raise SpecError("server-address")
-        self.url, host = url.rstrip("/"), host_of(url)
-        is_here = is_loopback(literal_ip(host) or host)
-        if token and not (url.startswith("https:") or is_here or insecure):
+        self.url, host = url.rstrip("/"), literal_ip(host_of(url)) or host_of(url)
+        if token and not (url.startswith("https:") or is_loopback(host) or insecure):
             raise SpecError("server-plain", host=host)
         self._pool = connection_pool(self.url, total_s=7 * 24 * 3600.0)
         bearer = {"Authorization": f"Bearer {token}"} if token else {}
@@ -48,16 +47,16 @@ class Client:
             parts += [f"--{boundary}\r\n{field}\r\n\r\n".encode(), content, b"\r\n"]
         body = b"".join([*parts, f"--{boundary}--\r\n".encode()])
         kind = f"multipart/form-data; boundary={boundary}"
-        return self._call(UploadedDatasets, "POST", "datasets", body, Content_Type=kind)
+        return self.call(UploadedDatasets, "POST", "datasets", body, Content_Type=kind)
 
     def start(self, spec: Mapping[str, Any], key: str = "") -> RunDetail:
         """Start a run of docs/specification.md with `upload` ids for paths; one for each `key`."""
         once = {"Idempotency_Key": key or secrets.token_urlsafe(16)}
-        return self._call(RunDetail, "POST", "runs", json.dumps(spec).encode(), **once)
+        return self.call(RunDetail, "POST", "runs", json.dumps(spec).encode(), **once)
 
     def run(self, run: Run) -> RunDetail:
         """A run as it is now, with its cells."""
-        return self._call(RunDetail, "GET", f"runs/{run}")
+        return self.call(RunDetail, "GET", f"runs/{run}")
 
     def events(self, run: Run) -> Iterator[RunProgress]:
         """The run with each change until it has ended, also past a restart of the server."""
@@ -101,9 +100,10 @@ class Client:
 
     def models(self) -> list[ModelShown]:
         """The models of the server."""
-        return self._call(list[ModelShown], "GET", "models")
+        return self.call(list[ModelShown], "GET", "models")
 
-    def _call(self, kind: type[T], verb: str, path: str, body: bytes = b"", **more: str) -> T:
+    def call(self, kind: type[T], verb: str, path: str, body: bytes = b"", **more: str) -> T:
+        """The answer of any route below /api/v1 as a `kind`; `more` are header fields."""
         with self._sent(verb, path, body, **more) as answer:
             return TypeAdapter(kind).validate_json(b"".join(answer.iter_stream()))
 

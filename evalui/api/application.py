@@ -9,13 +9,15 @@ from fastapi.responses import HTMLResponse
 from evalui import __version__
 from evalui.access import Person, may
 from evalui.accounts.people import find_person
-from evalui.api import datasets, models, runs
+from evalui.api import datasets, links, models, people, runs, voting
 from evalui.api.events import RunFeeds
 from evalui.api.page import api_page
 from evalui.api.problems import BodyLimitMiddleware, Service, add_problems
 from evalui.api.schemas import Me, Problem
+from evalui.messages import messages
 from evalui.runs.fair_queue.limits import limits_of, usual_limits
 from evalui.ui.services.service import AppService
+from evalui.ui.tabs.compare import CompareTab
 
 PREFIX = "/api/v1"
 _PROBLEM = {"application/problem+json": {"schema": Problem.model_json_schema()}}
@@ -33,10 +35,11 @@ def create_api(service: AppService) -> FastAPI:
     )
     api.state.service = service
     api.state.feeds = RunFeeds(service.database, current=partial(_current, service))
+    api.state.comparisons = CompareTab(service, messages(service.settings.language))
     add_problems(api)
     api.add_middleware(BodyLimitMiddleware, elsewhere=("/datasets",))
-    for router in (datasets.router, runs.router, models.router):
-        api.include_router(router)
+    for part in (datasets, runs, voting, links, models, people):
+        api.include_router(part.router)
     api.get("/me", tags=["me"])(me)
     api.get("/docs", include_in_schema=False)(docs)
     return api

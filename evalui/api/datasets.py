@@ -1,37 +1,33 @@
 """Files of questions and of answers: uploaded, listed, described, deleted."""
 
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
-from evalui.api.problems import Service, Words, check_length
-from evalui.api.schemas import DatasetPart, DatasetSummary, UploadedDatasets, UploadFault
+from evalui.accounts.teams import dataset_of
+from evalui.api.problems import Service, Words
+from evalui.api.schemas import ColumnsShown, DatasetPart, RightsSent, UploadedDatasets
 from evalui.datasets.base import Layout
+from evalui.datasets.columns import ColumnTable, columns_of, guess_columns
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
-from evalui.ui.services.files.receiving import FormFiles
+from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.submit import layout_of
+from evalui.runs.submitted import UploadedDataset
+from evalui.ui.services.files.receiving import receive_upload
 from evalui.ui.services.files.views import UploadView
+from evalui.ui.services.run_form import read_layout, write_columns
 from evalui.ui.services.service import AppService
 from evalui.ui.services.uploads import UploadedFiles
+from evalui.ui.sharing.rights import state_rights
+from evalui.ui.sharing.team_datasets import TeamDataset, read_team_datasets, take_dataset
 
-_OVERHEAD = 2**20  # what a form adds to its files
-_FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["files"],
-                    "properties": {
-                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}}
-                    },
-                }
-            }
-        },
-    }
-}
+_FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
+_FIELDS = {"type": "object", "required": ["files"], "properties": {"files": _FILES}}
+_CONTENT = {"multipart/form-data": {"schema": _FIELDS}}
+_FORM: dict[str, Any] = {"requestBody": {"required": True, "content": _CONTENT}}
 router = APIRouter(prefix="/datasets", tags=["datasets"])
 
 
@@ -41,25 +37,22 @@ async def upload(request: Request, service: Service, t: Words) -> UploadedDatase
 
     The same files again have the same id. A zip or a SWIFT configuration may hold several datasets.
     """
-    service.require("start")
-    check_length(request, service.uploads.limit + _OVERHEAD)
-    if "content-length" not in request.headers:
-        raise DataError("length-required")
-    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
-        raise DataError("not-multipart")
-    size = int(request.headers["content-length"] or 0)
-    with service.receiving(size) as folder:
-        form = FormFiles(request.headers["content-type"], folder, size)
-        files = await form.read(request.stream())
-        upload_id = await run_in_threadpool(service.keep_upload, files)
+    upload_id = await receive_upload(service, request.headers, request.stream())
     return await run_in_threadpool(_described, service, t, _about(service, upload_id))
 
 
 @router.get("")
-def list_datasets(service: Service) -> list[DatasetSummary]:
+def list_datasets(service: Service) -> list[UploadedFiles]:
     """What the sender has uploaded, the newest first."""
     service.require("see")
-    return list(map(DatasetSummary.model_validate, service.uploads.uploaded(service.owner)))
+    return list(service.uploads.uploaded(service.owner))
+
+
+@router.get("/teams")
+def list_team_datasets(service: Service) -> list[TeamDataset]:
+    """What others let the teams of the sender use."""
+    service.require("see")
+    return list(read_team_datasets(service.database, service.person))
 
 
 @router.get("/{upload_id}")
@@ -77,6 +70,39 @@ def delete_dataset(upload_id: str, service: Service) -> None:
     service.delete_upload(upload_id)
 
 
+@router.post("/{upload_id}/take", status_code=201)
+def take(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
+    """Make a dataset of a team one of the sender's own, under the same id."""
+    service.require("start")
+    usual, root = usual_limits(service.settings), service.uploads.root
+    take_dataset(service.database, root, service.person, upload_id, usual)
+    return _described(service, t, _about(service, upload_id))
+
+
+@router.put("/{upload_id}/rights/{team}", status_code=204)
+def set_rights(upload_id: str, team: str, sent: RightsSent, service: Service) -> None:
+    """State whether a team of the sender's may use a dataset of theirs."""
+    service.require("start")
+    _about(service, upload_id)
+    thing = dataset_of(service.owner, upload_id)
+    state_rights(service, "dataset", thing, team, sent.rights)
+
+
+@router.post("/{upload_id}/columns")
+def map_columns(
+    upload_id: str, sent: UploadedDataset, service: Service, t: Words, remember: bool = False
+) -> DatasetPart:
+    """Read an upload as an entry of `datasets` in a specification states it; the columns can be
+    remembered for other files with these headers.
+    """
+    service.require("start")
+    upload, layout = _about(service, upload_id).id, layout_of(sent)
+    view, table = service.load(upload, layout), service.files.columns(upload, sent.sheet)
+    if remember and table:
+        service.column_memory.remember(table.headers, write_columns(layout))
+    return _part(service, t, view, table)
+
+
 def _about(service: AppService, upload_id: str) -> UploadedFiles:
     try:
         return service.uploads.about(service.owner, upload_id)
@@ -88,21 +114,28 @@ def _described(service: AppService, t: Messages, about: UploadedFiles) -> Upload
     parts, problem = list[DatasetPart](), ""
     try:
         for part in service.parts(about.id):
-            parts.append(_part(t, service.load(part, Layout())))
+            view, table = service.load(part, Layout()), service.files.columns(part)
+            parts.append(_part(service, t, view, table))
     except EvaluiError as error:
         problem = t.translate(error.sentence)
-    summary = DatasetSummary.model_validate(about)
-    return UploadedDatasets(**summary.model_dump(), parts=parts, problem=problem)
+    return UploadedDatasets(**asdict(about), parts=parts, problem=problem)
 
 
-def _part(t: Messages, view: UploadView) -> DatasetPart:
+def _part(
+    service: AppService, t: Messages, view: UploadView, table: ColumnTable | None
+) -> DatasetPart:
+    columns = None
+    if table:
+        layout = read_layout({"col_columns": service.column_memory.recall(table.headers)})
+        columns = ColumnsShown(table=table, guess=guess_columns(table), kept=columns_of(layout))
     return DatasetPart(
         name=view.name,
         kind=view.kind,
         questions=view.n_questions,
         worked_examples=view.n_shots,
         rows=view.n_rows,
-        faults=list(map(UploadFault.model_validate, view.faults)),
+        faults=list(view.faults),
         unlisted=view.unlisted,
         notes=[t.translate(note.sentence) for note in view.notes],
+        columns=columns,
     )

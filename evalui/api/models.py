@@ -1,9 +1,12 @@
 """The models of the server: states, tests, and for operators adding, changing and removing."""
 
+from dataclasses import asdict, replace
+from typing import Annotated
+
 from fastapi import APIRouter
 
 from evalui.api.problems import Service, Words
-from evalui.api.schemas import ModelSent, ModelShown, ModelTested
+from evalui.api.schemas import CheckedJson, ModelShown, ModelTested
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelStatus, find_entry
@@ -12,7 +15,7 @@ from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.services.models_service import group_of
 from evalui.ui.services.service import AppService
 
-_NUMBERS = ("input_price", "output_price", "max_length")  # texts in a form
+ModelSent = Annotated[NewModelForm, CheckedJson]
 router = APIRouter(prefix="/models", tags=["models"])
 
 
@@ -25,10 +28,9 @@ def list_models(service: Service, t: Words) -> list[ModelShown]:
 
 @router.post("", status_code=201)
 def add_model(sent: ModelSent, service: Service, t: Words) -> ModelShown:
-    """Add a model; for operators."""
+    """Add a model; for operators. Its key is stored encrypted and never given out."""
     service.require("add_models")
-    entry = service.models.add(_form(sent))
-    return _one(service, t, entry.name)
+    return _one(service, t, service.models.add(sent).name)
 
 
 @router.get("/{name:path}")
@@ -44,12 +46,7 @@ def change_model(name: str, sent: ModelSent, service: Service, t: Words) -> Mode
     for who may use it, which stays.
     """
     service.require("add_models")
-    before = service.models.added_entry(name)
-    kept = {"everyone": before.everyone, "teams": tuple(before.teams)}
-    stated = {"everyone", "teams"} & sent.model_fields_set
-    shared = {} if stated else kept
-    entry = service.models.change(_form(sent.model_copy(update={"name": name, **shared})))
-    return _one(service, t, entry.name)
+    return _one(service, t, service.models.change(replace(sent, name=name)).name)
 
 
 @router.delete("/{name:path}", status_code=204)
@@ -67,11 +64,12 @@ def test_model(name: str, service: Service, t: Words) -> ModelShown:
     return _one(service, t, name)
 
 
-def _form(sent: ModelSent) -> NewModelForm:
-    fields = sent.model_dump()
-    for name in _NUMBERS:
-        fields[name] = "" if fields[name] is None else str(fields[name])
-    return NewModelForm(**fields)
+@router.post("/{name:path}/look")
+def look_again(name: str, service: Service, t: Words) -> ModelShown:
+    """Ask the endpoint of a model anew what it can do."""
+    service.require("start")
+    service.models.refresh(name)
+    return _one(service, t, name)
 
 
 def _one(service: AppService, t: Messages, name: str) -> ModelShown:
@@ -93,20 +91,12 @@ def _model(
     t: Messages, entry: ModelEntry, status: ModelStatus, test: ModelTestRow | None, *, added: bool
 ) -> ModelShown:
     state = status.state
-    return ModelShown(
-        name=entry.name,
-        backend=entry.backend,
-        place=group_of(entry),
-        baseline=entry.baseline,
-        chat=entry.chat,
-        input_price=entry.input_price,
-        output_price=entry.output_price,
-        abilities=sorted(state.abilities) if state else [],
-        problem=t.translate(state.problem) if state else "",
-        pending=status.pending,
-        added=added,
-        owner=entry.owner,
-        everyone=entry.everyone,
-        teams=entry.teams,
-        test=ModelTested.model_validate(test, context=t) if test else None,
-    )
+    shown = {
+        "place": group_of(entry),
+        "abilities": sorted(state.abilities) if state else [],
+        "problem": t.translate(state.problem) if state else "",
+        "pending": status.pending,
+        "added": added,
+        "test": ModelTested.model_validate(test, context=t) if test else None,
+    }
+    return ModelShown.model_validate(asdict(entry) | shown)

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from evalui.api.schemas import Problem
 from evalui.errors import DataError, EvaluiError, SpecError, UnknownName
 from evalui.messages import Messages, language_of, messages, preferred_language
+from evalui.models.new_model import InvalidModelForm
 from evalui.ui.services.service import AppService
 from evalui.ui.web.middleware import route_of, status_of
 
@@ -22,12 +23,18 @@ _MAX_DIGITS = 16  # of a length in bytes
 _BY_STATUS = {404: "no-route", 405: "wrong-method", 400: "no-json-body"}
 
 
+_UNKNOWN = (
+    *("model-not-added", "no-upload-id", "no-person", "no-share", "no-token"),
+    "limit-unknown-person",
+)
 # Errors whose class says less than their sentence.
 _STATUS_BY_KEY = {
     **dict.fromkeys(("read-only", "models-not-yours"), 403),
-    **dict.fromkeys(("pair-gone", "voter-finished", "trials-gone", "request-key"), 409),
-    **dict.fromkeys(("model-not-added", "no-upload-id"), 404),
-    "body-too-large": 413,
+    **dict.fromkeys(
+        ("pair-gone", "pair-agreed", "voter-finished", "trials-gone", "request-key"), 409
+    ),
+    **dict.fromkeys(_UNKNOWN, 404),
+    **dict.fromkeys(("body-too-large", "upload-too-large"), 413),
     "length-required": 411,
 }
 
@@ -62,19 +69,29 @@ async def problem_of(request: Request, error: EvaluiError, status: int | None = 
     is_place = isinstance(error, UnknownName) and request.method != "POST"
     otherwise = 404 if is_place else 422
     key = error.sentence.key.removeprefix("error.")
-    code = HTTPStatus(status or _STATUS_BY_KEY.get(key) or status_of(error, otherwise))
+    code = status or _STATUS_BY_KEY.get(key) or status_of(error, otherwise)
+    return problem_answer(code, key, t.translate(error.sentence))
+
+
+def problem_answer(
+    status: int, key: str, detail: str, headers: dict[str, str] | None = None, **more: str
+) -> Response:
+    """A problem: its `key` and its sentence; `more` are further members."""
     problem = Problem(
         type=f"urn:evalui:error:{key}" if key else "about:blank",
-        title=code.phrase,
-        status=code.value,
-        detail=t.translate(error.sentence),
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
         key=key,
     )
-    return JSONResponse(problem.model_dump(), code.value, media_type=_MEDIA_TYPE)
+    return JSONResponse(problem.model_dump() | more, status, headers, media_type=_MEDIA_TYPE)
 
 
 async def _evalui_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, EvaluiError), "registered for nothing else"
+    if isinstance(error, InvalidModelForm):
+        place, reason = next(iter(error.faults.items()))
+        error = SpecError("request-field", place=place, reason=reason)
     return await problem_of(request, error)
 
 

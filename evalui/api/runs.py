@@ -1,56 +1,47 @@
-"""Runs: started, listed, followed, stopped, taken away, voted on."""
+"""Runs: planned, started, listed, followed, stopped, taken away."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
-from typing import Annotated, get_args
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from evalui.access import Right, may
-from evalui.accounts.teams import grant, revoke
 from evalui.api.events import RunFeeds
 from evalui.api.problems import Service, Words
 from evalui.api.schemas import (
-    BallotShown,
     CellProgress,
     RightsSent,
     RunDetail,
     RunPage,
+    RunPlan,
     RunProgress,
-    VotersSent,
-    VoteSent,
 )
-from evalui.errors import AccountError, SpecError
+from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.runs.database import queue
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells, read_left_out, read_runs
 from evalui.runs.database.throughput import remaining_seconds
-from evalui.runs.database.voting.votes import (
-    VoteInput,
-    cast_vote,
-    next_ballots,
-    read_voting_progress,
-)
 from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_places
+from evalui.runs.fair_queue.place import QueuePlace, queue_ahead, queue_places
 from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CellResult
 from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import assign_people
-from evalui.ui.web.downloads import export_of, votes_of
+from evalui.ui.sharing.rights import state_rights
+from evalui.ui.tabs.evaluate.start_plan import hindrance_of, warnings_of
+from evalui.ui.web.downloads import export_of
 
 _MAX_KEY = 200  # characters
 _LINES = "application/jsonl"
 _AS_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-_AS_LINES = {_LINES: {"schema": {"type": "string"}}}
+AS_LINES = {_LINES: {"schema": {"type": "string"}}}
 _AS_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
 _AS_OBJECT = {"application/json": {"schema": {"type": "object"}}}
 router = APIRouter(prefix="/runs", tags=["runs"])
@@ -68,9 +59,25 @@ def start_run(
 
     The same request with the same Idempotency-Key starts no second run within 24 hours.
     """
-    run_id = service.start_spec(spec, _request_key(idempotency_key, spec))
+    service.require("start")
+    run_id = service.start(spec, _request_key(idempotency_key, spec))
     response.headers["Location"] = f"runs/{run_id}"
-    return _detail(service, t, run_id)
+    return detail_of(service, t, run_id)
+
+
+@router.post("/plan")
+def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
+    """What a run would send, take and cost, and when it would start; nothing is started."""
+    service.require("start")
+    planned = service.plan(spec)
+    ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
+    return RunPlan(
+        cost=planned.cost,
+        cells=[replace(each, impossible=t.translate(each.impossible)) for each in planned.cells],
+        ahead=replace(ahead, held=t.translate(ahead.held)),
+        warnings=warnings_of(t, planned),
+        hindrance=hindrance_of(service, t, planned),
+    )
 
 
 @router.get("")
@@ -95,7 +102,7 @@ def list_runs(
 @router.get("/{run_id}")
 def read_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """One run with its cells, its place in the queue, and what the sender may do with it."""
-    return _detail(service, t, run_id)
+    return detail_of(service, t, run_id)
 
 
 @router.delete("/{run_id}", status_code=204)
@@ -110,7 +117,7 @@ def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Stop a run: at once if it waits, after the batch in hand if it runs."""
     service.require("change", run_id)
     queue.cancel(service.database, run_id)
-    return _detail(service, t, run_id)
+    return detail_of(service, t, run_id)
 
 
 @router.post("/{run_id}/resume")
@@ -118,26 +125,15 @@ def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
     service.require("change", run_id)
     limits.resume_run(service.database, run_id, usual_limits(service.settings))
-    return _detail(service, t, run_id)
+    return detail_of(service, t, run_id)
 
 
 @router.put("/{run_id}/rights/{team}")
 def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Words) -> RunDetail:
     """State what a team of one's own may do with a run; for its owner and administrators."""
     service.require("change", run_id)
-    known = service.person.teams | service.run(run_id).rights.keys()
-    if team not in known and not may(service.person, "administer"):
-        raise AccountError("no-team", name=team[:80])
-    for right in get_args(Right):
-        change = grant if right in sent.rights else revoke
-        change(service.database, "run", run_id, team, right, by=service.person)
-    return _detail(service, t, run_id)
-
-
-@router.put("/{run_id}/voters", status_code=204)
-def assign(run_id: str, sent: VotersSent, service: Service) -> None:
-    """Assign the pairs of a run to people who vote on it; for its owner and administrators."""
-    assign_people(service, run_id, sent.people, sent.overlap)
+    state_rights(service, "run", run_id, team, sent.rights)
+    return detail_of(service, t, run_id)
 
 
 @router.get("/{run_id}/events", response_class=Response, responses={200: {"content": _AS_EVENTS}})
@@ -159,7 +155,7 @@ async def follow_run(
     return feeds.answer(row, service.person, t, last_event_id)
 
 
-@router.get("/{run_id}/trials", response_class=Response, responses={200: {"content": _AS_LINES}})
+@router.get("/{run_id}/trials", response_class=Response, responses={200: {"content": AS_LINES}})
 def read_trials(
     run_id: str,
     service: Service,
@@ -193,40 +189,6 @@ def read_figures(run_id: str, service: Service, t: Words) -> Response:
     return export_of(service, service.run(run_id).id, "json", t.language)
 
 
-@router.get("/{run_id}/votes", response_class=Response, responses={200: {"content": _AS_LINES}})
-def read_votes(run_id: str, service: Service) -> Response:
-    """The votes of people as JSON lines."""
-    return votes_of(service, run_id, "jsonl")
-
-
-@router.get("/{run_id}/ballot")
-def read_ballot(run_id: str, service: Service) -> BallotShown:
-    """The next pair of answers for the sender to vote on, without the names of models."""
-    service.require("annotate", run_id)
-    database, voter = service.database, service.owner
-    pairs = service.voter_pairs.to_vote_on(run_id, voter)
-    progress = read_voting_progress(database, run_id, voter, pairs=pairs)
-    shown = next(iter(next_ballots(database, run_id, voter, pairs=pairs, count=1)), None)
-    return BallotShown(
-        pair=shown.pair_key if shown else "",
-        dataset=shown.dataset_name if shown else "",
-        question=shown.sample.question if shown else "",
-        left=list(shown.left) if shown else [],
-        right=list(shown.right) if shown else [],
-        voted=progress.own_votes,
-        pairs=progress.pairs,
-    )
-
-
-@router.post("/{run_id}/votes", status_code=204)
-def vote(run_id: str, sent: VoteSent, service: Service) -> None:
-    """Vote on a pair; a second vote of the sender on it replaces the first."""
-    service.require("annotate", run_id)
-    mark = VoteInput(sent.pair, sent.choice, sent.comment, sent.seconds)
-    pairs = service.voter_pairs.to_vote_on(run_id, service.owner)
-    cast_vote(service.database, run_id, service.owner, mark, pairs=pairs)
-
-
 def _request_key(key: str, spec: SubmittedSpec) -> RequestKey | None:
     if not key:
         return None
@@ -235,7 +197,8 @@ def _request_key(key: str, spec: SubmittedSpec) -> RequestKey | None:
     return RequestKey(key, hashlib.sha256(spec.model_dump_json().encode()).hexdigest())
 
 
-def _detail(service: AppService, t: Messages, run_id: str) -> RunDetail:
+def detail_of(service: AppService, t: Messages, run_id: str) -> RunDetail:
+    """A run as it is now; raises `UnknownRun` if the person sees none of this id."""
     row, database = service.run(run_id), service.database
     live = row.state in LIVE_STATES
     places = queue_places(database, usual_limits(service.settings)) if live else {}

@@ -5,20 +5,27 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from evalui.access import Deed, Right, Role, Scope
+from evalui.datasets.columns import ColumnGuess, ColumnTable
 from evalui.messages import Messages
-from evalui.models.new_model import ModelSource
-from evalui.runs.database.voting.plans import MAX_VOTERS
-from evalui.runs.database.voting.votes import MAX_COMMENT, VoteChoice
+from evalui.runs.estimate import Estimate
 from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.submitted import SentJson
-from evalui.types import Ability, CellState, DatasetKind, Pattern, RunState
+from evalui.runs.fair_queue.place import QueueAhead
+from evalui.runs.submitted import SentJson, check_json
+from evalui.types import Ability, CellState, DatasetKind, Fault, Pattern, RunState
+from evalui.ui.services.files.views import PlannedCell
+
+CheckedJson = BeforeValidator(check_json)
 
 
-class _Sent(SentJson):
+class Sent(SentJson):
+    """What comes in."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Answered(BaseModel):
+class Answered(BaseModel):
+    """What goes out."""
+
     model_config = ConfigDict(frozen=True, from_attributes=True, populate_by_name=True)
 
 
@@ -30,7 +37,7 @@ def _translated(text: str, info: ValidationInfo) -> str:
 Translated = Annotated[str, BeforeValidator(_translated)]
 
 
-class Problem(_Answered):
+class Problem(Answered):
     """RFC 9457. `detail` is a sentence in the Accept-Language, `key` names it in any language."""
 
     type: str
@@ -40,7 +47,7 @@ class Problem(_Answered):
     key: str
 
 
-class Me(_Answered):
+class Me(Answered):
     """Who sends the request, what they may do at all, and the `limits` of what they may take."""
 
     name: str
@@ -51,22 +58,21 @@ class Me(_Answered):
     limits: UserLimits
 
 
-class UploadFault(_Answered):
-    """A row that cannot be used."""
+class ColumnsShown(Answered):
+    """The columns of a table, a guess of the role of each, and which column was `kept` for a role
+    of files with these headers.
+    """
 
-    file: str
-    line: int
-    column: str
-    rule: str
-    actual: str
-    expected: str
+    table: ColumnTable
+    guess: ColumnGuess
+    kept: dict[str, str]
 
 
-class DatasetPart(_Answered):
+class DatasetPart(Answered):
     """One dataset of an upload: `questions` of `rows` can be used, the others have `faults`.
 
     Where a configuration has several, `name` is the `entry` of a specification. `unlisted` counts
-    further faults.
+    further faults. What is no table has no `columns`.
     """
 
     name: str
@@ -74,30 +80,29 @@ class DatasetPart(_Answered):
     questions: int
     worked_examples: int
     rows: int
-    faults: list[UploadFault]
+    faults: list[Fault]
     unlisted: int
     notes: list[str]
+    columns: ColumnsShown | None
 
 
-class DatasetSummary(_Answered):
-    """Files that were uploaded together."""
+class UploadedDatasets(Answered):
+    """Files that were uploaded together, and what was read of them; `problem` states why they are
+    no questions, "" if they are.
+    """
 
     id: str
     files: list[str]
     bytes: int
     created: float
-
-
-class UploadedDatasets(DatasetSummary):
-    """What was read of them; `problem` states why they are no questions, "" if they are."""
-
     parts: list[DatasetPart]
     problem: str
 
 
-class CellProgress(_Answered):
+class CellProgress(Answered):
     """One model on one dataset in one mode; `accuracy` is that of the file's own order so far."""
 
+    id: int
     dataset: str
     model: str
     mode: str
@@ -111,7 +116,7 @@ class CellProgress(_Answered):
     signature: str
 
 
-class RunProgress(_Answered):
+class RunProgress(Answered):
     """How far a run is; trials are counted over all cells that can run."""
 
     id: str
@@ -149,72 +154,30 @@ class RunDetail(RunProgress):
     cells: list[CellProgress]
 
 
-class RunPage(_Answered):
+class RunPlan(Answered):
+    """A run that is not started; a `hindrance` is why it could not be, "" if it could."""
+
+    cost: Estimate
+    cells: list[PlannedCell]
+    ahead: QueueAhead
+    warnings: list[str]
+    hindrance: str
+
+
+class RunPage(Answered):
     """Runs, the newest first; `next` is the cursor of the next page, "" after the last."""
 
     runs: list[RunProgress]
     next: str
 
 
-class RightsSent(_Sent):
-    """All that a team may do with a run; none takes back what it may."""
+class RightsSent(Sent):
+    """All that a team may do with a run; none takes back what it may. Of a dataset "run" counts."""
 
     rights: list[Right]
 
 
-class VotersSent(_Sent):
-    """Who votes on the pairs of a run, `overlap` of them on each; nobody named: everybody."""
-
-    people: list[str] = Field(max_length=MAX_VOTERS)
-    overlap: int = Field(default=1, ge=1, le=MAX_VOTERS)
-
-
-class VoteSent(_Sent):
-    """A vote on the pair of a ballot: `a` is what stood left, `b` right; `seconds` were spent."""
-
-    pair: str = Field(max_length=200)
-    choice: VoteChoice
-    comment: str = Field(default="", max_length=MAX_COMMENT)
-    seconds: float | None = Field(default=None, ge=0, le=86_400)
-
-
-class BallotShown(_Answered):
-    """Two answers without their models' names; `pair` "" when none is left."""
-
-    pair: str
-    dataset: str
-    question: str
-    left: list[str]
-    right: list[str]
-    voted: int
-    pairs: int
-
-
-class ModelSent(_Sent):
-    """A model to add. Fields from `address` on are an endpoint's; prices are US dollars for a
-    million tokens. The key is stored encrypted and never given out. `everyone` may use the model,
-    or else its owner and these `teams`.
-    """
-
-    name: str
-    path: str
-    place: ModelSource = "folder"
-    backend: str = "transformers"
-    dtype: str = "auto"
-    chat: bool = False
-    adapter: str = ""
-    address: str = ""
-    key: str = Field(default="", repr=False, json_schema_extra={"writeOnly": True})
-    drops_key: bool = False
-    key_variable: str = ""
-    input_price: float | None = Field(default=None, ge=0)
-    output_price: float | None = Field(default=None, ge=0)
-    max_length: int | None = Field(default=None, gt=0)
-    everyone: bool = True
-    teams: tuple[str, ...] = ()
-
-
-class TestedAbility(_Answered):
+class TestedAbility(Answered):
     """What a test showed of one ability; `problem` "" if it was answered."""
 
     ability: Ability
@@ -225,7 +188,7 @@ class TestedAbility(_Answered):
     problem: Translated
 
 
-class ModelTested(_Answered):
+class ModelTested(Answered):
     """The last test of a model that the sender requested."""
 
     state: Literal["queued", "running", "done", "failed"]
@@ -236,7 +199,7 @@ class ModelTested(_Answered):
     abilities: list[TestedAbility] = Field(validation_alias="ability_tests")
 
 
-class ModelShown(_Answered):
+class ModelShown(Answered):
     """A model of the server; `problem` "" if nothing is known against it, `pending` while that is
     being looked at. `added`: it came by the Models page or this interface; `owner` is who added it.
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from evalui.errors import ModelError
 from evalui.models.catalog import resolve_links
@@ -29,9 +29,12 @@ class NewModelForm:
     `path` is a folder, a hub id, or the model's name at the endpoint. `key` is kept encrypted for
     this address, and `drops_key` forgets an earlier one; `key_variable` names the environment
     variable that holds the key instead. The prices, in US dollars for a million tokens, and
-    `max_length` are numbers as they were typed, "" if they were not. `owner` is who adds it, and
-    `everyone` and `teams` may use it beside them, as in `ModelEntry`.
+    `max_length` in tokens are numbers, or as they were typed, "" if they were not. `everyone` or
+    else these `teams` may use it beside its owner, as in `ModelEntry`; None is as before, and of a
+    new model everyone.
     """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}  # where it comes as JSON
 
     name: str
     path: str
@@ -44,12 +47,11 @@ class NewModelForm:
     key: str = field(default="", repr=False)
     drops_key: bool = False
     key_variable: str = ""
-    input_price: str = ""
-    output_price: str = ""
-    max_length: str = ""
-    owner: str = ""
-    everyone: bool = True
-    teams: Sequence[str] = ()
+    input_price: float | str = ""
+    output_price: float | str = ""
+    max_length: int | str = ""
+    everyone: bool | None = None
+    teams: tuple[str, ...] | None = None
 
 
 class InvalidModelForm(ModelError):
@@ -73,7 +75,7 @@ def field_errors(wanted: NewModelForm, hosts: Sequence[str]) -> dict[str, str]:
     return errors
 
 
-def _checks(wanted: NewModelForm, hosts: Sequence[str]) -> dict[str, Callable[[str], object]]:
+def _checks(wanted: NewModelForm, hosts: Sequence[str]) -> dict[str, Callable[[Any], object]]:
     """The fields that matter for where the model is, in the order of the form."""
     if wanted.place == "endpoint":
         return {
@@ -164,7 +166,7 @@ def _check_key(key: str) -> None:
         raise ModelError("key-characters")  # without the key
 
 
-def _price(text: str) -> float:
+def _price(text: float | str) -> float:
     try:
         price = float(text or 0)
     except ValueError:
@@ -174,8 +176,8 @@ def _price(text: str) -> float:
     return price
 
 
-def _length(text: str) -> int:
-    if text and not _TOKEN_COUNT.fullmatch(text):
+def _length(text: int | str) -> int:
+    if text != "" and not _TOKEN_COUNT.fullmatch(str(text)):
         raise ModelError("length-no-number")
     return int(text or 0)
 

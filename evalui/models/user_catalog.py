@@ -59,7 +59,12 @@ def has_key(entry: ModelEntry) -> bool:
 
 
 def add_model(
-    additions: Path, wanted: NewModelForm, *, catalog: Path, hosts: Sequence[str] = ()
+    additions: Path,
+    wanted: NewModelForm,
+    *,
+    catalog: Path,
+    hosts: Sequence[str] = (),
+    owner: str = "",
 ) -> ModelEntry:
     """Check a model and append it; what it became. `hosts` are as in `read_models`.
 
@@ -72,7 +77,7 @@ def add_model(
         if wanted.name in read_models(catalog, additions):
             taken = sentence("error.model-name-taken", name=wanted.name)
             raise InvalidModelForm({"name": taken})
-        return _save(additions, wanted, {}, hosts)
+        return _save(additions, wanted, {"owner": owner} if owner else {}, hosts)
 
 
 def change_model(additions: Path, wanted: NewModelForm, *, hosts: Sequence[str] = ()) -> ModelEntry:
@@ -183,7 +188,8 @@ def _merged(wanted: NewModelForm, earlier: Mapping[str, Any]) -> dict[str, Any]:
     table, options = model_table(wanted), earlier.get("options", {})
     decided = _ENDPOINT_FIELDS if wanted.place == "endpoint" else _LOCAL_FIELDS
     decided = (*decided, *_SHARING_FIELDS, "options")
-    stay = _sharing(wanted) | {key: each for key, each in earlier.items() if key not in decided}
+    stay = {key: each for key, each in earlier.items() if key not in decided}
+    stay |= _sharing(wanted, earlier)
     if wanted.place != "endpoint":
         return {**table, **stay, **({"options": options} if options else {})}
     kept = {key: each for key, each in options.items() if key not in _ENDPOINT_OPTIONS}
@@ -193,10 +199,11 @@ def _merged(wanted: NewModelForm, earlier: Mapping[str, Any]) -> dict[str, Any]:
     return {**table, **stay, "options": {**table["options"], **kept}}
 
 
-def _sharing(wanted: NewModelForm) -> dict[str, Any]:
-    """Whose it is, and who may use it; nothing where everybody may."""
-    owner = {"owner": wanted.owner} if wanted.owner else {}
-    return owner if wanted.everyone else owner | {"everyone": False, "teams": [*wanted.teams]}
+def _sharing(wanted: NewModelForm, earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """Who may use it beside its owner; nothing where everybody may."""
+    everyone = earlier.get("everyone", True) if wanted.everyone is None else wanted.everyone
+    teams = earlier.get("teams", ()) if wanted.teams is None else wanted.teams
+    return {} if everyone else {"everyone": False, "teams": [*teams]}
 
 
 def _read_tables(additions: Path) -> dict[str, Any]:

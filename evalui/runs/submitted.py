@@ -16,17 +16,23 @@ _MAX_NAME = 120  # characters, as in the form
 PathsOf = Callable[[str], Sequence[Path]]  # the files of an upload
 
 
-class SentJson(BaseModel):
-    """What is sent as JSON and can be stored: no halves of characters, and not nested for ever."""
+def check_json(values: Any) -> Any:
+    """What was sent as JSON if it can be stored.
 
-    @model_validator(mode="before")
-    @classmethod
-    def _check_json(cls, values: Any) -> Any:
-        if _is_deeper(values, _MAX_DEPTH):
-            raise SpecError("spec-too-deep")
-        if isinstance(values, dict) and has_lone_surrogate(values):
-            raise SpecError("half-character")
-        return cast("Any", values)
+    Raises:
+        SpecError: it has halves of characters, or is nested for ever.
+    """
+    if _is_deeper(values, _MAX_DEPTH):
+        raise SpecError("spec-too-deep")
+    if isinstance(values, dict) and has_lone_surrogate(values):
+        raise SpecError("half-character")
+    return cast("Any", values)
+
+
+class SentJson(BaseModel):
+    """What is sent as JSON and can be stored, see `check_json`."""
+
+    _check_json = model_validator(mode="before")(check_json)
 
 
 class UploadedDataset(DatasetSpec):

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from evalui import client as module
+from evalui.api.links import LinkMade
 from evalui.client import Client
 from evalui.errors import EvaluiError, Unreachable
 
@@ -136,3 +138,11 @@ def test_the_same_run_can_be_started_again(sent: list[Any]):
     keys = [more["Idempotency_Key"] for *_, more in sent]
     assert len(set(keys)) == 3
     assert keys[2] == "mine"
+
+
+def test_any_route_is_called_with_the_kind_of_its_answer(sent: list[Any]):
+    client = answering(sent, Answer(b'{"id": "x", ', b'"address": "/s/x"}'), Answer(b'{"id": 3}'))
+    assert client.call(LinkMade, "POST", "runs/r1/links?days=7") == LinkMade(id="x", address="/s/x")
+    assert sent[0][:3] == ("POST", "runs/r1/links?days=7", b"")
+    with pytest.raises(ValidationError):
+        client.call(LinkMade, "POST", "runs/r1/links")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from sqlite3 import Connection
+from typing import ClassVar
 
 from evalui.errors import SpecError
 from evalui.runs.database import queue
@@ -21,6 +22,8 @@ class UserLimits:
     cost since 00:00 UTC. `stored_bytes` are those of uploads,
     of the answers in runs, and of pages behind links.
     """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}  # where they come as JSON
 
     queued: int | None = None
     running: int | None = None

@@ -1,7 +1,7 @@
 """The models of the server as the pages work with them: catalog, states, trials and devices."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -227,11 +227,12 @@ class ModelsService:
     def add(self, wanted: NewModelForm) -> ModelEntry:
         """Add a model of the person's; raises `ModelError` if it is wrong or they may not."""
         self._check_may_edit()
-        if self._settings.auth != "token":
-            wanted = replace(wanted, owner=self._person().name)
         self._check_rights(wanted, None)
         settings, hosts = self._settings, self._settings.endpoint_hosts
-        entry = add_model(self._additions, wanted, catalog=settings.models, hosts=hosts)
+        owner = "" if settings.auth == "token" else self._person().name
+        entry = add_model(
+            self._additions, wanted, catalog=settings.models, hosts=hosts, owner=owner
+        )
         self._record("add-model", entry)
         return entry
 
@@ -275,7 +276,7 @@ class ModelsService:
             or (wanted.key_variable, wanted.address) != (variable, before.options.get("base_url"))
         ):
             raise InvalidModelForm({"key_variable": sentence("error.key-variable-administrators")})
-        if unknown := [team for team in wanted.teams if team not in teams]:
+        if unknown := [team for team in wanted.teams or () if team not in teams]:
             raise InvalidModelForm({"teams": sentence("error.no-team", name=unknown[0])})
 
     def _record(self, deed: str, entry: ModelEntry) -> None:

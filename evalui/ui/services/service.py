@@ -225,17 +225,27 @@ class AppService:
         models = self.models.all_models().values()
         return frozenset(entry.name for entry in models if traits_of(entry).rule_based)
 
-    def plan(self, run_form: RunForm) -> PlannedRun:
-        """What the form would start.
+    def plan(self, run: RunForm | SubmittedSpec) -> PlannedRun:
+        """What a form or a specification with uploads would start.
 
         Raises:
-            DataError, SpecError: it cannot be done; the message states why.
+            DataError, SpecError: it cannot be done, or it names a path; the message states why.
         """
-        return self.files.plan(run_form, self._known_models(run_form))
+        return self.files.plan(self._located(run), self._known_models(run))
 
-    def start(self, run_form: RunForm) -> str:
-        """Queue the run and return its id; raises as `plan` does."""
-        return self.files.start(run_form, self._known_models(run_form))
+    def start(self, run: RunForm | SubmittedSpec, once: RequestKey | None = None) -> str:
+        """Queue the run and return its id, that of an earlier one for the same request; raises as
+        `plan` does.
+        """
+        with self.database.reading() as connection:
+            if once and (earlier := once.run_of(connection, self.owner)):
+                return earlier
+        return self.files.start(self._located(run), self._known_models(run), once)
+
+    def _located(self, run: RunForm | SubmittedSpec) -> RunForm | SubmittedSpec:
+        if isinstance(run, RunForm):
+            return run
+        return locate(run, lambda upload: self.uploads.paths(self.owner, upload))
 
     def _known_models(self, run: RunForm | RunSpec) -> KnownModels:
         """Endpoints are known to this process, which has probed them."""
@@ -243,17 +253,6 @@ class AppService:
         judges = run.judging.judges if run.judging else []
         named = [name for name in dict.fromkeys((*run.models, *judges)) if name in catalog]
         return KnownModels(catalog, {name: describe(catalog[name]) for name in named})
-
-    def start_spec(self, spec: SubmittedSpec, once: RequestKey | None = None) -> str:
-        """Queue the run of a specification with uploads and return its id, that of an earlier
-        one for the same request; raises as `plan`, and `SpecError` for a path.
-        """
-        self.require("start")
-        with self.database.reading() as connection:
-            if once and (earlier := once.run_of(connection, self.owner)):
-                return earlier
-        located = locate(spec, lambda upload: self.uploads.paths(self.owner, upload))
-        return self.files.start_spec(located, self._known_models(spec), once)
 
     def run(self, run_id: str, deed: Deed = "see") -> RunRow:
         """A run that the person may see or do this with; raises `UnknownRun` if there is none."""

@@ -1,16 +1,47 @@
 """Votes of a team for pages, routes and the command line: who votes on what, and files of votes."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from evalui.access import may
 from evalui.accounts.guests import GUEST
 from evalui.accounts.people import find_person
 from evalui.errors import SpecError
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.voting.plans import keep_plan
+from evalui.runs.database.voting.adjudications import ContestedPair, contested_pairs
+from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
+from evalui.runs.database.voting.progress import VoterProgress, voter_progress
+from evalui.runs.database.voting.votes import read_votes
 from evalui.ui.services.service import AppService
 
 VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}  # by extension
+
+
+@dataclass(frozen=True, slots=True)
+class TeamProgress:
+    """How far the people are who vote on the `pairs` of a run.
+
+    `plan` is None where everybody votes on everything; on `differing` pairs people differ, and
+    nothing is decided yet.
+    """
+
+    plan: VotingPlan | None
+    people: tuple[VoterProgress, ...]
+    pairs: int
+    differing: int
+
+
+def team_progress(
+    service: AppService, run_id: str
+) -> tuple[TeamProgress, tuple[ContestedPair, ...]]:
+    """The team of a run as it is now, and all pairs on which it differs."""
+    database, assigned = service.database, service.voter_pairs.assignment(run_id)
+    votes, plan = read_votes(database, run_id), read_plan(database, run_id)
+    contested = contested_pairs(database, run_id, votes)
+    people = voter_progress(votes, plan.people if plan else (), assigned)
+    waiting = sum(one.decision is None for one in contested)
+    pairs = len(service.voting_pairs.of_run(run_id))
+    return TeamProgress(plan, people, pairs, waiting), contested
 
 
 def assign_people(service: AppService, run_id: str, people: Sequence[str], overlap: int) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.access import LOCAL
+from evalui.access import LOCAL, Owned, may, require
 from evalui.accounts.shares import (
     DEFAULT_SHARE_DAYS,
     SHARE_DAYS,
@@ -12,8 +12,10 @@ from evalui.accounts.shares import (
     link_of,
     list_shares,
     new_share,
+    revoke_share,
 )
 from evalui.accounts.uploads import check_may_upload
+from evalui.errors import AccountError
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.html import Html, div, el, span
@@ -57,6 +59,21 @@ def make_link(
         tables[language] = shown_tables_csv(shown.blocks)
     add_share(service.database, share, pages, tables, by=service.person)
     return link_of(service.database, share.id, share.expires)
+
+
+def withdraw(service: AppService, share_id: str, address: str | None = None) -> None:
+    """End a link at once, one to what is at an address if that is stated.
+
+    Raises:
+        AccountError: the person has no such link.
+        NotAllowed: they may change nothing.
+    """
+    shares = list_shares(service.database, address=address)
+    owners = [each.owner for each in shares if each.id == share_id]
+    if not owners or not may(service.person, "see", Owned(owners[0])):
+        raise AccountError("no-share", id=share_id[:80])
+    require(service.person, "change", Owned(owners[0]))
+    revoke_share(service.database, share_id, by=service.person)
 
 
 def chosen_days(form: Form) -> int:

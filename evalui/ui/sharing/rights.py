@@ -1,13 +1,14 @@
 """What the teams of a person may do with a run or a dataset of theirs, a switch each."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import get_args
 
-from evalui.access import Right
+from evalui.access import Right, may
 from evalui.accounts.teams import ThingKind, grant, revoke, rights_of
 from evalui.errors import AccountError
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
+from evalui.runs.database.queue import bump_revision
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import button
 from evalui.ui.services.service import AppService
@@ -56,10 +57,31 @@ def change_right(service: AppService, kind: ThingKind, thing: str, action: Actio
         AccountError: it is no team of theirs, and has no rights either.
     """
     team = action.value("team")
+    given = rights_of(service.database, kind, thing).get(team, ())
+    gives, changed = action.do == GRANT, action.value("right")
+    wanted: list[Right] = [
+        right for right in _RIGHTS if (gives if right == changed else right in given)
+    ]
+    state_rights(service, kind, thing, team, wanted)
+
+
+def state_rights(
+    service: AppService, kind: ThingKind, thing: str, team: str, wanted: Collection[Right]
+) -> None:
+    """Let a team do this with a thing, and nothing else; the person may change the thing.
+
+    Raises:
+        AccountError: it is no team of theirs, unless they are an administrator, and has no rights.
+    """
     given = rights_of(service.database, kind, thing)
-    if team not in service.person.teams | given.keys():
+    own = service.person.teams | given.keys()
+    if team not in own and not may(service.person, "administer"):
         raise AccountError("no-team", name=team[:80])
-    act = grant if action.do == GRANT else revoke
     for right in _RIGHTS:
-        if right == action.value("right"):
+        if (right in wanted) != (right in given.get(team, ())):
+            act = grant if right in wanted else revoke
             act(service.database, kind, thing, team, right, by=service.person)
+    if kind == "run":
+        # Who sees a run of a team sees it in lists that are drawn again when a run changes.
+        with service.database.writing() as connection:
+            bump_revision(connection, thing)

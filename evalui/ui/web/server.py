@@ -10,7 +10,6 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
@@ -30,7 +29,7 @@ from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
-from evalui.ui.services.files.receiving import FormFiles
+from evalui.ui.services.files.receiving import receive_upload
 from evalui.ui.services.files.runners import FileProcesses
 from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
@@ -51,8 +50,7 @@ from evalui.ui.web.watching import Document, Make, WatchedDocuments
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
 _BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
-_MAX_DIGITS = 16  # of a length in bytes
-_OVERHEAD = 2**20  # what a form adds to its files
+_TOO_LONG = ("error.upload-too-large", "error.length-required")
 
 
 def serve(settings: Settings, listener: socket.socket) -> None:
@@ -220,19 +218,12 @@ def _language(request: Request, service: AppService) -> Language:
 
 def _upload(service: AppService) -> Route:
     async def upload(request: Request) -> Response:
-        t = messages_of(request, service)
-        length = request.headers.get("content-length", "")
-        whole = int(length) if length.isdecimal() and len(length) < _MAX_DIGITS else None
-        if whole is None or whole > service.uploads.limit + _OVERHEAD:
-            limit = service.settings.max_upload_mb
-            return JSONResponse({"error": t("drop.too_large", mb=limit)}, status_code=413)
-        kind = request.headers.get("content-type", "")
         try:
-            with service.receiving(whole) as folder:
-                files = await FormFiles(kind, folder, whole).read(request.stream())
-                upload_id = await run_in_threadpool(service.keep_upload, files)
+            upload_id = await receive_upload(service, request.headers, request.stream())
         except (DataError, SpecError) as error:
-            return JSONResponse({"error": t.translate(error.sentence)}, status_code=400)
+            text = messages_of(request, service).translate(error.sentence)
+            status = 413 if error.sentence.key in _TOO_LONG else 400
+            return JSONResponse({"error": text}, status_code=status)
         except ClientDisconnect:
             return Response(status_code=400)  # for whoever counts answers: nobody gets it
         return JSONResponse({"upload": upload_id})

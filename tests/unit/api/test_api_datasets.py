@@ -6,6 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
+from evalui.access import LOCAL_PERSON
+from evalui.accounts.teams import add_team
 from evalui.ui.services.service import AppService
 
 
@@ -79,9 +81,66 @@ def test_readers_upload_and_delete_nothing(
 def test_what_is_too_large_is_not_read(api: TestClient, desk: AppService) -> None:
     desk.uploads.limit = 10
     sent = api.post("/datasets", files=[("files", ("a.csv", b"x" * 2_000_000))])
-    assert (sent.status_code, sent.json()["key"]) == (413, "body-too-large")
+    assert (sent.status_code, sent.json()["key"]) == (413, "upload-too-large")
 
 
 def test_only_forms_are_taken(api: TestClient) -> None:
     assert api.post("/datasets", content=b"a,b").json()["key"] == "not-multipart"
     assert api.post("/datasets", files=[("other", ("a.csv", b"x"))]).json()["key"] == "upload-empty"
+
+
+OWN_NAMES = """nr,Frage,erste,zweite,richtig
+1,Hauptstadt von Norwegen?,Oslo,Rom,1
+2,Hauptstadt von Italien?,Oslo,Rom,2
+"""
+
+
+def test_columns_are_guessed_named_and_remembered(
+    api: TestClient, send: Callable[..., str]
+) -> None:
+    upload = send(OWN_NAMES, "staedte.csv")
+    assert api.get(f"/datasets/{upload}").json()["parts"][0]["questions"] == 0
+    (part,) = api.get(f"/datasets/{upload}").json()["parts"]
+    table, guess = part["columns"]["table"], part["columns"]["guess"]
+    assert (table["headers"], table["rows"][0][2]) == (
+        ["nr", "Frage", "erste", "zweite", "richtig"],
+        "Oslo",
+    )
+    assert (guess["roles"][1], part["columns"]["kept"]) == ("question", {})
+    chosen = {"question": "Frage", "A": "erste", "B": "zweite", "answer": "richtig"}
+    sent = {"columns": chosen, "answer_key": "index1"}
+    part = api.post(f"/datasets/{upload}/columns?remember=true", json=sent).json()
+    assert (part["questions"], part["faults"]) == (2, [])
+    assert part["columns"]["kept"] == chosen
+    run = {"datasets": [{"upload": upload, **sent}], "models": ["biased"], "mode": "cloze"}
+    assert api.post("/runs", json={**run, "version": 2}).json()["total"] == 2
+    other = send(OWN_NAMES.replace("Rom", "Riga"), "more.csv")
+    (part,) = api.get(f"/datasets/{other}").json()["parts"]
+    assert part["columns"]["kept"] == chosen
+    for wrong in ({"columns": {"role": "Frage"}}, {"column": {}}):
+        refused = api.post(f"/datasets/{upload}/columns", json=wrong)
+        assert (refused.status_code, refused.json()["key"]) == (422, "request-field")
+    assert api.post("/datasets/0123456789abcdef/columns", json=sent).status_code == 404
+
+
+def test_a_dataset_is_shared_with_a_team_and_taken(
+    api: TestClient, desk: AppService, send: Callable[..., str], become: Callable[..., None]
+) -> None:
+    add_team(desk.database, "lab", by=LOCAL_PERSON)
+    upload, place = send(), f"/datasets/{send()}/rights/lab"
+    become("eve", teams=frozenset({"lab"}))
+    assert api.put(place, json={"rights": ["run"]}).status_code == 404  # not hers
+    assert api.post(f"/datasets/{upload}/take").json()["key"] == "upload-gone"
+    become("local", "admin")
+    assert api.put(place, json={"rights": ["run"]}).status_code == 204
+    become("eve", teams=frozenset({"lab"}))
+    (offered,) = api.get("/datasets/teams").json()
+    assert (offered["id"], offered["owner"], offered["taken"]) == (upload, "local", False)
+    taken = api.post(f"/datasets/{upload}/take")
+    assert (taken.status_code, taken.json()["parts"][0]["questions"]) == (201, 4)
+    assert [each["id"] for each in api.get("/datasets").json()] == [upload]
+    assert [each["taken"] for each in api.get("/datasets/teams").json()] == [True]
+    become("local", "admin")
+    assert api.put(place, json={"rights": []}).status_code == 204
+    become("ann", teams=frozenset({"lab"}))
+    assert api.get("/datasets/teams").json() == []

@@ -92,3 +92,16 @@ def test_annotators_test_models_and_change_none(
     assert {each["ability"] for each in test["abilities"]} == {"generate", "loglik", "next_token"}
     become("eve")
     assert api.get("/models/biased").json()["test"] is None
+
+
+def test_an_endpoint_is_asked_again(api: TestClient, become: Callable[..., None]) -> None:
+    api.post("/models", json=ENDPOINT)
+    assert api.post("/models/far/look").json()["name"] == "far"
+    assert api.post("/models/none/look").json()["key"] == "unknown-model"
+    become("rita", "reader")
+    assert api.post("/models/far/look").json()["key"] == "not-allowed-start"
+
+
+def test_the_owner_of_a_model_is_not_stated_by_who_adds_it(api: TestClient) -> None:
+    refused = api.post("/models", json={**ENDPOINT, "owner": "ann"})
+    assert (refused.status_code, refused.json()["key"]) == (422, "request-field")

@@ -11,6 +11,7 @@ from ui_examples import FAULTY, GOOD
 
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.teams import add_team
+from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.worker.worker import Worker
 from evalui.ui.services.service import AppService
@@ -301,3 +302,39 @@ def test_rights_of_a_team_are_stated_by_the_owner(
     add_team(desk.database, "art", by=LOCAL_PERSON)  # whose members did not want it
     foreign = api.put(f"/runs/{finished}/rights/art", json={"rights": ["view"]})
     assert (foreign.status_code, foreign.json()["key"]) == (422, "no-team")
+
+
+def test_a_run_is_planned_and_not_started(
+    api: TestClient, desk: AppService, spec: dict[str, Any]
+) -> None:
+    wanted = {**spec, "models": ["biased", "gone"]}
+    plan = api.post("/runs/plan", json=wanted).json()
+    assert read_runs(desk.database) == []
+    assert (plan["cost"]["requests"], plan["cost"]["cached"]) == (16, 0)
+    able, unable = plan["cells"]
+    assert (able["model"], able["dataset"], able["total"]) == ("biased", "capitals", 16)
+    assert unable["impossible"] in plan["warnings"][0]
+    assert plan["hindrance"] == ""
+    assert plan["ahead"] == {"runs": 0, "seconds": 0.0, "held": ""}
+    started = api.post("/runs", json=wanted).json()
+    assert started["total"] == plan["cost"]["requests"]
+    assert api.post("/runs/plan", json=spec).json()["ahead"]["runs"] == 1
+    assert api.post("/runs/plan", json={**spec, "models": ["x"]}).json()["key"] == "unknown-model"
+    faulty = {**spec, "datasets": [{"path": "/etc/passwd"}]}
+    assert api.post("/runs/plan", json=faulty).json()["key"] == "spec-path"
+
+
+def test_a_plan_states_what_hinders_the_run(
+    api: TestClient, desk: AppService, spec: dict[str, Any], become: Callable[..., None]
+) -> None:
+    nothing = api.post("/runs/plan", json={**spec, "models": ["gone"]}).json()
+    assert nothing["hindrance"] == messages("en")("cost.nothing")
+    desk.settings.limit_queued = 1
+    api.post("/runs", json=spec)
+    full = api.post("/runs/plan", json=spec, headers={"Accept-Language": "zh"}).json()
+    assert (
+        full["hindrance"]
+        == api.post("/runs", json=spec, headers={"Accept-Language": "zh"}).json()["detail"]
+    )
+    become("rita", "reader")
+    assert api.post("/runs/plan", json=spec).json()["key"] == "not-allowed-start"

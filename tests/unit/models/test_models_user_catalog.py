@@ -339,13 +339,15 @@ def test_only_what_was_added_can_be_changed(catalog: Path, additions: Path):
 
 
 def test_a_model_belongs_to_who_added_it_and_to_the_teams_they_name(catalog: Path, additions: Path):
-    shared = replace(FOLDER, owner="ann", everyone=False, teams=("red",))
-    entry = add_model(additions, shared, catalog=catalog)
+    shared = replace(FOLDER, everyone=False, teams=("red",))
+    entry = add_model(additions, shared, catalog=catalog, owner="ann")
     assert read_added(additions) == {"late": entry}
     ann, red, other = Person("ann"), Person("bob", teams=frozenset({"red"})), Person("eve")
     assert [may(who, "see", entry.owned) for who in (ann, red, other)] == [True, True, False]
-    # Another form keeps the owner and decides anew who may use it.
-    changed = change_model(additions, replace(FOLDER, owner="eve"))
+    # Another form keeps the owner, and who may use it unless it decides that anew.
+    kept = change_model(additions, FOLDER)
+    assert (kept.owner, kept.everyone, kept.teams) == ("ann", False, ["red"])
+    changed = change_model(additions, replace(FOLDER, everyone=True))
     assert (changed.owner, changed.everyone, changed.teams) == ("ann", True, [])
 
 
@@ -361,9 +363,9 @@ def test_the_administrators_models_are_everybodys(catalog: Path, additions: Path
 def test_models_of_a_person_are_handed_over_or_removed_with_their_keys(
     catalog: Path, additions: Path, heir: str | None, left: dict[str, str]
 ):
-    keyed = replace(ENDPOINT, name="late", owner="ann", key="sk-secret")
-    add_model(additions, keyed, catalog=catalog)
-    add_model(additions, replace(ENDPOINT, owner="eve"), catalog=catalog)
+    keyed = replace(ENDPOINT, name="late", key="sk-secret")
+    add_model(additions, keyed, catalog=catalog, owner="ann")
+    add_model(additions, ENDPOINT, catalog=catalog, owner="eve")
     hand_over_models(additions, "ann", heir)
     assert {name: entry.owner for name, entry in read_added(additions).items()} == left
     kept = json.loads((additions.parent / "model-keys.json").read_text())

@@ -120,21 +120,17 @@ class FileReader:
         with self._turn() as person:
             return self.runner.ask(person, upload, "votes", upload)
 
-    def plan(self, run_form: RunForm, models: KnownModels) -> PlannedRun:
-        """What a form would start; raises as `FileWork.plan`."""
+    def plan(self, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
+        """What a run would start; raises as `FileWork.plan`."""
         with self._turn() as person:
-            return self.runner.ask(person, _first(run_form), "plan", run_form, models)
+            return self.runner.ask(person, _first(run), "plan", run, models)
 
-    def start(self, run_form: RunForm, models: KnownModels) -> str:
-        """Queue the run of a form and return its id; raises as `FileWork.plan`."""
+    def start(
+        self, run: RunForm | SubmittedSpec, models: KnownModels, once: RequestKey | None
+    ) -> str:
+        """Queue a run and return its id; raises as `FileWork.plan`."""
         with self._turn() as person:
-            return self.runner.ask(person, _first(run_form), "start", run_form, models)
-
-    def start_spec(self, spec: SubmittedSpec, models: KnownModels, once: RequestKey | None) -> str:
-        """Queue the run of a located specification and return its id; as `FileWork.start_spec`."""
-        with self._turn() as person:
-            upload = spec.datasets[0].upload
-            return self.runner.ask(person, upload, "start_spec", spec, models, once)
+            return self.runner.ask(person, _first(run), "start", run, models, once)
 
     def _upload_of(self, source: DatasetSpec) -> str:
         owner = self._person().name
@@ -168,5 +164,7 @@ class FileReader:
                 self._waiting[person.name] -= 1
 
 
-def _first(run_form: RunForm) -> str:
-    return next(iter(run_form.uploads), "")
+def _first(run: RunForm | SubmittedSpec) -> str:
+    if isinstance(run, SubmittedSpec):
+        return run.datasets[0].upload
+    return next(iter(run.uploads), "")

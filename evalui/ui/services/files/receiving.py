@@ -1,6 +1,6 @@
 """The files of an upload, written to the disk as they come: none is ever held in memory."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from io import BufferedWriter
 from pathlib import Path
 
@@ -9,9 +9,33 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 
 from evalui.errors import DataError
+from evalui.ui.services.service import AppService
 
 _FIELD = b"files"  # of the form; other fields are passed over
 _MAX_FILES = 2000  # and other parts of the form
+_MAX_DIGITS = 16  # of a length in bytes
+_OVERHEAD = 2**20  # bytes that a form adds to its files
+
+
+async def receive_upload(
+    service: AppService, headers: Mapping[str, str], body: AsyncIterator[bytes]
+) -> str:
+    """Keep the files of a form that is on its way, and return the id of the upload.
+
+    Raises:
+        DataError: it does not state how long it is, or is too long; and as `FormFiles` does.
+        NotAllowed, SpecError: as `AppService.receiving` does.
+    """
+    service.require("start")
+    length = headers.get("content-length", "")
+    if "transfer-encoding" in headers or not length.isdecimal():
+        raise DataError("length-required")
+    if len(length) >= _MAX_DIGITS or int(length) > service.uploads.limit + _OVERHEAD:
+        raise service.uploads.too_large
+    size = int(length)
+    with service.receiving(size) as folder:
+        form = FormFiles(headers.get("content-type", ""), folder, size)
+        return await run_in_threadpool(service.keep_upload, await form.read(body))
 
 
 class FormFiles:
@@ -23,7 +47,7 @@ class FormFiles:
     def __init__(self, content_type: str, folder: Path, limit: int) -> None:
         kind, options = parse_options_header(content_type)
         if kind != b"multipart/form-data" or not options.get(b"boundary"):
-            raise DataError("upload-empty")
+            raise DataError("not-multipart")
         self.files: list[tuple[str, Path]] = []
         self._folder = folder
         self._left = limit

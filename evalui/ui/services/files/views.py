@@ -121,6 +121,7 @@ class PlannedCell:
     model: str
     mode: str
     pattern: Pattern
+    dataset: str
     dataset_key: str
     questions: int
     total: int

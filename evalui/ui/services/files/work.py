@@ -106,43 +106,27 @@ class FileWork:
                 by_dataset.setdefault(dataset, []).extend(verdicts)
         return by_dataset
 
-    def plan(self, person: Person, run_form: RunForm, models: KnownModels) -> PlannedRun:
-        """What the form would start.
+    def plan(self, person: Person, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
+        """What a form or a located specification would start.
 
         Raises:
             DataError, SpecError: it cannot be done; the message states why.
         """
-        spec, loaded, collected = self._work_out(person, run_form)
+        spec, loaded, collected = self._work_out(person, run)
         datasets = limit_datasets({key: one.dataset for key, one in loaded.items()}, spec)
         plans = plan_run(spec, datasets, models.catalog, collected, describe=models.describe)
         cells = tuple(_planned_cell(plan, datasets) for plan in plans)
         return PlannedRun(cells, self._estimate(plans, datasets))
 
-    def start(self, person: Person, run_form: RunForm, models: KnownModels) -> str:
-        """Queue the run and return its id; raises as `plan` does."""
-        return self._submit(person, models, *self._work_out(person, run_form))
-
-    def start_spec(
-        self, person: Person, spec: SubmittedSpec, models: KnownModels, once: RequestKey | None
-    ) -> str:
-        """Queue the run of a located specification and return its id; `once` is the request for it.
-
-        Raises as `read_submitted`, `collect_answers` and `submit` do.
-        """
-        plain, loaded = read_submitted(spec, self._limits)
-        return self._submit(
-            person, models, plain, loaded, self._collect(person, plain, loaded), once
-        )
-
-    def _submit(
+    def start(
         self,
         person: Person,
+        run: RunForm | SubmittedSpec,
         models: KnownModels,
-        spec: RunSpec,
-        loaded: Mapping[str, LoadResult],
-        collected: Sequence[CollectedAnswers],
         once: RequestKey | None = None,
     ) -> str:
+        """Queue the run and return its id; `once` is the request for it. Raises as `plan` does."""
+        spec, loaded, collected = self._work_out(person, run)
         return submit(
             self._database,
             spec,
@@ -162,9 +146,18 @@ class FileWork:
         return collect_answers(self._database, spec, datasets, limits=self._limits, person=person)
 
     def _work_out(
+        self, person: Person, run: RunForm | SubmittedSpec
+    ) -> tuple[RunSpec, Mapping[str, LoadResult], tuple[CollectedAnswers, ...]]:
+        """The specification of a run, its data by source, and the answers that are there."""
+        if isinstance(run, SubmittedSpec):
+            spec, loaded = read_submitted(run, self._limits)
+        else:
+            spec, loaded = self._read_form(person, run)
+        return spec, loaded, self._collect(person, spec, loaded)
+
+    def _read_form(
         self, person: Person, run_form: RunForm
-    ) -> tuple[RunSpec, dict[str, LoadResult], tuple[CollectedAnswers, ...]]:
-        """The specification of a form, its data by source, and the answers that are there."""
+    ) -> tuple[RunSpec, dict[str, LoadResult]]:
         if not run_form.models and not run_form.answers:
             raise SpecError("no-model")
         if not run_form.modes:
@@ -179,8 +172,7 @@ class FileWork:
             loaded[sources[-1].key] = result
         datasets = {key: result.dataset for key, result in loaded.items()}
         answers = [self._answers.spec(person, one, datasets) for one in run_form.answers]
-        spec = run_form.run_spec(sources, answers)
-        return spec, loaded, self._collect(person, spec, loaded)
+        return run_form.run_spec(sources, answers), loaded
 
     def _estimate(self, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> Estimate:
         return estimate(
@@ -272,6 +264,7 @@ def _planned_cell(plan: CellPlan, datasets: Mapping[str, Dataset]) -> PlannedCel
         model=plan.cell.model,
         mode=plan.cell.mode,
         pattern=plan.pattern,
+        dataset=plan.cell.dataset,
         dataset_key=plan.dataset_key,
         questions=plan.questions,
         total=plan.total,

@@ -68,7 +68,7 @@ def _set_role(service: AppService, action: Action) -> ChangeNotice:
 
 
 def _set_limits(service: AppService, action: Action) -> ChangeNotice:
-    name, usual = action.value("person"), usual_limits(service.settings)
+    name = action.value("person")
     stored = _number(action, "stored_bytes")
     limits = UserLimits(
         queued=_whole_number(action, "queued"),
@@ -78,12 +78,16 @@ def _set_limits(service: AppService, action: Action) -> ChangeNotice:
         tokens_day=_whole_number(action, "tokens_day"),
         dollars_day=_number(action, "dollars_day"),
     )
-    priority = _priority(action)
-    write_limits(service.database, name, limits, usual)
+    set_limits(service, name, limits, _priority(action))
+    return ChangeNotice("limits", {"name": name})
+
+
+def set_limits(service: AppService, name: str, limits: UserLimits, priority: int) -> None:
+    """Give a person limits and a priority; raises `SpecError` as `write_limits` does."""
+    write_limits(service.database, name, limits, usual_limits(service.settings))
     set_person_priority(service.database, name, priority)
     stated = {each: value for each, value in asdict(limits).items() if value is not None}
     _record(service, "set-limits", f"person {name}", **stated, priority=priority)
-    return ChangeNotice("limits", {"name": name})
 
 
 def _set_disabled(service: AppService, action: Action) -> ChangeNotice:
@@ -111,7 +115,7 @@ def _remove_team(service: AppService, action: Action) -> None:
 
 def _join(service: AppService, action: Action) -> None:
     team = action.value("team")
-    member = action.value(f"member:{team}")
+    member = action.value("person") or action.value(f"member:{team}")
     teams.join_team(service.database, team, member, by=service.person)
 
 

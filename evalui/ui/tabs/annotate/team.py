@@ -13,10 +13,8 @@ from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.words import join_sentences
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.voting.adjudications import contested_pairs
-from evalui.runs.database.voting.plans import VotingPlan, read_plan
-from evalui.runs.database.voting.progress import VoterProgress, voter_progress
-from evalui.runs.database.voting.votes import read_votes
+from evalui.runs.database.voting.plans import VotingPlan
+from evalui.runs.database.voting.progress import VoterProgress
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.fragment import Action
@@ -34,7 +32,7 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import VOTE_FILES, assign_people
+from evalui.ui.services.team_votes import VOTE_FILES, assign_people, team_progress
 from evalui.ui.tabs.annotate.adjudication import decide, decided_card, decision_page
 from evalui.ui.tabs.annotate.ballot import Voter, page_frame, save_link
 
@@ -79,18 +77,14 @@ def team_page(
     service: AppService, t: Messages, run: RunRow, voter: Voter, form: Form, problem: Html | None
 ) -> Html:
     """How far the team is, who is in it, and where it differs; or one pair to decide."""
-    votes = read_votes(service.database, run.id)
-    contested = contested_pairs(service.database, run.id, votes)
+    team, contested = team_progress(service, run.id)
+    plan, rows, waiting = team.plan, team.people, team.differing
     if field_value(form, "sub") == "decide":
         back = el("a", t("annotate.back_to_team"), href=_address(run, "team"), cls="btn quiet")
         requested = field_value(form, "pair")
         page = decision_page(service, t, run, voter, contested, requested, back)
         if page is not None:
             return page_frame(run.id, voter, problem, page, sub="decide")
-    plan = read_plan(service.database, run.id)
-    assigned = service.voter_pairs.assignment(run.id)
-    rows = voter_progress(votes, plan.people if plan else (), assigned)
-    waiting = sum(one.decision is None for one in contested)
     decide_link = el("a", t("annotate.decide"), href=_address(run, "decide"), cls="btn pri")
     heads = [t(f"annotate.{name}") for name in ("person", "voted", "median", "last")]
     progress = table(heads, [_progress_row(t, one) for one in rows])
@@ -98,7 +92,7 @@ def team_page(
         run.id,
         voter,
         page_head(
-            _finding(t, rows, plan, len(service.voting_pairs.of_run(run.id))),
+            _finding(t, rows, plan, team.pairs),
             join(run.name, f" · {t.count('annotate.differ', waiting)}" if waiting else None),
             decide_link if waiting else None,
         ),

@@ -6,8 +6,8 @@ Its whole state is an address: the cells, the measure, the pair, and the questio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalui.errors import EvaluiError
-from evalui.messages import Messages
+from evalui.errors import EvaluiError, SpecError
+from evalui.messages import Messages, sentence
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
 from evalui.report.blocks import Bullets
@@ -29,6 +29,7 @@ from evalui.ui.sharing.links import (
     make_link,
     share_button,
     share_panel,
+    withdraw,
 )
 from evalui.ui.tabs.compare.query import CompareQuery, read_query
 from evalui.ui.tabs.compare.question import PairView, contender_name
@@ -47,7 +48,6 @@ from evalui.ui.tabs.compare.selection import (
     read_ids,
 )
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
-from evalui.ui.tabs.results.sharing import withdraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,11 @@ class CompareTab:
     def act(self, action: Action) -> Html:
         """The page after a tick, a search in the list of runs, or another measure or pair."""
         if action.do in ("share", "withdraw"):
-            self._share(action)
+            if action.do == "withdraw":
+                address = _shared_address(self._compared(action.form)[0])
+                withdraw(self.service, action.value("link"), address)
+            else:
+                self.share(action.form, chosen_days(action.form))
             return self.render(action.form)
         form = dict(action.form)
         if action.value("name") not in ("ticked", "find_run"):
@@ -96,38 +100,37 @@ class CompareTab:
             form.pop("ticked", None)
         return self.render(form)
 
-    def _share(self, action: Action) -> None:
-        """Freeze the comparison of the address, or end one of its links.
+    def share(self, form: Form, days: int) -> str:
+        """Freeze the comparison of an address, and return the last part of the link.
 
         Raises:
             AccountError: there is no such link, or no such days.
             NotAllowed: the person may not change each of its runs.
+            SpecError: there is nothing to compare.
         """
-        query, able = self._compared(action.form)
-        if len(able) < 2:
-            return  # the page states why
+        query, able = self._compared(form)
         for run_id in dict.fromkeys(each.contender.run for each in able):
             self.service.require("change", run_id)
-        if action.do == "withdraw":
-            withdraw(self.service, action.value("link"), _shared_address(query))
-        else:
-            owner = self.service.run(able[0].contender.run).owner
-            make_link(
-                self.service,
-                title=able[0].row.cell.dataset,
-                address=_shared_address(query),
-                owner=owner,
-                days=chosen_days(action.form),
-                content=lambda t: self._frozen(t, query, able),
-            )
+        return make_link(
+            self.service,
+            title=able[0].row.cell.dataset,
+            address=_shared_address(query),
+            owner=self.service.run(able[0].contender.run).owner,
+            days=days,
+            content=lambda t: self._frozen(t, query, able),
+        )
+
+    def frozen(self, t: Messages, form: Form) -> FrozenContent:
+        """What a link to the comparison of an address would show; raises as `share` does."""
+        return self._frozen(t, *self._compared(form))
 
     def _compared(self, form: Form) -> tuple[CompareQuery, tuple[ComparedCell, ...]]:
-        """What an address compares, as it is written."""
+        """What an address compares, as it is written; raises `SpecError` if that is nothing."""
         query, offered = read_query(form), self.comparable_runs.all()
         ids = read_ids(query.cells) or self._cells_of_run(offered, query.run)[0]
         able, _ = self._split_comparable(offered, ids)
         if len(able) < 2:
-            return query, ()
+            raise SpecError(sentence("compare.gone"))
         compared = self._compare(able, query.measure)
         return query.of(compared, compared.pair(query.pair)), able
 

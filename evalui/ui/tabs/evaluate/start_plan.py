@@ -30,22 +30,25 @@ def start_plan(service: AppService, t: Messages, form: Form, views: Sequence[Upl
     except EvaluiError as error:
         hindrance = t.translate(error.sentence)
         return start_card(t, form, names, StartNotes(away, hindrance=hindrance))
-    hindrance = _limit_reached(service, t) if _has_work(planned) else t("cost.nothing")
     ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
     return start_card(
         t,
         form,
         names,
         StartNotes(
-            away, [*_warnings(t, planned), *filter(None, [t.translate(ahead.held)])], hindrance
+            away,
+            [*warnings_of(t, planned), *filter(None, [t.translate(ahead.held)])],
+            hindrance_of(service, t, planned),
         ),
         rows=cost_rows(t, planned.cost, ahead, _priced(planned)),
         gap=gap_remark(t, _questions(planned)),
     )
 
 
-def _limit_reached(service: AppService, t: Messages) -> str:
-    """Why nothing more can be queued, before somebody tries; "" if it can."""
+def hindrance_of(service: AppService, t: Messages, planned: PlannedRun) -> str:
+    """Why a run cannot be started, before somebody tries; "" if it can."""
+    if not _has_work(planned):
+        return t("cost.nothing")
     try:
         check_may_queue(service.database, service.owner, usual_limits(service.settings))
     except SpecError as error:
@@ -68,7 +71,8 @@ def _missing(run_form: RunForm, form: Form) -> str:
     return ""
 
 
-def _warnings(t: Messages, planned: PlannedRun) -> list[str]:
+def warnings_of(t: Messages, planned: PlannedRun) -> list[str]:
+    """What is to be known before a run is started."""
     unable: dict[str, list[PlannedCell]] = {}
     for cell in planned.cells:
         if cell.impossible and cell.fits:

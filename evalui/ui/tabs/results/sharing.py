@@ -1,17 +1,14 @@
 """Results, the panel of who else may see a run: links to a frozen page, and rights of teams."""
 
-from evalui.accounts.shares import list_shares, revoke_share
-from evalui.errors import AccountError
 from evalui.messages import Messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.html import Html, div, el
 from evalui.report.render.shared import FrozenContent
-from evalui.runs.database.queue import bump_revision
 from evalui.ui.components.form import Form
 from evalui.ui.components.format import day
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
-from evalui.ui.sharing.links import SharedPage, chosen_days, make_link, share_panel
+from evalui.ui.sharing.links import SharedPage, chosen_days, make_link, share_panel, withdraw
 from evalui.ui.sharing.rights import change_right, team_switches
 from evalui.ui.tabs.results.run_view import RunView
 
@@ -49,13 +46,6 @@ def share_run(service: AppService, run_id: str, days: int) -> str:
     )
 
 
-def withdraw(service: AppService, share_id: str, address: str) -> None:
-    """End a link to what is at an address; raises `AccountError` if it has no such link."""
-    if share_id not in {each.id for each in list_shares(service.database, address=address)}:
-        raise AccountError("no-share", id=share_id[:80])
-    revoke_share(service.database, share_id, by=service.person)
-
-
 def change(view: RunView, action: Action) -> RunView:
     """The run after what a button of the panel states.
 
@@ -74,9 +64,6 @@ def change(view: RunView, action: Action) -> RunView:
             withdraw(service, action.value("link"), run_address(run_id))
         case _:
             change_right(service, "run", run_id, action)
-            # Who sees a run of a team sees it in lists that are drawn again when a run changes.
-            with service.database.writing() as connection:
-                bump_revision(connection, run_id)
     return RunView(service, view.t, run_id)
 
 

@@ -1,14 +1,13 @@
 """What the doors of a shared server have in common: they find out who sends a request."""
 
-from http import HTTPStatus
-
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.access import ANONYMOUS, Person
 from evalui.accounts.tokens import person_of_token
+from evalui.api.problems import problem_answer
 from evalui.errors import StoreError
 from evalui.messages import messages
 from evalui.runs.database.connection import Database
@@ -108,13 +107,5 @@ def bearer_of(headers: Headers) -> str:
 
 def problem(key: str, status: int, headers: dict[str, str] | None = None) -> Response:
     """A sentence as JSON (RFC 9457), for what is no page; its scripts read the `error`."""
-    name, text = key.removeprefix("error."), messages("en")(key)
-    content = {
-        "type": f"urn:evalui:error:{name}",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": text,
-        "key": name,
-        "error": text,
-    }
-    return JSONResponse(content, status, headers, media_type="application/problem+json")
+    text = messages("en")(key)
+    return problem_answer(status, key.removeprefix("error."), text, headers, error=text)

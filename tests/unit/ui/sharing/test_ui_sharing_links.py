@@ -11,7 +11,7 @@ from evalui.access import Person
 from evalui.accounts import shares
 from evalui.accounts.people import add_person
 from evalui.accounts.shares import link_of, list_shares
-from evalui.errors import AccountError, NotAllowed
+from evalui.errors import AccountError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.queue import delete
 from evalui.ui.components.fragment import Action
@@ -196,7 +196,7 @@ def test_who_sees_nothing_of_a_comparison_ends_no_link_to_it(desk, finished):
         form = dict(part.split("=") for part in address.split("&amp;")) | {"panel": "share"}
         tab.act(Action("share", {}, form))
     (share,) = list_shares(desk.database)
-    with acting_as(Person("bob", "annotator")):
+    with acting_as(Person("bob", "annotator")), pytest.raises(SpecError):
         tab.act(Action("withdraw", {"link": share.id}, form))
     assert [each.ended for each in list_shares(desk.database)] == [None]
 

@@ -45,12 +45,12 @@ def test_an_upload_of_no_known_length_is_refused(client: TestClient, length: str
 
 
 def test_an_upload_without_a_file_is_refused(client: TestClient):
-    sent = client.post("/upload", data={"files": "text"})
+    sent = client.post("/upload", files=[("other", ("a.csv", b"x"))])
     assert (sent.status_code, sent.json()) == (400, {"error": "The upload holds no file."})
 
 
 def test_a_refusal_is_in_the_language_of_the_page(client: TestClient):
-    sent = client.post("/upload?lang=zh", data={"files": "text"})
+    sent = client.post("/upload?lang=zh", files=[("other", ("a.csv", b"x"))])
     assert sent.json() == {"error": "上传内容中没有文件。"}
     assert "重新拖入" in client.get("/faults/0123456789abcdef.csv?lang=zh").text
     assert client.get("/export/none.pdf?lang=zh").text.startswith("没有 pdf 格式的导出")

@@ -112,7 +112,7 @@ def test_a_specification_is_started_by_the_process_once(service: AppService):
         }
     )
     key = RequestKey("again", "digest")
-    runs = {service.start_spec(spec, key) for _ in range(2)}
+    runs = {service.start(spec, key) for _ in range(2)}
     assert [service.run(run).owner for run in runs] == ["local"]
     assert len(pids(service)) == 1
 
@@ -131,7 +131,7 @@ def test_a_model_that_is_named_often_is_described_once(
     named = {"models": ["biased"] * 3, "modes": [{"mode": "multiple_choice"}]}
     spec = SubmittedSpec.model_validate(named | {"datasets": [{"upload": upload}]})
     with pytest.raises(SpecError):
-        service.start_spec(spec)
+        service.start(spec)
     assert described == ["biased"]
 
 

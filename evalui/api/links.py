@@ -1,0 +1,94 @@
+"""Links to frozen pages of runs and comparisons: made, listed, withdrawn."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from evalui.access import may
+from evalui.accounts.shares import DEFAULT_SHARE_DAYS, Share, link_of, list_shares
+from evalui.api.problems import Service, Words
+from evalui.api.schemas import Answered
+from evalui.report.export.spreadsheets import shown_tables_csv
+from evalui.ui.components.form import Form
+from evalui.ui.services.service import AppService
+from evalui.ui.sharing.links import withdraw
+from evalui.ui.tabs.compare import CompareTab
+from evalui.ui.tabs.results.sharing import share_run
+
+_AS_TABLE = {"text/csv": {"schema": {"type": "string"}}}
+CellIds = Annotated[list[int], Query()]
+router = APIRouter(tags=["links"])
+
+
+class LinkMade(Answered):
+    """A new link: its `id`, and its `address` for those who are to have it."""
+
+    id: str
+    address: str
+
+
+class LinkShown(Answered):
+    """A link to a frozen page; without its `address` nobody opens it."""
+
+    link: Share
+    address: str
+
+
+def address_of(service: AppService, path: str) -> str:
+    """The address of a page; without EVALUI_PUBLIC_URL only what follows that of the server."""
+    return f"{service.settings.public_url.rstrip('/')}/{path}"
+
+
+@router.get("/links")
+def list_links(service: Service) -> list[LinkShown]:
+    """The sender's own links, to administrators those of all, the newest first."""
+    service.require("see")
+    owner, database = service.owner, service.database
+    shares = list_shares(database, None if may(service.person, "administer") else owner)
+    links = [(each, link_of(database, each.id, each.expires)) for each in shares]
+    return [LinkShown(link=each, address=address_of(service, f"s/{s}")) for each, s in links]
+
+
+@router.delete("/links/{link_id}", status_code=204)
+def end_link(link_id: str, service: Service) -> None:
+    """End a link at once; for its owner and administrators."""
+    withdraw(service, link_id)
+
+
+@router.post("/runs/{run_id}/links", status_code=201)
+def add_run_link(run_id: str, service: Service, days: int = DEFAULT_SHARE_DAYS) -> LinkMade:
+    """Freeze the verdict and the tables of a run for 7, 30 or 90 days."""
+    return _made(service, share_run(service, run_id, days))
+
+
+@router.post("/comparisons/links", status_code=201)
+def add_comparison_link(
+    cells: CellIds,
+    request: Request,
+    service: Service,
+    measure: str = "",
+    days: int = DEFAULT_SHARE_DAYS,
+) -> LinkMade:
+    """Freeze a comparison, of whose runs the sender may change each."""
+    service.require("start")
+    comparisons: CompareTab = request.app.state.comparisons
+    return _made(service, comparisons.share(_form(cells, measure), days))
+
+
+@router.get("/comparisons.csv", response_class=Response, responses={200: {"content": _AS_TABLE}})
+def compare(
+    cells: CellIds, request: Request, service: Service, t: Words, measure: str = ""
+) -> Response:
+    """The tables of a comparison of cells of one or several runs, by their ids."""
+    service.require("see")
+    comparisons: CompareTab = request.app.state.comparisons
+    content = comparisons.frozen(t, _form(cells, measure))
+    return Response(shown_tables_csv(content.blocks), media_type="text/csv")
+
+
+def _form(cells: list[int], measure: str) -> Form:
+    return {"cells": ",".join(map(str, cells)), "measure": measure}
+
+
+def _made(service: AppService, link: str) -> LinkMade:
+    return LinkMade(id=link.partition(".")[0], address=address_of(service, f"s/{link}"))

@@ -1,0 +1,77 @@
+"""All that the screen can do: each action of each tab by a route, or with a reason why not."""
+
+from starlette.testclient import TestClient
+
+from evalui.api.people import CHANGES_BY_ROUTE
+from evalui.ui.deeds import _OF_ALL, DEEDS
+
+SHOWS = "it changes the form in the browser, or what of a page is in view"
+POLLS = "GET /runs/{run_id}/events"
+TEAMS = "PUT /runs/{run_id}/rights/{team}"
+ROUTES: dict[tuple[str, str], str] = {
+    ("evaluate", "start"): "POST /runs",
+    ("evaluate", "uploaded"): "POST /datasets",
+    ("evaluate", "replaced"): "POST /datasets",
+    ("evaluate", "answered"): "POST /datasets",
+    ("evaluate", "columns"): "POST /datasets/{upload_id}/columns",
+    ("evaluate", "take"): "POST /datasets/{upload_id}/take",
+    ("evaluate", "grant"): "PUT /datasets/{upload_id}/rights/{team}",
+    ("evaluate", "ungrant"): "PUT /datasets/{upload_id}/rights/{team}",
+    ("evaluate", "set"): "POST /runs/plan",  # each choice is planned anew
+    ("runs", "stop"): "POST /runs/{run_id}/stop",
+    ("runs", "resume"): "POST /runs/{run_id}/resume",
+    ("runs", "delete"): "DELETE /runs/{run_id}",
+    ("runs", "poll"): POLLS,
+    ("results", "poll"): POLLS,
+    ("results", "watch"): POLLS,
+    ("results", "share"): "POST /runs/{run_id}/links",
+    ("results", "withdraw"): "DELETE /links/{link_id}",
+    ("results", "grant"): TEAMS,
+    ("results", "ungrant"): TEAMS,
+    ("annotate", ""): "GET /runs/{run_id}/ballot",
+    ("annotate", "vote"): "POST /runs/{run_id}/votes",
+    ("annotate", "undo"): "DELETE /runs/{run_id}/votes/last",
+    ("annotate", "finish"): "POST /runs/{run_id}/votes/finish",
+    ("annotate", "uploaded"): "POST /runs/{run_id}/votes/import",
+    ("annotate", "assign"): "PUT /runs/{run_id}/voters",
+    ("annotate", "link"): "POST /runs/{run_id}/guest-links",
+    ("annotate", "revoke"): "DELETE /runs/{run_id}/guest-links/{link_id}",
+    ("annotate", "decide"): "PUT /runs/{run_id}/disagreements/{pair}",
+    ("compare", "set"): "GET /comparisons.csv",
+    ("compare", "share"): "POST /comparisons/links",
+    ("compare", "withdraw"): "DELETE /links/{link_id}",
+    ("models", "save"): "POST /models",
+    ("models", "remove"): "DELETE /models/{name}",
+    ("models", "test"): "POST /models/{name}/test",
+    ("models", "again"): "POST /models/{name}/look",
+    ("admin", ""): "GET /people",
+    ("admin", "limits"): "PUT /people/{name}/limits",
+    **{("admin", do): place.partition("?")[0] for place, do in CHANGES_BY_ROUTE.items()},
+    ("admin", "revoke_link"): "DELETE /links/{link_id}",
+}
+SAMPLE = "it uploads files that are shipped and starts a run: POST /datasets, then POST /runs"
+REASONS: dict[tuple[str, str], str] = {
+    ("evaluate", "sample"): SAMPLE,
+    ("evaluate", "open_sample"): SAMPLE,
+    ("evaluate", "remove"): SHOWS,
+    ("evaluate", "open"): SHOWS,
+    ("evaluate", "preset"): "it fills in the form: a specification states its settings itself",
+    ("evaluate", "forget"): SHOWS,
+    ("annotate", "open"): SHOWS,
+    ("annotate", "ask"): SHOWS,
+    ("annotate", "rename"): "a request has the name of its token",
+}
+
+
+def test_each_action_of_the_screen_has_a_route_or_a_reason(api: TestClient):
+    document = api.get("/openapi.json").json()["paths"]
+    routes = {f"{method.upper()} {path}" for path, item in document.items() for method in item}
+
+    assert sorted(set(ROUTES.values()) - routes) == []
+    actions = {(tab, do) for tab, own in DEEDS.items() for do in own}
+    general = {(tab, do) for tab in DEEDS for do in _OF_ALL}
+    missing = actions - ROUTES.keys() - REASONS.keys()
+    # What all tabs have: another form, a look, a question before a change.
+    assert sorted(missing - general) == []
+    assert sorted((ROUTES.keys() | REASONS.keys()) - actions - general) == []
+    assert not ROUTES.keys() & REASONS.keys()
