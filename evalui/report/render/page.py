@@ -169,7 +169,7 @@ class _Renderer:
     def _chart(self, block: ChartBlock) -> Html:
         head = el("h3", block.title) if block.title else None
         caption = el("p", block.caption, cls="meta") if block.caption else None
-        links = {} if self.filed else block.links
+        links: Mapping[str, str] = {} if self.filed else block.links
         drawn = draw_svg(block.chart, title=block.alt or block.title, links=links)
         return el("figure", head, caption, drawn)
 
