@@ -6,7 +6,7 @@ printed; what is folded on the screen is open there, and links of the screen are
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from itertools import groupby
