@@ -20,6 +20,7 @@
     const kept = localStorage.getItem(KEPT);
     if (!field || field.value || !kept) return;
     field.value = kept;
+    if (found.querySelector("[role=alert]")) return; // to be read first
     found.querySelector("[data-do=open]").click();
   }
 

@@ -31,6 +31,7 @@ def create_api(service: AppService) -> FastAPI:
         version=__version__,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         responses={"4XX": {"description": "A problem (RFC 9457)", "content": _PROBLEM}},
     )
     api.state.service = service

@@ -113,7 +113,8 @@ def create_app(settings: Settings) -> ASGIApp:
         files.close()
         database.close()
 
-    app = FastAPI(lifespan=lifespan, openapi_url=None)
+    # Redirects to another path than the one requested are our own: Starlette's decode the query.
+    app = FastAPI(lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     attachment = Attachment(app, settings.data_dir / "gradio")
     shells = [AppShell(service, language) for language in LANGUAGES]
     add_routes(app, service)
@@ -166,6 +167,8 @@ def _make(shells: Sequence[AppShell], attachment: Attachment, workers: WorkerSup
 def add_routes(app: FastAPI, service: AppService) -> None:
     """Add the routes; each is a few lines over `service`, and its errors are answered in words."""
     app.get("/")(_home(service))
+    for language in LANGUAGES:
+        app.get(f"/{language}")(_with_slash(language))
     app.get("/r/{run_id}")(_permalink(service))
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
@@ -186,6 +189,13 @@ def _home(service: AppService) -> Route:
         return answer
 
     return home
+
+
+def _with_slash(language: Language) -> Route:
+    def with_slash(request: Request) -> Response:
+        return RedirectResponse(_address(language, request.query_params.multi_items()))
+
+    return with_slash
 
 
 def _permalink(service: AppService) -> Route:

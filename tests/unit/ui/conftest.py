@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -87,6 +88,7 @@ def _copy(folder: Path, run_id: str, desk: AppService) -> str:
     with desk.database.writing() as connection:  # the files of the run lie there now
         moved = (str(folder), str(desk.settings.data_dir))
         connection.execute("UPDATE run SET spec = replace(spec, ?, ?)", moved)
+        connection.execute("UPDATE worker SET seen = ?", (time.time(),))  # as if it had just ended
     return run_id
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evalui.errors import EvaluiError, SpecError
-from evalui.messages import Messages, sentence
+from evalui.messages import Messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
 from evalui.report.blocks import Bullets
@@ -78,7 +78,7 @@ class CompareTab:
             ids, problem = self._cells_of_run(offered, query.run)
         able, refused = self._split_comparable(offered, ids)
         if ids and not able:
-            ids, problem = (), self.t("compare.gone")
+            ids, problem = (), self.t("error.compare-gone")
         ticked = read_ids(",".join(field_values(form, "ticked"))) if "ticked" in form else ids
         choice = _Choice(offered, ticked, field_value(form, "find_run"), "ticked" in form)
         if len(able) < 2:
@@ -130,7 +130,7 @@ class CompareTab:
         ids = read_ids(query.cells) or self._cells_of_run(offered, query.run)[0]
         able, _ = self._split_comparable(offered, ids)
         if len(able) < 2:
-            raise SpecError(sentence("compare.gone"))
+            raise SpecError("compare-gone")
         compared = self._compare(able, query.measure)
         return query.of(compared, compared.pair(query.pair)), able
 
@@ -165,7 +165,7 @@ class CompareTab:
         try:
             self.service.run(run_id)
         except EvaluiError:
-            return (), self.t("compare.gone")
+            return (), self.t("error.compare-gone")
         return (), self.t("compare.live")
 
     def _compute(self, chosen: tuple[ComparedCell, ...], measure: str) -> Comparison:

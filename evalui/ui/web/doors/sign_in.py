@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -50,7 +50,8 @@ def sign_in_pages(database: Database, settings: Settings, cookie: str, token: st
             Route(f"/{SIGN_IN}", pages.sign_in, methods=["POST"]),
             Route("/account/sign-out", pages.sign_out, methods=["POST"]),
             Route("/invitation/{secret}", pages.invitation, methods=["GET", "POST"]),
-        ]
+        ],
+        redirect_slashes=False,
     )
 
 
@@ -137,7 +138,8 @@ class _SignInPages:
         error: AccountError | None = None,
     ) -> Response:
         t = self._messages(request)
-        host = el("span", request.url.hostname or "", cls="mono")
+        # Not request.url, which decodes the query as well.
+        host = el("span", urlsplit(f"//{request.headers['host']}").hostname or "", cls="mono")
         form = (
             _field(t("sign_in.name"), name="name", value=name, autocomplete="username"),
             _password(t, error, "current-password"),

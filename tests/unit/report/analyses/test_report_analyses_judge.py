@@ -90,10 +90,10 @@ def test_one_thing_stands_beside_the_verdict(calm):
 @pytest.mark.parametrize(
     ("flips", "said"),
     [
-        (0.0, "Far: none flip with the order. Nobody has voted yet."),
-        (0.05, "Far: 5.0 % flip with the order. Nobody has voted yet."),
-        (0.14, "Fairly: 14.0 % flip with the order. Nobody has voted yet."),
-        (0.3, "Little: 30.0 % flip with the order. Nobody has voted yet."),
+        (0.0, "Far: none flip with the order. No votes of people to compare with yet."),
+        (0.05, "Far: 5.0 % flip with the order. No votes of people to compare with yet."),
+        (0.14, "Fairly: 14.0 % flip with the order. No votes of people to compare with yet."),
+        (0.3, "Little: 30.0 % flip with the order. No votes of people to compare with yet."),
     ],
 )
 def test_the_section_on_trust_states_its_finding(calm, flips, said):

@@ -254,6 +254,11 @@ def test_no_request_of_any_shape_answers_500_or_names_a_folder(
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("path", ["/en", "/zh", "/en/gone/", "/api/v1/runs/", "/api/v1/people/"])
+def test_a_query_that_is_no_text_breaks_no_redirect(server: Server, path: str):
+    assert server.send("GET", f"{path}?q=\ud800", server.known()).status in (307, 404)
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_page_names_a_folder(server: Server, language: str):
     pages = [f"tab={tab}{run}" for tab in TABS for run in ("", f"&run={server.run}")]

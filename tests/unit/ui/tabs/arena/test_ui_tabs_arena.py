@@ -159,12 +159,12 @@ def test_how_far_the_judge_can_be_trusted_folds_behind_its_finding(
     section = said.partition('<details id="trust-written">')[2].partition("</details>")[0]
     finding = section.partition('class="finding">')[2].partition("</span>")[0]
     # The injected question is always won by the first, too: 9 of 36.
-    assert finding == "It follows a rule: 25 % flip with the order. Nobody has voted yet."
+    assert finding.startswith("It follows a rule: 25 % flip with the order. No votes of people")
     rows = {row[0]: row[1:] for row in cells(section)}
     assert rows["Verdicts changed with the order of the answers"][0] == "25 %"
     assert rows["Unreadable verdicts"][2] == "72"
     assert rows["Verdicts on an answer that speaks to the judge"][::2] == ["6", "72"]
-    assert rows["Agrees with people"][0] == "no votes yet"
+    assert rows["Agrees with people"][0] == "nothing to compare yet"
 
 
 def test_a_warning_leads_to_its_duels(tab: ArenaTab, arena_desk: AppService):

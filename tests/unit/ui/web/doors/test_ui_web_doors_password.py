@@ -12,7 +12,7 @@ import pytest
 from door_examples import RIGHT, client_of, people, settings_of
 from starlette.requests import Request
 from starlette.testclient import TestClient
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 
 from evalui.access import LOCAL_PERSON as ME
@@ -121,6 +121,15 @@ def test_on_a_public_page_somebody_who_is_known_is(browser: TestClient):
     enter(browser)
     assert browser.get("/vote/x").json()["who"][0] == "ann"
     assert browser.get("/static/x").json()["who"][0] == ""
+
+
+def test_the_sign_in_page_reads_no_query_that_is_no_text(browser: TestClient):
+    async def with_bytes(scope: Scope, receive: Receive, send: Send) -> None:
+        await browser.app(scope | {"query_string": b"q=\xed\xa0\x80"}, receive, send)
+
+    page = TestClient(with_bytes, base_url=browser.base_url).get(SIGN_IN)
+    assert page.status_code == 200
+    assert '<span class="mono">box.test</span>' in page.text
 
 
 def test_the_cookies_are_for_this_server_alone(browser: TestClient):
