@@ -199,6 +199,8 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/"): "page",
     ("GET", "/en/"): "page",
     ("GET", "/zh/"): "page",
+    ("GET", "/en"): "page",
+    ("GET", "/zh"): "page",
     ("GET", "/en/?run={run}&tab=results"): "see",
     ("GET", "/en/?run={run}&tab=results&sub=samples"): "see",
     ("GET", "/r/{run}"): "page",

@@ -68,13 +68,13 @@ def test_a_comparison_is_read_and_shared(
         True,
     )
     one = api.get("/comparisons.csv", params={"cells": cells[:1]})
-    assert (one.status_code, one.json()["key"]) == (422, "compare.gone")
+    assert (one.status_code, one.json()["key"]) == (422, "compare-gone")
     become("eve", "operator")
     for answer in (
         api.get("/comparisons.csv", params={"cells": cells}),
         api.post("/comparisons/links", params={"cells": cells}),
     ):
-        assert (answer.status_code, answer.json()["key"]) == (422, "compare.gone")
+        assert (answer.status_code, answer.json()["key"]) == (422, "compare-gone")
 
 
 def test_only_who_may_change_each_run_shares_a_comparison(
