@@ -21,7 +21,7 @@ test: .venv/tools
 	$(MAKE) --no-print-directory --keep-going lint suite types-and-browser
 
 suite: .venv/tools
-	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/flow tests/unit
+	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder tests/flow tests/unit
 
 # What every commit passes, within a minute: two jobs at a time, without the slow tests, with fewer
 # examples of each property, and with pyright for what was changed only.
