@@ -48,7 +48,7 @@ quick-types: .venv/tools
 unit: unit-lower unit-upper
 
 QUICK = $(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick
-UPPER = tests/unit/report tests/unit/ui
+UPPER = tests/unit/report tests/unit/runs tests/unit/ui
 
 unit-lower: .venv/tools
 	$(QUICK) tests/unit $(UPPER:%=--ignore=%)
