@@ -8,8 +8,6 @@ import base64
 import hashlib
 import hmac
 import json
-import re
-import secrets
 import time
 import zlib
 from collections.abc import Mapping
@@ -22,7 +20,7 @@ from evalui.accounts.audit import record_in
 from evalui.accounts.secrets import DAY_S, require_room
 from evalui.errors import AccountError, StoreError
 from evalui.models.endpoint.keys import server_secret
-from evalui.runs.database.connection import Database
+from evalui.runs.database.connection import Database, new_id
 from evalui.types import Language
 
 SHARE_DAYS = (7, 30, 90)  # that a link may work
@@ -61,9 +59,7 @@ def new_share(owner: str, address: str, title: str, days: int) -> Share:
     if days not in SHARE_DAYS:
         raise AccountError("share-days", known=", ".join(map(str, SHARE_DAYS)))
     now = float(int(time.time()))
-    # Commands would take an id that begins with a dash for an option.
-    share_id = re.sub("^-", "_", secrets.token_urlsafe(9))
-    return Share(share_id, owner, address, title, now, now + days * DAY_S)
+    return Share(new_id(9), owner, address, title, now, now + days * DAY_S)
 
 
 def add_share(

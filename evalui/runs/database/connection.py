@@ -1,6 +1,8 @@
 """The SQLite file: one connection, transactions, and errors as sentences."""
 
 import os
+import re
+import secrets
 import sqlite3
 import threading
 import time
@@ -125,6 +127,14 @@ class Database:
                 raise
             what = sentence(key, n=BUSY_TIMEOUT_S)
             raise StoreError("store", what=what, file=str(self.path), reason=str(error)) from error
+
+
+def new_id(n_bytes: int) -> str:
+    """A random id for addresses and commands, four characters for three bytes.
+
+    None begins with a dash: a command would take it for an option.
+    """
+    return re.sub("^-", "_", secrets.token_urlsafe(n_bytes))
 
 
 def _make_folder(folder: Path) -> None:

@@ -4,8 +4,6 @@ Every change is one transaction and moves the clock, so that a page can see that
 """
 
 import json
-import re
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from sqlite3 import Connection
@@ -15,7 +13,7 @@ from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, Unknow
 from evalui.messages import sentence
 from evalui.runs.cells import CellPlan
 from evalui.runs.database.codec import decode_sentence, encode_left_out, encode_sentence
-from evalui.runs.database.connection import Database
+from evalui.runs.database.connection import Database, new_id
 from evalui.runs.database.records import Lease, RunRow
 from evalui.runs.database.runs import read_run
 from evalui.runs.request_key import RequestKey
@@ -50,8 +48,7 @@ def create_run(
     """
     if all(plan.impossible for plan in plans):
         raise SpecError("nothing-possible", why=plans[0].impossible)
-    # Commands would take an id that begins with a dash for an option.
-    run_id, now = re.sub("^-", "_", secrets.token_urlsafe(8)[:10]), time.time()
+    run_id, now = new_id(8)[:10], time.time()
     with database.writing() as connection:
         if once and (earlier := once.run_of(connection, owner)):
             return earlier

@@ -1,5 +1,6 @@
 """A link opens its frozen page until it ends, and nothing else opens it."""
 
+import secrets
 import time
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def add(database: Database, days: int = 30, owner: str = "ann") -> Share:
 
 
 def test_an_id_is_no_option_of_a_command(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(shares.secrets, "token_urlsafe", lambda _: "-oV-dOC9z0z-b")
+    monkeypatch.setattr(secrets, "token_urlsafe", lambda _: "-oV-dOC9z0z-b")
     assert new_share("ann", "?run=k3f", "Midterm", 30).id == "_oV-dOC9z0z-b"
 
 

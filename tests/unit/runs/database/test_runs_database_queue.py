@@ -1,3 +1,4 @@
+import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -376,5 +377,5 @@ def test_the_plan_is_kept_with_its_chat_decided(database: Database) -> None:
 def test_no_id_of_a_run_begins_with_a_dash_which_a_shell_takes_for_an_option(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(queue.secrets, "token_urlsafe", lambda _: "-CUxIm-IVW1")
+    monkeypatch.setattr(secrets, "token_urlsafe", lambda _: "-CUxIm-IVW1")
     assert add_run(database) == "_CUxIm-IVW"
