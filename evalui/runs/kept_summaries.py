@@ -1,12 +1,17 @@
-"""What the trials of a cell come to, kept in the store: computed once, when the cell has ended."""
+"""What the trials of a cell come to, kept in the store: computed once, when the cell has ended.
+
+Of written answers at work, what their texts come to is kept too: each text is read once.
+"""
 
 import hashlib
 import json
 import logging
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Generic, TypeVar
 
+import numpy as np
 from pydantic import TypeAdapter
 
 from evalui import __version__
@@ -17,17 +22,34 @@ from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result
 from evalui.runs.spec import JUDGE, OPEN
+from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, is_unfinished, summarise
 from evalui.scoring.metrics import METRICS
-from evalui.types import CellResult
+from evalui.scoring.summary_source import SummarySource
+from evalui.scoring.text_tally import TextTally, tally_texts
+from evalui.scoring.trial_columns import columns_of
+from evalui.types import CellResult, Sample, Trial
 
 _log = logging.getLogger(__name__)
+S = TypeVar("S", Summary, AnswerSummary)
+T = TypeVar("T")
 
 
-def summary_reader(database: Database, run_id: str) -> Callable[[CellResult], Summary]:
-    """The summary of each cell of a run, see `read_summary`; raises `UnknownRun`."""
+@dataclass(frozen=True, slots=True)
+class _Form(Generic[S]):
+    """What is kept of a kind of cells, and what computes it of a cell by its id."""
+
+    kind: type[S]
+    summarise: Callable[[Database, int, CellResult], S]
+
+
+def summary_source(database: Database, run_id: str) -> SummarySource:
+    """The summaries of the cells of a run, see `read_summary`; raises `UnknownRun`."""
     ids = {row.cell: row.id for row in read_cells(database, run_id)}
-    return lambda result: read_summary(database, ids[result.cell], result)
+    return SummarySource(
+        lambda result: read_summary(database, ids[result.cell], result),
+        lambda result: read_answer_summary(database, ids[result.cell], result),
+    )
 
 
 def read_summary(database: Database, cell_id: int, result: CellResult) -> Summary:
@@ -35,27 +57,17 @@ def read_summary(database: Database, cell_id: int, result: CellResult) -> Summar
 
     It is computed anew for other trials, by another version, and with other plug-ins.
     """
-    if is_unfinished(result):
-        return summarise(result)
-    if kept := find_summary(database, cell_id, result):
-        return kept
-    summary = summarise(result)
-    try:
-        keep_summary(database, cell_id, summary)
-    except StoreError as error:  # a full disk, say: the reader has the figures nevertheless
-        _log.warning("The summary of a cell cannot be kept: %s", error)
-    return summary
+    return _read(database, cell_id, result, _CHOICES)
+
+
+def read_answer_summary(database: Database, cell_id: int, result: CellResult) -> AnswerSummary:
+    """The same of a cell of written answers."""
+    return _read(database, cell_id, result, _ANSWERS)
 
 
 def find_summary(database: Database, cell_id: int, result: CellResult) -> Summary | None:
     """The summary that is kept of a cell, None if there is none of these trials and figures."""
-    row = database.row(
-        "SELECT body FROM kept_figures WHERE cell = ? AND version = ? AND done = ?",
-        (cell_id, _version(), len(result.trials)),
-    )
-    if row is None:
-        return None
-    return replace(_decode(row["body"]), state=result.state, error=result.error)
+    return _find(database, cell_id, result, Summary)
 
 
 def summarise_ending(database: Database, row: CellRow) -> None:
@@ -64,20 +76,90 @@ def summarise_ending(database: Database, row: CellRow) -> None:
     Raises:
         StoreError: the store cannot be written.
     """
-    if row.cell.mode in (OPEN, JUDGE):
+    if row.cell.mode == JUDGE:
         return
+    form = _ANSWERS if row.cell.mode == OPEN else _CHOICES
     result = read_result(database, row.run_id, row.id)
     try:
-        summary = summarise(replace(result, state="done"))
+        summary = form.summarise(database, row.id, replace(result, state="done"))
     except Exception:  # noqa: BLE001 (it may be of another package)
         # The page that computes it again reports its error.
         _log.exception("The summary of %s on %s failed", row.cell.model, row.cell.dataset)
         return
-    keep_summary(database, row.id, summary)
+    _keep(database, row.id, _version(form.kind), len(result.trials), summary)
 
 
-def keep_summary(database: Database, cell_id: int, summary: Summary) -> None:
-    """Keep the summary of an ended cell, unless the store is read only.
+class GrowingTexts:
+    """What the texts of a cell at work come to, kept with each batch that is written of it."""
+
+    def __init__(self, database: Database, row: CellRow) -> None:
+        self._database = database
+        self._row = row
+        self._tally: TextTally | None = None
+        self._samples: Mapping[str, Sample] = {}
+
+    def add(self, trials: Sequence[Trial]) -> None:
+        """Count the texts of a batch that was written just now.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        if self._tally:
+            self._tally = tally_texts(trials, self._samples, self._tally)
+        else:  # what another worker has left may be there before the batch
+            result = read_result(self._database, self._row.run_id, self._row.id)
+            self._tally = _tally(self._database, self._row.id, result)
+            self._samples = result.samples
+        _keep(self._database, self._row.id, _TEXTS, self._tally.n, self._tally)
+
+
+def _read(database: Database, cell_id: int, result: CellResult, form: _Form[S]) -> S:
+    if is_unfinished(result):
+        return form.summarise(database, cell_id, result)
+    if kept := _find(database, cell_id, result, form.kind):
+        return kept
+    summary = form.summarise(database, cell_id, result)
+    try:
+        _keep(database, cell_id, _version(form.kind), len(result.trials), summary)
+    except StoreError as error:  # a full disk, say: the reader has the figures nevertheless
+        _log.warning("The summary of a cell cannot be kept: %s", error)
+    return summary
+
+
+def _find(database: Database, cell_id: int, result: CellResult, kind: type[S]) -> S | None:
+    row = database.row(
+        "SELECT body FROM kept_figures WHERE cell = ? AND version = ? AND done = ?",
+        (cell_id, _version(kind), len(result.trials)),
+    )
+    if row is None:
+        return None
+    return replace(_decode(row["body"], kind), state=result.state, error=result.error)
+
+
+def _summarise_answers(database: Database, cell_id: int, result: CellResult) -> AnswerSummary:
+    result = replace(result, trials=columns_of(result.trials))
+    return summarise_answers(result, _tally(database, cell_id, result))
+
+
+def _tally(database: Database, cell_id: int, result: CellResult) -> TextTally:
+    """What the texts of these trials come to, from what is kept of the first of them."""
+    columns = columns_of(result.trials)
+    row = database.row(
+        "SELECT body FROM kept_figures WHERE cell = ? AND version = ? AND done <= ?",
+        (cell_id, _TEXTS, len(columns)),
+    )
+    kept = _decode(row["body"], TextTally) if row else TextTally()
+    new = columns.take(np.argsort(columns.number)[kept.n :])
+    return tally_texts(new, result.samples, kept)
+
+
+_CHOICES = _Form(Summary, lambda _, __, result: summarise(result))
+_ANSWERS = _Form(AnswerSummary, _summarise_answers)
+_TEXTS = f"{__version__} {FIGURES_VERSION} texts"  # the version of what texts come to
+
+
+def _keep(database: Database, cell_id: int, version: str, done: int, kept: object) -> None:
+    """Keep figures of a cell with so many trials, unless the store is read only.
 
     Raises:
         StoreError: the store cannot be written.
@@ -88,27 +170,28 @@ def keep_summary(database: Database, cell_id: int, summary: Summary) -> None:
         connection.execute(
             "INSERT OR REPLACE INTO kept_figures (cell, version, done, body)"
             " SELECT id, ?, ?, ? FROM cell WHERE id = ?",
-            (_version(), summary.done, _encode(summary), cell_id),
+            (version, done, _encode(kept), cell_id),
         )
 
 
 @cache
-def _version() -> str:
+def _version(kind: type[S]) -> str:
     """Of the figures: their names, what computes them, and the form in which they are kept."""
-    form = json.dumps([_adapter().json_schema(), sorted(METRICS)], sort_keys=True)
+    form = json.dumps([_adapter(kind).json_schema(), sorted(METRICS)], sort_keys=True)
     digest = hashlib.sha256(form.encode()).hexdigest()[:12]
     return " ".join((__version__, FIGURES_VERSION, digest, *plugin_versions("evalui.metrics")))
 
 
 @cache
-def _adapter() -> TypeAdapter[Summary]:
-    return TypeAdapter(Summary)
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(kind)
 
 
-def _encode(summary: Summary) -> str:
+def _encode(kept: object) -> str:
     # The standard encoder writes infinite numbers by names that its decoder knows.
-    return json.dumps(_adapter().dump_python(summary), ensure_ascii=False)
+    plain = _adapter(type(kept)).dump_python(kept)
+    return json.dumps(plain, ensure_ascii=False, default=sorted)  # sets
 
 
-def _decode(body: str) -> Summary:
-    return _adapter().validate_python(json.loads(body))
+def _decode(body: str, kind: type[T]) -> T:
+    return _adapter(kind).validate_python(json.loads(body))

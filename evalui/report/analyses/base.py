@@ -10,10 +10,12 @@ from evalui.messages import messages
 from evalui.models.base import ModelUsage
 from evalui.report.analyses.arena.figures import Arena, arenas
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
+from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, answers
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block
-from evalui.scoring.cell_summary import Summary, summarise
+from evalui.scoring.answer_summary import AnswerSummary
+from evalui.scoring.cell_summary import Summary
+from evalui.scoring.summary_source import SummarySource
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
 NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
@@ -31,10 +33,10 @@ class Figures:
         results: Sequence[CellResult],
         votes: Votes = NO_VOTES,
         base: "Figures | None" = None,
-        summary_of: Callable[[CellResult], Summary] = summarise,
+        source: SummarySource | None = None,
     ) -> None:
         self._results = tuple(results)
-        self._summary_of = summary_of
+        self._source = source or SummarySource()
         self._votes = votes
         self._base = base
         self._lock = RLock()  # an analysis takes seconds, and is worked out by one thread only
@@ -47,7 +49,7 @@ class Figures:
         with self._lock:
             cached = self.__dict__.get("summaries")
             return cached or tuple(
-                self._summary_of(result)
+                self._source.choices(result)
                 for result in self._results
                 if result.cell.mode not in (ANSWERS, JUDGE)
             )
@@ -58,7 +60,7 @@ class Figures:
         if self._base:
             return self._base.answers
         with self._lock:
-            return self.__dict__.get("answers") or answers(self._results)
+            return self.__dict__.get("answers") or answers(self._results, self._source.answers)
 
     @cached_property
     def arenas(self) -> tuple[Arena, ...]:

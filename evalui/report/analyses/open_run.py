@@ -22,7 +22,6 @@ from evalui.report.analyses.open_answers.document import (
 from evalui.report.analyses.open_answers.figures import (
     ANSWERS,
     JUDGE,
-    AnswerSummary,
     compare_answers,
     ranking_metric,
     rating_cells,
@@ -31,6 +30,7 @@ from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ratings import rated_blocks
 from evalui.report.blocks import Block, Details, Heading, NoteLine, Notes
 from evalui.report.charts.arena import picture_problem
+from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import CellResult, Language
 

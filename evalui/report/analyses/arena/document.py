@@ -31,15 +31,12 @@ from evalui.report.analyses.open_answers.document import (
     text_card,
     text_figures,
 )
-from evalui.report.analyses.open_answers.figures import (
-    AnswerSummary,
-    compare_answers,
-    ranking_metric,
-)
+from evalui.report.analyses.open_answers.figures import compare_answers, ranking_metric
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.blocks import NONE, Block, ChartBlock, Details, Paragraph
 from evalui.report.charts.arena import rates_chart, rates_note, win_matrix
 from evalui.report.numbers import signed
+from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.types import CellResult
 

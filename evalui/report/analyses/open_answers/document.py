@@ -17,7 +17,6 @@ from evalui.report.analyses.open_answers.figures import (
     MAIN,
     RECALL,
     AnswerPair,
-    AnswerSummary,
     compare_answers,
     ranking_metric,
     recall_reason,
@@ -48,6 +47,7 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
 from evalui.report.words import join_sentences
+from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.types import CellResult, Interval, Language
 

@@ -1,37 +1,27 @@
-"""The written answers of one cell in figures: text metrics with their ranges, counts, ratings."""
+"""The written answers of a run in figures: those of each cell with its ratings, and its pairs."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations, zip_longest
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalui.messages import localized
-from evalui.proportions import wilson_interval
 from evalui.report.numbers import count
-from evalui.scoring.cell_trials import (
-    CellTrials,
-    score_values,
-    scores_by_question,
+from evalui.scoring.answer_summary import (
+    AnswerSummary,
+    JudgeRating,
+    count_rule,
+    summarise_answers,
 )
-from evalui.scoring.metrics import Figure, compute_figures
+from evalui.scoring.cell_trials import score_values, scores_by_question
 from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.scoring.statistics.paired_tests import paired_bootstrap as compare
-from evalui.scoring.text_metrics import contains_chinese
-from evalui.scoring.trial_columns import NO_CHOICE, TrialColumns, columns_of
-from evalui.types import (
-    NO_REFERENCE,
-    Cell,
-    CellResult,
-    CellState,
-    Interval,
-    Language,
-    Sample,
-    Trial,
-)
+from evalui.scoring.trial_columns import TrialColumns, columns_of
+from evalui.types import NO_REFERENCE, CellResult, Interval, Language
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers
 JUDGE = "judge"  # the mode whose cells hold a judge's verdicts on them
@@ -40,69 +30,6 @@ MAIN = "rouge-l-f"
 RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
 # Times as long as the reference: beyond, F mostly measures how short an answer is.
 _MAX_LENGTH_RATIO = 5
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeRating:
-    """What one judge gave single answers: the mean on its own scale, and what it left unscored.
-
-    `scale` is "rating" (1..10) or "correct" (0..1). `n` answers were rated; `unscored` more have
-    a judgement without a readable mark, and `unreferenced` were not judged for lack of a
-    reference. `state` and `error` are those of the judge's cell.
-    """
-
-    judge: str
-    scale: str
-    mean: Interval | None
-    n: int
-    unscored: int
-    state: CellState = "done"
-    error: str = ""
-    unreferenced: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """sacreBLEU's corpus figures, 0..100, with the signatures of their settings."""
-
-    bleu: float
-    bleu_signature: str
-    chrf: float
-    chrf_signature: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSummary:
-    """The figures of one cell of answers.
-
-    `n` answers are in of `questions`; `compared` of them have a reference and make the figures;
-    `question_ids` are the ids of their questions.
-    `empty` and `truncated` count blank replies and those that ran into the length limit. `means`
-    has the mean of each text figure in 0..1 with its range over questions, `length` the median
-    length in characters (of all turns together; 0 without answers). `compared_length` and
-    `reference_length` are the median lengths, in characters, of the texts that were compared and of
-    their references (turn by turn where each has its own; 0 without any). `figures` has every
-    registered metric of written texts by name. `containment` is the share of the compared
-    answers that hold a reference word for word.
-    """
-
-    cell: Cell
-    state: CellState
-    error: str
-    questions: int
-    n: int
-    compared: int
-    empty: int
-    truncated: int
-    length: float
-    means: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
-    corpus: Corpus | None = None
-    ratings: tuple[JudgeRating, ...] = ()
-    question_ids: frozenset[str] = frozenset()
-    compared_length: float = 0.0
-    reference_length: float = 0.0
-    figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
-    containment: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +52,26 @@ class AnswerPair:
     signature: str = ""
 
 
-def answers(results: Sequence[CellResult]) -> tuple[AnswerSummary, ...]:
-    """The figures of every cell of answers in a run, with what its judges of single answers say."""
+def answers(
+    results: Sequence[CellResult],
+    summary_of: Callable[[CellResult], AnswerSummary] = summarise_answers,
+) -> tuple[AnswerSummary, ...]:
+    """The figures of every cell of answers in a run, with what its judges of single answers say.
+
+    `summary_of` may know what is kept of a cell.
+    """
     ratings = rating_cells(results)
     return tuple(
-        summarise_answers(
-            result, judged=[one for one in ratings if one.cell.dataset == result.cell.dataset]
-        )
+        replace(summary_of(result), ratings=_ratings_of(result, ratings))
         for result in results
         if result.cell.mode == ANSWERS
     )
+
+
+def _ratings_of(result: CellResult, ratings: Sequence[CellResult]) -> tuple[JudgeRating, ...]:
+    judged = (one for one in ratings if one.cell.dataset == result.cell.dataset)
+    marks = (judge_rating(result.cell.model, one) for one in judged)
+    return tuple(one for one in marks if one)
 
 
 def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
@@ -149,39 +86,6 @@ def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
     return tuple(one for one, n in zip(judged, shown, strict=True) if (n or alike) == 1)
 
 
-def summarise_answers(result: CellResult, judged: Sequence[CellResult] = ()) -> AnswerSummary:
-    """All figures of one cell, from the answers that are in; `judged` are cells of ratings."""
-    columns = columns_of(result.trials)
-    made = CellTrials(columns, result.cell.pattern) if columns else None
-    trials = list(columns)  # their texts are read once
-    segments = [pair for trial in trials for pair in _segments(trial, result.samples)]
-    marks = (judge_rating(result.cell.model, one) for one in judged)
-    return AnswerSummary(
-        cell=result.cell,
-        state=result.state,
-        error=result.error,
-        questions=len(result.samples),
-        n=len(trials),
-        compared=len(made.compared) if made else 0,
-        empty=int((columns.reading.choice == NO_CHOICE).sum()),
-        truncated=_count_rule(columns, "cut"),
-        length=_median(list(map(_length, trials))),
-        means=made.text_means if made else {},
-        figures=compute_figures(made or (), result.cell.pattern, answers="texts"),
-        corpus=corpus([reply for reply, _ in segments], [each for _, each in segments]),
-        ratings=tuple(one for one in marks if one),
-        question_ids=frozenset(_question_ids(made.compared)) if made else frozenset(),
-        compared_length=_median([len(reply) for reply, own in segments if own]),
-        reference_length=_median([_median(list(map(len, own))) for _, own in segments if own]),
-        containment=_containment(trials, result.samples),
-    )
-
-
-def _question_ids(columns: TrialColumns) -> Iterator[str]:
-    codes: list[int] = np.unique(columns.sample).tolist()
-    return (columns.ids[code] for code in codes)
-
-
 def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
     """What a judge of single answers gave one model, None if it saw none of its answers."""
     own = {place for place, one in enumerate(judged.contestants) if one.name == model}
@@ -193,7 +97,7 @@ def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
     # A judge that has given no mark yet is taken to use the usual scale.
     scale = _first_scale(trials)
     _, marks = score_values(trials, scale)
-    unreferenced = _count_rule(trials, NO_REFERENCE)
+    unreferenced = count_rule(trials, NO_REFERENCE)
     return JudgeRating(
         judge=judged.cell.model,
         scale=scale,
@@ -204,12 +108,6 @@ def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
         error=judged.error,
         unreferenced=unreferenced,
     )
-
-
-def _count_rule(trials: TrialColumns, name: str) -> int:
-    """How many trials were read by a rule."""
-    codes = [code for code, rule in enumerate(trials.rules) if rule == name]
-    return int(np.isin(trials.reading.rule, codes).sum())
 
 
 def _first_scale(trials: TrialColumns) -> str:
@@ -252,38 +150,6 @@ def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
             dataset=first.dataset,
             signature=f"{first.signature} + {second.signature}",
         )
-
-
-def _segments(trial: Trial, samples: Mapping[str, Sample]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What is compared with which references: turn by turn where each turn has its own."""
-    references = samples[trial.sample_id].references
-    if len(trial.turns) != len(references) or not trial.turns:
-        yield trial.reply or "", references
-        return
-    for turn, reference in zip(trial.turns, references, strict=True):
-        yield turn, (reference,)
-
-
-def _containment(trials: Sequence[Trial], samples: Mapping[str, Sample]) -> Interval | None:
-    """The share of answers with a reference that hold one in each turn, without case and blanks."""
-    held = [
-        all(any(_letters(text) in _letters(reply) for text in own) for reply, own in segments)
-        for trial in trials
-        if (segments := [pair for pair in _segments(trial, samples) if any(map(_letters, pair[1]))])
-    ]
-    return wilson_interval(sum(held), len(held)) if held else None
-
-
-def _letters(text: str) -> str:
-    return "".join(text.casefold().split())
-
-
-def _median(lengths: Sequence[float]) -> float:
-    return float(median(lengths)) if lengths else 0.0
-
-
-def _length(trial: Trial) -> int:
-    return sum(map(len, trial.answers))
 
 
 def _mean_rating(marks: NDArray[np.float64], scale: str) -> Interval | None:
@@ -334,35 +200,3 @@ def recall_reason(metric: RankingMetric, language: Language) -> str:
         return ""
     reference, answer = (round(each) for each in (metric.reference_length, metric.answer_length))
     return localized("brief", language, reference=count(reference), answer=count(answer))
-
-
-# ---------------------------------------------------------------- figures of the whole corpus
-
-
-def corpus(replies: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus | None:
-    """The figures of the replies whose question has a reference, None if there is no such reply.
-
-    Chinese has no blanks between words: where most references are Chinese, BLEU counts
-    characters (sacreBLEU's tokenizer "zh"), else words ("13a"). A blank reply stays in.
-    """
-    kept = [pair for pair in zip(replies, references, strict=True) if pair[1]]
-    if not kept:
-        return None
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
-
-    bleu, chrf = BLEU(tokenize=_tokenizer([several[0] for _, several in kept])), CHRF()
-    written = [reply for reply, _ in kept]
-    # One stream per place; a question with fewer references has None in the later ones.
-    streams = list(zip_longest(*(several for _, several in kept)))
-    return Corpus(
-        bleu.corpus_score(written, streams).score,
-        str(bleu.get_signature()),
-        chrf.corpus_score(written, streams).score,
-        str(chrf.get_signature()),
-    )
-
-
-def _tokenizer(references: Sequence[str]) -> str:
-    chinese = sum(map(contains_chinese, references))
-    return "zh" if 2 * chinese > len(references) else "13a"
