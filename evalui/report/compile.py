@@ -16,7 +16,6 @@ from evalui.registry import Registry
 from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, Report
 from evalui.report.analyses.calibration import CALIBRATION
 from evalui.report.analyses.cost import COST
-from evalui.report.analyses.open_answers.figures import JUDGE
 from evalui.report.analyses.open_run import OPEN_ANSWERS
 from evalui.report.analyses.overview.document import LEFT_OUT, OVERVIEW
 from evalui.report.analyses.people.blocks import PEOPLE
@@ -25,6 +24,7 @@ from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.statistics.document import STATISTICS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
+from evalui.scoring.arena.verdicts import JUDGE
 from evalui.scoring.summary_source import SummarySource
 from evalui.types import CellResult, Language, LeftOut
 

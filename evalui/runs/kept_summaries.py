@@ -20,19 +20,31 @@ from evalui.registry import plugin_versions
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_result
+from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
+from evalui.scoring.arena.figures import Arena, arena_of_judges, duel_groups
+from evalui.scoring.arena.record import ArenaRecord
 from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, is_unfinished, summarise
 from evalui.scoring.metrics import METRICS
 from evalui.scoring.summary_source import SummarySource
 from evalui.scoring.text_tally import TextTally, tally_texts
 from evalui.scoring.trial_columns import columns_of
-from evalui.types import CellResult, Sample, Trial
+from evalui.types import Cell, CellResult, Sample, Trial
 
 _log = logging.getLogger(__name__)
 S = TypeVar("S", Summary, AnswerSummary)
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The arena of a judge, and that of the panel that it is the first of.
+
+    Each with the cells that it was computed from and their numbers of trials.
+    """
+
+    records: tuple[tuple[tuple[tuple[int, int], ...], ArenaRecord], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,7 @@ def summary_source(database: Database, run_id: str) -> SummarySource:
     return SummarySource(
         lambda result: read_summary(database, ids[result.cell], result),
         lambda result: read_answer_summary(database, ids[result.cell], result),
+        lambda results: read_arena(database, ids, results),
     )
 
 
@@ -65,9 +78,25 @@ def read_answer_summary(database: Database, cell_id: int, result: CellResult) ->
     return _read(database, cell_id, result, _ANSWERS)
 
 
+def read_arena(database: Database, ids: Mapping[Cell, int], results: Sequence[CellResult]) -> Arena:
+    """The same of one judge of duels, or of the panel that several are; `ids` are by cell."""
+    if any(map(is_unfinished, results)):
+        return arena_of_judges(results)
+    of = tuple((ids[result.cell], len(result.trials)) for result in results)
+    kept = _find(database, of[0][0], results[0], _Judged) or _Judged()
+    for one, record in kept.records:
+        if one == of:
+            return record.arena_of(results)
+    arena = arena_of_judges(results)
+    others = (each for each in kept.records if len(each[0]) != len(of))
+    _keep_if_possible(database, *of[0], _Judged((*others, (of, ArenaRecord.of(arena)))))
+    return arena
+
+
 def find_summary(database: Database, cell_id: int, result: CellResult) -> Summary | None:
     """The summary that is kept of a cell, None if there is none of these trials and figures."""
-    return _find(database, cell_id, result, Summary)
+    kept = _find(database, cell_id, result, Summary)
+    return kept and replace(kept, state=result.state, error=result.error)
 
 
 def summarise_ending(database: Database, row: CellRow) -> None:
@@ -76,12 +105,15 @@ def summarise_ending(database: Database, row: CellRow) -> None:
     Raises:
         StoreError: the store cannot be written.
     """
-    if row.cell.mode == JUDGE:
-        return
-    form = _ANSWERS if row.cell.mode == OPEN else _CHOICES
-    result = read_result(database, row.run_id, row.id)
     try:
+        if row.cell.mode == JUDGE:
+            _keep_arenas(database, row)
+            return
+        form = _ANSWERS if row.cell.mode == OPEN else _CHOICES
+        result = read_result(database, row.run_id, row.id)
         summary = form.summarise(database, row.id, replace(result, state="done"))
+    except StoreError:
+        raise
     except Exception:  # noqa: BLE001 (it may be of another package)
         # The page that computes it again reports its error.
         _log.exception("The summary of %s on %s failed", row.cell.model, row.cell.dataset)
@@ -117,23 +149,20 @@ def _read(database: Database, cell_id: int, result: CellResult, form: _Form[S]) 
     if is_unfinished(result):
         return form.summarise(database, cell_id, result)
     if kept := _find(database, cell_id, result, form.kind):
-        return kept
+        return replace(kept, state=result.state, error=result.error)
     summary = form.summarise(database, cell_id, result)
-    try:
-        _keep(database, cell_id, _version(form.kind), len(result.trials), summary)
-    except StoreError as error:  # a full disk, say: the reader has the figures nevertheless
-        _log.warning("The summary of a cell cannot be kept: %s", error)
+    _keep_if_possible(database, cell_id, len(result.trials), summary)
     return summary
 
 
-def _find(database: Database, cell_id: int, result: CellResult, kind: type[S]) -> S | None:
+def _find(database: Database, cell_id: int, result: CellResult, kind: type[T]) -> T | None:
     row = database.row(
         "SELECT body FROM kept_figures WHERE cell = ? AND version = ? AND done = ?",
         (cell_id, _version(kind), len(result.trials)),
     )
     if row is None:
         return None
-    return replace(_decode(row["body"], kind), state=result.state, error=result.error)
+    return _decode(row["body"], kind)
 
 
 def _summarise_answers(database: Database, cell_id: int, result: CellResult) -> AnswerSummary:
@@ -158,6 +187,30 @@ _ANSWERS = _Form(AnswerSummary, _summarise_answers)
 _TEXTS = f"{__version__} {FIGURES_VERSION} texts"  # the version of what texts come to
 
 
+def _keep_arenas(database: Database, row: CellRow) -> None:
+    """Keep the arena of a judge that has ended, and that of the panel if it was the last of it."""
+    ids = {each.cell: each.id for each in read_cells(database, row.run_id)}
+    results = [
+        replace(each, state="done") if ids[each.cell] == row.id else each
+        for each in read_results(database, row.run_id)
+    ]
+    for group in duel_groups(results):
+        own = [each for each in group if ids[each.cell] == row.id]
+        if own:
+            read_arena(database, ids, own)
+        if own and len(group) > 1 and not any(map(is_unfinished, group)):
+            read_arena(database, ids, group)
+
+
+def _keep_if_possible(
+    database: Database, cell_id: int, done: int, kept: "Summary | AnswerSummary | _Judged"
+) -> None:
+    try:
+        _keep(database, cell_id, _version(type(kept)), done, kept)
+    except StoreError as error:  # a full disk, say: the reader has the figures nevertheless
+        _log.warning("The summary of a cell cannot be kept: %s", error)
+
+
 def _keep(database: Database, cell_id: int, version: str, done: int, kept: object) -> None:
     """Keep figures of a cell with so many trials, unless the store is read only.
 
@@ -175,7 +228,7 @@ def _keep(database: Database, cell_id: int, version: str, done: int, kept: objec
 
 
 @cache
-def _version(kind: type[S]) -> str:
+def _version(kind: type[T]) -> str:
     """Of the figures: their names, what computes them, and the form in which they are kept."""
     form = json.dumps([_adapter(kind).json_schema(), sorted(METRICS)], sort_keys=True)
     digest = hashlib.sha256(form.encode()).hexdigest()[:12]

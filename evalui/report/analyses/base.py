@@ -8,12 +8,13 @@ from types import MappingProxyType
 
 from evalui.messages import messages
 from evalui.models.base import ModelUsage
-from evalui.report.analyses.arena.figures import Arena, arenas
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, answers
+from evalui.report.analyses.open_answers.figures import ANSWERS, answers
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block
 from evalui.scoring.answer_summary import AnswerSummary
+from evalui.scoring.arena.figures import Arena, arenas
+from evalui.scoring.arena.verdicts import JUDGE
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.summary_source import SummarySource
 from evalui.types import CellResult, Language, LeftOut, Verdict
@@ -68,7 +69,7 @@ class Figures:
         if self._base:
             return self._base.arenas
         with self._lock:
-            return self.__dict__.get("arenas") or arenas(self._results)
+            return self.__dict__.get("arenas") or arenas(self._results, self._source.arenas)
 
     @cached_property
     def people(self) -> tuple[PeopleFigures, ...]:

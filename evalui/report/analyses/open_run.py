@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.document import judged_blocks
-from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judge_name, judged_by
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.analyses.open_answers.context import OpenContext
@@ -19,19 +18,14 @@ from evalui.report.analyses.open_answers.document import (
     text_card,
     text_figures,
 )
-from evalui.report.analyses.open_answers.figures import (
-    ANSWERS,
-    JUDGE,
-    compare_answers,
-    ranking_metric,
-    rating_cells,
-)
+from evalui.report.analyses.open_answers.figures import ANSWERS, compare_answers, ranking_metric
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ratings import rated_blocks
 from evalui.report.blocks import Block, Details, Heading, NoteLine, Notes
 from evalui.report.charts.arena import picture_problem
 from evalui.scoring.answer_summary import AnswerSummary
-from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.scoring.arena.figures import PEOPLE, Arena
+from evalui.scoring.arena.verdicts import JUDGE, PANEL_NAME, rating_cells
 from evalui.types import CellResult, Language
 
 

@@ -9,16 +9,9 @@ from typing import Any
 from evalui import __version__
 from evalui.errors import StoreError
 from evalui.registry import Registry
-from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.cost import usage_objects, usage_rows
-from evalui.report.analyses.open_answers.figures import (
-    ANSWERS,
-    JUDGE,
-    AnswerPair,
-    compare_answers,
-    rating_cells,
-)
+from evalui.report.analyses.open_answers.figures import ANSWERS, AnswerPair, compare_answers
 from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.compile import added_blocks, blocks, markdown
@@ -47,7 +40,8 @@ from evalui.report.render.json import as_json
 from evalui.report.render.latex import as_latex
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
-from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.scoring.arena.figures import Arena
+from evalui.scoring.arena.verdicts import JUDGE, PANEL_NAME, rating_cells
 from evalui.types import CellResult, Language
 
 # A fixed date: the same report gives the same archive, byte for byte.

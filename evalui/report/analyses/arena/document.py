@@ -9,7 +9,6 @@ from evalui.report.analyses.arena.categories import (
     battles_by_group,
     question_groups,
 )
-from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.findings import (
     arena_verdict,
     duels_finding,
@@ -38,6 +37,7 @@ from evalui.report.charts.arena import rates_chart, rates_note, win_matrix
 from evalui.report.numbers import signed
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
+from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.types import CellResult
 
 

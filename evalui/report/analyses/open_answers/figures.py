@@ -16,6 +16,7 @@ from evalui.scoring.answer_summary import (
     count_rule,
     summarise_answers,
 )
+from evalui.scoring.arena.verdicts import rating_cells
 from evalui.scoring.cell_trials import score_values, scores_by_question
 from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.statistics.paired_tests import holm
@@ -24,7 +25,6 @@ from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import NO_REFERENCE, CellResult, Interval, Language
 
 ANSWERS = "question_answer"  # the mode whose cells hold written answers
-JUDGE = "judge"  # the mode whose cells hold a judge's verdicts on them
 _SCALES: Mapping[str, tuple[float, float]] = {"rating": (1.0, 10.0), "correct": (0.0, 1.0)}
 MAIN = "rouge-l-f"
 RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
@@ -72,18 +72,6 @@ def _ratings_of(result: CellResult, ratings: Sequence[CellResult]) -> tuple[Judg
     judged = (one for one in ratings if one.cell.dataset == result.cell.dataset)
     marks = (judge_rating(result.cell.model, one) for one in judged)
     return tuple(one for one in marks if one)
-
-
-def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
-    """The cells of judges who are shown one answer at a time.
-
-    Only a judgement shows how many are shown. The judges of a run are all prompted alike, so
-    one that has given none counts as the others do, and as shown two if none has any.
-    """
-    judged = [result for result in results if result.cell.mode == JUDGE]
-    shown = [int(columns_of(one.trials).n_options[0]) if one.trials else 0 for one in judged]
-    alike = 1 if 1 in shown and 2 not in shown else 2
-    return tuple(one for one, n in zip(judged, shown, strict=True) if (n or alike) == 1)
 
 
 def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:

@@ -5,9 +5,9 @@ The address is the whole state: each filter, page and duel has its own.
 
 from collections.abc import Sequence
 
-from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.report.html import Html, div, el, span
 from evalui.report.icons import icon
+from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import short_id

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
-from evalui.report.analyses.arena.figures import arena, arenas
 from evalui.report.analyses.open_answers.figures import answers, compare_answers
 from evalui.report.export.json import (
     answer_lines,
@@ -19,6 +18,7 @@ from evalui.report.export.json import (
 )
 from evalui.report.imports.battles import battle_statistics, read_battles
 from evalui.scoring.answer_summary import summarise_answers
+from evalui.scoring.arena.figures import arena, arenas
 from evalui.types import Outcome
 
 
