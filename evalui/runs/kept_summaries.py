@@ -6,10 +6,10 @@ Of written answers at work, what their texts come to is kept too: each text is r
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Generic, TypeVar
+from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -20,8 +20,14 @@ from evalui.registry import plugin_versions
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_result, read_results
+from evalui.runs.database.trials import read_result
 from evalui.runs.spec import JUDGE, OPEN
+from evalui.scoring.answer_pairs import (
+    AnswerPair,
+    answer_groups,
+    compare_answers,
+    ranking_metric,
+)
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.arena.figures import Arena, arena_of_judges, duel_groups
 from evalui.scoring.arena.record import ArenaRecord
@@ -33,26 +39,21 @@ from evalui.scoring.trial_columns import columns_of
 from evalui.types import Cell, CellResult, Sample, Trial
 
 _log = logging.getLogger(__name__)
-S = TypeVar("S", Summary, AnswerSummary)
 T = TypeVar("T")
+_Cells = tuple[tuple[int, int], ...]  # the ids of cells, each with its number of trials
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """The arena of a judge, and that of the panel that it is the first of.
+class _Kept:
+    """What is kept of a cell of written answers or of a judge.
 
-    Each with the cells that it was computed from and their numbers of trials.
+    What rests on several cells is kept with the first: the arena of a panel, and the pairs of
+    models in a text figure, each with the cells that it was computed from.
     """
 
-    records: tuple[tuple[tuple[tuple[int, int], ...], ArenaRecord], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Form(Generic[S]):
-    """What is kept of a kind of cells, and what computes it of a cell by its id."""
-
-    kind: type[S]
-    summarise: Callable[[Database, int, CellResult], S]
+    answers: AnswerSummary | None = None
+    arenas: tuple[tuple[_Cells, ArenaRecord], ...] = ()
+    pairs: tuple[tuple[_Cells, str, tuple[AnswerPair, ...]], ...] = ()
 
 
 def summary_source(database: Database, run_id: str) -> SummarySource:
@@ -61,7 +62,8 @@ def summary_source(database: Database, run_id: str) -> SummarySource:
     return SummarySource(
         lambda result: read_summary(database, ids[result.cell], result),
         lambda result: read_answer_summary(database, ids[result.cell], result),
-        lambda results: read_arena(database, ids, results),
+        partial(read_arena, database, ids),
+        partial(_read_pairs, database, ids),
     )
 
 
@@ -70,55 +72,113 @@ def read_summary(database: Database, cell_id: int, result: CellResult) -> Summar
 
     It is computed anew for other trials, by another version, and with other plug-ins.
     """
-    return _read(database, cell_id, result, _CHOICES)
+    if is_unfinished(result):
+        return summarise(result)
+    if kept := find_summary(database, cell_id, result):
+        return kept
+    summary = summarise(result)
+    _keep_if_possible(database, cell_id, len(result.trials), summary)
+    return summary
+
+
+def find_summary(database: Database, cell_id: int, result: CellResult) -> Summary | None:
+    """The summary that is kept of a cell, None if there is none of these trials and figures."""
+    kept = _find(database, cell_id, len(result.trials), Summary)
+    return kept and replace(kept, state=result.state, error=result.error)
 
 
 def read_answer_summary(database: Database, cell_id: int, result: CellResult) -> AnswerSummary:
-    """The same of a cell of written answers."""
-    return _read(database, cell_id, result, _ANSWERS)
+    """The same as `read_summary` of a cell of written answers."""
+    done = len(result.trials)
+    kept = _find(database, cell_id, done, _Kept) or _Kept()
+    if kept.answers:
+        return replace(kept.answers, state=result.state, error=result.error)
+    result = replace(result, trials=columns_of(result.trials))
+    summary = summarise_answers(result, _tally(database, cell_id, result))
+    if not is_unfinished(result):
+        _keep_if_possible(database, cell_id, done, replace(kept, answers=summary))
+    return summary
 
 
 def read_arena(database: Database, ids: Mapping[Cell, int], results: Sequence[CellResult]) -> Arena:
     """The same of one judge of duels, or of the panel that several are; `ids` are by cell."""
     if any(map(is_unfinished, results)):
         return arena_of_judges(results)
-    of = tuple((ids[result.cell], len(result.trials)) for result in results)
-    kept = _find(database, of[0][0], results[0], _Judged) or _Judged()
-    for one, record in kept.records:
+    of = _cells(ids, results)
+    kept = _find(database, *of[0], _Kept) or _Kept()
+    for one, record in kept.arenas:
         if one == of:
             return record.arena_of(results)
     arena = arena_of_judges(results)
-    others = (each for each in kept.records if len(each[0]) != len(of))
-    _keep_if_possible(database, *of[0], _Judged((*others, (of, ArenaRecord.of(arena)))))
+    others = (each for each in kept.arenas if len(each[0]) != len(of))
+    arenas = (*others, (of, ArenaRecord.of(arena)))
+    _keep_if_possible(database, *of[0], replace(kept, arenas=arenas))
     return arena
 
 
-def find_summary(database: Database, cell_id: int, result: CellResult) -> Summary | None:
-    """The summary that is kept of a cell, None if there is none of these trials and figures."""
-    kept = _find(database, cell_id, result, Summary)
-    return kept and replace(kept, state=result.state, error=result.error)
+def _read_pairs(
+    database: Database, ids: Mapping[Cell, int], results: Sequence[CellResult], figure: str
+) -> tuple[AnswerPair, ...]:
+    """The same of every pair of written answers; kept beside the summary of the first of them."""
+    of = _cells(ids, results)
+    kept = _find(database, *of[0], _Kept)
+    for one, name, pairs in kept.pairs if kept else ():
+        if (one, name) == (of, figure):
+            return pairs
+    pairs = compare_answers(results, figure)
+    if kept and not any(map(is_unfinished, results)):
+        others = (each for each in kept.pairs if each[0] == of)
+        added = replace(kept, pairs=(*others, (of, figure, pairs)))
+        _keep_if_possible(database, *of[0], added)
+    return pairs
 
 
 def summarise_ending(database: Database, row: CellRow) -> None:
     """Keep the summary of a cell whose last trial is written, so that no reader computes it.
 
+    With the last cell of several, what they come to together is kept as well.
+
     Raises:
-        StoreError: the store cannot be written.
+        StoreError: the store cannot be read.
     """
     try:
-        if row.cell.mode == JUDGE:
-            _keep_arenas(database, row)
-            return
-        form = _ANSWERS if row.cell.mode == OPEN else _CHOICES
-        result = read_result(database, row.run_id, row.id)
-        summary = form.summarise(database, row.id, replace(result, state="done"))
+        _summarise_ending(database, row)
     except StoreError:
         raise
     except Exception:  # noqa: BLE001 (it may be of another package)
         # The page that computes it again reports its error.
         _log.exception("The summary of %s on %s failed", row.cell.model, row.cell.dataset)
+
+
+def _summarise_ending(database: Database, row: CellRow) -> None:
+    mode = row.cell.mode
+    result = replace(read_result(database, row.run_id, row.id), state="done")
+    alike = [
+        each
+        for each in read_cells(database, row.run_id)
+        if (each.cell.mode, each.dataset_key) == (mode, row.dataset_key)
+    ]
+    ids = {each.cell: each.id for each in alike}
+    if mode == OPEN:
+        read_answer_summary(database, row.id, result)
+    elif mode != JUDGE:
+        read_summary(database, row.id, result)
+    elif duel_groups([result]):
+        read_arena(database, ids, [result])
+    open_ = [each for each in alike if each.state in ("waiting", "running") and each.id != row.id]
+    if open_ or mode not in (OPEN, JUDGE):
         return
-    _keep(database, row.id, _version(form.kind), len(result.trials), summary)
+    results = [
+        result if each.id == row.id else read_result(database, row.run_id, each.id)
+        for each in alike
+    ]
+    for judges in duel_groups(results):
+        if len(judges) > 1:
+            read_arena(database, ids, judges)
+    for group in answer_groups(results):
+        if len(group) > 1:
+            summaries = [read_answer_summary(database, ids[each.cell], each) for each in group]
+            _read_pairs(database, ids, group, ranking_metric(summaries).figure)
 
 
 class GrowingTexts:
@@ -145,29 +205,16 @@ class GrowingTexts:
         _keep(self._database, self._row.id, _TEXTS, self._tally.n, self._tally)
 
 
-def _read(database: Database, cell_id: int, result: CellResult, form: _Form[S]) -> S:
-    if is_unfinished(result):
-        return form.summarise(database, cell_id, result)
-    if kept := _find(database, cell_id, result, form.kind):
-        return replace(kept, state=result.state, error=result.error)
-    summary = form.summarise(database, cell_id, result)
-    _keep_if_possible(database, cell_id, len(result.trials), summary)
-    return summary
+def _cells(ids: Mapping[Cell, int], results: Sequence[CellResult]) -> _Cells:
+    return tuple((ids[result.cell], len(result.trials)) for result in results)
 
 
-def _find(database: Database, cell_id: int, result: CellResult, kind: type[T]) -> T | None:
+def _find(database: Database, cell_id: int, done: int, kind: type[T]) -> T | None:
     row = database.row(
         "SELECT body FROM kept_figures WHERE cell = ? AND version = ? AND done = ?",
-        (cell_id, _version(kind), len(result.trials)),
+        (cell_id, _version(kind), done),
     )
-    if row is None:
-        return None
-    return _decode(row["body"], kind)
-
-
-def _summarise_answers(database: Database, cell_id: int, result: CellResult) -> AnswerSummary:
-    result = replace(result, trials=columns_of(result.trials))
-    return summarise_answers(result, _tally(database, cell_id, result))
+    return _decode(row["body"], kind) if row else None
 
 
 def _tally(database: Database, cell_id: int, result: CellResult) -> TextTally:
@@ -182,29 +229,10 @@ def _tally(database: Database, cell_id: int, result: CellResult) -> TextTally:
     return tally_texts(new, result.samples, kept)
 
 
-_CHOICES = _Form(Summary, lambda _, __, result: summarise(result))
-_ANSWERS = _Form(AnswerSummary, _summarise_answers)
 _TEXTS = f"{__version__} {FIGURES_VERSION} texts"  # the version of what texts come to
 
 
-def _keep_arenas(database: Database, row: CellRow) -> None:
-    """Keep the arena of a judge that has ended, and that of the panel if it was the last of it."""
-    ids = {each.cell: each.id for each in read_cells(database, row.run_id)}
-    results = [
-        replace(each, state="done") if ids[each.cell] == row.id else each
-        for each in read_results(database, row.run_id)
-    ]
-    for group in duel_groups(results):
-        own = [each for each in group if ids[each.cell] == row.id]
-        if own:
-            read_arena(database, ids, own)
-        if own and len(group) > 1 and not any(map(is_unfinished, group)):
-            read_arena(database, ids, group)
-
-
-def _keep_if_possible(
-    database: Database, cell_id: int, done: int, kept: "Summary | AnswerSummary | _Judged"
-) -> None:
+def _keep_if_possible(database: Database, cell_id: int, done: int, kept: Summary | _Kept) -> None:
     try:
         _keep(database, cell_id, _version(type(kept)), done, kept)
     except StoreError as error:  # a full disk, say: the reader has the figures nevertheless

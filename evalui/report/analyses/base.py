@@ -9,9 +9,10 @@ from types import MappingProxyType
 from evalui.messages import messages
 from evalui.models.base import ModelUsage
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import ANSWERS, answers
+from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block
+from evalui.scoring.answer_pairs import ANSWERS, AnswerPair, answer_groups
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.figures import Arena, arenas
 from evalui.scoring.arena.verdicts import JUDGE
@@ -40,6 +41,7 @@ class Figures:
         self._source = source or SummarySource()
         self._votes = votes
         self._base = base
+        self._pairs: dict[tuple[int, str], tuple[AnswerPair, ...]] = {}
         self._lock = RLock()  # an analysis takes seconds, and is worked out by one thread only
 
     @cached_property
@@ -78,6 +80,25 @@ class Figures:
             return self.__dict__.get("people") or compare_people(
                 self.arenas, self._results, self._votes
             )
+
+    def pairs(self, figure: str, dataset: str | None = None) -> tuple[AnswerPair, ...]:
+        """Every pair of written answers in one figure, of one dataset or of all."""
+        if self._base:
+            return self._base.pairs(figure, dataset)
+        with self._lock:
+            return tuple(
+                pair
+                for place, group in enumerate(answer_groups(self._results))
+                if dataset in (None, group[0].cell.dataset)
+                for pair in self._pairs_of(place, group, figure)
+            )
+
+    def _pairs_of(
+        self, place: int, group: Sequence[CellResult], figure: str
+    ) -> tuple[AnswerPair, ...]:
+        if (place, figure) not in self._pairs:
+            self._pairs[place, figure] = self._source.pairs(group, figure)
+        return self._pairs[place, figure]
 
     def with_votes(self, votes: Votes) -> "Figures":
         """The same beside the votes of people."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from evalui.report.analyses.open_answers.figures import AnswerPair
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
@@ -21,6 +20,7 @@ from evalui.report.export.encoder import (
     within,
 )
 from evalui.report.export.metric_fields import text_ranges, text_values
+from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.answer_summary import AnswerSummary, JudgeRating
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.scoring.arena.battles import BattleTally, WinMatrix

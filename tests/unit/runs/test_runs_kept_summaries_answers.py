@@ -1,11 +1,12 @@
 """What the store keeps of written answers: each text is counted once, by the worker."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 import pytest
 from open_run_examples import add_open_run, do_run, open_spec
 
+from evalui.report.analyses.base import Figures
 from evalui.runs import kept_summaries
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -13,6 +14,7 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result, read_results, write_trials
 from evalui.runs.kept_summaries import GrowingTexts, read_answer_summary, summary_source
 from evalui.runs.spec import OPEN
+from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, compare_answers
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.text_tally import TextTally, tally_texts
 from evalui.types import CellResult, Sample, Trial
@@ -72,6 +74,29 @@ def test_a_worker_counts_each_text_once_and_a_reader_none(
     for _ in range(2):
         assert _summaries(database, run_id) == _fresh(database, run_id)
     assert (len(counted), len(summarised)) == (4, 2)
+
+
+def test_the_last_cell_keeps_every_pair_and_no_reader_computes_one(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+
+    def counted(results: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
+        compared.append(figure)
+        return compare_answers(results, figure)
+
+    monkeypatch.setattr(kept_summaries, "compare_answers", counted)
+    run_id = add_open_run(database, ALONE)
+    do_run(database, run_id)
+    assert compared == [MAIN]
+    results = read_results(database, run_id)
+    for _ in range(2):
+        figures = Figures(results, source=summary_source(database, run_id))
+        for figure in (MAIN, RECALL):
+            for dataset in (None, "capitals"):
+                assert figures.pairs(figure, dataset) == compare_answers(results, figure) != ()
+        assert figures.pairs(MAIN, "another") == ()
+    assert compared == [MAIN, RECALL]
 
 
 def test_what_an_older_store_lacks_is_kept_by_its_first_reader(

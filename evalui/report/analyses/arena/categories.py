@@ -47,7 +47,7 @@ def battles_by_group(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]
     battles: dict[str, list[Battle]] = {
         name: [] for sample in arena.samples.values() for name in _group_names(sample, grouping)
     }
-    for battle in arena.battles:
+    for battle in arena.battles if battles else ():
         sample = arena.samples.get(battle.question or "")
         for name in _group_names(sample, grouping) if sample else ():
             battles[name].append(battle)

@@ -5,20 +5,20 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from evalui.report.analyses.open_answers.figures import (
-    ANSWERS,
-    MAIN,
-    RECALL,
-    AnswerPair,
-    compare_answers,
-    ranking_metric,
-)
 from evalui.report.analyses.statistics import (
     MEASURES,
     CellComparison,
     compare_cells,
     holm_corrected,
     shared_measures,
+)
+from evalui.scoring.answer_pairs import (
+    ANSWERS,
+    MAIN,
+    RECALL,
+    AnswerPair,
+    compare_answers,
+    ranking_metric,
 )
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary

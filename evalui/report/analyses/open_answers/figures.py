@@ -1,15 +1,14 @@
 """The written answers of a run in figures: those of each cell with its ratings, and its pairs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
-from statistics import median
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalui.messages import localized
 from evalui.report.numbers import count
+from evalui.scoring.answer_pairs import ANSWERS, RECALL, RankingMetric
 from evalui.scoring.answer_summary import (
     AnswerSummary,
     JudgeRating,
@@ -17,39 +16,12 @@ from evalui.scoring.answer_summary import (
     summarise_answers,
 )
 from evalui.scoring.arena.verdicts import rating_cells
-from evalui.scoring.cell_trials import score_values, scores_by_question
+from evalui.scoring.cell_trials import score_values
 from evalui.scoring.statistics.intervals import mean_intervals
-from evalui.scoring.statistics.paired_tests import holm
-from evalui.scoring.statistics.paired_tests import paired_bootstrap as compare
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import NO_REFERENCE, CellResult, Interval, Language
 
-ANSWERS = "question_answer"  # the mode whose cells hold written answers
 _SCALES: Mapping[str, tuple[float, float]] = {"rating": (1.0, 10.0), "correct": (0.0, 1.0)}
-MAIN = "rouge-l-f"
-RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
-# Times as long as the reference: beyond, F mostly measures how short an answer is.
-_MAX_LENGTH_RATIO = 5
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerPair:
-    """How far the mean of `figure` of one model lies above that of another, in 0..1.
-
-    `low` to `high` is the 95 % range over the `n` questions both have, `p` is adjusted for the
-    number of pairs of the dataset (Holm).
-    """
-
-    first: str
-    second: str
-    figure: str
-    value: float
-    low: float
-    high: float
-    p: float
-    n: int
-    dataset: str = ""
-    signature: str = ""
 
 
 def answers(
@@ -104,42 +76,6 @@ def _first_scale(trials: TrialColumns) -> str:
     return min(first, key=first.__getitem__, default="rating")
 
 
-def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
-    """Every two models of each dataset compared in one text figure, on the questions both have.
-
-    The range resamples questions, the p-value is that of a sign-flip test, see
-    `paired_tests.paired_bootstrap`.
-    """
-    groups: dict[tuple[str, str], list[CellResult]] = {}
-    for result in results:
-        if result.cell.mode == ANSWERS:
-            groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
-    return tuple(pair for group in groups.values() for pair in _pairs(group, figure))
-
-
-def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
-    values = {result.cell: scores_by_question(result.trials, figure) for result in group}
-    compared = [
-        (first, second, difference)
-        for first, second in combinations(values, 2)
-        if (difference := compare(values[first], values[second]))
-    ]
-    adjusted = holm([difference.p for *_, difference in compared])
-    for (first, second, made), p in zip(compared, adjusted, strict=True):
-        yield AnswerPair(
-            first=first.model,
-            second=second.model,
-            figure=figure,
-            value=made.value,
-            low=made.low,
-            high=made.high,
-            p=p,
-            n=made.n,
-            dataset=first.dataset,
-            signature=f"{first.signature} + {second.signature}",
-        )
-
-
 def _mean_rating(marks: NDArray[np.float64], scale: str) -> Interval | None:
     if not len(marks):
         return None
@@ -147,39 +83,6 @@ def _mean_rating(marks: NDArray[np.float64], scale: str) -> Interval | None:
     (share,) = mean_intervals((marks[:, None] - low) / (high - low))
     bounds = (low + (high - low) * each for each in (share.value, share.low, share.high))
     return Interval(*bounds, n=share.n)
-
-
-# ---------------------------------------------------------------- the figure that ranks the answers
-
-
-@dataclass(frozen=True, slots=True)
-class RankingMetric:
-    """The figure that leads, and the median lengths in characters that decided it.
-
-    F is the harmonic mean of precision and recall. An answer of m words that holds all n words of
-    its reference has the precision n / m, so that beyond five times the length F stays under 1/3
-    for every right answer and ranks the models by their brevity.
-    """
-
-    figure: str
-    reference_length: float
-    answer_length: float
-
-
-def ranking_metric(summaries: Sequence[AnswerSummary]) -> RankingMetric:
-    """The figure for one dataset, decided by all its models together.
-
-    The models' median lengths are taken, and their median: each model counts once. Recall leads
-    if the median reference is shorter than a fifth of the median answer.
-    """
-    compared = [summary for summary in summaries if summary.means]
-    if not compared:
-        return RankingMetric(MAIN, 0.0, 0.0)
-    reference = float(median(summary.reference_length for summary in compared))
-    answer = float(median(summary.compared_length for summary in compared))
-    return RankingMetric(
-        RECALL if answer > _MAX_LENGTH_RATIO * reference else MAIN, reference, answer
-    )
 
 
 def recall_reason(metric: RankingMetric, language: Language) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from evalui.report.analyses.open_answers.figures import ANSWERS
+from evalui.scoring.answer_pairs import ANSWERS
 from evalui.scoring.arena import prediction_powered
 from evalui.scoring.arena.agreement import (
     RaterAgreement,

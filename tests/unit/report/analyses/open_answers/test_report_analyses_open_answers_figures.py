@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from open_examples import answer_trial, answers_result, judge_result, rating_result, samples
 
-from evalui.report.analyses.open_answers.figures import answers, compare_answers
+from evalui.report.analyses.open_answers.figures import answers
+from evalui.scoring.answer_pairs import compare_answers
 from evalui.scoring.arena.verdicts import rating_cells
 from evalui.types import CellResult, Sample
 
