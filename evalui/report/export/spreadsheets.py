@@ -6,6 +6,7 @@ a few signs for a formula, so such a text gets an apostrophe in front (OWASP, "C
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from itertools import islice
@@ -28,16 +29,10 @@ def escape_formula(text: str) -> str:
 
 def csv_parts(table: ExportTable) -> Iterator[bytes]:
     """The table as UTF-8 CSV with a byte order mark, without which Excel garbles Chinese."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(map(escape_formula, table.kinds))
-    yield stream.getvalue().encode("utf-8-sig", errors="backslashreplace")
+    yield _lines([map(_csv_cell, table.kinds)]).encode("utf-8-sig", errors="backslashreplace")
     for chunk in table.chunks():
-        stream.seek(0)
-        stream.truncate()
-        columns = [column.map(_escape_value).listed() for column in chunk]
-        writer.writerows(zip(*columns, strict=True))
-        yield stream.getvalue().encode(errors="backslashreplace")
+        rows = zip(*(column.map(_csv_cell).listed() for column in chunk), strict=True)
+        yield _lines(rows).encode(errors="backslashreplace")
 
 
 def shown_tables_csv(blocks: Iterable[Block]) -> str:
@@ -120,10 +115,19 @@ def is_missing(value: Any) -> bool:
     return value is None or value != value  # NaN alone differs from itself
 
 
-def _escape_value(value: Any) -> Any:  # a cell of any type
-    if isinstance(value, str):
-        return escape_formula(value)
-    return None if is_missing(value) else value
+def _lines(rows: Iterable[Iterable[str]]) -> str:
+    return "".join([f"{','.join(row)}\r\n" for row in rows])
+
+
+_is_special = re.compile('[",\r\n]').search
+
+
+def _csv_cell(value: Any) -> str:  # a cell of any type
+    """The cell as the `csv` module writes it, which looks at each of its characters alone."""
+    if is_missing(value):
+        return ""
+    text = escape_formula(value) if isinstance(value, str) else str(value)
+    return '"' + text.replace('"', '""') + '"' if _is_special(text) else text
 
 
 def _array(column: ExportColumn, kind: Any) -> Any:
