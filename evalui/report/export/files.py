@@ -135,7 +135,7 @@ def zip_file(report: Report, language: Language) -> Iterator[bytes]:
 def files(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What a run leaves in a folder, in pieces: the report with its pictures, what it rests on."""
     yield from _documents(report, language)
-    yield from _line_files(report)
+    yield from line_files(report)
 
 
 def save(report: Report, folder: Path, language: Language) -> None:
@@ -254,7 +254,7 @@ def _documents(report: Report, language: Language) -> Iterator[tuple[str, Iterab
     yield "report.json", (write_json(report, language),)
 
 
-def _line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
+def line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The files of JSON Lines; but for the trials, which every run has, those that hold any."""
     yield "trials.jsonl", jsonl_parts(report.results)
     for name, lines in _LINES.items():
@@ -266,7 +266,7 @@ def _line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
 
 def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each file of the archive in pieces; lines first, for most need no figures."""
-    yield from _line_files(report)
+    yield from line_files(report)
     yield from _documents(report, language)
     made = tables_of(report)
     for name, table in made.items():
