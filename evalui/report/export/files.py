@@ -75,7 +75,7 @@ def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     """The table of main figures; its names are technical in every language."""
     del language
     first = overview(report.summaries)
-    return csv_parts(first if first.kinds else next(iter(tables_of(report).values()), first))
+    return csv_parts(first if first.kinds else next(tables_of(report), ("", first))[1])
 
 
 def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
@@ -194,20 +194,21 @@ def _pairs(report: Report) -> list[AnswerPair]:
     return [pair for figure in _COMPARED for pair in compare_answers(report.results, figure)]
 
 
-def tables_of(report: Report) -> dict[str, ExportTable]:
-    """Every table that has rows, in the order of a reader's interest."""
-    every = {
-        **tables(report.summaries),
-        "trials": trials([one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]),
-        **open_tables(
-            report.answers, _pairs(report), report.arenas, people=human_arenas(report.people)
-        ),
-        "ratings": ratings(report.results),
-        "replies": replies(report.results),
-        **people_tables(report.people),
-        "expenses": table_of(usage_rows(report.expenses)),
-    }
-    return {name: table for name, table in every.items() if table.kinds}
+def tables_of(report: Report) -> Iterator[tuple[str, ExportTable]]:
+    """Every table that has rows, in the order of a reader's interest, made when its turn comes."""
+    return ((name, table) for name, table in _every_table(report) if table.kinds)
+
+
+def _every_table(report: Report) -> Iterator[tuple[str, ExportTable]]:
+    yield from tables(report.summaries).items()
+    choices = [one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]
+    yield "trials", trials(choices)
+    people = human_arenas(report.people)
+    yield from open_tables(report.answers, _pairs(report), report.arenas, people=people).items()
+    yield "ratings", ratings(report.results)
+    yield "replies", replies(report.results)
+    yield from people_tables(report.people).items()
+    yield "expenses", table_of(usage_rows(report.expenses))
 
 
 def _portable(spec: str) -> dict[str, Any]:
@@ -268,8 +269,8 @@ def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterabl
     """Each file of the archive in pieces; lines first, for most need no figures."""
     yield from line_files(report)
     yield from _documents(report, language)
-    made = tables_of(report)
-    for name, table in made.items():
+    made = [*tables_of(report)]
+    for name, table in made:
         yield f"{name}.csv", csv_parts(table)
     yield "report.xlsx", xlsx_parts(made, report.signatures)
     yield "signatures.txt", ("".join(f"{line}\n" for line in report.signatures).encode(),)

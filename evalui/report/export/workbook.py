@@ -7,7 +7,7 @@ six times as long and give nothing away before their end, see docs/adr/0015-work
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ _BOOLEANS = (bool, np.bool_)
 _NO_ROWS: list[str] = []
 
 Archived = Iterable[tuple[str, Iterable[bytes]]]
+Named = Iterable[tuple[str, ExportTable]]
 
 
 def zip_parts(files: Archived, *, large: bool = True) -> Iterator[bytes]:
@@ -63,8 +64,8 @@ def write_private(path: Path, pieces: Iterable[bytes]) -> None:
         file.writelines(pieces)
 
 
-def xlsx_parts(tables: Mapping[str, ExportTable], signatures: Sequence[str]) -> Iterator[bytes]:
-    """A workbook with a sheet per table: the signatures, then the header, both kept in view.
+def xlsx_parts(tables: Named, signatures: Sequence[str]) -> Iterator[bytes]:
+    """A workbook with a sheet per named table: the signatures, then the header, both kept in view.
 
     A table with more rows than a sheet takes goes on in further sheets, which each sheet states.
     """
@@ -81,10 +82,10 @@ class _Shared(dict[str, int]):
         return f'<c t="s"><v>{self.setdefault(text, len(self))}</v></c>'
 
 
-def _parts(tables: Mapping[str, ExportTable], signed: str) -> Archived:
+def _parts(tables: Named, signed: str) -> Archived:
     names: list[str] = []
     shared = _Shared()
-    for name, table in tables.items():
+    for name, table in tables:
         rows = _Rows(table, shared)
         while rows.left:
             names.append(f"{name}-{rows.sheets + 1}" if rows.sheets else name)

@@ -25,7 +25,7 @@ def csv_bytes(frame: dict[str, list[Any]]) -> bytes:
 
 def xlsx_bytes(frames: dict[str, dict[str, list[Any]]], signatures: list[str]) -> bytes:
     tables = {name: _table(frame) for name, frame in frames.items()}
-    return b"".join(xlsx_parts(tables, signatures))
+    return b"".join(xlsx_parts(tables.items(), signatures))
 
 
 def _read_csv(data: bytes) -> list[list[str]]:

@@ -24,7 +24,7 @@ def _table(rows: Sequence[Any], per_chunk: int = 4) -> ExportTable:
 
 def _book(*tables: ExportTable) -> openpyxl.Workbook:
     named = {f"t{place}": table for place, table in enumerate(tables)}
-    return openpyxl.load_workbook(io.BytesIO(b"".join(xlsx_parts(named, ["s"]))))
+    return openpyxl.load_workbook(io.BytesIO(b"".join(xlsx_parts(named.items(), ["s"]))))
 
 
 def _values(sheet: Any) -> list[Any]:
@@ -66,7 +66,7 @@ def test_the_first_rows_are_sent_before_the_last_are_made():
                 ExportColumn([noise[place : place + 30_000] for place in range(0, 400_000, 30_000)])
             ]
 
-    parts = xlsx_parts({"t": ExportTable({"noise": str}, chunks)}, ["s"])
+    parts = xlsx_parts([("t", ExportTable({"noise": str}, chunks))], ["s"])
     for _ in range(3):
         next(iter(parts))
     assert 0 < len(made) < 5
@@ -85,7 +85,7 @@ def test_each_kind_of_value_is_read_back_as_it_was():
 
 def test_a_text_that_many_rows_share_is_stored_once():
     (with_few, with_many) = (
-        sum(map(len, xlsx_parts({"t": _table([f"{n}" for n in range(rows)], rows)}, [])))
+        sum(map(len, xlsx_parts([("t", _table([f"{n}" for n in range(rows)], rows))], [])))
         for rows in (1, 3)
     )
     assert with_many - with_few < 100
