@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from evalui import __version__
-from evalui.errors import StoreError
 from evalui.registry import Registry
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.base import Report
@@ -144,15 +143,8 @@ def save(report: Report, folder: Path, language: Language) -> None:
     Raises:
         StoreError: one cannot be written.
     """
-    try:
-        for name, pieces in files(report, language):
-            write_private(folder / name, pieces)
-    except OSError as error:
-        raise StoreError(
-            "not-written",
-            path=str(error.filename),
-            reason=str(error.strerror),
-        ) from error
+    for name, pieces in files(report, language):
+        write_private(folder / name, pieces)
 
 
 def duel_lines(report: Report) -> Iterator[str]:

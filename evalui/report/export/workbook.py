@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
+from evalui.errors import StoreError
 from evalui.report.export.spreadsheets import ForwardPipe, escape_formula, is_missing
 from evalui.report.export.trial_cells import ExportColumn, ExportTable
 
@@ -54,14 +55,24 @@ def zip_parts(files: Archived, *, large: bool = True) -> Iterator[bytes]:
 def write_private(path: Path, pieces: Iterable[bytes]) -> None:
     """Write a file that its owner alone can read, in place of one that is there.
 
+    It has another name until it is whole.
+
     Raises:
-        OSError: it cannot be written.
+        StoreError: it cannot be written.
     """
-    path.unlink(missing_ok=True)  # the mode is given to new files only
+    part = path.with_name(f"{path.name}.part")
     # Answers may be confidential, and the machine may have other users.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-        file.writelines(pieces)
+    try:
+        part.unlink(missing_ok=True)  # the mode is given to new files only
+        try:
+            with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
+                file.writelines(pieces)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError("not-written", path=str(path), reason=str(error.strerror)) from error
 
 
 def xlsx_parts(tables: Named, signatures: Sequence[str]) -> Iterator[bytes]:

@@ -3,14 +3,17 @@
 import io
 import math
 from collections.abc import Iterator, Sequence
+from errno import ENOSPC
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import openpyxl
 import pytest
 
+from evalui.errors import EvaluiError, StoreError
 from evalui.report.export.trial_cells import ExportColumn, ExportTable, same_for_all
-from evalui.report.export.workbook import xlsx_parts
+from evalui.report.export.workbook import write_private, xlsx_parts
 
 
 def _table(rows: Sequence[Any], per_chunk: int = 4) -> ExportTable:
@@ -70,6 +73,23 @@ def test_the_first_rows_are_sent_before_the_last_are_made():
     for _ in range(3):
         next(iter(parts))
     assert 0 < len(made) < 5
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(ENOSPC, "No space left"), StoreError("trials-gone", cell=1)]
+)
+def test_a_file_that_is_not_finished_is_not_there(tmp_path: Path, error: Exception):
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise error
+
+    (tmp_path / "old.csv").write_text("whole")
+    for name in ("old.csv", "new.csv"):
+        with pytest.raises(EvaluiError, match=f"{name}.*No space|deleted"):
+            write_private(tmp_path / name, pieces())
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.csv": "whole"}
+    with pytest.raises(StoreError, match="old.csv/x cannot be written: Not a directory"):
+        write_private(tmp_path / "old.csv" / "x", [b"whole"])
 
 
 def test_each_kind_of_value_is_read_back_as_it_was():
