@@ -79,8 +79,7 @@ def csv_file(report: Report, language: Language) -> Iterator[bytes]:
 
 def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
     """All tables, a sheet each."""
-    del language
-    return xlsx_parts(tables_of(report), report.signatures)
+    return xlsx_parts(tables_of(report), report.signatures, language)
 
 
 def write_json(report: Report, language: Language) -> bytes:
@@ -264,7 +263,7 @@ def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterabl
     made = [*tables_of(report)]
     for name, table in made:
         yield f"{name}.csv", csv_parts(table)
-    yield "report.xlsx", xlsx_parts(made, report.signatures)
+    yield "report.xlsx", xlsx_parts(made, report.signatures, language)
     yield "signatures.txt", ("".join(f"{line}\n" for line in report.signatures).encode(),)
 
 

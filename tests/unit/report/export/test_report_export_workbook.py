@@ -11,7 +11,7 @@ import numpy as np
 import openpyxl
 import pytest
 
-from evalui.errors import EvaluiError, StoreError
+from evalui.errors import StoreError
 from evalui.report.export.trial_cells import ExportColumn, ExportTable, same_for_all
 from evalui.report.export.workbook import write_private, xlsx_parts
 
@@ -47,6 +47,14 @@ def test_a_table_longer_than_a_sheet_goes_on_in_the_next(
     assert _values(book["t1"]) == [*range(7)]
     assert all(sheet.max_row <= 10 for sheet in book)
     assert all([cell.value for cell in sheet[2]] == ["value", "signature"] for sheet in book)
+
+
+def test_a_sheet_states_in_the_language_of_the_reader_where_its_table_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("evalui.report.export.workbook._ROW_LIMIT", 10)
+    made = b"".join(xlsx_parts([("t", _table(range(8)))], ["s"], "zh"))
+    assert _values(openpyxl.load_workbook(io.BytesIO(made))["t"])[-1] == "其余各行见工作表 t-2。"
 
 
 def test_a_sheet_ends_before_it_is_too_large_for_its_archive(monkeypatch: pytest.MonkeyPatch):
@@ -85,10 +93,10 @@ def test_a_file_that_is_not_finished_is_not_there(tmp_path: Path, error: Excepti
 
     (tmp_path / "old.csv").write_text("whole")
     for name in ("old.csv", "new.csv"):
-        with pytest.raises(EvaluiError, match=f"{name}.*No space|deleted"):
+        with pytest.raises(StoreError, match=f"{name}.*No space|deleted"):
             write_private(tmp_path / name, pieces())
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.csv": "whole"}
-    with pytest.raises(StoreError, match="old.csv/x cannot be written: Not a directory"):
+    with pytest.raises(StoreError, match=r"old.csv/x cannot be written: Not a directory"):
         write_private(tmp_path / "old.csv" / "x", [b"whole"])
 
 
