@@ -1,7 +1,10 @@
+import random
+
 import pytest
 
-from evalui.scoring.cell_summary import subject_groups
+from evalui.scoring.cell_summary import subject_groups, summarise
 from evalui.scoring.choice.permutations import variants
+from evalui.types import Pattern
 
 _LAW = {"subject": "law", "subject_zh": "法学", "category": "humanities"}
 _ART = {"subject": "art", "category": "humanities"}
@@ -83,3 +86,15 @@ def test_right_in_every_order_means_all_orders_that_were_shown(make_result):
         "art": 0,
     }
     assert {group.robust_key for group in groups} == {"perf_all_possible"}
+
+
+@pytest.mark.parametrize("pattern", ["circular", "all_possible"])
+def test_all_subjects_together_are_the_whole_cell(make_result, pattern: Pattern):
+    count, draw = len(variants(4, pattern)), random.Random(1)
+    picks = {name: [draw.randrange(4) for _ in range(count)] for name in ("a0", "l0", "m0")}
+    picks["l1"] = "right"
+    names = {"a0": _ART, "l0": _LAW, "l1": _LAW, "m0": _MATHS}
+    found = summarise(make_result(picks, subjects=names, pattern=pattern))
+    every = next(group for group in found.groups if group.kind == "all")
+    assert (every.robust, every.accuracy) == (found.robust, found.accuracy)
+    assert every.robust and every.robust.value == 1 / 4
