@@ -220,7 +220,7 @@ def test_a_reader_that_has_seen_enough_causes_no_traceback(tmp_path: Path):
 
 def test_what_has_no_room_is_reported_without_a_traceback(tmp_path: Path):
     rows = [{"reply": "A", "options": ["x", "y"]}] * 20_000
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "evalui.cli", "score", "replies", _write(tmp_path, *rows)],
             stdout=full,
