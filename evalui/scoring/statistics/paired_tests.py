@@ -7,6 +7,7 @@ are not independent. Only questions that both models have count.
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,20 +91,35 @@ class MeanDifference:
 def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> PairedTTest | None:
     """The paired t test of question means (Miller, arXiv 2411.00640); None below two questions."""
     differences = np.array([first[name] - second[name] for name in first if name in second])
-    n = len(differences)
-    if n < 2:
-        return None
-    value = float(differences.mean())
+    return paired_t_tests(differences[None])[0] if len(differences) > 1 else None
+
+
+def paired_t_tests(differences: NDArray[np.float64]) -> list[PairedTTest]:
+    """The same test of each pair; `differences` by question, of shape (pairs, n), n at least 2."""
+    n = differences.shape[1]
+    values: list[float] = differences.mean(axis=1).tolist()
     # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
-    if float(np.ptp(differences)) < 1e-12:
-        return PairedTTest(value, 0.0, value, value, None, 0.0, n, True)
+    alike: list[bool] = (np.ptp(differences, axis=1) < 1e-12).tolist()
+    if all(alike):
+        return [_constant_difference(value, n) for value in values]
     from scipy.special import stdtr
 
-    omega = float(differences.std(ddof=1))
-    se = omega / math.sqrt(n)
-    half = t_quantile(n - 1) * se
-    p = 2 * float(stdtr(n - 1, -abs(value) / se))
-    return PairedTTest(value, se, value - half, value + half, p, omega, n, False)
+    omegas = differences.std(axis=1, ddof=1)
+    errors = omegas / math.sqrt(n)
+    t = -np.abs(values) / np.where(alike, 1.0, errors)
+    p: list[float] = (2 * stdtr(n - 1, t)).tolist()
+    width = t_quantile(n - 1)
+    rows = zip(values, errors.tolist(), p, omegas.tolist(), alike, strict=True)
+    return [
+        _constant_difference(value, n)
+        if same
+        else PairedTTest(value, se, value - width * se, value + width * se, p, omega, n, False)
+        for value, se, p, omega, same in rows
+    ]
+
+
+def _constant_difference(value: float, n: int) -> PairedTTest:
+    return PairedTTest(value, 0.0, value, value, None, 0.0, n, True)
 
 
 def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> McNemar:
@@ -111,14 +127,27 @@ def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> McNemar:
     shared = [(first[name], second[name]) for name in first if name in second]
     b = sum(one and not other for one, other in shared)
     c = sum(other and not one for one, other in shared)
-    if not b + c:
-        return McNemar(0, 0, None, None)
+    return mcnemar_tests(np.array([b]), np.array([c]))[0]
+
+
+def mcnemar_tests(first_only: NDArray[np.intp], second_only: NDArray[np.intp]) -> list[McNemar]:
+    """The same test of each pair by the questions that one of the two alone got right; (pairs,)."""
+    n, fewer = first_only + second_only, np.minimum(first_only, second_only)
+    tables: list[tuple[int, int]] = list(
+        zip(first_only.tolist(), second_only.tolist(), strict=True)
+    )
+    if not n.any():
+        return [McNemar(0, 0, None, None) for _ in tables]
     from scipy.special import bdtr
 
-    n, fewer = b + c, min(b, c)
-    below = float(bdtr(fewer, n, 0.5))
-    at = below - (float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0)
-    return McNemar(b, c, min(1.0, 2 * below), 1 - at / 2 if b == c else 2 * below - at)
+    below = bdtr(fewer, n, 0.5)
+    at = below - np.where(fewer > 0, bdtr(np.maximum(fewer - 1, 0), n, 0.5), 0.0)
+    exact: list[float] = np.minimum(1.0, 2 * below).tolist()
+    mid: list[float] = np.where(first_only == second_only, 1 - at / 2, 2 * below - at).tolist()
+    return [
+        McNemar(b, c, exact[place], mid[place]) if b + c else McNemar(0, 0, None, None)
+        for place, (b, c) in enumerate(tables)
+    ]
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -192,6 +221,8 @@ def incompatibilities(one: Cell, other: Cell) -> str:
     the signatures.
     """
     parts = _signature_parts(one), _signature_parts(other)
+    if parts[0] == parts[1]:
+        return ""
     return ", ".join(name for name in _COMPARED_PARTS if parts[0].get(name) != parts[1].get(name))
 
 
@@ -224,13 +255,15 @@ def paired_bootstrap(
     return MeanDifference(value, low, high, _sign_flip_p_value(differences, resamples, rng), n)
 
 
-def _signature_parts(cell: Cell) -> dict[str, str]:
+@lru_cache(maxsize=4096)
+def _signature_parts(cell: Cell) -> Mapping[str, str]:
     dataset, _, rest = cell.signature.partition("|")
     split = [part.partition(":") for part in rest.split("|")]
     parts = {name: value for name, _, value in split}
     return {"mode": cell.mode, "orders": cell.pattern} | parts | {"dataset": dataset}
 
 
+@cache
 def _power_factor(alpha: float, power: float) -> float:
     from scipy.special import ndtri
 

@@ -9,8 +9,10 @@ from evalui.scoring.statistics.paired_tests import (
     holm,
     incompatibilities,
     mcnemar,
+    mcnemar_tests,
     minimum_detectable_difference,
     paired_t_test,
+    paired_t_tests,
     questions_needed,
     rank_bands,
 )
@@ -37,6 +39,26 @@ def test_only_questions_that_both_answered_count():
     assert found
     assert found.n == 3
     assert paired_t_test(values(1), values(0)) is None
+
+
+@pytest.mark.parametrize("n", [2, 7, 8, 9, 200, 12_342])
+def test_many_pairs_at_once_have_the_figures_of_each_to_the_last_digit(n: int):
+    drawn = np.random.default_rng(n)
+    measured = np.concatenate([drawn.integers(0, 25, (6, n)) / 24, np.full((2, n), 1 / 3)])
+    at_once = paired_t_tests(measured[0] - measured[1:])
+    named = [{f"q{place}": share for place, share in enumerate(row)} for row in measured.tolist()]
+    assert at_once == [paired_t_test(named[0], other) for other in named[1:]]
+    differences = measured[0] - measured[1]
+    assert at_once[0].omega == float(differences.std(ddof=1))
+    assert at_once[0].difference == float(differences.mean())
+
+
+def test_many_tables_at_once_have_the_figures_of_each():
+    tables = [(0, 0), (3, 0), (0, 3), (2, 2), (11, 4), (40, 1)]
+    at_once = mcnemar_tests(*np.array(tables).T)
+    marked = [(marks("1" * b + "0" * c), marks("0" * b + "1" * c)) for b, c in tables]
+    assert at_once == [mcnemar(*both) for both in marked]
+    assert [(each.first_only, each.second_only) for each in at_once] == tables
 
 
 @pytest.mark.parametrize(
