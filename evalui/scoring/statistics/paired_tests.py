@@ -122,20 +122,11 @@ def _constant_difference(value: float, n: int) -> PairedTTest:
     return PairedTTest(value, 0.0, value, value, None, 0.0, n, True)
 
 
-def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> McNemar:
-    """McNemar's test of two models that are right or wrong on each question."""
-    shared = [(first[name], second[name]) for name in first if name in second]
-    b = sum(one and not other for one, other in shared)
-    c = sum(other and not one for one, other in shared)
-    return mcnemar_tests(np.array([b]), np.array([c]))[0]
-
-
-def mcnemar_tests(first_only: NDArray[np.intp], second_only: NDArray[np.intp]) -> list[McNemar]:
-    """The same test of each pair by the questions that one of the two alone got right; (pairs,)."""
-    n, fewer = first_only + second_only, np.minimum(first_only, second_only)
-    tables: list[tuple[int, int]] = list(
-        zip(first_only.tolist(), second_only.tolist(), strict=True)
-    )
+def mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> list[McNemar]:
+    """McNemar's test of each pair, right or wrong on each question; both of shape (pairs, n)."""
+    alone = (first & ~second).sum(axis=1), (second & ~first).sum(axis=1)
+    n, fewer = alone[0] + alone[1], np.minimum(*alone)
+    tables: list[tuple[int, int]] = list(zip(*(each.tolist() for each in alone), strict=True))
     if not n.any():
         return [McNemar(0, 0, None, None) for _ in tables]
     from scipy.special import bdtr
@@ -143,7 +134,7 @@ def mcnemar_tests(first_only: NDArray[np.intp], second_only: NDArray[np.intp]) -
     below = bdtr(fewer, n, 0.5)
     at = below - np.where(fewer > 0, bdtr(np.maximum(fewer - 1, 0), n, 0.5), 0.0)
     exact: list[float] = np.minimum(1.0, 2 * below).tolist()
-    mid: list[float] = np.where(first_only == second_only, 1 - at / 2, 2 * below - at).tolist()
+    mid: list[float] = np.where(alone[0] == alone[1], 1 - at / 2, 2 * below - at).tolist()
     return [
         McNemar(b, c, exact[place], mid[place]) if b + c else McNemar(0, 0, None, None)
         for place, (b, c) in enumerate(tables)

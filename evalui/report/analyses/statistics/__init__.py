@@ -21,9 +21,7 @@ from evalui.scoring.statistics.paired_tests import (
     holm,
     incompatibilities,
     mcnemar,
-    mcnemar_tests,
     minimum_detectable_difference,
-    paired_t_test,
     paired_t_tests,
     rank_bands,
 )
@@ -169,15 +167,19 @@ def comparisons(
     """
     real = any(summary.cell.model not in baselines for summary in summaries)
     scripted = frozenset(baselines) if real else frozenset[str]()
+    return tuple(
+        _comparison_set(group, measure or main_measure(group), scripted)
+        for group in comparable_cells(summaries)
+    )
+
+
+def comparable_cells(summaries: Sequence[Summary]) -> list[list[Summary]]:
+    """The answered cells of each dataset and mode that two or more models of a run answered."""
     together: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
         if summary.accuracy:
             together.setdefault((summary.cell.dataset, summary.cell.label), []).append(summary)
-    return tuple(
-        _comparison_set(group, measure or main_measure(group), scripted)
-        for group in together.values()
-        if len(group) > 1
-    )
+    return [group for group in together.values() if len(group) > 1]
 
 
 def main_measure(summaries: Sequence[Summary]) -> Measure:
@@ -281,14 +283,12 @@ def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | Incompara
     if parts:
         return IncomparablePair(one.cell, other.cell, tuple(parts.split(", ")))
     first, second = one.outcomes.get(measure, {}), other.outcomes.get(measure, {})
-    tested = paired_t_test(first, second)
-    if tested is None:
+    shared = [name for name in first if name in second]
+    if len(shared) < 2:
         return IncomparablePair(one.cell, other.cell, ())
-    if tested.difference < 0:
-        return _test(other, one, measure)
-    marked = measure != "mean_over_orders"
-    table = mcnemar(_is_right(first), _is_right(second)) if marked else None
-    return _Tested(one, other, tested, table)
+    mine, theirs = (np.array([own[name] for name in shared]) for own in (first, second))
+    ((paired, table, behind),) = _tests(mine, [theirs], measure)
+    return _test(other, one, measure) if behind else _Tested(one, other, paired, table)
 
 
 def _tests(
@@ -301,15 +301,11 @@ def _tests(
     if not others:
         return []
     stacked = np.stack(others)
-    differences = first - stacked
-    behind = differences.mean(axis=1) < 0
-    differences[behind] *= -1
-    tables: Sequence[McNemar | None] = [None] * len(others)
-    if measure != "mean_over_orders":
-        right, theirs = first == 1, stacked == 1
-        mine, other = (right & ~theirs).sum(axis=1), (theirs & ~right).sum(axis=1)
-        tables = mcnemar_tests(np.where(behind, other, mine), np.where(behind, mine, other))
-    return list(zip(paired_t_tests(differences), tables, behind.tolist(), strict=True))
+    behind = (first - stacked).mean(axis=1) < 0
+    better, worse = (np.where(each[:, None], stacked, first) for each in (behind, ~behind))
+    marked = measure != "mean_over_orders"
+    tables = mcnemar(better == 1, worse == 1) if marked else [None] * len(others)
+    return list(zip(paired_t_tests(better - worse), tables, behind.tolist(), strict=True))
 
 
 def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellComparison:
@@ -326,10 +322,6 @@ def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellCompari
         first_at_chance=not first.above_chance,
         second_at_chance=not second.above_chance,
     )
-
-
-def _is_right(values: Mapping[str, float]) -> dict[str, bool]:
-    return {name: value == 1 for name, value in values.items()}
 
 
 def _p_value(paired: PairedTTest) -> float:

@@ -98,8 +98,7 @@ def statistics_headline(
     """Who leads by how much, and how it was tested."""
     own = [s for s in summaries if s.cell.dataset == comparison.dataset]
     (standing,) = standings(own, baselines=baselines, mode=comparison.label)
-    compared = {**standing.compared, comparison.label: comparison}
-    tested: DatasetStanding = replace(standing, compared=compared)
+    tested: DatasetStanding = replace(standing, compare=lambda: {comparison.label: comparison})
     return Headline(comparison_sentence(tested, language), comparison_method(comparison, language))
 
 

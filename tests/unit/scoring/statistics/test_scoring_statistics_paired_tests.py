@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import stats
 
 from evalui.scoring.statistics.paired_tests import (
@@ -9,7 +10,6 @@ from evalui.scoring.statistics.paired_tests import (
     holm,
     incompatibilities,
     mcnemar,
-    mcnemar_tests,
     minimum_detectable_difference,
     paired_t_test,
     paired_t_tests,
@@ -53,14 +53,6 @@ def test_many_pairs_at_once_have_the_figures_of_each_to_the_last_digit(n: int):
     assert at_once[0].difference == float(differences.mean())
 
 
-def test_many_tables_at_once_have_the_figures_of_each():
-    tables = [(0, 0), (3, 0), (0, 3), (2, 2), (11, 4), (40, 1)]
-    at_once = mcnemar_tests(*np.array(tables).T)
-    marked = [(marks("1" * b + "0" * c), marks("0" * b + "1" * c)) for b, c in tables]
-    assert at_once == [mcnemar(*both) for both in marked]
-    assert [(each.first_only, each.second_only) for each in at_once] == tables
-
-
 @pytest.mark.parametrize(
     ("one", "other", "difference"),
     [
@@ -80,27 +72,34 @@ def test_the_same_difference_everywhere_is_called_identical_and_has_no_p(
     assert found.low == found.high == found.difference
 
 
-def marks(text: str) -> dict[str, bool]:
-    return {f"q{i}": mark == "1" for i, mark in enumerate(text)}
+def marks(*texts: str) -> NDArray[np.bool_]:
+    return np.array([[mark == "1" for mark in text] for text in texts])
 
 
 def test_mcnemar_counts_the_questions_that_separate():
-    found = mcnemar(marks("11110"), marks("00010"))
+    (found,) = mcnemar(marks("11110"), marks("00010"))
     assert (found.first_only, found.second_only) == (3, 0)
     assert found.exact == pytest.approx(2 * 0.5**3)
     assert found.mid == pytest.approx(0.5**3)
 
 
 def test_mcnemar_has_no_p_where_no_question_separates_the_two():
-    assert mcnemar(marks("1100"), marks("1100")).exact is None
-    assert mcnemar(marks("1100"), marks("1100")).mid is None
+    (alone,) = mcnemar(marks("1100"), marks("1100"))
+    assert (alone.exact, alone.mid) == (None, None)
+    found = mcnemar(marks("1100", "1100", "1110"), marks("1100", "0011", "1101"))
+    assert [each.first_only for each in found] == [0, 2, 1]
+    assert found == [
+        alone,
+        *mcnemar(marks("1100"), marks("0011")),
+        *mcnemar(marks("10"), marks("01")),
+    ]
 
 
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_mcnemar_is_the_binomial_test_and_the_mid_p_is_never_above_it(b: int, c: int):
     if not b + c:
         return
-    found = mcnemar(marks("1" * b + "0" * c), marks("0" * b + "1" * c))
+    (found,) = mcnemar(marks("1" * b + "0" * c), marks("0" * b + "1" * c))
     assert found.exact == pytest.approx(stats.binomtest(b, b + c).pvalue)
     assert found.exact is not None
     assert found.mid is not None
