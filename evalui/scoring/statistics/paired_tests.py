@@ -211,10 +211,11 @@ def incompatibilities(one: Cell, other: Cell) -> str:
     letter), shots, orders (pattern), n (number of questions) and un (unconditional cue), read from
     the signatures.
     """
-    parts = _signature_parts(one), _signature_parts(other)
+    parts = _compared_parts(one), _compared_parts(other)
     if parts[0] == parts[1]:
         return ""
-    return ", ".join(name for name in _COMPARED_PARTS if parts[0].get(name) != parts[1].get(name))
+    both = zip(_COMPARED_PARTS, *parts, strict=True)
+    return ", ".join(name for name, mine, theirs in both if mine != theirs)
 
 
 def paired_bootstrap(
@@ -247,11 +248,12 @@ def paired_bootstrap(
 
 
 @lru_cache(maxsize=4096)
-def _signature_parts(cell: Cell) -> Mapping[str, str]:
+def _compared_parts(cell: Cell) -> tuple[str | None, ...]:
     dataset, _, rest = cell.signature.partition("|")
     split = [part.partition(":") for part in rest.split("|")]
     parts = {name: value for name, _, value in split}
-    return {"mode": cell.mode, "orders": cell.pattern} | parts | {"dataset": dataset}
+    parts = {"mode": cell.mode, "orders": cell.pattern} | parts | {"dataset": dataset}
+    return tuple(map(parts.get, _COMPARED_PARTS))
 
 
 @cache

@@ -104,7 +104,8 @@ def statistics_headline(
 
 def planned_size(comparison: ComparisonSet) -> int:
     """About twice the questions there are."""
-    return min(SIZES, key=lambda size: abs(size - 2 * comparison.n))
+    n = comparison.n
+    return min(SIZES, key=lambda size: abs(size - 2 * n))
 
 
 # ---------------------------------------------------------------- pairs
