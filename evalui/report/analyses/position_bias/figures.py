@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evalui.report.analyses.overview.narrative import group_name, names
 from evalui.report.charts.theme import MIN_QUESTIONS
 from evalui.scoring.cell_summary import GroupKind, SubjectGroup, Summary
@@ -173,17 +176,38 @@ class GridCell:
     options: int
 
 
-def questions_in(result: CellResult, bias: StratumBias, grid_cell: GridCell) -> tuple[Sample, ...]:
-    """The questions of one cell of the grid, in file order; () in one order only.
+@dataclass(frozen=True, slots=True)
+class GridPlaces:
+    """Where the questions of one cell stand in the grid, in the order of its trials.
 
-    As in the grid, a question counts if it has the number of options, was presented in every order,
-    and no option names another or has its text.
+    `slots` and `options`, of shape (n,), are how often the most frequent one came.
     """
-    if bias.consistency is None:
-        return ()
+
+    ids: tuple[str, ...]
+    slots: NDArray[np.intp]
+    options: NDArray[np.intp]
+
+
+def grid_places(result: CellResult, n_options: int) -> GridPlaces | None:
+    """The places of the questions with so many options, from all trials; None in one order only.
+
+    As in the grid, a question counts if it was presented in every order, and no option names
+    another or has its text.
+    """
     made = strata(result.trials, result.cell.pattern)
-    stratum = next(one for one in made if one.n_options == bias.n_options)
-    slots, options = most_frequent(stratum)
-    ids = stratum.ids[(slots == grid_cell.slots) & (options == grid_cell.options)]
-    names = frozenset[str](ids.tolist())
-    return tuple(sample for sample in result.samples.values() if sample.id in names)
+    stratum = next(one for one in made if one.n_options == n_options)
+    if stratum.n_orders < 2:
+        return None
+    return GridPlaces(tuple(stratum.ids.tolist()), *most_frequent(stratum))
+
+
+def questions_in(
+    samples: Mapping[str, Sample], places: GridPlaces | None, grid_cell: GridCell
+) -> tuple[Sample, ...]:
+    """The questions of one cell of the grid, in file order."""
+    if places is None:
+        return ()
+    inside = (places.slots == grid_cell.slots) & (places.options == grid_cell.options)
+    chosen: list[int] = np.flatnonzero(inside).tolist()
+    names = frozenset(places.ids[at] for at in chosen)
+    return tuple(sample for sample in samples.values() if sample.id in names)
