@@ -140,11 +140,11 @@ def read_marks(
 
 
 def _marks_by(
-    database: Database, told_apart: str, cell_ids: Sequence[int], sample_ids: Sequence[str]
+    database: Database, apart: str, cell_ids: Sequence[int], sample_ids: Sequence[str]
 ) -> dict[str, dict[int, tuple[TrialMark, ...]]]:
-    """The marks of trials, equal ones of a question read together unless that column differs."""
+    """The marks of trials, equal ones read together unless they differ in the column `apart`."""
     rows = database.rows(
-        f"SELECT t.cell, t.sample, {told_apart} AS variant, t.choice IS NULL AS unread, t.credit,"  # noqa: S608
+        f"SELECT t.cell, t.sample, {apart} AS variant, t.choice IS NULL AS unread, t.credit,"  # noqa: S608
         " t.tied, t.rule, count(*) AS n, c.pattern FROM trial t JOIN cell c ON c.id = t.cell"
         " WHERE t.cell IN (SELECT value FROM json_each(?))"
         " AND t.sample IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3, 4, 5, 6, 7",

@@ -207,11 +207,11 @@ def compare_pairs(
     values = [summary.outcomes.get(measure, {}) for summary in summaries]
     shares = [np.fromiter(each.values(), np.float64, len(each)) for each in values]
     known: dict[tuple[str, ...], int] = {}
-    asked = [known.setdefault(tuple(each), len(known)) for each in values]
+    sets = [known.setdefault(tuple(each), len(known)) for each in values]
     made: list[_Tested | IncomparablePair] = []
     for place, one in enumerate(summaries):
         later = range(place + 1, len(summaries))
-        alike = [at for at in later if asked[at] == asked[place] and len(shares[at]) > 1]
+        alike = [at for at in later if sets[at] == sets[place] and len(shares[at]) > 1]
         tests = _tests(shares[place], [shares[at] for at in alike], measure)
         at_once = dict(zip(alike, tests, strict=True))
         for at in later:
