@@ -209,9 +209,7 @@ def _looks(data: Path, runs: Sequence[tuple[RunRow, Sequence[CellRow]]]) -> Iter
     yield Look("Compare, the models of a run", compare, _COMPARE)
     if len(runs) > 1:
         pair = ",".join(str(own[0].id) for _, own in runs)
-        yield Look(
-            "Compare, a model of two runs", f"/en/?tab=compare&cells={pair}&measure=", _COMPARE
-        )
+        yield Look("Compare, a model of two runs", f"/en/?tab=compare&cells={pair}", _COMPARE)
         every = ",".join(str(cell.id) for _, own in runs for cell in own)
         yield Look("Compare, six cells of two runs", f"/en/?tab=compare&cells={every}", _COMPARE)
     yield Look("Compare, a question of it", f"{compare}&q={q}")

@@ -96,41 +96,32 @@ def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> Pa
 
 def paired_t_tests(differences: NDArray[np.float64]) -> list[PairedTTest]:
     """The same test of each pair; `differences` by question, of shape (pairs, n), n at least 2."""
-    n = differences.shape[1]
-    values: list[float] = differences.mean(axis=1).tolist()
-    # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
-    alike: list[bool] = (np.ptp(differences, axis=1) < 1e-12).tolist()
-    if all(alike):
-        return [_constant_difference(value, n) for value in values]
     from scipy.special import stdtr
 
-    omegas = differences.std(axis=1, ddof=1)
+    n = differences.shape[1]
+    means = differences.mean(axis=1)
+    # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
+    alike = np.ptp(differences, axis=1) < 1e-12
+    omegas = np.where(alike, 0.0, differences.std(axis=1, ddof=1))
     errors = omegas / math.sqrt(n)
-    t = -np.abs(values) / np.where(alike, 1.0, errors)
-    p: list[float] = (2 * stdtr(n - 1, t)).tolist()
+    p = 2 * stdtr(n - 1, -np.abs(means) / np.where(alike, 1.0, errors))
     width = t_quantile(n - 1)
-    rows = zip(values, errors.tolist(), p, omegas.tolist(), alike, strict=True)
+    rows = zip(*(each.tolist() for each in (means, errors, p, omegas, alike)), strict=True)
     return [
-        _constant_difference(value, n)
-        if same
-        else PairedTTest(value, se, value - width * se, value + width * se, p, omega, n, False)
-        for value, se, p, omega, same in rows
+        PairedTTest(
+            mean, se, mean - width * se, mean + width * se, None if same else p, omega, n, same
+        )
+        for mean, se, p, omega, same in rows
     ]
-
-
-def _constant_difference(value: float, n: int) -> PairedTTest:
-    return PairedTTest(value, 0.0, value, value, None, 0.0, n, True)
 
 
 def mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> list[McNemar]:
     """McNemar's test of each pair, right or wrong on each question; both of shape (pairs, n)."""
+    from scipy.special import bdtr
+
     alone = (first & ~second).sum(axis=1), (second & ~first).sum(axis=1)
     n, fewer = alone[0] + alone[1], np.minimum(*alone)
     tables: list[tuple[int, int]] = list(zip(*(each.tolist() for each in alone), strict=True))
-    if not n.any():
-        return [McNemar(0, 0, None, None) for _ in tables]
-    from scipy.special import bdtr
-
     below = bdtr(fewer, n, 0.5)
     at = below - np.where(fewer > 0, bdtr(np.maximum(fewer - 1, 0), n, 0.5), 0.0)
     exact: list[float] = np.minimum(1.0, 2 * below).tolist()
@@ -180,15 +171,13 @@ def questions_needed(
 
 def rank_bands(
     values: Mapping[str, Mapping[str, float]],
-    *,
-    alpha: float = 0.05,
-    significant_pairs: Collection[tuple[str, str]] | None = None,
+    significant_pairs: Collection[tuple[str, str]],
 ) -> tuple[RankBand, ...]:
     """Models by their mean over the questions that all have, best first, ties by name.
 
-    `significant_pairs` are the pairs (better, worse) with a significant test; None has all pairs
-    tested here with Holm's correction. A model opens a new band if it is significantly worse than
-    the best of the band above it. () without a question that all have.
+    `significant_pairs` are the pairs (better, worse) with a significant test. A model opens a new
+    band if it is significantly worse than the best of the band above it. () without a question
+    that all have.
     """
     shared = _shared_questions(values)
     if not shared:
@@ -198,9 +187,6 @@ def rank_bands(
         for name, questions in values.items()
     }
     names = sorted(means, key=lambda name: (-means[name], name))
-    if significant_pairs is None:
-        of = {name: {id_: values[name][id_] for id_ in shared} for name in names}
-        significant_pairs = _significant_pairs(of, names, alpha)
     return tuple(_assign_bands(names, means, significant_pairs))
 
 
@@ -268,22 +254,6 @@ def _shared_questions(values: Mapping[str, Mapping[str, float]]) -> list[str]:
     return (
         [name for name in by_model[0] if all(name in each for each in by_model)] if by_model else []
     )
-
-
-def _significant_pairs(
-    of: Mapping[str, Mapping[str, float]], names: Sequence[str], alpha: float
-) -> set[tuple[str, str]]:
-    pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
-    adjusted = holm([_pair_p_value(of[one], of[other]) for one, other in pairs])
-    return {pair for pair, p in zip(pairs, adjusted, strict=True) if p < alpha}
-
-
-def _pair_p_value(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """The t test's p, or that of all 2^n signs where every question has the same difference."""
-    test = paired_t_test(one, other)
-    if test is None or (test.all_equal and not test.difference):
-        return 1.0
-    return 2.0 ** (1 - test.n) if test.p is None else test.p
 
 
 def _assign_bands(

@@ -3,13 +3,11 @@
 Rows of maps are numbers with names; which cells may be compared is decided here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean
 from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from evalui.report.analyses.overview.narrative import group_name, names
 from evalui.report.charts.theme import MIN_QUESTIONS
@@ -176,20 +174,8 @@ class GridCell:
     options: int
 
 
-@dataclass(frozen=True, slots=True)
-class GridPlaces:
-    """Where the questions of one cell stand in the grid, in the order of its trials.
-
-    `slots` and `options`, of shape (n,), are how often the most frequent one came.
-    """
-
-    ids: tuple[str, ...]
-    slots: NDArray[np.intp]
-    options: NDArray[np.intp]
-
-
-def grid_places(result: CellResult, n_options: int) -> GridPlaces | None:
-    """The places of the questions with so many options, from all trials; None in one order only.
+def grid_places(result: CellResult, n_options: int) -> Mapping[str, GridCell]:
+    """The cell of the grid of each question with so many options; of none in one order only.
 
     As in the grid, a question counts if it was presented in every order, and no option names
     another or has its text.
@@ -197,17 +183,13 @@ def grid_places(result: CellResult, n_options: int) -> GridPlaces | None:
     made = strata(result.trials, result.cell.pattern)
     stratum = next(one for one in made if one.n_options == n_options)
     if stratum.n_orders < 2:
-        return None
-    return GridPlaces(tuple(stratum.ids.tolist()), *most_frequent(stratum))
+        return {}
+    counts: Iterator[list[int]] = (each.tolist() for each in most_frequent(stratum))
+    return dict(zip(stratum.ids.tolist(), map(cache(GridCell), *counts), strict=True))
 
 
 def questions_in(
-    samples: Mapping[str, Sample], places: GridPlaces | None, grid_cell: GridCell
+    samples: Mapping[str, Sample], places: Mapping[str, GridCell], grid_cell: GridCell
 ) -> tuple[Sample, ...]:
     """The questions of one cell of the grid, in file order."""
-    if places is None:
-        return ()
-    inside = (places.slots == grid_cell.slots) & (places.options == grid_cell.options)
-    chosen: list[int] = np.flatnonzero(inside).tolist()
-    names = frozenset(places.ids[at] for at in chosen)
-    return tuple(sample for sample in samples.values() if sample.id in names)
+    return tuple(sample for sample in samples.values() if places.get(sample.id) == grid_cell)

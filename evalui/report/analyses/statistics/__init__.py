@@ -191,10 +191,7 @@ def compare_cells(
     one: Summary, other: Summary, measure: Measure
 ) -> CellComparison | IncomparablePair:
     """Two cells under one measure, without a correction for other pairs."""
-    tested = _test(one, other, measure)
-    if isinstance(tested, IncomparablePair):
-        return tested
-    return _compared(tested, measure, _p_value(tested.paired))
+    return compare_pairs((one, other), measure)[0]
 
 
 def compare_pairs(
@@ -262,9 +259,7 @@ def _comparison_set(
         measure=measure,
         pairs=tested,
         incomparable=refused,
-        ranks=rank_bands(
-            {s.cell.model: s.outcomes.get(measure, {}) for s in ranked}, significant_pairs=won
-        ),
+        ranks=rank_bands({s.cell.model: s.outcomes.get(measure, {}) for s in ranked}, won),
         unranked=without,
     )
 

@@ -12,7 +12,6 @@ from evalui.report.analyses.position_bias.blocks import (
 )
 from evalui.report.analyses.position_bias.figures import (
     GridCell,
-    GridPlaces,
     grid_places,
     questions_in,
 )
@@ -137,7 +136,7 @@ def _choice(view: RunView, chosen: BiasSelection, form: Form) -> BiasChoice:
     return BiasChoice(grid_cell, questions, group)
 
 
-def _read_places(service: AppService, row: CellRow, n_options: int) -> GridPlaces | None:
+def _read_places(service: AppService, row: CellRow, n_options: int) -> Mapping[str, GridCell]:
     return grid_places(service.result(row), n_options)
 
 

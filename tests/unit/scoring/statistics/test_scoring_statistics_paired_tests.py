@@ -1,3 +1,7 @@
+from collections.abc import Mapping
+from itertools import combinations
+from statistics import fmean
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from evalui.scoring.statistics.paired_tests import (
+    RankBand,
     benjamini_hochberg,
     holm,
     incompatibilities,
@@ -147,12 +152,30 @@ def test_more_power_needs_more_questions():
     assert questions_needed(0.4, 0.05, alpha=0.01) > questions_needed(0.4, 0.05)
 
 
+def banded(models: Mapping[str, Mapping[str, float]]) -> tuple[RankBand, ...]:
+    """Ranks by t tests of all pairs after Holm's correction, signs for differences all alike."""
+    means = {name: fmean(own.values()) for name, own in models.items()}
+    pairs = list(combinations(sorted(means, key=lambda name: -means[name]), 2))
+    tests = [paired_t_test(models[one], models[other]) for one, other in pairs]
+    p = [
+        1.0
+        if test is None or (test.all_equal and not test.difference)
+        else 2.0 ** (1 - test.n)
+        if test.p is None
+        else test.p
+        for test in tests
+    ]
+    return rank_bands(
+        models, [pair for pair, own in zip(pairs, holm(p), strict=True) if own < 0.05]
+    )
+
+
 def test_models_that_cannot_be_told_apart_share_a_band():
     rng = np.random.default_rng(0)
     strong, weak = rng.binomial(1, 0.9, size=200), rng.binomial(1, 0.3, size=200)
     twin = strong.copy()
     twin[:2] = 1 - twin[:2]
-    places = rank_bands({"weak": values(*weak), "strong": values(*strong), "twin": values(*twin)})
+    places = banded({"weak": values(*weak), "strong": values(*strong), "twin": values(*twin)})
     assert [place.band for place in places] == [1, 1, 2]
     assert places[2].name == "weak"
     assert [(place.low, place.high) for place in places] == [(1, 2), (1, 2), (3, 3)]
@@ -164,32 +187,32 @@ def test_a_model_between_two_shares_the_band_of_the_best_and_the_ranks_of_both()
     models = {
         name: values(*(float(i in found) for i in range(20))) for name, found in right.items()
     }
-    places = rank_bands(models)
+    places = banded(models)
     assert [(place.name, place.band) for place in places] == [("a", 1), ("b", 1), ("c", 2)]
     assert [(place.low, place.high) for place in places] == [(1, 2), (1, 3), (2, 3)]
 
 
 def test_the_same_difference_on_every_question_is_tested_by_its_signs():
-    places = rank_bands({"all": values(*[1] * 12), "none": values(*[0] * 12)})
+    places = banded({"all": values(*[1] * 12), "none": values(*[0] * 12)})
     assert [place.band for place in places] == [1, 2]
-    places = rank_bands({"all": values(*[1] * 3), "none": values(*[0] * 3)})
+    places = banded({"all": values(*[1] * 3), "none": values(*[0] * 3)})
     assert [place.band for place in places] == [1, 1], "three questions cannot tell"
-    places = rank_bands({"b": values(1, 0), "a": values(1, 0)})
+    places = banded({"b": values(1, 0), "a": values(1, 0)})
     assert [(place.name, place.band) for place in places] == [("a", 1), ("b", 1)]
 
 
 def test_no_models_or_no_common_question_give_no_bands():
-    assert rank_bands({}) == ()
-    assert rank_bands({"a": {"q": 1.0}, "b": {"r": 1.0}}) == ()
-    assert [place.band for place in rank_bands({"a": {"q": 1.0}})] == [1]
+    assert banded({}) == ()
+    assert banded({"a": {"q": 1.0}, "b": {"r": 1.0}}) == ()
+    assert [place.band for place in banded({"a": {"q": 1.0}})] == [1]
 
 
 def test_correction_grows_with_the_number_of_models():
     """Nine of sixteen questions apart: enough for two models, too few among ten."""
     one, other = values(*[1.0] * 16), values(*([0.0] * 6 + [1.0] * 10))
-    assert [place.band for place in rank_bands({"a": one, "b": other})] == [1, 2]
+    assert [place.band for place in banded({"a": one, "b": other})] == [1, 2]
     many = {"a": one, "b": other} | {f"z{i}": other for i in range(9)}
-    assert {place.band for place in rank_bands(many)} == {1}
+    assert {place.band for place in banded(many)} == {1}
 
 
 SIGNATURE = (

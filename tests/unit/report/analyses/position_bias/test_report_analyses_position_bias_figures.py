@@ -132,5 +132,5 @@ def test_a_grid_cell_has_its_questions_in_file_order():
 def test_in_one_order_no_grid_cell_has_questions():
     result = cell_result(fond, pattern="origin")
     places = grid_places(result, 4)
-    assert places is None
+    assert places == {}
     assert questions_in(result.samples, places, GridCell(1, 1)) == ()
