@@ -21,15 +21,15 @@ class DatasetStanding:
     `modes` are the labels of its modes, `lead` the one that ranks: the one requested, else the
     first with several orders, else the first. `cells` are by label and model. `baselines` are
     scripted models beside real ones; of scripts alone none is a baseline.
-    `compare` makes the comparisons by label, when the first figure needs them. A page shows the
-    first `most` models; 0 is for a file, which shows everything.
+    `compare` makes the comparisons when the first figure needs them. A page shows the first `most`
+    models, a file all of them (0).
     """
 
     dataset: str
     modes: tuple[str, ...]
     lead: str
     cells: Mapping[tuple[str, str], Summary]
-    compare: Callable[[], Mapping[str, ComparisonSet]]
+    compare: Callable[[], Sequence[ComparisonSet]]
     baselines: frozenset[str]
     places: Mapping[str, int]
     most: int = 0
@@ -37,7 +37,7 @@ class DatasetStanding:
     @cached_property
     def compared(self) -> Mapping[str, ComparisonSet]:
         """Every two models of each mode, by its label."""
-        return self.compare()
+        return {each.label: each for each in self.compare() if each.dataset == self.dataset}
 
     @cached_property
     def leading(self) -> tuple[Summary, ...]:
@@ -145,10 +145,7 @@ def standings(
     mode: str = "",
     most: int = 0,
 ) -> tuple[DatasetStanding, ...]:
-    """How models stand on each dataset, in the order of the run; `mode` is the label that ranks.
-
-    A page shows the first `most` models, a file all (0).
-    """
+    """How models stand on each dataset, in the order of the run; `mode` is the label that ranks."""
     shown = with_question(summaries)
     made = cache(partial(comparisons, shown, baselines=baselines))
     names = dict.fromkeys(s.cell.model for s in shown)
@@ -166,19 +163,13 @@ def standings(
             modes := tuple(dict.fromkeys(s.cell.label for s in cells)),
             mode if mode in modes else _lead(cells, modes),
             {(s.cell.label, s.cell.model): s for s in cells},
-            partial(_of_dataset, made, dataset),
+            made,
             scripted,
             places,
             most,
         )
         for dataset, cells in by_dataset.items()
     )
-
-
-def _of_dataset(
-    made: Callable[[], Sequence[ComparisonSet]], dataset: str
-) -> dict[str, ComparisonSet]:
-    return {each.label: each for each in made() if each.dataset == dataset}
 
 
 def _lead(cells: Sequence[Summary], modes: Sequence[str]) -> str:

@@ -98,7 +98,7 @@ def statistics_headline(
     """Who leads by how much, and how it was tested."""
     own = [s for s in summaries if s.cell.dataset == comparison.dataset]
     (standing,) = standings(own, baselines=baselines, mode=comparison.label)
-    tested: DatasetStanding = replace(standing, compare=lambda: {comparison.label: comparison})
+    tested: DatasetStanding = replace(standing, compare=lambda: (comparison,))
     return Headline(comparison_sentence(tested, language), comparison_method(comparison, language))
 
 
