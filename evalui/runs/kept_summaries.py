@@ -269,10 +269,10 @@ def _adapter(kind: type[T]) -> TypeAdapter[T]:
 
 
 def _encode(kept: object) -> str:
-    # The standard encoder writes infinite numbers by names that its decoder knows.
+    # The standard encoder writes infinite numbers by names that the decoder knows.
     plain = _adapter(type(kept)).dump_python(kept)
     return json.dumps(plain, ensure_ascii=False, default=sorted)  # sets
 
 
 def _decode(body: str, kind: type[T]) -> T:
-    return _adapter(kind).validate_python(json.loads(body))
+    return _adapter(kind).validate_json(body)

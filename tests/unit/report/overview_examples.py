@@ -121,7 +121,9 @@ RUNS: dict[str, Sequence[Summary]] = {
         for mode in ("generation", "multiple_choice", "cloze", "few_shot")
         for model, pick in ((LATE, right), (EARLY, fond))
     ],
-    "many models": [summary(halting(n + 2), f"model-{n:02d}", n=120) for n in range(14)],
+    "many models": [
+        summary(halting(n + 2), f"model-{n:02d}", n=120, subjects=3) for n in range(14)
+    ],
 }
 PLACES = Places("k3f")
 

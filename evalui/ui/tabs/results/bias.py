@@ -1,6 +1,6 @@
 """Results, Bias: does a model prefer a position? Its figures lead to their questions."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from evalui.report.analyses.overview.narrative import names
@@ -10,14 +10,20 @@ from evalui.report.analyses.position_bias.blocks import (
     BiasSubject,
     bias_page,
 )
-from evalui.report.analyses.position_bias.figures import GridCell, questions_in
+from evalui.report.analyses.position_bias.figures import (
+    GridCell,
+    grid_places,
+    questions_in,
+)
 from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.html import Html, div, el
 from evalui.report.render.page import render_blocks
+from evalui.runs.database.records import CellRow
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import card, field, select
+from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.run_view import RunView
 
 
@@ -48,7 +54,7 @@ def render(view: RunView, form: Form) -> Html:
     `cell` and `bias_k` select the cell and its number of options, `slots` and `options` a cell of
     the grid, `gap_of` the category whose subjects are shown.
     """
-    chosen = select_bias(view.with_question, form)
+    chosen = select_bias(view.with_question, form, view.baselines)
     if chosen is None:
         return _none(view)
     model = chosen.summary.cell.model
@@ -71,13 +77,20 @@ def render(view: RunView, form: Form) -> Html:
     return div(_pickers(view, chosen), render_blocks(blocks), data_address=address)
 
 
-def select_bias(summaries: Mapping[int, Summary], form: Form) -> BiasSelection | None:
-    """The cell and the number of options that a form selects, else the first with any."""
+def select_bias(
+    summaries: Mapping[int, Summary], form: Form, baselines: Collection[str]
+) -> BiasSelection | None:
+    """The cell and the number of options that a form selects, else the first with any.
+
+    That is one of a real model if there is one, as on Samples.
+    """
     able = {id_: s for id_, s in summaries.items() if s.bias and s.bias.strata}
     if not able:
         return None
     requested = parse_whole_number(field_value(form, "cell"))
-    cell_id = requested if requested is not None and requested in able else next(iter(able))
+    real = (id_ for id_, s in able.items() if s.cell.model not in baselines)
+    first = next(real, next(iter(able)))
+    cell_id = requested if requested is not None and requested in able else first
     summary = able[cell_id]
     size = parse_whole_number(field_value(form, "bias_k"))
     stratum = (summary.bias_of(size) if size is not None else None) or summary.main_bias
@@ -113,13 +126,18 @@ def _pickers(view: RunView, chosen: BiasSelection) -> Html | None:
 
 
 def _choice(view: RunView, chosen: BiasSelection, form: Form) -> BiasChoice:
-    """What the address opens; the trials are read only for a cell of the grid."""
+    """What the address opens; the trials are read once, for the first cell of a grid."""
     group, grid_cell = field_value(form, "gap_of"), read_grid_cell(form)
     if grid_cell is None:
         return BiasChoice(group=group)
     row = next(cell for cell in view.cells if cell.id == chosen.cell_id)
-    questions = questions_in(view.service.result(row), chosen.bias, grid_cell)
+    places = view.service.cache.memoize(_read_places)(view.service, row, chosen.bias.n_options)
+    questions = questions_in(view.service.result(row).samples, places, grid_cell)
     return BiasChoice(grid_cell, questions, group)
+
+
+def _read_places(service: AppService, row: CellRow, n_options: int) -> Mapping[str, GridCell]:
+    return grid_places(service.result(row), n_options)
 
 
 def _none(view: RunView) -> Html:

@@ -7,6 +7,7 @@ from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
 
 from evalui.messages import messages
+from evalui.runs.database import trials
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
@@ -72,6 +73,17 @@ def test_another_model_has_its_own_verdict_and_address(room: AppService, many: s
     assert f'value="{cell}" selected' in page
 
 
+def test_the_first_real_model_is_shown_before_a_script(room: AppService, many: str):
+    summaries = view(room, many).with_question
+    for baselines, shown_first in (((), "biased"), (("biased",), "always-A")):
+        chosen = bias.select_bias(summaries, {}, baselines)
+        assert chosen
+        assert chosen.summary.cell.model == shown_first
+    chosen = bias.select_bias(summaries, {}, ("biased", "always-A"))
+    assert chosen
+    assert chosen.summary.cell.model == "biased"
+
+
 def test_each_count_of_the_heat_map_is_a_link_to_its_questions(room: AppService, few: str):
     cell = always_a(room, few)
     page = shown(room, few, {"cell": cell})
@@ -90,6 +102,19 @@ def test_an_address_opens_a_cell_of_the_grid(room: AppService, few: str):
     assert "&amp;slots=4&amp;options=1" in page.partition(">")[0]
     nonsense = shown(room, few, cell | {"slots": "x", "options": "9" * 40})
     assert nonsense == closed
+
+
+def test_the_trials_of_a_model_are_read_for_the_first_cell_of_its_grid_alone(
+    room: AppService, few: str, monkeypatch: pytest.MonkeyPatch
+):
+    read: list[int] = []
+    decode = trials.decode_columns
+    monkeypatch.setattr(trials, "decode_columns", lambda *block: read.append(1) or decode(*block))
+    chosen = {"cell": str(view(room, few).cells[0].id)}
+    shown(room, few, chosen)
+    assert read == []
+    pages = {shown(room, few, chosen | {"slots": "1", "options": str(n)}) for n in (1, 2, 3, 4)}
+    assert (len(pages), read) == (4, [1])
 
 
 def test_numbers_of_options_are_never_pooled(room: AppService):
