@@ -1,8 +1,8 @@
 """The judged answers of one dataset in figures: standings, ratings, win matrix, reliability."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from evalui import __version__
 from evalui.scoring.arena import elo
@@ -61,6 +61,7 @@ from evalui.types import (
     Verdict,
 )
 
+T = TypeVar("T")
 PEOPLE = "people"
 _MANY_BATTLES = 20_000  # battles: above, all orders and resamples would take minutes
 _MIN_ORDERS, _MIN_RESAMPLES = 100, 50
@@ -138,6 +139,15 @@ class Arena:
     styled: StyleControlledRatings | None = None
     elo_orders: int = elo.N_ORDERS
     judge_flip_rates: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
+    _made: dict[Hashable, Any] = field(
+        default_factory=dict[Hashable, Any], init=False, repr=False, compare=False
+    )
+
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What is made of this arena under that name, made once; a changed arena has its own."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     @property
     def headline(self) -> Headline:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from open_run_examples import add_open_run, do_run, open_spec
 
+from evalui.report.analyses.arena.categories import question_groups
 from evalui.report.compile import compile_report
 from evalui.report.export.json import encode
 from evalui.runs import kept_summaries
@@ -84,7 +85,8 @@ def test_verdicts_are_read_where_they_are_wanted(
 
     monkeypatch.setattr(record, "verdicts_of", counted)
     (arena,) = _arenas(database, run_id)
-    assert (len(arena.verdicts), len(arena.battles), read) == (8, 8, [])
+    assert (len(arena.verdicts), len(arena.battles)) == (8, 8)
+    assert (question_groups(arena), read) == ((), [])  # its questions name no capability
     assert arena.verdicts[0].duel.sample_id == "capitals/France"
     assert len(list(arena.battles)) == len(arena.battles)
     assert len(read) == 1

@@ -36,14 +36,20 @@ class QuestionGroup:
 def question_groups(arena: Arena, grouping: Grouping = "capability") -> tuple[QuestionGroup, ...]:
     """The groups in the order in which the file names them; empty groups are left out."""
     models = [standing.model for standing in arena.standings]
-    return tuple(
-        _question_group(name, fought, models)
-        for name, fought in battles_by_group(arena, grouping).items()
-    )
+
+    def make() -> tuple[QuestionGroup, ...]:
+        groups = battles_by_group(arena, grouping).items()
+        return tuple(_question_group(name, fought, models) for name, fought in groups)
+
+    return arena.remember(("groups", grouping), make)
 
 
-def battles_by_group(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]]:
+def battles_by_group(arena: Arena, grouping: Grouping) -> Mapping[str, Sequence[Battle]]:
     """The battles by group in the order of the file; a question with two groups counts in both."""
+    return arena.remember(("battles", grouping), lambda: _battles_by_group(arena, grouping))
+
+
+def _battles_by_group(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]]:
     battles: dict[str, list[Battle]] = {
         name: [] for sample in arena.samples.values() for name in _group_names(sample, grouping)
     }

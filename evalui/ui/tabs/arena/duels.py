@@ -40,8 +40,9 @@ def changed_form(action: Action) -> Form:
 
 def duels_page(view: OpenRunView, form: Form) -> Html:
     """Filters, list and the opened duel; its element holds their address."""
-    filters, every = read_duel_filters(form), judged_pairs_of(view.arena)
-    listed = filtered(view.arena, every, filters)
+    filters, arena = read_duel_filters(form), view.arena
+    every = arena.remember("pairs", lambda: judged_pairs_of(arena))
+    listed = filtered(arena, every, filters)
     first = filters.page * PAGE_SIZE
     rows = listed[first : first + PAGE_SIZE]
     requested = field_value(form, "duel")

@@ -352,3 +352,18 @@ def test_every_list_of_models_has_the_order_of_the_standings():
     assert isinstance(lead, Table)
     assert [getattr(row[1], "name", "") for row in lead.rows] == order
     assert [label.strong for label in win_matrix(found, "en").columns] == order
+
+
+def test_what_is_made_of_an_arena_is_made_once_and_anew_for_a_changed_one():
+    found = arena(judge_result())
+    made: list[Arena] = []
+
+    def make(of: Arena) -> int:
+        made.append(of)
+        return len(of.battles)
+
+    for _ in range(2):
+        assert found.remember("n", lambda: make(found)) == len(found.battles)
+    changed = replace(found, battles=())
+    assert changed.remember("n", lambda: make(changed)) == 0
+    assert len(made) == 2
