@@ -137,7 +137,10 @@ class Report:
     @cached_property
     def arenas(self) -> tuple[Arena, ...]:
         """The judges who compared them."""
-        return tuple(replace(each, error=self._say(each.error)) for each in self.figures.arenas)
+        return tuple(
+            replace(each, error=self._say(each.error)) if each.error else each
+            for each in self.figures.arenas  # as they are: they remember what is made of them
+        )
 
     @cached_property
     def people(self) -> tuple[PeopleFigures, ...]:
