@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from browser_servers import ROOT, admitted, started
 from open_browser_examples import Hall, open_hall
 
 SHOTS = ROOT / "shots"
+FAILED = pytest.StashKey[bool]()
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -21,6 +22,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 # Scripted models answer at once; `slow` leaves time to stop a run or to close the page.
 MODELS = """
@@ -49,6 +51,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.browser)
         if missing:
             item.add_marker(pytest.mark.skip(reason="Chromium is not installed"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, Any]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -81,26 +90,28 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def page(chromium: Any, server: str, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """An empty tab, 1280 wide unless told; it fails on script errors and on foreign requests."""
+    """An empty tab, 1280 wide unless told; it fails on script errors and on foreign requests.
+
+    What it shows at the end of a test that failed is kept, with `EVALUI_SHOTS=1` of every test.
+    """
     options = getattr(request, "param", {"viewport": {"width": 1280, "height": 900}})
     context = admitted(chromium, server, **options)
     foreign: list[str] = []
     errors: list[str] = []
 
-    def pass_own(route: Any) -> None:
-        if route.request.url.startswith((server, "data:", "blob:")):
-            route.continue_()
-        else:
-            foreign.append(route.request.url)
-            route.abort()
+    def note(request: Any) -> None:
+        if not request.url.startswith((server, "data:", "blob:")):
+            foreign.append(request.url)
 
-    context.route("**/*", pass_own)
+    # To hold up each request would switch off the browser's cache; `ARGUMENTS` let none out.
+    context.on("request", note)
     tab = context.new_page()
     tab.set_default_timeout(20_000)
     tab.on("pageerror", lambda error: errors.append(str(error)))
     yield tab
-    SHOTS.mkdir(exist_ok=True)
-    tab.screenshot(path=SHOTS / f"{request.node.name}.png", full_page=True)
+    if request.node.stash.get(FAILED, False) or os.environ.get("EVALUI_SHOTS") == "1":
+        SHOTS.mkdir(exist_ok=True)
+        tab.screenshot(path=SHOTS / f"{request.node.name}.png", full_page=True)
     context.close()
     assert foreign == []
     assert errors == []
