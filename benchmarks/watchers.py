@@ -45,7 +45,7 @@ _PEOPLE = 20  # who share the watchers among them
 _SECONDS = 30.0
 _QUESTIONS = 1000  # each in four orders, for each of two models
 _MODELS = ("demo-late", "demo-early")
-_BATCH = 10  # trials
+_BATCH, _LARGE_BATCH = 10, 4096  # trials, while somebody looks and before
 _INTERVAL_S = 0.1  # between batches
 _GOAL_S = 1.0
 _VIEWS = ("tab=runs", "tab=results", "tab=results&sub=samples")
@@ -122,9 +122,12 @@ def main() -> None:
     parser.add_argument("--watchers", type=int, default=_WATCHERS)
     parser.add_argument("--seconds", type=float, default=_SECONDS)
     parser.add_argument("--questions", type=int, default=_QUESTIONS)
+    parser.add_argument(
+        "--written", type=int, default=0, help="trials of the second model at first"
+    )
     given = parser.parse_args()
     for people in (0, _PEOPLE):
-        row = measure(given.watchers, given.seconds, given.questions, people)
+        row = measure(given.watchers, given.seconds, given.questions, people, given.written)
         print(f"{row.count} {row.unit}: {row.found}; server CPU {row.ours.cpu:.1f} s")
 
 
@@ -137,15 +140,16 @@ def rows(session: Session) -> Iterator[Row]:
     yield measure(sizes[-1], seconds, _QUESTIONS, _PEOPLE)
 
 
-def measure(watchers: int, seconds: float, size: int, people: int = 0) -> Row:
+def measure(watchers: int, seconds: float, size: int, people: int = 0, written: int = 0) -> Row:
     """One round; seconds on the wall are the 95th percentile of a look, CPU is the server's.
 
-    `people` have accounts on the server; with 0 it is one of a single user.
+    `people` have accounts on the server; with 0 it is one of a single user. `written` trials of the
+    model that answers are there before anybody looks.
     """
     with tempfile.TemporaryDirectory() as name:
         data = Path(name) / "data"
         with closing(Database(data / "evalui.sqlite")) as database:
-            run_id, grow = _run(database, size)
+            run_id, grow = _run(database, size, written)
             cookies = _sign_in(database, run_id, people) or [""]
             door = {"EVALUI_TOKEN": "true", "EVALUI_AUTH": "password"} if people else {}
             with serving(Checkout(ROOT), data, EVALUI_WORKERS="0", **door) as server:
@@ -199,26 +203,27 @@ async def _watch(
     return found
 
 
-def _run(database: Database, size: int) -> tuple[str, Iterator[None]]:
+def _run(database: Database, size: int, written: int) -> tuple[str, Iterator[None]]:
     """A run of two models, the first of which is done; each step of the second writes a batch."""
     samples = questions(size)
     run_id = queue_run(database, samples, _MODELS, mode="multiple_choice", pattern="circular")
     run = queue.claim(database, "bench")
     assert run, "it was queued just now"
     pairs = [(sample, order) for sample in samples for order in variants(4, "circular")]
-    kept = answered([pairs[at : at + _BATCH] for at in range(0, len(pairs), _BATCH)])
     first, second = read_cells(database, run_id)
 
-    def write(cell_id: int) -> Generator[None]:
-        queue.start_cell(database, run.lease, cell_id, "bench")
-        for trials, responses in kept:
-            write_trials(database, run.lease, cell_id, trials, responses)
+    def write(cell_id: int, start: int, end: int, batch: int) -> Generator[None]:
+        for at in range(start, end, batch):
+            for trials, responses in answered([pairs[at : min(end, at + batch)]]):
+                write_trials(database, run.lease, cell_id, trials, responses)
             yield
 
-    for _ in write(first.id):
-        pass
+    for cell, end in ((first, len(pairs)), (second, written)):
+        queue.start_cell(database, run.lease, cell.id, "bench")
+        for _ in write(cell.id, 0, end, _LARGE_BATCH):
+            pass
     queue.finish_cell(database, run.lease, first.id)
-    return run_id, write(second.id)
+    return run_id, write(second.id, written, len(pairs), _BATCH)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -131,14 +132,16 @@ def submit(
     Raises:
         SpecError, UnknownName: see `plan_run` and `check_may_queue`; nothing is kept then.
     """
-    check_may_queue(database, owner, usual)
+    admit = partial(check_may_queue, owner=owner, usual=usual)
+    with database.reading() as connection:
+        admit(connection)  # before anything is kept; again in the transaction of the run
     datasets = limit_datasets({key: upload.dataset for key, upload in loaded.items()}, spec)
     plans = plan_run(spec, datasets, catalog, collected, describe=describe)
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
     omitted = left_out(spec, loaded, plans, collected)
-    return queue.create_run(database, spec, plans, owner, left_out=omitted, once=once)
+    return queue.create_run(database, spec, plans, owner, left_out=omitted, once=once, admit=admit)
 
 
 def layout_of(source: DatasetSpec) -> Layout:

@@ -22,6 +22,7 @@ from evalui.types import LeftOut
 
 # A run that loses its worker so often without one batch written is what kills the worker.
 MAX_LOSSES = 3
+Admit = Callable[[Connection], None]  # raises if a run may not be queued
 
 _LOST_RUNS_SQL = (
     "SELECT id, cancelling, losses + 1 AS losses FROM run WHERE state = 'running'"
@@ -37,10 +38,12 @@ def create_run(
     *,
     left_out: Sequence[LeftOut] = (),
     once: RequestKey | None = None,
+    admit: Admit | None = None,
 ) -> str:
     """Put a run at the end of the queue and return its id; its datasets are in the store.
 
-    The run that the same request has started, `once`, is not started again.
+    The run that the same request has started, `once`, is not started again. `admit` raises inside
+    the transaction if there is no room for one more.
 
     Raises:
         RequestKeyUsed: another request has this key.
@@ -52,6 +55,8 @@ def create_run(
     with database.writing() as connection:
         if once and (earlier := once.run_of(connection, owner)):
             return earlier
+        if admit:
+            admit(connection)
         connection.execute(
             "INSERT INTO run (id, owner, name, spec, state, created, queued, left_out)"
             " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)",
@@ -177,18 +182,13 @@ def finish_cell(
     database: Database, lease: Lease, cell_id: int, error: str = "", traceback: str = ""
 ) -> None:
     """Mark a cell as done, or as failed if there is an error."""
+    state = "failed" if error else "done"
     with database.writing() as connection:
         renew_lease(connection, lease)
         connection.execute(
             "UPDATE cell SET state = ?, finished = ?, error = ?, traceback = ?, waits = ''"
             " WHERE id = ?",
-            (
-                "failed" if error else "done",
-                time.time(),
-                encode_sentence(error),
-                traceback,
-                cell_id,
-            ),
+            (state, time.time(), encode_sentence(error), traceback, cell_id),
         )
 
 
@@ -273,11 +273,16 @@ def cancel(database: Database, run_id: str) -> None:
         bump_revision(connection, run_id)
 
 
-def resume(database: Database, run_id: str) -> None:
-    """Queue a failed or cancelled run again; only what is unfinished will be done."""
+def resume(database: Database, run_id: str, *, admit: Admit | None = None) -> None:
+    """Queue a failed or cancelled run again; only what is unfinished will be done.
+
+    `admit` as for `create_run`.
+    """
     with database.writing() as connection:
         if _state(connection, run_id) not in ("failed", "cancelled"):
             return
+        if admit:
+            admit(connection)
         connection.execute(
             "UPDATE cell SET state = 'waiting', error = '', traceback = '', finished = NULL"
             " WHERE run = ? AND state IN ('failed', 'cancelled')",

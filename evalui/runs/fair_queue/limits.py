@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from sqlite3 import Connection
 from typing import ClassVar
 
@@ -86,18 +87,19 @@ def stored_bytes(connection: Connection, owner: str) -> int:
     return row["n"]
 
 
-def check_may_queue(database: Database, owner: str, usual: UserLimits) -> None:
+def check_may_queue(connection: Connection, owner: str, usual: UserLimits) -> None:
     """Check that an owner may put one more run into the queue.
+
+    It holds as long as nobody else writes: within one transaction, or as a first answer.
 
     Raises:
         SpecError: they have as many waiting, or store as much, as they may.
     """
-    with database.reading() as connection:
-        limits = read_limits(connection, owner, usual)
-        waiting = connection.execute(
-            "SELECT count(*) AS n FROM run WHERE owner = ? AND state = 'queued'", (owner,)
-        ).fetchone()["n"]
-        stored = stored_bytes(connection, owner)
+    limits = read_limits(connection, owner, usual)
+    waiting = connection.execute(
+        "SELECT count(*) AS n FROM run WHERE owner = ? AND state = 'queued'", (owner,)
+    ).fetchone()["n"]
+    stored = stored_bytes(connection, owner)
     if limits.queued is not None and waiting >= limits.queued:
         raise SpecError("limit-queued", n=waiting, limit=limits.queued)
     check_may_store(stored, limits)
@@ -110,8 +112,8 @@ def resume_run(database: Database, run_id: str, usual: UserLimits) -> None:
         SpecError: see `check_may_queue`.
         UnknownRun: there is no run with this id.
     """
-    check_may_queue(database, read_run(database, run_id).owner, usual)
-    queue.resume(database, run_id)
+    owner = read_run(database, run_id).owner
+    queue.resume(database, run_id, admit=partial(check_may_queue, owner=owner, usual=usual))
 
 
 def check_may_store(stored: int, limits: UserLimits, more: int = 0) -> None:

@@ -1,16 +1,19 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runs_examples import CATALOG, spec
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.errors import DataError, FaultyRows, SpecError, UnknownRun
+from evalui.runs import submit as submitting
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_run, read_runs
 from evalui.runs.database.trials import read_results
+from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.spec import RunSpec, read_spec, write_spec
 from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 from evalui.runs.worker.worker import Worker
@@ -115,6 +118,24 @@ def test_a_run_that_contradicts_itself_leaves_nothing(database: Database, folder
         submit(database, asked.model_copy(update={"modes": spec(shots=5).modes}), loaded, CATALOG)
     assert read_runs(database) == []
     assert database.rows("SELECT id FROM dataset") == []
+
+
+def test_a_run_queued_meanwhile_counts_against_the_limit(
+    database: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = of("good.csv")
+    loaded = read_datasets(asked, base=folder)
+    plan_run = submitting.plan_run
+
+    def plan_slowly(*given: Any, **named: Any) -> Any:
+        monkeypatch.setattr(submitting, "plan_run", plan_run)
+        submit(database, asked, loaded, CATALOG, usual=UserLimits(queued=1))
+        return plan_run(*given, **named)
+
+    monkeypatch.setattr(submitting, "plan_run", plan_slowly)
+    with pytest.raises(SpecError, match="1 of your runs wait already"):
+        submit(database, asked, loaded, CATALOG, usual=UserLimits(queued=1))
+    assert len(read_runs(database)) == 1
 
 
 def test_a_limit_per_subject_asks_each_subject(database: Database, tmp_path: Path) -> None:

@@ -1,6 +1,10 @@
+import random
+
 import pytest
 
-from evalui.scoring.cell_summary import subject_groups
+from evalui.scoring.cell_summary import subject_groups, summarise
+from evalui.scoring.choice.permutations import variants
+from evalui.types import Pattern
 
 _LAW = {"subject": "law", "subject_zh": "法学", "category": "humanities"}
 _ART = {"subject": "art", "category": "humanities"}
@@ -62,3 +66,35 @@ def test_a_category_has_its_members_only(make_result):
 def test_one_subject_makes_no_groups(make_result):
     result = make_result({"q0": "right"}, subjects={"q0": _LAW})
     assert subject_groups(result.samples, result.trials, "circular") == ()
+
+
+def test_right_in_every_order_means_all_orders_that_were_shown(make_result):
+    rotations, orders = set(variants(4, "circular")), variants(4, "all_possible")
+    rotated = [
+        order.permutation.index(0) if order in rotations else order.permutation.index(1)
+        for order in orders
+    ]
+    result = make_result(
+        {"l0": "right", "a0": rotated},
+        subjects={"l0": _LAW, "a0": _ART},
+        targets={"l0": 0, "a0": 0},
+        pattern="all_possible",
+    )
+    groups = subject_groups(result.samples, result.trials, "all_possible")
+    assert {group.name: group.robust.value for group in groups if group.kind == "subject"} == {
+        "law": 1,
+        "art": 0,
+    }
+    assert {group.robust_key for group in groups} == {"perf_all_possible"}
+
+
+@pytest.mark.parametrize("pattern", ["circular", "all_possible"])
+def test_all_subjects_together_are_the_whole_cell(make_result, pattern: Pattern):
+    count, draw = len(variants(4, pattern)), random.Random(1)
+    picks = {name: [draw.randrange(4) for _ in range(count)] for name in ("a0", "l0", "m0")}
+    picks["l1"] = "right"
+    names = {"a0": _ART, "l0": _LAW, "l1": _LAW, "m0": _MATHS}
+    found = summarise(make_result(picks, subjects=names, pattern=pattern))
+    every = next(group for group in found.groups if group.kind == "all")
+    assert (every.robust, every.accuracy) == (found.robust, found.accuracy)
+    assert every.robust.value == 1 / 4

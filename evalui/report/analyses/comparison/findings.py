@@ -62,13 +62,15 @@ def sureness(t: Messages, compared: Comparison) -> str:
     pairs = compared.pairs
     if len(pairs) > 1:
         return t("compare.sure.several", k=count(sum(map(_won, pairs))), n=count(len(pairs)))
-    result = next(iter(pairs)).result
+    pair = next(iter(pairs))
+    result = pair.result
     if isinstance(result, AnswerPair):
         key = "tested" if is_significant(result) else "not"
         return t(f"compare.sure.{key}", n=count(result.n))
     known = {"apart": "apart", "steady": "won", "level": "level", "few": "few"}
     key = known.get(result.finding, "not")
-    return t(f"compare.sure.{key}", n=count(result.n), least=_least(result))
+    fields = {"least": _least(result), "range": range_text(pair)}
+    return t(f"compare.sure.{key}", n=count(result.n), **fields)
 
 
 def differing_questions(

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from evalui.access import Person
+from evalui.access import LOCAL, Person
 from evalui.errors import DataError
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
@@ -57,7 +57,7 @@ class FileProcesses:
     """A few processes, started when they are needed; safe to share between threads.
 
     What was read once stays in the memory of the process that did it, so requests for the same
-    upload go to the same process.
+    upload go to the same process. One person of several holds one process at a time.
     """
 
     def __init__(self, settings: Settings, count: int = _PROCESSES) -> None:
@@ -90,23 +90,26 @@ class FileProcesses:
     def _chosen(self, owner: str, upload: str) -> Generator["_Slot"]:
         with self._lock:
             slot = self._choose(owner, upload)
-            slot.requests += 1
-            slot.owner = owner
+            slot.owners.append(owner)
             slot.keep((owner, upload))
         try:
             yield slot
         finally:
             with self._lock:
-                slot.requests -= 1
+                slot.owners.remove(owner)
+                slot.last_owner = owner
 
     def _choose(self, owner: str, upload: str) -> "_Slot":
-        idle = [slot for slot in self._slots if not slot.requests]
+        idle = [slot for slot in self._slots if not slot.owners]
+        own = [slot for slot in self._slots if owner in slot.owners]
+        if own and len(idle) == 1 and owner != LOCAL:
+            return own[0]  # the last idle process is for somebody else
         ranked = (
             *(slot for slot in self._slots if (owner, upload) in slot.kept),
-            *(slot for slot in idle if slot.owner == owner),
+            *(slot for slot in idle if slot.last_owner == owner),
             *(slot for slot in idle if slot.process),
             *idle,
-            min(self._slots, key=lambda slot: slot.requests),
+            min(self._slots, key=lambda slot: len(slot.owners)),
         )
         return ranked[0]
 
@@ -119,8 +122,8 @@ class _Slot:
 
     def __init__(self, settings: Settings) -> None:
         self.process: subprocess.Popen[bytes] | None = None
-        self.requests = 0
-        self.owner = ""
+        self.owners: list[str] = []  # of the requests under way
+        self.last_owner = ""
         self.kept: set[tuple[str, str]] = set()
         self._settings = settings
         self._lock = threading.Lock()  # one request at a time

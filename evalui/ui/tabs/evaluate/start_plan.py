@@ -50,7 +50,8 @@ def hindrance_of(service: AppService, t: Messages, planned: PlannedRun) -> str:
     if not _has_work(planned):
         return t("cost.nothing")
     try:
-        check_may_queue(service.database, service.owner, usual_limits(service.settings))
+        with service.database.reading() as connection:
+            check_may_queue(connection, service.owner, usual_limits(service.settings))
     except SpecError as error:
         return t.translate(error.sentence)
     return ""

@@ -1,6 +1,6 @@
 """Results, Bias: does a model prefer a position? Its figures lead to their questions."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from evalui.report.analyses.overview.narrative import names
@@ -48,7 +48,7 @@ def render(view: RunView, form: Form) -> Html:
     `cell` and `bias_k` select the cell and its number of options, `slots` and `options` a cell of
     the grid, `gap_of` the category whose subjects are shown.
     """
-    chosen = select_bias(view.with_question, form)
+    chosen = select_bias(view.with_question, form, view.baselines)
     if chosen is None:
         return _none(view)
     model = chosen.summary.cell.model
@@ -71,13 +71,20 @@ def render(view: RunView, form: Form) -> Html:
     return div(_pickers(view, chosen), render_blocks(blocks), data_address=address)
 
 
-def select_bias(summaries: Mapping[int, Summary], form: Form) -> BiasSelection | None:
-    """The cell and the number of options that a form selects, else the first with any."""
+def select_bias(
+    summaries: Mapping[int, Summary], form: Form, baselines: Collection[str]
+) -> BiasSelection | None:
+    """The cell and the number of options that a form selects, else the first with any.
+
+    That is one of a real model if there is one, as on Samples.
+    """
     able = {id_: s for id_, s in summaries.items() if s.bias and s.bias.strata}
     if not able:
         return None
     requested = parse_whole_number(field_value(form, "cell"))
-    cell_id = requested if requested is not None and requested in able else next(iter(able))
+    real = (id_ for id_, s in able.items() if s.cell.model not in baselines)
+    first = next(real, next(iter(able)))
+    cell_id = requested if requested is not None and requested in able else first
     summary = able[cell_id]
     size = parse_whole_number(field_value(form, "bias_k"))
     stratum = (summary.bias_of(size) if size is not None else None) or summary.main_bias

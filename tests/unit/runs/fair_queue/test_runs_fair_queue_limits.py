@@ -66,13 +66,18 @@ def test_a_limit_that_is_none_is_refused(database: Database) -> None:
 def test_no_more_runs_wait_than_may(database: Database) -> None:
     usual = UserLimits(queued=2)
     for _ in range(2):
-        check_may_queue(database, "ada", usual)
+        _check(database, "ada", usual)
         add_owned(database, "ada")
     with pytest.raises(SpecError, match="2 of your runs wait already"):
-        check_may_queue(database, "ada", usual)
-    check_may_queue(database, "bob", usual)
+        _check(database, "ada", usual)
+    _check(database, "bob", usual)
     take(database)
-    check_may_queue(database, "ada", usual)
+    _check(database, "ada", usual)
+
+
+def _check(database: Database, owner: str, usual: UserLimits) -> None:
+    with database.reading() as connection:
+        check_may_queue(connection, owner, usual)
 
 
 def test_what_is_stored_is_uploads_and_answers(database: Database) -> None:
@@ -88,9 +93,9 @@ def test_what_is_stored_is_uploads_and_answers(database: Database) -> None:
         stored = stored_bytes(connection, "ada")
         assert 1000 + 1500 < stored < 1000 + 1500 + 2 * 300
         assert stored_bytes(connection, "bob") == 5
-    check_may_queue(database, "ada", UserLimits(stored_bytes=stored + 1))
+    _check(database, "ada", UserLimits(stored_bytes=stored + 1))
     with pytest.raises(SpecError, match="Delete runs or uploads"):
-        check_may_queue(database, "ada", UserLimits(stored_bytes=stored))
+        _check(database, "ada", UserLimits(stored_bytes=stored))
 
 
 def test_an_upload_that_fits_exactly_is_stored() -> None:

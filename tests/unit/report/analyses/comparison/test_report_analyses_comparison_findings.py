@@ -78,7 +78,7 @@ def test_the_support_gives_range_test_and_questions(name: str, expected: str):
     [
         ("two apart", "Very. 120 questions show any difference of "),
         ("two steady", "Very: the same on every one of 40 questions."),
-        ("two level", "Not at all. 120 questions usually miss a difference under "),
+        ("two level", "Not enough to tell: the plausible range, "),
         ("two of few questions", "Not at all: 12 questions are too few for a test."),
         ("two alike", "No difference is shown on 120 questions."),
         ("three, two on top", "2 of 3 pairs are told apart after correction."),

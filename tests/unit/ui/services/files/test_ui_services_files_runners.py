@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 from ui_examples import FAULTY, GOOD, MODELS
 
-from evalui.access import LOCAL_PERSON, Person
+from evalui.access import LOCAL, LOCAL_PERSON, Person
 from evalui.datasets.base import Layout
 from evalui.errors import DataError, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
@@ -257,6 +257,19 @@ def test_a_small_file_does_not_wait_for_a_large_one(service: AppService):
     for thread in threads:
         thread.join()
     assert len(set(pids(service))) == 2
+
+
+@pytest.mark.parametrize(("owner", "places"), [("ada", 1), (LOCAL, 2)])
+def test_one_person_of_several_holds_one_process(settings: Settings, owner: str, places: int):
+    runner = FileProcesses(settings)
+    with runner._chosen(owner, "x") as first, runner._chosen(owner, "y") as second:
+        assert len({id(first), id(second)}) == places
+        with runner._chosen("bob", "z") as other:
+            assert (other in (first, second)) is (places == 2)
+        with runner._chosen(owner, "z") as third:
+            assert third in (first, second)
+    with runner._chosen(owner, "y") as again:
+        assert again is second
 
 
 def test_who_waits_for_many_files_is_refused_more(

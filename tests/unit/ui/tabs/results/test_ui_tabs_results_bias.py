@@ -72,6 +72,17 @@ def test_another_model_has_its_own_verdict_and_address(room: AppService, many: s
     assert f'value="{cell}" selected' in page
 
 
+def test_the_first_real_model_is_shown_before_a_script(room: AppService, many: str):
+    summaries = view(room, many).with_question
+    for baselines, shown_first in (((), "biased"), (("biased",), "always-A")):
+        chosen = bias.select_bias(summaries, {}, baselines)
+        assert chosen
+        assert chosen.summary.cell.model == shown_first
+    chosen = bias.select_bias(summaries, {}, ("biased", "always-A"))
+    assert chosen
+    assert chosen.summary.cell.model == "biased"
+
+
 def test_each_count_of_the_heat_map_is_a_link_to_its_questions(room: AppService, few: str):
     cell = always_a(room, few)
     page = shown(room, few, {"cell": cell})
