@@ -14,12 +14,9 @@ import psutil
 from benchmarks.clock import Timing
 from benchmarks.contest import Session
 from benchmarks.questions import questions
-from benchmarks.queueing import queue_run
+from benchmarks.queueing import answer_run, queue_run
 from benchmarks.rows import Goal, Row
-from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import write_trials
 from evalui.scoring.choice.permutations import variants
 from evalui.types import Reading, Sample, Trial
 
@@ -47,17 +44,9 @@ def write_run(store: Path, trials: int) -> tuple[str, int]:
     samples = questions(max(1, trials // (_ORDERS * len(_MODELS))))
     database = Database(store)
     run_id = queue_run(database, samples, _MODELS, mode="generation", pattern="all_possible")
-    run = queue.claim(database, "bench")
-    assert run, "it was queued just now"
-    cells = read_cells(database, run.id)
-    for cell in cells:
-        queue.start_cell(database, run.lease, cell.id, "bench")
-        for batch in _batches(samples):
-            write_trials(database, run.lease, cell.id, batch)
-        queue.finish_cell(database, run.lease, cell.id)
-    queue.finish(database, run.lease)
+    answer_run(database, run_id, lambda _: _batches(samples))
     database.close()
-    return run_id, len(samples) * _ORDERS * len(cells)
+    return run_id, len(samples) * _ORDERS * len(_MODELS)
 
 
 def _batches(samples: Sequence[Sample]) -> Iterator[list[Trial]]:

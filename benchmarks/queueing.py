@@ -1,14 +1,18 @@
-"""A run of given questions, queued in a store as a server would queue it."""
+"""A run of given questions, queued in a store as a server would queue it, and answered."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from evalui.datasets.base import LoadResult
 from evalui.models import read_catalog
+from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
+from evalui.runs.database.records import CellRow
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import write_trials
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import submit
 from evalui.shipped_files import ASSETS
-from evalui.types import Dataset, Pattern, Sample
+from evalui.types import Dataset, Pattern, Sample, Trial
 
 _NAME = "bench"
 
@@ -28,3 +32,22 @@ def queue_run(
     )
     loaded = {_NAME: LoadResult(dataset, (), len(samples), ())}
     return submit(database, spec, loaded, read_catalog(ASSETS / "models.toml"))
+
+
+def answer_run(
+    database: Database,
+    run_id: str,
+    batches: Callable[[CellRow], Iterable[Sequence[Trial]]],
+    *,
+    ended: Callable[[CellRow], None] = lambda _: None,
+) -> None:
+    """Write the trials of each cell of a queued run; `ended` is called when a cell has all."""
+    run = queue.claim(database, _NAME, run_id)
+    assert run, "it was queued just now"
+    for cell in read_cells(database, run_id):
+        queue.start_cell(database, run.lease, cell.id, _NAME)
+        for batch in batches(cell):
+            write_trials(database, run.lease, cell.id, batch)
+        ended(cell)
+        queue.finish_cell(database, run.lease, cell.id)
+    queue.finish(database, run.lease)

@@ -50,7 +50,9 @@ def _export(given: argparse.Namespace) -> int:
             sys.stdout.buffer.writelines(pieces)
             sys.stdout.buffer.flush()
         else:
-            _write(given.output, pieces)
+            from evalui.report.export.workbook import write_private
+
+            write_private(given.output, pieces)
     return 0
 
 
@@ -65,12 +67,3 @@ def _pieces(
     from evalui.ui.services.service import AppService
 
     return AppService(settings, database).export(given.run, given.format, given.language)[1]
-
-
-def _write(path: Path, pieces: Iterable[bytes]) -> None:
-    from evalui.report.export.workbook import write_private
-
-    try:
-        write_private(path, pieces)
-    except OSError as error:
-        raise StoreError("not-written", path=str(path), reason=str(error.strerror)) from error

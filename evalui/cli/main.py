@@ -8,6 +8,7 @@ needs when it runs, so that help and scoring start at once.
 """
 
 import argparse
+import errno
 import logging
 import os
 import sys
@@ -52,9 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EvaluiError as error:
         print(f"evalui: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        # The reader has seen enough (`| head`). Python must not flush into it at exit.
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
+        # Python must not flush into it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.ENOSPC:  # else the reader has seen enough (`| head`)
+            print(f"evalui: {error.strerror}; what was written is not whole", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("evalui: stopped", file=sys.stderr)

@@ -106,9 +106,9 @@ def _adapter() -> TypeAdapter[Summary]:
 
 
 def _encode(summary: Summary) -> str:
-    # The standard encoder writes infinite numbers by names that its decoder knows.
+    # The standard encoder writes infinite numbers by names that the decoder knows.
     return json.dumps(_adapter().dump_python(summary), ensure_ascii=False)
 
 
 def _decode(body: str) -> Summary:
-    return _adapter().validate_python(json.loads(body))
+    return _adapter().validate_json(body)

@@ -217,10 +217,13 @@ class AppShell:
         if state is None:
             return self.tab(name).render(form)
         parameters = sorted((key, field_values(form, key)) for key in form)
-        return self._shared(name, tuple(parameters), state)
+        return self._shared(name, tuple(parameters), *state)
 
-    def _state(self, name: str, form: Form) -> Hashable:
-        """What the page of an address depends on beside it, None if it cannot be shared."""
+    def _state(self, name: str, form: Form) -> tuple[Hashable, Hashable] | None:
+        """What the page of an address depends on beside it, None if it cannot be shared.
+
+        That is for whom it is, each of whom has one that is kept, and its version.
+        """
         if PANEL in form:
             return None
         run = field_value(form, "run") if name in _OF_RUN else ""
@@ -230,9 +233,13 @@ class AppShell:
             return None  # the tab states it
 
     def _render(
-        self, name: str, parameters: tuple[tuple[str, tuple[str, ...]], ...], state: Hashable
+        self,
+        name: str,
+        parameters: tuple[tuple[str, tuple[str, ...]], ...],
+        audience: Hashable,
+        version: Hashable,
     ) -> Html:
-        del state  # the version of what is kept
+        del audience, version  # of what is kept
         return self.tab(name).render(
             read_form((key, each) for key, parts in parameters for each in parts)
         )

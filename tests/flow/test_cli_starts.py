@@ -1,17 +1,23 @@
 """What each command imports when it really runs: a start pays for every package."""
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evalui.report.export.formats import FORMATS, TRIAL_FORMATS
+
 # For a page, a model, a table: what computes figures needs none of them.
 NEVER = "torch transformers peft gradio fastapi pandas openpyxl scipy.stats httpcore sklearn"
 # What the light ways need as little.
 LIGHT = f"{NEVER} evalui.report.blocks scipy nltk jieba pydantic sqlite3 sacrebleu unittest"
+# What shows figures, of which files of trials have none.
+FIGURES = "scipy evalui.report.compile evalui.ui.services.service"
 PROGRAM = """
 import sys
 from evalui.cli.main import main
@@ -95,15 +101,32 @@ def test_help_imports_nothing_that_computes(arguments: list[str], tmp_path: Path
     assert imported == "0"
 
 
-def test_a_run_of_a_scripted_model_imports_no_library_of_models(tmp_path: Path):
+def _scripted_run(folder: Path) -> tuple[str, str]:
     questions = "".join(f"{n},What is {n} plus {n}?,{2 * n},x,y,z,A\n" for n in range(8))
-    (tmp_path / "sums_val.csv").write_text("id,question,A,B,C,D,answer\n" + questions)
-    (tmp_path / "models.toml").write_text(
+    (folder / "sums_val.csv").write_text("id,question,A,B,C,D,answer\n" + questions)
+    (folder / "models.toml").write_text(
         '[biased]\nbackend = "scripted"\n[biased.options]\nrule = "position-biased"\n'
     )
     spec = {"datasets": ["sums_val.csv"], "models": ["biased"], "mode": "generation"}
-    (tmp_path / "spec.json").write_text(json.dumps(spec | {"pattern": "circular"}))
+    (folder / "spec.json").write_text(json.dumps(spec | {"pattern": "circular"}))
     given = ["run", "spec.json", "--out", "out", "--models-file", "models.toml"]
-    printed, imported = _run(given, NEVER.replace("pandas ", ""), folder=tmp_path)
+    return _run(given, NEVER.replace("pandas ", ""), folder=folder)
+
+
+def test_a_run_of_a_scripted_model_imports_no_library_of_models(tmp_path: Path):
+    printed, imported = _scripted_run(tmp_path)
     assert "Too few questions" in printed
     assert imported == "0"
+
+
+def test_exports_import_no_more_than_they_need(tmp_path: Path):
+    _scripted_run(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "out" / "evalui.sqlite")) as store:
+        ((run_id,),) = store.execute("SELECT id FROM run")
+    for extension in FORMATS:
+        given = ["export", run_id, extension, "--database", "out/evalui.sqlite"]
+        unwanted = f"{NEVER} {FIGURES}" if extension in TRIAL_FORMATS else NEVER
+        file = f"report.{extension}"
+        _, imported = _run([*given, "--output", file], unwanted, folder=tmp_path)
+        assert (extension, imported) == (extension, "0")
+        assert (tmp_path / file).stat().st_size

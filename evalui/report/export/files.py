@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from evalui import __version__
-from evalui.errors import StoreError
 from evalui.registry import Registry
 from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.base import Report
@@ -75,13 +74,12 @@ def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     """The table of main figures; its names are technical in every language."""
     del language
     first = overview(report.summaries)
-    return csv_parts(first if first.kinds else next(iter(tables_of(report).values()), first))
+    return csv_parts(first if first.kinds else next(tables_of(report), ("", first))[1])
 
 
 def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
     """All tables, a sheet each."""
-    del language
-    return xlsx_parts(tables_of(report), report.signatures)
+    return xlsx_parts(tables_of(report), report.signatures, language)
 
 
 def write_json(report: Report, language: Language) -> bytes:
@@ -135,7 +133,7 @@ def zip_file(report: Report, language: Language) -> Iterator[bytes]:
 def files(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What a run leaves in a folder, in pieces: the report with its pictures, what it rests on."""
     yield from _documents(report, language)
-    yield from _line_files(report)
+    yield from line_files(report)
 
 
 def save(report: Report, folder: Path, language: Language) -> None:
@@ -144,15 +142,8 @@ def save(report: Report, folder: Path, language: Language) -> None:
     Raises:
         StoreError: one cannot be written.
     """
-    try:
-        for name, pieces in files(report, language):
-            write_private(folder / name, pieces)
-    except OSError as error:
-        raise StoreError(
-            "not-written",
-            path=str(error.filename),
-            reason=str(error.strerror),
-        ) from error
+    for name, pieces in files(report, language):
+        write_private(folder / name, pieces)
 
 
 def duel_lines(report: Report) -> Iterator[str]:
@@ -194,20 +185,21 @@ def _pairs(report: Report) -> list[AnswerPair]:
     return [pair for figure in _COMPARED for pair in compare_answers(report.results, figure)]
 
 
-def tables_of(report: Report) -> dict[str, ExportTable]:
-    """Every table that has rows, in the order of a reader's interest."""
-    every = {
-        **tables(report.summaries),
-        "trials": trials([one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]),
-        **open_tables(
-            report.answers, _pairs(report), report.arenas, people=human_arenas(report.people)
-        ),
-        "ratings": ratings(report.results),
-        "replies": replies(report.results),
-        **people_tables(report.people),
-        "expenses": table_of(usage_rows(report.expenses)),
-    }
-    return {name: table for name, table in every.items() if table.kinds}
+def tables_of(report: Report) -> Iterator[tuple[str, ExportTable]]:
+    """Every table that has rows, in the order of a reader's interest, made when its turn comes."""
+    return ((name, table) for name, table in _every_table(report) if table.kinds)
+
+
+def _every_table(report: Report) -> Iterator[tuple[str, ExportTable]]:
+    yield from tables(report.summaries).items()
+    choices = [one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]
+    yield "trials", trials(choices)
+    people = human_arenas(report.people)
+    yield from open_tables(report.answers, _pairs(report), report.arenas, people=people).items()
+    yield "ratings", ratings(report.results)
+    yield "replies", replies(report.results)
+    yield from people_tables(report.people).items()
+    yield "expenses", table_of(usage_rows(report.expenses))
 
 
 def _portable(spec: str) -> dict[str, Any]:
@@ -254,7 +246,7 @@ def _documents(report: Report, language: Language) -> Iterator[tuple[str, Iterab
     yield "report.json", (write_json(report, language),)
 
 
-def _line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
+def line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The files of JSON Lines; but for the trials, which every run has, those that hold any."""
     yield "trials.jsonl", jsonl_parts(report.results)
     for name, lines in _LINES.items():
@@ -266,12 +258,12 @@ def _line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
 
 def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each file of the archive in pieces; lines first, for most need no figures."""
-    yield from _line_files(report)
+    yield from line_files(report)
     yield from _documents(report, language)
-    made = tables_of(report)
-    for name, table in made.items():
+    made = [*tables_of(report)]
+    for name, table in made:
         yield f"{name}.csv", csv_parts(table)
-    yield "report.xlsx", xlsx_parts(made, report.signatures)
+    yield "report.xlsx", xlsx_parts(made, report.signatures, language)
     yield "signatures.txt", ("".join(f"{line}\n" for line in report.signatures).encode(),)
 
 

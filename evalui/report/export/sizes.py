@@ -5,64 +5,87 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from evalui.report.analyses.base import Report
-from evalui.report.export.files import tables_of, write
+from evalui.report.analyses.open_answers.figures import rating_cells
+from evalui.report.export.files import line_files, tables_of, write
+from evalui.report.export.formats import is_installed
+from evalui.report.export.json import rating_lines
 from evalui.report.export.spreadsheets import csv_parts
-from evalui.report.export.trial_tables import TRIAL_FILES, every_trial
+from evalui.report.export.trial_cells import ExportTable
+from evalui.report.export.trial_tables import TRIAL_FILES, every_trial, ratings
 from evalui.report.export.workbook import xlsx_parts
 from evalui.types import CellResult, Language
 
 _WITHOUT_TRIALS = ("csv", "json", "md", "tex", "html")
-_PICTURE = 25_000  # bytes of one in an archive, which has those that report.md names
+# Bytes of a picture in an archive, which has those that report.md names; its marks are of models.
+_PICTURE, _MARK = 40_000, 5_000
+
+_Sample = Sequence[CellResult]
+_Parts = Callable[[_Sample], Iterable[bytes]]
 
 
 def about_sizes(
-    report: Report, sample: Sequence[CellResult], total: int, language: Language
+    report: Report, sample: _Sample, totals: Sequence[int], language: Language
 ) -> Mapping[str, int]:
     """The bytes of each format; `sample` are the cells of a report with some of their trials.
 
-    `total` counts the trials of all of them. Files without trials are written, so their sizes are
-    exact. Parquet packs a column together: it is taken to be as long as the packed rows.
+    `totals` counts all trials of each. Files without trials are written, so their sizes are exact.
     """
+
+    def about(parts: _Parts, measure: Callable[[Iterable[bytes]], int] = _length) -> int:
+        return measure(parts(sample)) + more(parts, measure)
+
+    def more(parts: _Parts, measure: Callable[[Iterable[bytes]], int]) -> int:
+        return _more(lambda cells: measure(parts(cells)), sample, totals)
+
     written = {name: write(report, name, language) for name in _WITHOUT_TRIALS}
-    tables = tables_of(replace(report, results=tuple(sample)))
-    lines, rows = TRIAL_FILES["trials.jsonl"], TRIAL_FILES["trials.csv"]
-
-    def more(measure: Callable[[Iterable[bytes]], int], parts: _Parts) -> int:
-        return _more(lambda cells: measure(parts(cells)), sample, total)
-
-    packed_rows = more(_packed, rows)
-    workbook = _length(xlsx_parts(tables, report.signatures)) + more(_length, _sheet)
-    archive = [*written.values(), *(b"".join(csv_parts(table)) for table in tables.values())]
-    pictures = _PICTURE * written["md"].count(b".png")
-    return {name: len(content) for name, content in written.items()} | {
-        "trials.jsonl": _length(lines(sample)) + more(_length, lines),
-        "trials.csv": _length(rows(sample)) + more(_length, rows),
-        "trials.parquet": _packed(rows(sample)) + packed_rows,
-        "xlsx": workbook,
-        "zip": workbook + pictures + packed_rows + more(_packed, lines) + _packed(archive),
-    }
+    of_sample = replace(report, results=tuple(sample))
+    tables = [*tables_of(of_sample)]
+    workbook = _length(xlsx_parts(tables, report.signatures)) + more(_workbook, _length)
+    trial_files = {name: about(parts) for name, parts in TRIAL_FILES.items() if is_installed(name)}
+    entries = [pieces for _, pieces in line_files(of_sample)]
+    entries += [csv_parts(table) for _, table in tables]
+    entries += [(written[name],) for name in ("md", "html", "json")]
+    packed = sum(map(_packed, entries)) + more(_lines, _packed) + more(_rows, _packed)
+    pictures = written["md"].count(b".png") * (_PICTURE + _MARK * len(sample))
+    sizes = {name: len(content) for name, content in written.items()}
+    return sizes | trial_files | {"xlsx": workbook, "zip": workbook + packed + pictures}
 
 
-_Parts = Callable[[Iterable[CellResult]], Iterable[bytes]]
-
-
-def _more(
-    measure: Callable[[Sequence[CellResult]], int], sample: Sequence[CellResult], total: int
-) -> int:
+def _more(measure: Callable[[_Sample], int], sample: _Sample, totals: Sequence[int]) -> int:
     """The bytes that the trials outside of the sample add to a file.
 
-    The second half of the sample states how many a trial adds: what packs the first has nothing
-    before it to compare it with.
+    The second half of the sample of a cell states how many a trial of it adds: what packs the first
+    has nothing before it to compare it with.
     """
-    half = [replace(cell, trials=cell.trials[: len(cell.trials) // 2]) for cell in sample]
-    trials, before = (sum(len(cell.trials) for cell in cells) for cells in (sample, half))
-    if trials == before:
-        return 0
-    return round((measure(sample) - measure(half)) / (trials - before) * (total - trials))
+    return sum(
+        round(
+            (measure([cell]) - measure([replace(cell, trials=cell.trials[: n // 2])]))
+            / (n - n // 2)
+            * (total - n)
+        )
+        for cell, total in zip(sample, totals, strict=True)
+        if (n := len(cell.trials)) < total and n
+    )
 
 
-def _sheet(cells: Iterable[CellResult]) -> Iterable[bytes]:
-    return xlsx_parts({"trials": every_trial(cells)}, ())
+def _tables(cells: _Sample) -> list[tuple[str, ExportTable]]:
+    """Those with a row for each trial."""
+    made = [("trials", every_trial(cells)), ("ratings", ratings(cells))]
+    return [(name, table) for name, table in made if table.kinds]
+
+
+def _workbook(cells: _Sample) -> Iterable[bytes]:
+    return xlsx_parts(_tables(cells), ())
+
+
+def _rows(cells: _Sample) -> Iterable[bytes]:
+    return (piece for _, table in _tables(cells) for piece in csv_parts(table))
+
+
+def _lines(cells: _Sample) -> Iterable[bytes]:
+    yield from TRIAL_FILES["trials.jsonl"](cells)
+    for cell in rating_cells(cells):
+        yield from (lines.encode(errors="backslashreplace") for lines in rating_lines(cell))
 
 
 def _length(parts: Iterable[bytes]) -> int:

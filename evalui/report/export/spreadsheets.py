@@ -6,10 +6,13 @@ a few signs for a formula, so such a text gets an apostrophe in front (OWASP, "C
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import Any
+
+import numpy as np
 
 from evalui.report.blocks import Block, Card, Table
 from evalui.report.export.trial_cells import ExportColumn, ExportTable
@@ -28,16 +31,10 @@ def escape_formula(text: str) -> str:
 
 def csv_parts(table: ExportTable) -> Iterator[bytes]:
     """The table as UTF-8 CSV with a byte order mark, without which Excel garbles Chinese."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(map(escape_formula, table.kinds))
-    yield stream.getvalue().encode("utf-8-sig", errors="backslashreplace")
+    yield _lines([map(_csv_cell, table.kinds)]).encode("utf-8-sig", errors="backslashreplace")
     for chunk in table.chunks():
-        stream.seek(0)
-        stream.truncate()
-        columns = [column.map(_escape_value).listed() for column in chunk]
-        writer.writerows(zip(*columns, strict=True))
-        yield stream.getvalue().encode(errors="backslashreplace")
+        rows = zip(*(column.map(_csv_cell).listed() for column in chunk), strict=True)
+        yield _lines(rows).encode(errors="backslashreplace")
 
 
 def shown_tables_csv(blocks: Iterable[Block]) -> str:
@@ -105,10 +102,10 @@ def parquet_parts(table: ExportTable) -> Iterator[bytes]:
     )
     pipe = ForwardPipe()
     with parquet.ParquetWriter(pipe, schema) as writer:
-        chunks = table.chunks()
+        chunks, sizes = table.chunks(), chain([1], repeat(_GROUP))  # something is sent at once
         while group := [
             pyarrow.record_batch([*map(_array, chunk, schema.types)], schema=schema)
-            for chunk in islice(chunks, _GROUP)
+            for chunk in islice(chunks, next(sizes))
         ]:
             writer.write_table(pyarrow.Table.from_batches(group))
             yield from pipe.drain()
@@ -120,22 +117,46 @@ def is_missing(value: Any) -> bool:
     return value is None or value != value  # NaN alone differs from itself
 
 
-def _escape_value(value: Any) -> Any:  # a cell of any type
-    if isinstance(value, str):
-        return escape_formula(value)
-    return None if is_missing(value) else value
+def _lines(rows: Iterable[Iterable[str]]) -> str:
+    return "".join([f"{','.join(row)}\r\n" for row in rows])
+
+
+_is_special = re.compile('[",\r\n]').search
+
+
+def _csv_cell(value: Any) -> str:  # a cell of any type
+    """The cell as the `csv` module writes it, which looks at each of its characters alone."""
+    if is_missing(value):
+        return ""
+    text = escape_formula(value) if isinstance(value, str) else str(value)
+    return '"' + text.replace('"', '""') + '"' if _is_special(text) else text
 
 
 def _array(column: ExportColumn, kind: Any) -> Any:
-    """The column as Arrow has it: texts are made once for each distinct value."""
+    """The column as Arrow has it: each distinct value is made once, as `pyarrow.array` would.
+
+    That function imports pandas. Halves of characters, which UTF-8 does not have, are written out.
+    """
     pyarrow: Any = import_module("pyarrow")
-    try:
-        made = pyarrow.array(column.values, type=kind)
-    except UnicodeEncodeError:
-        made = pyarrow.array([_valid(value) for value in column.values], type=kind)
-    return made if column.codes is None else made.take(pyarrow.array(column.codes))
 
+    def made(kind: Any, n: int, *buffers: Any) -> Any:
+        held = [None if each is None else pyarrow.py_buffer(each) for each in buffers]
+        return pyarrow.Array.from_buffers(kind, n, held)
 
-def _valid(value: Any) -> Any:
-    """The value, and a text without halves of characters, which UTF-8 does not have."""
-    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+    values, n = column.values, len(column.values)
+    there = np.packbits([value is not None for value in values], bitorder="little")
+    if kind == pyarrow.string():
+        texts = [(value or "").encode(errors="backslashreplace") for value in values]
+        ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        # The cast refuses more than the 2 GiB that a column of texts holds.
+        array = made(pyarrow.large_string(), n, there, ends, b"".join(texts)).cast(kind)
+    else:
+        numbers = np.array([value or 0 for value in values], dtype=kind.to_pandas_dtype())
+        is_bits = kind == pyarrow.bool_()
+        array = made(
+            kind, n, there, np.packbits(numbers, bitorder="little") if is_bits else numbers
+        )
+    codes = column.codes
+    if codes is None:
+        return array
+    return array.take(made(pyarrow.int64(), len(codes), None, codes.astype(np.int64, copy=False)))

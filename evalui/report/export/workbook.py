@@ -7,7 +7,7 @@ six times as long and give nothing away before their end, see docs/adr/0015-work
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
+from evalui.errors import StoreError
+from evalui.messages import localized
 from evalui.report.export.spreadsheets import ForwardPipe, escape_formula, is_missing
 from evalui.report.export.trial_cells import ExportColumn, ExportTable
+from evalui.types import Language
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -31,6 +34,7 @@ _BOOLEANS = (bool, np.bool_)
 _NO_ROWS: list[str] = []
 
 Archived = Iterable[tuple[str, Iterable[bytes]]]
+Named = Iterable[tuple[str, ExportTable]]
 
 
 def zip_parts(files: Archived, *, large: bool = True) -> Iterator[bytes]:
@@ -53,22 +57,34 @@ def zip_parts(files: Archived, *, large: bool = True) -> Iterator[bytes]:
 def write_private(path: Path, pieces: Iterable[bytes]) -> None:
     """Write a file that its owner alone can read, in place of one that is there.
 
+    It has another name until it is whole.
+
     Raises:
-        OSError: it cannot be written.
+        StoreError: it cannot be written.
     """
-    path.unlink(missing_ok=True)  # the mode is given to new files only
+    part = path.with_name(f"{path.name}.part")
     # Answers may be confidential, and the machine may have other users.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-        file.writelines(pieces)
+    try:
+        part.unlink(missing_ok=True)  # the mode is given to new files only
+        try:
+            with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
+                file.writelines(pieces)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError("not-written", path=str(path), reason=str(error.strerror)) from error
 
 
-def xlsx_parts(tables: Mapping[str, ExportTable], signatures: Sequence[str]) -> Iterator[bytes]:
-    """A workbook with a sheet per table: the signatures, then the header, both kept in view.
+def xlsx_parts(
+    tables: Named, signatures: Sequence[str], language: Language = "en"
+) -> Iterator[bytes]:
+    """A workbook with a sheet per named table: the signatures, then the header, both kept in view.
 
     A table with more rows than a sheet takes goes on in further sheets, which each sheet states.
     """
-    return zip_parts(_parts(tables, "\n".join(signatures)), large=False)
+    return zip_parts(_parts(tables, "\n".join(signatures), language), large=False)
 
 
 class _Shared(dict[str, int]):
@@ -81,15 +97,15 @@ class _Shared(dict[str, int]):
         return f'<c t="s"><v>{self.setdefault(text, len(self))}</v></c>'
 
 
-def _parts(tables: Mapping[str, ExportTable], signed: str) -> Archived:
+def _parts(tables: Named, signed: str, language: Language) -> Archived:
     names: list[str] = []
     shared = _Shared()
-    for name, table in tables.items():
+    for name, table in tables:
         rows = _Rows(table, shared)
         while rows.left:
             names.append(f"{name}-{rows.sheets + 1}" if rows.sheets else name)
-            following = f"{name}-{rows.sheets + 2}"
-            yield f"xl/worksheets/sheet{len(names)}.xml", rows.sheet(signed, following)
+            more = localized("report.more_rows", language, sheet=f"{name}-{rows.sheets + 2}")
+            yield f"xl/worksheets/sheet{len(names)}.xml", rows.sheet(signed, more)
     yield "xl/sharedStrings.xml", _shared_strings(shared)
     yield from ((name, (text.encode(),)) for name, text in _frame(names))
 
@@ -108,8 +124,8 @@ class _Rows:
         """Whether there are rows that stand in no sheet."""
         return bool(self._waiting)
 
-    def sheet(self, signed: str, following: str) -> Iterator[bytes]:
-        """The XML of the next sheet, whose last row states the one in which the table goes on."""
+    def sheet(self, signed: str, more: str) -> Iterator[bytes]:
+        """The XML of the next sheet, whose last row is `more` if the table goes on in another."""
         self.sheets += 1
         head = "".join(_inline(_clean(name), style=1) for name in self._names)
         yield f"{_SHEET}<row>{_inline(_clean(signed))}</row><row>{head}</row>".encode()
@@ -123,7 +139,7 @@ class _Rows:
             self._waiting = self._waiting[room:] or next(self._chunks, _NO_ROWS)
             room, size = room - len(rows), size + len(text)
         if self.left:
-            yield f"<row>{_inline(f'More rows are in the sheet {following}.')}</row>".encode()
+            yield f"<row>{_inline(more)}</row>".encode()
         yield _SHEET_END
 
 

@@ -170,7 +170,10 @@ class TrialMark:
 
 @dataclass(frozen=True, slots=True)
 class ListedQuestion:
-    """One question of a list. `marks` are those of each cell's trials, in variant order."""
+    """One question of a list. `marks` are those of each cell's trials, in variant order.
+
+    Of more trials than are told apart they come in no order.
+    """
 
     place: int
     sample: Sample

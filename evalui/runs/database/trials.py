@@ -147,7 +147,7 @@ def read_some_trials(database: Database, cell_id: int, count: int) -> TrialColum
     """At most `count` trials of a cell that were written one after the other, amid the others."""
     bodies = database.rows(
         "SELECT body FROM trial_block WHERE cell = :cell ORDER BY first LIMIT 1 OFFSET"
-        " (SELECT count(*) / 2 FROM trial_block WHERE cell = :cell)",
+        " ((SELECT count(*) FROM trial_block WHERE cell = :cell) - 1) / 2",
         {"cell": cell_id},
     )
     if not bodies:

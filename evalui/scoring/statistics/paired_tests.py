@@ -7,6 +7,7 @@ are not independent. Only questions that both models have count.
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,35 +91,45 @@ class MeanDifference:
 def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> PairedTTest | None:
     """The paired t test of question means (Miller, arXiv 2411.00640); None below two questions."""
     differences = np.array([first[name] - second[name] for name in first if name in second])
-    n = len(differences)
-    if n < 2:
-        return None
-    value = float(differences.mean())
-    # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
-    if float(np.ptp(differences)) < 1e-12:
-        return PairedTTest(value, 0.0, value, value, None, 0.0, n, True)
+    return paired_t_tests(differences[None])[0] if len(differences) > 1 else None
+
+
+def paired_t_tests(differences: NDArray[np.float64]) -> list[PairedTTest]:
+    """The same test of each pair; `differences` by question, of shape (pairs, n), n at least 2."""
     from scipy.special import stdtr
 
-    omega = float(differences.std(ddof=1))
-    se = omega / math.sqrt(n)
-    half = t_quantile(n - 1) * se
-    p = 2 * float(stdtr(n - 1, -abs(value) / se))
-    return PairedTTest(value, se, value - half, value + half, p, omega, n, False)
+    n = differences.shape[1]
+    means = differences.mean(axis=1)
+    # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
+    alike = np.ptp(differences, axis=1) < 1e-12
+    omegas = np.where(alike, 0.0, differences.std(axis=1, ddof=1))
+    errors = omegas / math.sqrt(n)
+    p = 2 * stdtr(n - 1, -np.abs(means) / np.where(alike, 1.0, errors))
+    width = t_quantile(n - 1)
+    rows = zip(*(each.tolist() for each in (means, errors, p, omegas, alike)), strict=True)
+    return [
+        PairedTTest(
+            mean, se, mean - width * se, mean + width * se, None if same else p, omega, n, same
+        )
+        for mean, se, p, omega, same in rows
+    ]
 
 
-def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> McNemar:
-    """McNemar's test of two models that are right or wrong on each question."""
-    shared = [(first[name], second[name]) for name in first if name in second]
-    b = sum(one and not other for one, other in shared)
-    c = sum(other and not one for one, other in shared)
-    if not b + c:
-        return McNemar(0, 0, None, None)
+def mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> list[McNemar]:
+    """McNemar's test of each pair, right or wrong on each question; both of shape (pairs, n)."""
     from scipy.special import bdtr
 
-    n, fewer = b + c, min(b, c)
-    below = float(bdtr(fewer, n, 0.5))
-    at = below - (float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0)
-    return McNemar(b, c, min(1.0, 2 * below), 1 - at / 2 if b == c else 2 * below - at)
+    alone = (first & ~second).sum(axis=1), (second & ~first).sum(axis=1)
+    n, fewer = alone[0] + alone[1], np.minimum(*alone)
+    tables: list[tuple[int, int]] = list(zip(*(each.tolist() for each in alone), strict=True))
+    below = bdtr(fewer, n, 0.5)
+    at = below - np.where(fewer > 0, bdtr(np.maximum(fewer - 1, 0), n, 0.5), 0.0)
+    exact: list[float] = np.minimum(1.0, 2 * below).tolist()
+    mid: list[float] = np.where(alone[0] == alone[1], 1 - at / 2, 2 * below - at).tolist()
+    return [
+        McNemar(b, c, exact[place], mid[place]) if b + c else McNemar(0, 0, None, None)
+        for place, (b, c) in enumerate(tables)
+    ]
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -160,15 +171,13 @@ def questions_needed(
 
 def rank_bands(
     values: Mapping[str, Mapping[str, float]],
-    *,
-    alpha: float = 0.05,
-    significant_pairs: Collection[tuple[str, str]] | None = None,
+    significant_pairs: Collection[tuple[str, str]],
 ) -> tuple[RankBand, ...]:
     """Models by their mean over the questions that all have, best first, ties by name.
 
-    `significant_pairs` are the pairs (better, worse) with a significant test; None has all pairs
-    tested here with Holm's correction. A model opens a new band if it is significantly worse than
-    the best of the band above it. () without a question that all have.
+    `significant_pairs` are the pairs (better, worse) with a significant test. A model opens a new
+    band if it is significantly worse than the best of the band above it. () without a question
+    that all have.
     """
     shared = _shared_questions(values)
     if not shared:
@@ -178,9 +187,6 @@ def rank_bands(
         for name, questions in values.items()
     }
     names = sorted(means, key=lambda name: (-means[name], name))
-    if significant_pairs is None:
-        of = {name: {id_: values[name][id_] for id_ in shared} for name in names}
-        significant_pairs = _significant_pairs(of, names, alpha)
     return tuple(_assign_bands(names, means, significant_pairs))
 
 
@@ -191,8 +197,11 @@ def incompatibilities(one: Cell, other: Cell) -> str:
     letter), shots, orders (pattern), n (number of questions) and un (unconditional cue), read from
     the signatures.
     """
-    parts = _signature_parts(one), _signature_parts(other)
-    return ", ".join(name for name in _COMPARED_PARTS if parts[0].get(name) != parts[1].get(name))
+    parts = _compared_parts(one), _compared_parts(other)
+    if parts[0] == parts[1]:
+        return ""
+    both = zip(_COMPARED_PARTS, *parts, strict=True)
+    return ", ".join(name for name, mine, theirs in both if mine != theirs)
 
 
 def paired_bootstrap(
@@ -224,13 +233,16 @@ def paired_bootstrap(
     return MeanDifference(value, low, high, _sign_flip_p_value(differences, resamples, rng), n)
 
 
-def _signature_parts(cell: Cell) -> dict[str, str]:
+@lru_cache(maxsize=4096)
+def _compared_parts(cell: Cell) -> tuple[str | None, ...]:
     dataset, _, rest = cell.signature.partition("|")
     split = [part.partition(":") for part in rest.split("|")]
     parts = {name: value for name, _, value in split}
-    return {"mode": cell.mode, "orders": cell.pattern} | parts | {"dataset": dataset}
+    parts = {"mode": cell.mode, "orders": cell.pattern} | parts | {"dataset": dataset}
+    return tuple(map(parts.get, _COMPARED_PARTS))
 
 
+@cache
 def _power_factor(alpha: float, power: float) -> float:
     from scipy.special import ndtri
 
@@ -242,22 +254,6 @@ def _shared_questions(values: Mapping[str, Mapping[str, float]]) -> list[str]:
     return (
         [name for name in by_model[0] if all(name in each for each in by_model)] if by_model else []
     )
-
-
-def _significant_pairs(
-    of: Mapping[str, Mapping[str, float]], names: Sequence[str], alpha: float
-) -> set[tuple[str, str]]:
-    pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
-    adjusted = holm([_pair_p_value(of[one], of[other]) for one, other in pairs])
-    return {pair for pair, p in zip(pairs, adjusted, strict=True) if p < alpha}
-
-
-def _pair_p_value(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """The t test's p, or that of all 2^n signs where every question has the same difference."""
-    test = paired_t_test(one, other)
-    if test is None or (test.all_equal and not test.difference):
-        return 1.0
-    return 2.0 ** (1 - test.n) if test.p is None else test.p
 
 
 def _assign_bands(

@@ -18,9 +18,10 @@ from evalui.report.analyses.base import Report
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_some_trials
+from evalui.scoring.trial_columns import columns_of
 from evalui.types import Language
 
-_SAMPLED_TRIALS = 240  # of a run, to estimate the size of its files
+_SAMPLED_TRIALS = 1024  # of a run, to estimate the size of its files: fewer pack otherwise
 _AT_ONCE = 2  # processes; further exports wait
 _PIECE = 2**16  # bytes
 
@@ -112,9 +113,10 @@ def estimate_sizes(
     from evalui.report.export.sizes import about_sizes
 
     cells = read_cells(database, run_id)
-    share = max(2, _SAMPLED_TRIALS // len(cells))
+    share = max(48, _SAMPLED_TRIALS // len(cells))
     sample = [
-        replace(result, trials=read_some_trials(database, cell.id, share))
+        # As objects, which hold their texts: each is read once, and written many times.
+        replace(result, trials=columns_of(read_some_trials(database, cell.id, share).build()))
         for result, cell in zip(report.results, cells, strict=True)
     ]
-    return about_sizes(report, sample, sum(cell.done for cell in cells), language)
+    return about_sizes(report, sample, [cell.done for cell in cells], language)

@@ -261,19 +261,21 @@ class AppService:
             raise UnknownRun("no-run", run=run_id)
         return row
 
-    def state(self, run_id: str = "") -> Hashable:
-        """What a page about a run, or about all a person sees, depends on beside its address.
+    def state(self, run_id: str = "") -> tuple[Hashable, Hashable]:
+        """For whom a page about a run, or about all a person sees, is the same, and its version.
 
         Raises:
             UnknownRun: as `run` does.
         """
         if run_id:  # the same page for all who may do the same
             row = self.run(run_id)
-            seen: Hashable = row.revision, self.person.role, self.deeds(row), self.may_repeat(row)
+            audience: Hashable = self.person.role, self.deeds(row), self.may_repeat(row)
+            revision = row.revision
         else:
-            seen = read_revision(self.database), self.person
+            audience, revision = self.person, read_revision(self.database)
         # Pages say "today", and tokens cost what the catalog says now.
-        return seen, self.models.catalog_stamp(), datetime.now().astimezone().date()
+        today = datetime.now().astimezone().date()
+        return audience, (revision, self.models.catalog_stamp(), today)
 
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""

@@ -216,3 +216,17 @@ def test_a_reader_that_has_seen_enough_causes_no_traceback(tmp_path: Path):
     _, error = process.communicate()
     assert error == b""
     assert process.returncode == 1
+
+
+def test_what_has_no_room_is_reported_without_a_traceback(tmp_path: Path):
+    rows = [{"reply": "A", "options": ["x", "y"]}] * 20_000
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "evalui.cli", "score", "replies", _write(tmp_path, *rows)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    expected = "evalui: No space left on device; what was written is not whole\n"
+    assert (done.returncode, done.stderr) == (1, expected)

@@ -126,7 +126,9 @@ _RUNS: Mapping[str, Callable[[], Sequence[Summary]]] = {
         for mode in ("generation", "multiple_choice", "cloze", "few_shot")
         for model, pick in ((LATE, right), (EARLY, fond))
     ],
-    "many models": lambda: [summary(halting(n + 2), f"model-{n:02d}", n=120) for n in range(14)],
+    "many models": lambda: [
+        summary(halting(n + 2), f"model-{n:02d}", n=120, subjects=3) for n in range(14)
+    ],
     "with rules": lambda: [
         with_strict(summary(right, LATE), 0.0),
         with_strict(summary(halting(2), EARLY), 1.0),

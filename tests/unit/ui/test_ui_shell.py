@@ -181,6 +181,28 @@ def test_people_who_may_do_the_same_share_what_is_rendered(
     assert len(tab.rendered) == 2  # they may vote, too
 
 
+@pytest.mark.parametrize(("tab", "renders"), [("results", 1), ("runs", 20), ("compare", 20)])
+def test_two_hundred_watchers_of_twenty_people_share_a_run_and_nobody_a_list_of_runs(
+    desk: AppService, finished: Callable[..., str], tab: str, renders: int
+):
+    run_id = finished()
+    with desk.database.writing() as connection:
+        connection.execute("INSERT INTO team VALUES ('team', 0)")
+        connection.execute("INSERT INTO team_right VALUES ('run', ?, 'team', 'view')", (run_id,))
+    shell, shown = counted(desk)
+
+    def look(number: int) -> None:
+        with acting_as(Person(f"person-{number % 20}", "reader", frozenset({"team"}))):
+            shell.page({"run": run_id, "tab": tab})
+
+    for revisions in (1, 2):
+        with ThreadPoolExecutor(50) as pool:
+            list(pool.map(look, range(200)))
+        assert len(shown.rendered) == renders * revisions
+        with desk.database.writing() as connection:
+            queue.bump_revision(connection, run_id)
+
+
 def test_what_failed_is_rendered_again(desk: AppService, finished: Callable[..., str]):
     form: Form = {"run": finished(), "tab": "results"}
     shell, tab = counted(desk)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from statistics import fmean
 
 from evalui.report.analyses.open_answers.figures import (
@@ -19,7 +18,7 @@ from evalui.report.analyses.statistics import (
     MEASURES,
     CellComparison,
     compare_cells,
-    holm_corrected,
+    compare_pairs,
     shared_measures,
 )
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
@@ -159,9 +158,7 @@ def _of_choices(
     measures: tuple[Measure, ...] = shared_measures(summaries) or ("accuracy",)
     known: Mapping[str, Measure] = {name: name for name in measures}
     measure = known.get(preferred, measures[0])
-    tested = holm_corrected(
-        [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
-    )
+    tested = compare_pairs(summaries, measure)
     of = {each.name: (each, summary) for each, summary in zip(contenders, summaries, strict=True)}
     pairs = [_pair(of, each) for each in tested if isinstance(each, CellComparison)]
     values = [summary.outcomes.get(measure, {}) for summary in summaries]

@@ -1,13 +1,14 @@
 """The overview of a run's multiple-choice cells as blocks, for the screen and for files alike."""
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.overview.every import every_figure, signatures
 from evalui.report.analyses.overview.guessing import why_guessing
 from evalui.report.analyses.overview.know import GUESSING, what_to_know
-from evalui.report.analyses.overview.lead import MOST_ROWS, lead_card
+from evalui.report.analyses.overview.lead import lead_card
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.sections import (
     by_subject,
@@ -29,6 +30,8 @@ from evalui.report.numbers import count
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Language, LeftOut
 
+_MOST_ROWS = 8  # of a page, before one wants to see all
+
 
 def overview_blocks(
     summaries: Sequence[Summary],
@@ -46,12 +49,13 @@ def overview_blocks(
     `places` gives the blocks their links; without it they are those of a file, with every model.
     `mode` is the label of the mode that ranks, `sort` the column of "Every figure".
     """
-    datasets = standings(summaries, baselines=baselines, mode=mode)
+    most = (len(summaries) if all_models else _MOST_ROWS) if places else 0
+    datasets = standings(summaries, baselines=baselines, mode=mode, most=most)
     shown = [s for s in summaries if s.state != "impossible"] or list(summaries)
     return (
         headline(datasets, language),
         *_switch(datasets, language, places),
-        *_tables(datasets, language, places, all_models=all_models),
+        *_tables(datasets, language, places),
         *_sections(summaries, datasets, language, baselines, left_out, places, sort),
         *([signatures(shown)] if places else []),
     )
@@ -81,20 +85,23 @@ def _tables(
     datasets: Sequence[DatasetStanding],
     language: Language,
     places: Places | None,
-    *,
-    all_models: bool,
 ) -> Iterator[Block]:
     answered = [s for s in datasets if any(cell.accuracy or cell.done for cell in s.leading)]
     for number, standing in enumerate(answered, start=1):
         named = standing.dataset if len(datasets) > 1 else ""
-        cut = places is not None and not all_models and len(standing.models) > MOST_ROWS
-        models = standing.models[:MOST_ROWS] if cut else ()
         file = "accuracy.png" if number == 1 else f"accuracy-{number}.png"
-        yield lead_card(standing, language, named=named, models=models, file=file)
-        if cut and places:
-            n = count(len(standing.models))
-            word = localized("lead.show-all", language, n=n)
-            yield Links((Link(word, places.view("overview", mode=standing.lead, all="1")),))
+        yield lead_card(standing, language, named=named, file=file)
+        yield from _way_to_all(standing, language, places)
+
+
+def _way_to_all(
+    standing: DatasetStanding, language: Language, places: Places | None, section: str = ""
+) -> Iterator[Block]:
+    """A link to the same with every model, opened at a section, where some are left out."""
+    if places and len(standing.shown) < len(standing.models):
+        word = localized("lead.show-all", language, n=count(len(standing.models)))
+        address = places.view("overview", mode=standing.lead, all="1")
+        yield Links((Link(word, f"{address}#{section}" if section else address),))
 
 
 def _beside(summaries: Sequence[Summary], left_out: Sequence[LeftOut]) -> list[LeftOut]:
@@ -120,7 +127,8 @@ def _sections(
         ("by-subject", "subjects", by_subject),
         ("every-rule", "rules", every_rule),
     ):
-        if made := section(name, part, datasets, language, kind=kind):
+        more = partial(_way_to_all, language=language, places=places, section=name)
+        if made := section(name, part, datasets, language, kind=kind, more=more):
             yield made
     known = what_to_know(
         summaries,

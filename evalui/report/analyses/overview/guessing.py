@@ -4,7 +4,9 @@ from evalui.messages import localized
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.blocks import Column, Details, Table, TextCell
+from evalui.report.numbers import fixed
 from evalui.scoring.cell_summary import Summary
+from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Language
 
 
@@ -44,6 +46,16 @@ def _next_steps(standing: DatasetStanding, places: Places) -> dict[str, str]:
         "replies": places.samples(first, outcome="wrong"),
         "difficulty": "?tab=evaluate",
     }
+
+
+def needed_share(summary: Summary) -> str:
+    """The least share of right answers, in whole per cent, that would beat guessing."""
+    chance = summary.chance or 0.0
+    for right in range(summary.n + 1):
+        share = share_interval(right, summary.n)
+        if share and beats_guessing(share, chance):
+            return fixed(100 * share.value, 0)
+    return "100"
 
 
 def _shots(summary: Summary) -> int:

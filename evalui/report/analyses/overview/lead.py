@@ -1,6 +1,6 @@
 """The lead table: one row per model with its rank, its marks on an axis and its first figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import answers_at, mode_name, order_loss_title
@@ -31,7 +31,6 @@ from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Interval, Language
 
-MOST_ROWS = 8
 _AXIS = Axis(0.0, 1.0, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), ("0", "20", "40", "60", "80", "100 %"))
 _WIDTHS = {"rank": 56, "model": 176, "lead": 168, "figure": 112, "bias": 176}  # pixels
 _COUNT_TOLERANCE = 1e-6  # a count this near to a whole number is one
@@ -50,14 +49,13 @@ def lead_card(
     language: Language,
     *,
     named: str = "",
-    models: Sequence[str] = (),
     file: str = "",
 ) -> Card:
-    """The table under its finding, of some `models` or of all.
+    """The table under its finding.
 
     Of several datasets each is `named`, with its own verdict.
     """
-    table = lead_table(standing, language, models=models, file=file)
+    table = lead_table(standing, language, file=file)
     verdict_block: list[Block] = (
         [Paragraph(verdict(standing, language).text, strong=True)] if named else []
     )
@@ -68,15 +66,11 @@ def lead_card(
     )
 
 
-def lead_table(
-    standing: DatasetStanding, language: Language, *, models: Sequence[str] = (), file: str = ""
-) -> Table:
+def lead_table(standing: DatasetStanding, language: Language, *, file: str = "") -> Table:
     """The table itself; `file` names the picture of its marks."""
     ranked = standing.comparison is not None
     columns = _columns(standing, language)
-    rows = [
-        _row(standing, model, language)[0 if ranked else 1 :] for model in models or standing.models
-    ]
+    rows = [_row(standing, model, language)[0 if ranked else 1 :] for model in standing.shown]
     return Table(
         tuple(columns if ranked else columns[1:]),
         tuple(map(tuple, rows)),

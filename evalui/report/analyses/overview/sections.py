@@ -4,9 +4,10 @@ Each is one section for the whole run; of several datasets each has its own tabl
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from evalui.messages import localized, messages
+from evalui.report.analyses.overview.guessing import needed_share
 from evalui.report.analyses.overview.narrative import group_name, mode_name
 from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
@@ -23,6 +24,8 @@ from evalui.report.blocks import (
     Column,
     Details,
     Heading,
+    NoteLine,
+    Notes,
     Paragraph,
     Table,
     TableCell,
@@ -42,7 +45,7 @@ from evalui.report.words import join_sentences
 from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
-from evalui.scoring.statistics.intervals import beats_guessing, share_interval
+from evalui.scoring.statistics.intervals import beats_guessing
 from evalui.types import Interval, Language
 
 _ROUNDING = 1e-9  # below a point that is one only by the last digit of a difference
@@ -50,21 +53,32 @@ _Part = Callable[[DatasetStanding, Language], tuple[str, list[Block]] | None]
 
 
 def section(
-    name: str, part: _Part, standings: Sequence[DatasetStanding], language: Language, *, kind: str
+    name: str,
+    part: _Part,
+    standings: Sequence[DatasetStanding],
+    language: Language,
+    *,
+    kind: str,
+    more: Callable[[DatasetStanding], Iterable[Block]] = lambda _: (),
 ) -> Details | None:
-    """A section of all datasets that have something to say; None if none has."""
+    """A section of all datasets that have something to say, each followed by `more` of it.
+
+    None if none has.
+    """
     made = [
-        (standing.dataset, parts) for standing in standings if (parts := part(standing, language))
+        (standing.dataset, parts[0], (*parts[1], *more(standing)))
+        for standing in standings
+        if (parts := part(standing, language))
     ]
     if not made:
         return None
     if len(standings) == 1:
-        finding, blocks = made[0][1]
+        _, finding, blocks = made[0]
         return Details(name, localized(f"{kind}.name", language), finding, tuple(blocks))
     won = sum(winner(standing) is not None for standing in standings)
     key = f"{kind}.several-none" if kind == "sure" and not won else f"{kind}.several"
     finding = localized(key, language, k=won, of=len(standings))
-    every = [block for dataset, (_, own) in made for block in (Heading(3, dataset), *own)]
+    every = [block for dataset, _, own in made for block in (Heading(3, dataset), *own)]
     return Details(name, localized(f"{kind}.name", language), finding, tuple(every))
 
 
@@ -79,7 +93,13 @@ def how_sure(standing: DatasetStanding, language: Language) -> tuple[str, list[B
     comparison = standing.comparison
     if comparison is None or not comparison.pairs:
         return finding, []
-    return finding, [pairs_table(comparison.pairs, language), _pairs_caption(standing, language)]
+    pairs = standing.shown_pairs
+    blocks: list[Block] = [pairs_table(pairs, language)]
+    if len(pairs) < len(comparison.pairs):
+        n, total = count(len(pairs)), count(len(comparison.pairs))
+        more = localized("statistics.first_pairs", language, n=n, total=total)
+        blocks.append(Notes((NoteLine("na", more),)))
+    return finding, [*blocks, _pairs_caption(standing, language)]
 
 
 def pairs_table(pairs: Sequence[CellComparison], language: Language) -> Table:
@@ -163,16 +183,6 @@ def _gap(pair: CellComparison, language: Language) -> str:
     return localized("sure.fairly", language, **fields, p=p_value(pair.adjusted))
 
 
-def needed_share(summary: Summary) -> str:
-    """The least share of right answers, in whole per cent, that would beat guessing."""
-    chance = summary.chance or 0.0
-    for right in range(summary.n + 1):
-        share = share_interval(right, summary.n)
-        if share and beats_guessing(share, chance):
-            return fixed(100 * share.value, 0)
-    return "100"
-
-
 # ---------------------------------------------------------------- by subject
 
 
@@ -186,7 +196,8 @@ def by_subject(standing: DatasetStanding, language: Language) -> tuple[str, list
     finding = _subject_finding(standing, cells, measure, language)
     name = localized(f"lead.{'robust' if measure == 'robust' else 'origin'}", language)
     caption = localized("subjects.caption", language, measure=name)
-    return finding, [_subject_table(cells, measure, language), Paragraph(caption, small=True)]
+    table = _subject_table(standing.listed(cells), measure, language)
+    return finding, [table, Paragraph(caption, small=True)]
 
 
 def _subject_table(cells: Sequence[Summary], measure: str, language: Language) -> Table:
@@ -295,7 +306,7 @@ def every_rule(standing: DatasetStanding, language: Language) -> tuple[str, list
             continue
         mode = mode_name(cells[0].cell, language)
         caption = localized("rules.caption", language, mode=mode[:1].upper() + mode[1:])
-        blocks += [_rules_table(cells, language), Paragraph(caption, small=True)]
+        blocks += [_rules_table(standing.listed(cells), language), Paragraph(caption, small=True)]
         finding = finding or _rules_finding(standing, cells, language)
     return (finding, blocks) if blocks else None
 

@@ -1,8 +1,8 @@
 """How the models of one dataset stand: which mode ranks them, who is compared, in which order."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.statistics import CellComparison, ComparisonSet, comparisons
@@ -11,6 +11,7 @@ from evalui.scoring.cell_summary import Measure, Summary, is_unfinished
 from evalui.scoring.statistics.paired_tests import RankBand
 
 MOST_MODES = 3  # beside each other; of more, one is shown at a time
+_MOST_PAIRS = 200  # of a page
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,23 @@ class DatasetStanding:
     `modes` are the labels of its modes, `lead` the one that ranks: the one requested, else the
     first with several orders, else the first. `cells` are by label and model. `baselines` are
     scripted models beside real ones; of scripts alone none is a baseline.
+    `compare` makes the comparisons when the first figure needs them. A page shows the first `most`
+    models, a file all of them (0).
     """
 
     dataset: str
     modes: tuple[str, ...]
     lead: str
     cells: Mapping[tuple[str, str], Summary]
-    compared: Mapping[str, ComparisonSet]
+    compare: Callable[[], Sequence[ComparisonSet]]
     baselines: frozenset[str]
     places: Mapping[str, int]
+    most: int = 0
+
+    @cached_property
+    def compared(self) -> Mapping[str, ComparisonSet]:
+        """Every two models of each mode, by its label."""
+        return {each.label: each for each in self.compare() if each.dataset == self.dataset}
 
     @cached_property
     def leading(self) -> tuple[Summary, ...]:
@@ -83,6 +92,25 @@ class DatasetStanding:
         ranked = [place.name for place in self.comparison.ranks] if self.comparison else []
         return tuple(sorted(names, key=lambda name: self._order(name, ranked)))
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The models that have a row or a column of their own."""
+        return self.models[: self.most or None]
+
+    def listed(self, cells: Sequence[Summary]) -> list[Summary]:
+        """Those of the cells whose models have a column."""
+        own = set(self.shown)
+        return [summary for summary in cells if summary.cell.model in own]
+
+    @cached_property
+    def shown_pairs(self) -> tuple[CellComparison, ...]:
+        """Their pairs in the mode that ranks, the widest difference first; few enough to show."""
+        pairs = self.comparison.pairs if self.comparison else ()
+        own = set(self.shown)
+        both = [p for p in pairs if p.first.model in own and p.second.model in own]
+        both.sort(key=lambda pair: -pair.paired.difference)
+        return tuple(both[: _MOST_PAIRS if self.most else None])
+
     def cell(self, model: str) -> Summary | None:
         """The cell of a model in the mode that ranks."""
         return self.cells.get((self.lead, model))
@@ -94,8 +122,13 @@ class DatasetStanding:
         return self.comparison.rank_of(model)
 
     def pair(self, one: str, other: str) -> CellComparison | None:
-        """The test of two models in the mode that ranks."""
-        return pair_of(self.comparison, one, other)
+        """The test of two models in the mode that ranks, whichever is ahead."""
+        return self._pairs.get(frozenset((one, other)))
+
+    @cached_property
+    def _pairs(self) -> Mapping[frozenset[str], CellComparison]:
+        pairs = self.comparison.pairs if self.comparison else ()
+        return {frozenset((pair.first.model, pair.second.model)): pair for pair in pairs}
 
     def _order(self, model: str, ranked: Sequence[str]) -> tuple[int, float]:
         if model in ranked:
@@ -105,18 +138,16 @@ class DatasetStanding:
         return 1 + (model in self.baselines), -share
 
 
-def pair_of(comparison: ComparisonSet | None, one: str, other: str) -> CellComparison | None:
-    """The test of two models, whichever is ahead."""
-    pairs = comparison.pairs if comparison else ()
-    return next((p for p in pairs if {p.first.model, p.second.model} == {one, other}), None)
-
-
 def standings(
-    summaries: Sequence[Summary], *, baselines: Collection[str] = (), mode: str = ""
+    summaries: Sequence[Summary],
+    *,
+    baselines: Collection[str] = (),
+    mode: str = "",
+    most: int = 0,
 ) -> tuple[DatasetStanding, ...]:
     """How models stand on each dataset, in the order of the run; `mode` is the label that ranks."""
     shown = with_question(summaries)
-    made = comparisons(shown, baselines=baselines)
+    made = cache(partial(comparisons, shown, baselines=baselines))
     names = dict.fromkeys(s.cell.model for s in shown)
     scripted = frozenset(baselines) if any(n not in baselines for n in names) else frozenset[str]()
     own = [name for name in names if name not in baselines]
@@ -132,9 +163,10 @@ def standings(
             modes := tuple(dict.fromkeys(s.cell.label for s in cells)),
             mode if mode in modes else _lead(cells, modes),
             {(s.cell.label, s.cell.model): s for s in cells},
-            {each.label: each for each in made if each.dataset == dataset},
+            made,
             scripted,
             places,
+            most,
         )
         for dataset, cells in by_dataset.items()
     )

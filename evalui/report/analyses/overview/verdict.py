@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import above_chance
-from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding, pair_of
+from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
 from evalui.report.analyses.statistics import (
     CellComparison,
     ComparisonSet,
@@ -83,7 +83,7 @@ def winner(standing: DatasetStanding) -> tuple[str, CellComparison] | None:
         return None
     first = comparison.ranks[0]
     second = next((name for name in standing.models[1:] if name not in standing.baselines), None)
-    pair = pair_of(comparison, first.name, second) if second else None
+    pair = standing.pair(first.name, second) if second else None
     if (first.low, first.high) != (1, 1) or pair is None or not pair.has_winner:
         return None
     return (first.name, pair) if _ahead(pair) == first.name else None
@@ -94,12 +94,9 @@ def tied(comparison: ComparisonSet) -> tuple[str, ...]:
     if not comparison.ranks:
         return ()
     first, *others = (place.name for place in comparison.ranks)
-    level = (
-        name
-        for name in others
-        if not ((pair := pair_of(comparison, first, name)) and pair.has_winner)
-    )
-    return (first, *level)
+    own = (pair for pair in comparison.pairs if first in (pair.first.model, pair.second.model))
+    apart = {model for p in own if p.has_winner for model in (p.first.model, p.second.model)}
+    return (first, *(name for name in others if name not in apart))
 
 
 def shares(summary: Summary, measure: str) -> Interval | None:

@@ -3,8 +3,9 @@
 Rows of maps are numbers with names; which cells may be compared is decided here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean
 from typing import Literal
 
@@ -173,17 +174,22 @@ class GridCell:
     options: int
 
 
-def questions_in(result: CellResult, bias: StratumBias, grid_cell: GridCell) -> tuple[Sample, ...]:
-    """The questions of one cell of the grid, in file order; () in one order only.
+def grid_places(result: CellResult, n_options: int) -> Mapping[str, GridCell]:
+    """The cell of the grid of each question with so many options; of none in one order only.
 
-    As in the grid, a question counts if it has the number of options, was presented in every order,
-    and no option names another or has its text.
+    As in the grid, a question counts if it was presented in every order, and no option names
+    another or has its text.
     """
-    if bias.consistency is None:
-        return ()
     made = strata(result.trials, result.cell.pattern)
-    stratum = next(one for one in made if one.n_options == bias.n_options)
-    slots, options = most_frequent(stratum)
-    ids = stratum.ids[(slots == grid_cell.slots) & (options == grid_cell.options)]
-    names = frozenset[str](ids.tolist())
-    return tuple(sample for sample in result.samples.values() if sample.id in names)
+    stratum = next(one for one in made if one.n_options == n_options)
+    if stratum.n_orders < 2:
+        return {}
+    counts: Iterator[list[int]] = (each.tolist() for each in most_frequent(stratum))
+    return dict(zip(stratum.ids.tolist(), map(cache(GridCell), *counts), strict=True))
+
+
+def questions_in(
+    samples: Mapping[str, Sample], places: Mapping[str, GridCell], grid_cell: GridCell
+) -> tuple[Sample, ...]:
+    """The questions of one cell of the grid, in file order."""
+    return tuple(sample for sample in samples.values() if places.get(sample.id) == grid_cell)

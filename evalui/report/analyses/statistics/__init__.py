@@ -5,9 +5,11 @@ worked out from summaries; the tests are those of `scoring.statistics.paired_tes
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evalui.messages import localized
 from evalui.report.numbers import count, decimal_places, fixed, p_value, signed_points
@@ -20,7 +22,7 @@ from evalui.scoring.statistics.paired_tests import (
     incompatibilities,
     mcnemar,
     minimum_detectable_difference,
-    paired_t_test,
+    paired_t_tests,
     rank_bands,
 )
 from evalui.types import Cell, Language
@@ -165,15 +167,19 @@ def comparisons(
     """
     real = any(summary.cell.model not in baselines for summary in summaries)
     scripted = frozenset(baselines) if real else frozenset[str]()
+    return tuple(
+        _comparison_set(group, measure or main_measure(group), scripted)
+        for group in comparable_cells(summaries)
+    )
+
+
+def comparable_cells(summaries: Sequence[Summary]) -> list[list[Summary]]:
+    """The answered cells of each dataset and mode that two or more models of a run answered."""
     together: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
         if summary.accuracy:
             together.setdefault((summary.cell.dataset, summary.cell.label), []).append(summary)
-    return tuple(
-        _comparison_set(group, measure or main_measure(group), scripted)
-        for group in together.values()
-        if len(group) > 1
-    )
+    return [group for group in together.values() if len(group) > 1]
 
 
 def main_measure(summaries: Sequence[Summary]) -> Measure:
@@ -185,40 +191,38 @@ def compare_cells(
     one: Summary, other: Summary, measure: Measure
 ) -> CellComparison | IncomparablePair:
     """Two cells under one measure, without a correction for other pairs."""
-    parts = incompatibilities(one.cell, other.cell)
-    if parts:
-        return IncomparablePair(one.cell, other.cell, tuple(parts.split(", ")))
-    first, second = one.outcomes.get(measure, {}), other.outcomes.get(measure, {})
-    tested = paired_t_test(first, second)
-    if tested is None:
-        return IncomparablePair(one.cell, other.cell, ())
-    if tested.difference < 0:
-        return compare_cells(other, one, measure)
-    return CellComparison(
-        one.cell,
-        other.cell,
-        measure,
-        tested,
-        adjusted=_p_value(tested),
-        mcnemar=None
-        if measure == "mean_over_orders"
-        else mcnemar(_is_right(first), _is_right(second)),
-        detectable=None
-        if tested.all_equal
-        else minimum_detectable_difference(tested.omega, tested.n),
-        first_at_chance=not one.above_chance,
-        second_at_chance=not other.above_chance,
-    )
+    return compare_pairs((one, other), measure)[0]
 
 
-def holm_corrected(
-    results: Sequence[CellComparison | IncomparablePair],
+def compare_pairs(
+    summaries: Sequence[Summary], measure: Measure
 ) -> tuple[CellComparison | IncomparablePair, ...]:
-    """The same with p-values adjusted for the number of pairs."""
-    adjusted = iter(holm([each.adjusted for each in results if isinstance(each, CellComparison)]))
+    """Every two cells under one measure, with p-values adjusted for the number of pairs.
+
+    A cell is tested at once against all that follow and have its questions.
+    """
+    values = [summary.outcomes.get(measure, {}) for summary in summaries]
+    shares = [np.fromiter(each.values(), np.float64, len(each)) for each in values]
+    known: dict[tuple[str, ...], int] = {}
+    sets = [known.setdefault(tuple(each), len(known)) for each in values]
+    made: list[_Tested | IncomparablePair] = []
+    for place, one in enumerate(summaries):
+        later = range(place + 1, len(summaries))
+        alike = [at for at in later if sets[at] == sets[place] and len(shares[at]) > 1]
+        tests = _tests(shares[place], [shares[at] for at in alike], measure)
+        at_once = dict(zip(alike, tests, strict=True))
+        for at in later:
+            other = summaries[at]
+            if at not in at_once or incompatibilities(one.cell, other.cell):
+                made.append(_test(one, other, measure))
+            else:
+                paired, table, behind = at_once[at]
+                first, second = (other, one) if behind else (one, other)
+                made.append(_Tested(first, second, paired, table))
+    adjusted = iter(holm([_p_value(each.paired) for each in made if isinstance(each, _Tested)]))
     return tuple(
-        replace(each, adjusted=next(adjusted)) if isinstance(each, CellComparison) else each
-        for each in results
+        _compared(each, measure, next(adjusted)) if isinstance(each, _Tested) else each
+        for each in made
     )
 
 
@@ -239,9 +243,7 @@ def unranked_reason(summary: Summary) -> Unranked | None:
 def _comparison_set(
     summaries: Sequence[Summary], measure: Measure, scripted: Collection[str]
 ) -> ComparisonSet:
-    made = holm_corrected(
-        [compare_cells(one, other, measure) for one, other in combinations(summaries, 2)]
-    )
+    made = compare_pairs(summaries, measure)
     tested = tuple(each for each in made if isinstance(each, CellComparison))
     refused = tuple(each for each in made if isinstance(each, IncomparablePair))
     contenders = [s for s in summaries if s.cell.model not in scripted]
@@ -257,15 +259,64 @@ def _comparison_set(
         measure=measure,
         pairs=tested,
         incomparable=refused,
-        ranks=rank_bands(
-            {s.cell.model: s.outcomes.get(measure, {}) for s in ranked}, significant_pairs=won
-        ),
+        ranks=rank_bands({s.cell.model: s.outcomes.get(measure, {}) for s in ranked}, won),
         unranked=without,
     )
 
 
-def _is_right(values: Mapping[str, float]) -> dict[str, bool]:
-    return {name: value == 1 for name, value in values.items()}
+class _Tested(NamedTuple):
+    """Two cells and their tests; the first has the higher mean."""
+
+    first: Summary
+    second: Summary
+    paired: PairedTTest
+    mcnemar: McNemar | None
+
+
+def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | IncomparablePair:
+    parts = incompatibilities(one.cell, other.cell)
+    if parts:
+        return IncomparablePair(one.cell, other.cell, tuple(parts.split(", ")))
+    first, second = one.outcomes.get(measure, {}), other.outcomes.get(measure, {})
+    shared = [name for name in first if name in second]
+    if len(shared) < 2:
+        return IncomparablePair(one.cell, other.cell, ())
+    mine, theirs = (np.array([own[name] for name in shared]) for own in (first, second))
+    ((paired, table, behind),) = _tests(mine, [theirs], measure)
+    return _test(other, one, measure) if behind else _Tested(one, other, paired, table)
+
+
+def _tests(
+    first: NDArray[np.float64], others: Sequence[NDArray[np.float64]], measure: Measure
+) -> list[tuple[PairedTTest, McNemar | None, bool]]:
+    """The tests of one cell beside each of the others on the same questions; arrays of shape (n,).
+
+    With whether the other has the higher mean: the tests are then of the other beside the first.
+    """
+    if not others:
+        return []
+    stacked = np.stack(others)
+    behind = (first - stacked).mean(axis=1) < 0
+    better, worse = (np.where(each[:, None], stacked, first) for each in (behind, ~behind))
+    marked = measure != "mean_over_orders"
+    tables = mcnemar(better == 1, worse == 1) if marked else [None] * len(others)
+    return list(zip(paired_t_tests(better - worse), tables, behind.tolist(), strict=True))
+
+
+def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellComparison:
+    first, second, paired, table = tested
+    least = None if paired.all_equal else minimum_detectable_difference(paired.omega, paired.n)
+    return CellComparison(
+        first.cell,
+        second.cell,
+        measure,
+        paired,
+        adjusted,
+        mcnemar=table,
+        detectable=least,
+        first_at_chance=not first.above_chance,
+        second_at_chance=not second.above_chance,
+    )
 
 
 def _p_value(paired: PairedTTest) -> float:

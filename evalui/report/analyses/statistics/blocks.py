@@ -98,14 +98,14 @@ def statistics_headline(
     """Who leads by how much, and how it was tested."""
     own = [s for s in summaries if s.cell.dataset == comparison.dataset]
     (standing,) = standings(own, baselines=baselines, mode=comparison.label)
-    compared = {**standing.compared, comparison.label: comparison}
-    tested: DatasetStanding = replace(standing, compared=compared)
+    tested: DatasetStanding = replace(standing, compare=lambda: (comparison,))
     return Headline(comparison_sentence(tested, language), comparison_method(comparison, language))
 
 
 def planned_size(comparison: ComparisonSet) -> int:
     """About twice the questions there are."""
-    return min(SIZES, key=lambda size: abs(size - 2 * comparison.n))
+    n = comparison.n
+    return min(SIZES, key=lambda size: abs(size - 2 * n))
 
 
 # ---------------------------------------------------------------- pairs

@@ -12,13 +12,12 @@ from evalui.report.analyses.comparison.figures import (
     split_questions,
 )
 from evalui.report.html import Html, div, el, join, span
-from evalui.runs.database.question_pages import CellMarks, read_marks
+from evalui.runs.database.question_pages import MAX_MARKS, CellMarks, read_marks
 from evalui.types import Sample
 from evalui.ui.components.format import short_id
 from evalui.ui.components.widgets import card, field, note, pager, segments, select
 from evalui.ui.tabs.compare.query import CompareQuery
 from evalui.ui.tabs.compare.question import PairView, contender_name, question_detail
-from evalui.ui.tabs.results.samples.listing import MAX_MARKS
 
 PAGE_SIZE = 20
 _DOTS = {"right": "●", "wrong": "○", "unreadable": "–", "tied": "◐"}

@@ -10,14 +10,20 @@ from evalui.report.analyses.position_bias.blocks import (
     BiasSubject,
     bias_page,
 )
-from evalui.report.analyses.position_bias.figures import GridCell, questions_in
+from evalui.report.analyses.position_bias.figures import (
+    GridCell,
+    grid_places,
+    questions_in,
+)
 from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.html import Html, div, el
 from evalui.report.render.page import render_blocks
+from evalui.runs.database.records import CellRow
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import card, field, select
+from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.run_view import RunView
 
 
@@ -120,13 +126,18 @@ def _pickers(view: RunView, chosen: BiasSelection) -> Html | None:
 
 
 def _choice(view: RunView, chosen: BiasSelection, form: Form) -> BiasChoice:
-    """What the address opens; the trials are read only for a cell of the grid."""
+    """What the address opens; the trials are read once, for the first cell of a grid."""
     group, grid_cell = field_value(form, "gap_of"), read_grid_cell(form)
     if grid_cell is None:
         return BiasChoice(group=group)
     row = next(cell for cell in view.cells if cell.id == chosen.cell_id)
-    questions = questions_in(view.service.result(row), chosen.bias, grid_cell)
+    places = view.service.cache.memoize(_read_places)(view.service, row, chosen.bias.n_options)
+    questions = questions_in(view.service.result(row).samples, places, grid_cell)
     return BiasChoice(grid_cell, questions, group)
+
+
+def _read_places(service: AppService, row: CellRow, n_options: int) -> Mapping[str, GridCell]:
+    return grid_places(service.result(row), n_options)
 
 
 def _none(view: RunView) -> Html:

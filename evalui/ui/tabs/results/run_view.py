@@ -8,13 +8,12 @@ from evalui.report.analyses.base import Report
 from evalui.report.analyses.open_answers.figures import AnswerSummary
 from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.statistics import ComparisonSet, comparisons
 from evalui.report.blocks import Markers
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.cell_summary import Summary
-from evalui.types import Language
+from evalui.types import Cell, Language
 from evalui.ui.services.run_labels import LIVE_STATES, mode_label, settings_label
 from evalui.ui.services.service import AppService
 
@@ -75,10 +74,6 @@ class RunView:
             *settings_label(t, self.run),
         ]
 
-    def pairs(self) -> tuple[ComparisonSet, ...]:
-        """Every two models of each dataset and mode; scripts have no rank beside real models."""
-        return comparisons(list(self.with_question.values()), baselines=self.baselines)
-
     @property
     def answers(self) -> tuple[AnswerSummary, ...]:
         """The figures of the cells of written answers, in the order of the run."""
@@ -108,15 +103,17 @@ class RunView:
         """The address of a view of this run, with what decides what it shows."""
         return self.places.view(sub, **more)
 
-    def heading(self, comparison: ComparisonSet) -> str:
-        """What distinguishes a comparison from the others of the run; "" if it is the only one."""
+    def heading(self, compared: Cell) -> str:
+        """What distinguishes the dataset and mode of a cell from the others of the run, "" if
+        there are no others.
+        """
         kinds = dict.fromkeys((s.cell.dataset, s.cell.label) for s in self.with_question.values())
         if len(kinds) < 2:
             return ""
-        same = (comparison.dataset, comparison.label)
+        same = (compared.dataset, compared.label)
         cell = next(c for c in self.cells if (c.cell.dataset, c.cell.label) == same)
         several = len({dataset for dataset, _ in kinds}) > 1
-        parts = [comparison.dataset if several else "", mode_label(self.t, cell)]
+        parts = [compared.dataset if several else "", mode_label(self.t, cell)]
         return " · ".join(part for part in parts if part)
 
     @cached_property

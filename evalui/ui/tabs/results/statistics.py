@@ -9,6 +9,7 @@ from evalui.messages import Messages
 from evalui.report.analyses.overview.every import signatures
 from evalui.report.analyses.statistics import (
     ComparisonSet,
+    comparable_cells,
     comparisons,
     refusal_sentence,
 )
@@ -86,10 +87,11 @@ def render(view: RunView, form: Form) -> Html:
 
 def select_comparison(view: RunView, form: Form) -> ComparisonSelection:
     """The comparison that the form selects, else the first."""
-    offered = {_key(each): view.heading(each) for each in view.pairs()}
+    groups = comparable_cells(list(view.with_question.values()))
+    offered = {_key(group[0].cell): view.heading(group[0].cell) for group in groups}
     requested = field_value(form, "compared")
     key = requested if requested in offered else next(iter(offered), "")
-    cells = [s for s in view.with_question.values() if s.accuracy and _key(s.cell) == key]
+    cells = [s for group in groups for s in group if _key(s.cell) == key]
     measures = tuple(m for m in get_args(Measure) if all(m in s.outcomes for s in cells))
     measure = next((name for name in measures if name == field_value(form, "measure")), None)
     comparison = next(iter(comparisons(cells, measure, baselines=view.baselines)), None)
@@ -114,5 +116,5 @@ def _chose(form: Form) -> bool:
     return any(field_value(form, name) for name in ("compared", "measure", "size"))
 
 
-def _key(kind: ComparisonSet | Cell) -> str:
+def _key(kind: Cell) -> str:
     return f"{kind.dataset}|{kind.label}"

@@ -1,19 +1,19 @@
+from dataclasses import replace
+from itertools import combinations
+
 import pytest
 from bias_examples import cell_result, fond, halting, right
 
 from evalui.report.analyses.statistics import (
+    MEASURES,
     CellComparison,
     IncomparablePair,
     compare_cells,
-    holm_corrected,
+    compare_pairs,
     shared_measures,
 )
-from evalui.scoring.cell_summary import summarise
-
-
-def against_the_first(*results) -> list[CellComparison | IncomparablePair]:
-    first, *others = map(summarise, results)
-    return [compare_cells(first, other, "robust") for other in others]
+from evalui.scoring.cell_summary import Measure, Summary, summarise
+from evalui.scoring.statistics.paired_tests import holm
 
 
 def test_only_shared_measures_are_offered():
@@ -23,19 +23,29 @@ def test_only_shared_measures_are_offered():
     assert shared_measures([*in_orders, as_written]) == ("accuracy",)
 
 
-def test_several_pairs_are_corrected_for_their_number():
-    made = against_the_first(cell_result(right), cell_result(halting(9)), cell_result(fond))
-    two = holm_corrected(made)
-    assert all(isinstance(each, CellComparison) for each in two)
-    assert two[0].adjusted == pytest.approx(made[0].adjusted)  # the larger p keeps its value
-    assert two[1].adjusted == pytest.approx(2 * made[1].adjusted)
+def cells() -> list[Summary]:
+    """Three cells on the same questions, one on fewer, one of another dataset, one on others."""
+    same = [
+        summarise(cell_result(pick, model=model))
+        for model, pick in (("one", fond), ("two", right), ("three", halting(9)))
+    ]
+    few = summarise(cell_result(halting(3), n=30, model="few"))
+    few = replace(few, cell=replace(few.cell, signature=same[0].cell.signature))
+    refused = summarise(cell_result(right, model="refused", signature="other"))
+    strange = replace(same[0], outcomes={"robust": {"else": 1.0}})
+    strange = replace(strange, cell=replace(strange.cell, model="strange"))
+    return [*same, few, refused, strange]
 
 
-def test_what_is_refused_takes_no_part_in_the_correction():
-    refused, found = holm_corrected(
-        against_the_first(
-            cell_result(right), cell_result(fond, signature="other"), cell_result(halting(9))
-        )
-    )
-    assert isinstance(refused, IncomparablePair)
-    assert holm_corrected([found])[0] == found
+@pytest.mark.parametrize("measure", MEASURES)
+def test_pairs_have_the_figures_of_two_cells_with_p_for_their_number(measure: Measure):
+    alone = [compare_cells(one, other, measure) for one, other in combinations(cells(), 2)]
+    made = compare_pairs(cells(), measure)
+    p = holm([each.adjusted for each in alone if isinstance(each, CellComparison)])
+    assert [each.adjusted for each in made if isinstance(each, CellComparison)] == p
+    assert sum(isinstance(each, IncomparablePair) for each in made) == 9
+    for each, other in zip(made, alone, strict=True):
+        if isinstance(each, CellComparison):
+            assert replace(each, adjusted=0.0) == replace(other, adjusted=0.0)
+        else:
+            assert each == other

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalui.report.export.spreadsheets import csv_parts, escape_formula
-from evalui.report.export.trial_cells import ExportColumn, ExportTable
+from evalui.report.export.trial_cells import ExportColumn, ExportTable, same_for_all
 from evalui.report.export.workbook import xlsx_parts
 
 _NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠x"]
@@ -25,7 +25,7 @@ def csv_bytes(frame: dict[str, list[Any]]) -> bytes:
 
 def xlsx_bytes(frames: dict[str, dict[str, list[Any]]], signatures: list[str]) -> bytes:
     tables = {name: _table(frame) for name, frame in frames.items()}
-    return b"".join(xlsx_parts(tables, signatures))
+    return b"".join(xlsx_parts(tables.items(), signatures))
 
 
 def _read_csv(data: bytes) -> list[list[str]]:
@@ -50,6 +50,39 @@ def test_other_texts_stay_as_they_are(text: str):
 def test_csv_cells_cannot_start_a_formula(text: str):
     frame = {"reply": [text]}
     assert _read_csv(csv_bytes(frame))[1] == ["'" + text]
+
+
+class _Counted:
+    """A value that counts how often it is written."""
+
+    def __init__(self) -> None:
+        self.written = 0
+
+    def __str__(self) -> str:
+        self.written += 1
+        return 'two\nlines, "quoted"'
+
+
+def test_a_value_of_many_csv_rows_is_written_once():
+    value = _Counted()
+    columns = [same_for_all(value, 50), ExportColumn(list(range(50)))]
+    table = ExportTable({"text": object, "place": int}, lambda: iter([columns]))
+    rows = _read_csv(b"".join(csv_parts(table)))
+    assert rows[1:] == [['two\nlines, "quoted"', f"{place}"] for place in range(50)]
+    assert value.written == 1
+
+
+_CELLS = st.none() | st.booleans() | st.integers() | st.floats() | st.text('a",\r\n= 中')
+
+
+@given(st.lists(st.tuples(_CELLS, _CELLS), min_size=1))
+def test_csv_is_quoted_as_the_standard_library_does(rows: list[tuple[Any, Any]]):
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\r\n")
+    escaped = [[escape_formula(x) if isinstance(x, str) else x for x in row] for row in rows]
+    writer.writerows([["a", "b"], *([None if x != x else x for x in row] for row in escaped)])
+    (first, second) = zip(*rows, strict=True)
+    assert csv_bytes({"a": [*first], "b": [*second]}).decode("utf-8-sig") == stream.getvalue()
 
 
 def test_csv_headers_cannot_start_a_formula():

@@ -61,7 +61,12 @@ def _read(name: str, results: Iterable[CellResult]) -> list[Any]:
     return data.splitlines()[-8:]
 
 
-def test_the_texts_of_a_chunk_are_read_once_and_when_its_turn_comes(mixed: CellResult):
+@pytest.mark.parametrize(
+    ("name", "header"), [("trials.csv", b"\xef\xbb\xbf"), ("trials.parquet", b"")]
+)
+def test_the_texts_of_a_chunk_are_read_once_and_when_its_turn_comes(
+    mixed: CellResult, name: str, header: bytes
+):
     read: list[int] = []
 
     def texts(numbers: Any) -> list[tuple[str, tuple[str, ...]]]:
@@ -70,8 +75,9 @@ def test_the_texts_of_a_chunk_are_read_once_and_when_its_turn_comes(mixed: CellR
 
     many = columns_of(mixed.trials).take(np.tile(np.arange(8), 2000))
     result = replace(mixed, trials=replace(many, texts=texts))
-    parts = iter(TRIAL_FILES["trials.csv"]([result]))
-    assert (next(parts)[:3], read) == (b"\xef\xbb\xbf", [])
+    parts = iter(TRIAL_FILES[name]([result]))
+    if header:
+        assert (next(parts)[:3], read) == (header, [])
     next(parts)
     assert len(read) == 4096
     assert len(b"".join(parts)) > 4096

@@ -3,14 +3,17 @@
 import io
 import math
 from collections.abc import Iterator, Sequence
+from errno import ENOSPC
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import openpyxl
 import pytest
 
+from evalui.errors import StoreError
 from evalui.report.export.trial_cells import ExportColumn, ExportTable, same_for_all
-from evalui.report.export.workbook import xlsx_parts
+from evalui.report.export.workbook import write_private, xlsx_parts
 
 
 def _table(rows: Sequence[Any], per_chunk: int = 4) -> ExportTable:
@@ -24,7 +27,7 @@ def _table(rows: Sequence[Any], per_chunk: int = 4) -> ExportTable:
 
 def _book(*tables: ExportTable) -> openpyxl.Workbook:
     named = {f"t{place}": table for place, table in enumerate(tables)}
-    return openpyxl.load_workbook(io.BytesIO(b"".join(xlsx_parts(named, ["s"]))))
+    return openpyxl.load_workbook(io.BytesIO(b"".join(xlsx_parts(named.items(), ["s"]))))
 
 
 def _values(sheet: Any) -> list[Any]:
@@ -44,6 +47,14 @@ def test_a_table_longer_than_a_sheet_goes_on_in_the_next(
     assert _values(book["t1"]) == [*range(7)]
     assert all(sheet.max_row <= 10 for sheet in book)
     assert all([cell.value for cell in sheet[2]] == ["value", "signature"] for sheet in book)
+
+
+def test_a_sheet_states_in_the_language_of_the_reader_where_its_table_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("evalui.report.export.workbook._ROW_LIMIT", 10)
+    made = b"".join(xlsx_parts([("t", _table(range(8)))], ["s"], "zh"))
+    assert _values(openpyxl.load_workbook(io.BytesIO(made))["t"])[-1] == "其余各行见工作表 t-2。"
 
 
 def test_a_sheet_ends_before_it_is_too_large_for_its_archive(monkeypatch: pytest.MonkeyPatch):
@@ -66,10 +77,27 @@ def test_the_first_rows_are_sent_before_the_last_are_made():
                 ExportColumn([noise[place : place + 30_000] for place in range(0, 400_000, 30_000)])
             ]
 
-    parts = xlsx_parts({"t": ExportTable({"noise": str}, chunks)}, ["s"])
+    parts = xlsx_parts([("t", ExportTable({"noise": str}, chunks))], ["s"])
     for _ in range(3):
         next(iter(parts))
     assert 0 < len(made) < 5
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(ENOSPC, "No space left"), StoreError("trials-gone", cell=1)]
+)
+def test_a_file_that_is_not_finished_is_not_there(tmp_path: Path, error: Exception):
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise error
+
+    (tmp_path / "old.csv").write_text("whole")
+    for name in ("old.csv", "new.csv"):
+        with pytest.raises(StoreError, match=f"{name}.*No space|deleted"):
+            write_private(tmp_path / name, pieces())
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.csv": "whole"}
+    with pytest.raises(StoreError, match=r"old.csv/x cannot be written: Not a directory"):
+        write_private(tmp_path / "old.csv" / "x", [b"whole"])
 
 
 def test_each_kind_of_value_is_read_back_as_it_was():
@@ -85,7 +113,7 @@ def test_each_kind_of_value_is_read_back_as_it_was():
 
 def test_a_text_that_many_rows_share_is_stored_once():
     (with_few, with_many) = (
-        sum(map(len, xlsx_parts({"t": _table([f"{n}" for n in range(rows)], rows)}, [])))
+        sum(map(len, xlsx_parts([("t", _table([f"{n}" for n in range(rows)], rows))], [])))
         for rows in (1, 3)
     )
     assert with_many - with_few < 100

@@ -1,3 +1,4 @@
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from evalui.runs.database.question_pages import (
 from evalui.runs.database.records import CellRow, Facets, ListedQuestion, QuestionFilter
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
+from evalui.scoring.choice.permutations import variants
 from evalui.types import Trial
 
 SHIFTED = (3, 0, 1, 2)
@@ -109,6 +111,28 @@ def test_a_row_tells_the_outcome_of_each_variant_in_order(filled: Database) -> N
         ["wrong", "wrong"],
     ]
     assert (rows[0].sample.question, rows[0].sample.subject) == ("What is 0 plus 0?", "sums")
+
+
+def test_marks_that_are_only_counted_are_counted_by_the_database(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_run(database, spec(pattern="all_possible"), dataset(2))
+    run = queue.claim(database, "worker-1")
+    assert run
+    orders = [each.permutation for each in variants(4, "all_possible")]
+    right = [trial(0, order) for order in orders[:17]]
+    wrong = [trial(0, order, choice=None, credit=0.0, rule="refusal") for order in orders[17:]]
+    few = [trial(1, orders[2], choice=1, credit=0.0), trial(1, orders[1]), trial(1)]
+    write_trials(database, run.lease, 1, [*right, *wrong, *few])
+    read: list[int] = []
+    rows = database.rows
+    monkeypatch.setattr(
+        database, "rows", lambda *query: read.append(len(found := rows(*query))) or found
+    )
+    first, second = read_listed(database, [1], [0, 1])
+    assert Counter(outcomes(first, 1)) == {"right": 17, "unreadable": 7}
+    assert outcomes(second, 1) == ["right", "right", "wrong"]
+    assert sum(read) <= 2 + 2 + 3 + 3  # questions, equal marks, and those of three orders apart
 
 
 def test_a_row_has_the_outcomes_of_every_model(two_models: Database) -> None:

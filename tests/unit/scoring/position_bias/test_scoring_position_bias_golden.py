@@ -297,8 +297,9 @@ def test_paired_differences(name: str, figure: str):
 def test_mcnemar(name: str, figure: str):
     case = CASES[name]
     values = [question_outcomes(case_trials(case, model), pattern_of(case)) for model in MODELS]
-    right = [{key: value == 1 for key, value in v[MEASURE[figure]].items()} for v in values]
-    got = mcnemar(*right)
+    right = [v[MEASURE[figure]] for v in values]
+    shared = [key for key in right[0] if key in right[1]]
+    (got,) = mcnemar(*(np.array([[each[key] == 1 for key in shared]]) for each in right))
     wanted = case["expected"]["pair_a_minus_b"][f"mcnemar_{figure}"]
     assert (got.first_only, got.second_only) == (wanted["b"], wanted["c"])
     if wanted["b"] + wanted["c"]:

@@ -1,16 +1,23 @@
+from collections.abc import Mapping
+from itertools import combinations
+from statistics import fmean
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import stats
 
 from evalui.scoring.statistics.paired_tests import (
+    RankBand,
     benjamini_hochberg,
     holm,
     incompatibilities,
     mcnemar,
     minimum_detectable_difference,
     paired_t_test,
+    paired_t_tests,
     questions_needed,
     rank_bands,
 )
@@ -39,6 +46,18 @@ def test_only_questions_that_both_answered_count():
     assert paired_t_test(values(1), values(0)) is None
 
 
+@pytest.mark.parametrize("n", [2, 7, 8, 9, 200, 12_342])
+def test_many_pairs_at_once_have_the_figures_of_each_to_the_last_digit(n: int):
+    drawn = np.random.default_rng(n)
+    measured = np.concatenate([drawn.integers(0, 25, (6, n)) / 24, np.full((2, n), 1 / 3)])
+    at_once = paired_t_tests(measured[0] - measured[1:])
+    named = [{f"q{place}": share for place, share in enumerate(row)} for row in measured.tolist()]
+    assert at_once == [paired_t_test(named[0], other) for other in named[1:]]
+    differences = measured[0] - measured[1]
+    assert at_once[0].omega == float(differences.std(ddof=1))
+    assert at_once[0].difference == float(differences.mean())
+
+
 @pytest.mark.parametrize(
     ("one", "other", "difference"),
     [
@@ -58,27 +77,34 @@ def test_the_same_difference_everywhere_is_called_identical_and_has_no_p(
     assert found.low == found.high == found.difference
 
 
-def marks(text: str) -> dict[str, bool]:
-    return {f"q{i}": mark == "1" for i, mark in enumerate(text)}
+def marks(*texts: str) -> NDArray[np.bool_]:
+    return np.array([[mark == "1" for mark in text] for text in texts])
 
 
 def test_mcnemar_counts_the_questions_that_separate():
-    found = mcnemar(marks("11110"), marks("00010"))
+    (found,) = mcnemar(marks("11110"), marks("00010"))
     assert (found.first_only, found.second_only) == (3, 0)
     assert found.exact == pytest.approx(2 * 0.5**3)
     assert found.mid == pytest.approx(0.5**3)
 
 
 def test_mcnemar_has_no_p_where_no_question_separates_the_two():
-    assert mcnemar(marks("1100"), marks("1100")).exact is None
-    assert mcnemar(marks("1100"), marks("1100")).mid is None
+    (alone,) = mcnemar(marks("1100"), marks("1100"))
+    assert (alone.exact, alone.mid) == (None, None)
+    found = mcnemar(marks("1100", "1100", "1110"), marks("1100", "0011", "1101"))
+    assert [each.first_only for each in found] == [0, 2, 1]
+    assert found == [
+        alone,
+        *mcnemar(marks("1100"), marks("0011")),
+        *mcnemar(marks("10"), marks("01")),
+    ]
 
 
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_mcnemar_is_the_binomial_test_and_the_mid_p_is_never_above_it(b: int, c: int):
     if not b + c:
         return
-    found = mcnemar(marks("1" * b + "0" * c), marks("0" * b + "1" * c))
+    (found,) = mcnemar(marks("1" * b + "0" * c), marks("0" * b + "1" * c))
     assert found.exact == pytest.approx(stats.binomtest(b, b + c).pvalue)
     assert found.exact is not None
     assert found.mid is not None
@@ -126,12 +152,30 @@ def test_more_power_needs_more_questions():
     assert questions_needed(0.4, 0.05, alpha=0.01) > questions_needed(0.4, 0.05)
 
 
+def banded(models: Mapping[str, Mapping[str, float]]) -> tuple[RankBand, ...]:
+    """Ranks by t tests of all pairs after Holm's correction, signs for differences all alike."""
+    means = {name: fmean(own.values()) for name, own in models.items()}
+    pairs = list(combinations(sorted(means, key=lambda name: -means[name]), 2))
+    tests = [paired_t_test(models[one], models[other]) for one, other in pairs]
+    p = [
+        1.0
+        if test is None or (test.all_equal and not test.difference)
+        else 2.0 ** (1 - test.n)
+        if test.p is None
+        else test.p
+        for test in tests
+    ]
+    return rank_bands(
+        models, [pair for pair, own in zip(pairs, holm(p), strict=True) if own < 0.05]
+    )
+
+
 def test_models_that_cannot_be_told_apart_share_a_band():
     rng = np.random.default_rng(0)
     strong, weak = rng.binomial(1, 0.9, size=200), rng.binomial(1, 0.3, size=200)
     twin = strong.copy()
     twin[:2] = 1 - twin[:2]
-    places = rank_bands({"weak": values(*weak), "strong": values(*strong), "twin": values(*twin)})
+    places = banded({"weak": values(*weak), "strong": values(*strong), "twin": values(*twin)})
     assert [place.band for place in places] == [1, 1, 2]
     assert places[2].name == "weak"
     assert [(place.low, place.high) for place in places] == [(1, 2), (1, 2), (3, 3)]
@@ -143,32 +187,32 @@ def test_a_model_between_two_shares_the_band_of_the_best_and_the_ranks_of_both()
     models = {
         name: values(*(float(i in found) for i in range(20))) for name, found in right.items()
     }
-    places = rank_bands(models)
+    places = banded(models)
     assert [(place.name, place.band) for place in places] == [("a", 1), ("b", 1), ("c", 2)]
     assert [(place.low, place.high) for place in places] == [(1, 2), (1, 3), (2, 3)]
 
 
 def test_the_same_difference_on_every_question_is_tested_by_its_signs():
-    places = rank_bands({"all": values(*[1] * 12), "none": values(*[0] * 12)})
+    places = banded({"all": values(*[1] * 12), "none": values(*[0] * 12)})
     assert [place.band for place in places] == [1, 2]
-    places = rank_bands({"all": values(*[1] * 3), "none": values(*[0] * 3)})
+    places = banded({"all": values(*[1] * 3), "none": values(*[0] * 3)})
     assert [place.band for place in places] == [1, 1], "three questions cannot tell"
-    places = rank_bands({"b": values(1, 0), "a": values(1, 0)})
+    places = banded({"b": values(1, 0), "a": values(1, 0)})
     assert [(place.name, place.band) for place in places] == [("a", 1), ("b", 1)]
 
 
 def test_no_models_or_no_common_question_give_no_bands():
-    assert rank_bands({}) == ()
-    assert rank_bands({"a": {"q": 1.0}, "b": {"r": 1.0}}) == ()
-    assert [place.band for place in rank_bands({"a": {"q": 1.0}})] == [1]
+    assert banded({}) == ()
+    assert banded({"a": {"q": 1.0}, "b": {"r": 1.0}}) == ()
+    assert [place.band for place in banded({"a": {"q": 1.0}})] == [1]
 
 
 def test_correction_grows_with_the_number_of_models():
     """Nine of sixteen questions apart: enough for two models, too few among ten."""
     one, other = values(*[1.0] * 16), values(*([0.0] * 6 + [1.0] * 10))
-    assert [place.band for place in rank_bands({"a": one, "b": other})] == [1, 2]
+    assert [place.band for place in banded({"a": one, "b": other})] == [1, 2]
     many = {"a": one, "b": other} | {f"z{i}": other for i in range(9)}
-    assert {place.band for place in rank_bands(many)} == {1}
+    assert {place.band for place in banded(many)} == {1}
 
 
 SIGNATURE = (

@@ -1,17 +1,22 @@
 """Plain routes: uploads, downloads, permalinks, and what they refuse."""
 
+import asyncio
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 
 import pytest
 from fastapi import FastAPI
+from starlette.requests import ClientDisconnect
 from starlette.testclient import TestClient
+from starlette.types import Message
 from ui_examples import FAULTY, GOOD
 
 from evalui.report.export.formats import FORMATS
 from evalui.ui.services.exports import ExportFailed
 from evalui.ui.services.service import AppService
+from evalui.ui.web.downloads import ExportResponse
 from evalui.ui.web.server import add_routes
 
 
@@ -124,6 +129,38 @@ def test_an_export_that_fails_is_broken_off(
         connection.execute("UPDATE trial_block SET body = x'00'")
     with pytest.raises(ExportFailed):
         client.get(f"/export/{run_id}.trials.csv")
+
+
+@pytest.mark.parametrize("version", ["2.3", "2.4"])  # older servers report who goes otherwise
+def test_what_makes_a_file_ends_when_its_reader_goes(version: str):
+    ended: list[bool] = []
+
+    async def pieces() -> AsyncGenerator[bytes]:
+        try:
+            while True:
+                yield b"x"
+                await asyncio.sleep(0)
+        finally:
+            ended.append(True)
+
+    async def gone() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.body" and version == "2.4":
+            raise OSError
+
+    async def transfer() -> None:
+        with suppress(ClientDisconnect):
+            await ExportResponse(pieces())(
+                {**_SCOPE, "asgi": {"spec_version": version}}, gone, send
+            )
+        assert ended == [True]
+
+    asyncio.run(transfer())
+
+
+_SCOPE = {"type": "http", "method": "GET", "path": "/", "headers": []}
 
 
 def test_a_format_whose_package_is_missing_is_refused_in_words(

@@ -1,9 +1,9 @@
 """What the address of a view of questions holds: the filters, the question, and how it is shown."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, get_args
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 from evalui.runs.database.question_pages import SORTS
 from evalui.runs.database.records import OutcomeFilter, QuestionFilter, QuestionSort
@@ -61,6 +61,11 @@ class SamplesAddress:
     def href(self) -> str:
         """The address as a link within the page."""
         return f"?{self.query}"
+
+    def hrefs(self, questions: Iterable[str]) -> list[str]:
+        """The same as links to each of the questions, whose ids alone differ."""
+        before, _, after = self.to(question="\0").href.partition(quote_plus("\0"))
+        return [f"{before}{quote_plus(each)}{after}" for each in questions]
 
     @property
     def permalink(self) -> str:

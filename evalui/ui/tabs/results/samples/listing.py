@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import marker
+from evalui.runs.database.question_pages import MAX_MARKS
 from evalui.runs.database.records import ListedQuestion, TrialMark, TrialOutcome
 from evalui.ui.components.format import short_id
 from evalui.ui.tabs.results.samples.address import MAX_ROWS, PAGE_ROWS, SamplesAddress
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
 
 _MAX_MODELS = 4  # that have marks in the list
-MAX_MARKS = 8  # orders that are drawn; of more, the right ones are counted
 _SHAPES: dict[TrialOutcome, str] = {
     "right": '<circle cx="{x}" cy="5" r="3.5" fill="var(--ink)" stroke="var(--ink)"/>',
     "wrong": '<circle cx="{x}" cy="5" r="3.5" fill="none" stroke="var(--line-strong)"/>',
@@ -60,9 +61,20 @@ def question_list(
 
     `subjects` are named if there are several.
     """
+    hrefs = address.hrefs(row.sample.id for row in listed.rows)
+    drawn = cache(partial(_marks, t))  # a thousand questions have few different marks
     items = [
-        _item(t, address, row, models, current=row.place == listed.opened, subject=subjects)
-        for row in listed.rows
+        _item(
+            row,
+            href,
+            [
+                drawn(each, row.marks.get(each.row.id, ()), bool(row.sample.references))
+                for each in models
+            ],
+            current=row.place == listed.opened,
+            subject=subjects,
+        )
+        for row, href in zip(listed.rows, hrefs, strict=True)
     ]
     return div(
         div(
@@ -121,10 +133,9 @@ def _step(t: Messages, address: SamplesAddress, question: str, name: str, key: s
 
 
 def _item(
-    t: Messages,
-    address: SamplesAddress,
     row: ListedQuestion,
-    models: Sequence[AnsweringModel],
+    href: str,
+    marks: Sequence[Html],
     *,
     current: bool,
     subject: bool,
@@ -139,30 +150,32 @@ def _item(
             span(
                 span(short_id(sample.id), cls="mono"), f" · {about}" if about else None, cls="meta"
             ),
-            *(_marks(t, model, row) for model in models),
+            *marks,
             cls="f",
         ),
-        href=address.to(question=sample.id).href,
+        href=href,
         aria_current="true" if current else None,
     )
     return el("li", link)
 
 
-def _marks(t: Messages, model: AnsweringModel, row: ListedQuestion) -> Html:
-    marks, drawn = row.marks.get(model.row.id, ()), marker(model.place, baseline=model.baseline)
+def _marks(
+    t: Messages, model: AnsweringModel, marks: tuple[TrialMark, ...], has_reference: bool
+) -> Html:
+    drawn = marker(model.place, baseline=model.baseline)
     signs = (
-        [_figure(t, mark, row) for mark in marks]
+        [_figure(t, mark, has_reference) for mark in marks]
         if model.is_written
         else [marks_svg(t, [mark.outcome for mark in marks])]
     )
     return span(drawn, span(model.name, cls="hidden"), *signs, cls="mks")
 
 
-def _figure(t: Messages, mark: TrialMark, row: ListedQuestion) -> Html:
+def _figure(t: Messages, mark: TrialMark, has_reference: bool) -> Html:
     """Of a written answer: what became of it if that is not as usual, else its figure."""
     if mark.rule in ("empty", "cut"):
         return span(t(f"outcome.{mark.rule}"), cls="meta bad" if mark.rule == "empty" else "meta")
-    return span(format_fraction(mark.credit) if row.sample.references else "–", cls="meta")
+    return span(format_fraction(mark.credit) if has_reference else "–", cls="meta")
 
 
 def _before(t: Messages, address: SamplesAddress, listed: QuestionList) -> Html | None:

@@ -1,10 +1,13 @@
 """The first page of a run as blocks: their order, their links, and the same in a file."""
 
+from dataclasses import replace
+
 import pytest
-from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, page
+from bias_examples import right
+from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, page, summary
 
 from evalui.report.analyses.overview.document import left_out_sentences, overview_blocks
-from evalui.report.blocks import Bullets, Card, Details, Headline, Links, Table
+from evalui.report.blocks import Block, Bullets, Card, Details, Headline, Links, Table
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.text import cell_text
 from evalui.types import LeftOut
@@ -50,6 +53,40 @@ def test_of_many_models_the_first_eight_and_the_way_to_all():
     assert len(every[1].blocks[0].rows) == 14
     filed = page("many models", "en", places=None)
     assert len(filed[1].blocks[0].rows) == 14
+
+
+def sections(blocks: tuple[Block, ...]) -> dict[str, tuple[Block, ...]]:
+    return {block.key: block.blocks for block in blocks if isinstance(block, Details)}
+
+
+def test_what_folds_is_of_the_models_in_the_table_with_the_way_to_all():
+    shown = sections(page("many models", "en"))
+    table, note, _, more = shown["how-sure"]
+    assert len(table.rows) == 8 * 7 // 2
+    assert note.lines[0].text == "The first 28 of 91 pairs; the spreadsheet lists all."
+    assert more.links[0].href.endswith("&all=1#how-sure")
+    subjects, _, more = shown["by-subject"]
+    assert len(subjects.columns) == 2 + 8
+    assert more.links[0].href.endswith("&all=1#by-subject")
+    for every in (
+        overview_blocks(RUNS["many models"], "en", places=PLACES, all_models=True),
+        page("many models", "en", places=None),
+    ):
+        table, _ = sections(every)["how-sure"]
+        assert len(table.rows) == 91
+        subjects, _ = sections(every)["by-subject"]
+        assert len(subjects.columns) == 2 + 14
+
+
+def test_a_page_lists_two_hundred_pairs_and_a_file_all():
+    one = summary(right, "one", n=40)
+    runs = [replace(one, cell=replace(one.cell, model=f"model-{n:02d}")) for n in range(21)]
+    page = sections(overview_blocks(runs, "en", places=PLACES, all_models=True))
+    table, note, _ = page["how-sure"]
+    assert len(table.rows) == 200
+    assert note.lines[0].text.startswith("The first 200 of 210 pairs")
+    table, _ = sections(overview_blocks(runs, "en"))["how-sure"]
+    assert len(table.rows) == 210
 
 
 def test_of_four_modes_one_is_shown_and_an_address_names_another():

@@ -13,7 +13,7 @@ from evalui.report.analyses.position_bias.blocks import (
     bias_blocks,
     bias_page,
 )
-from evalui.report.analyses.position_bias.figures import GridCell, questions_in
+from evalui.report.analyses.position_bias.figures import GridCell, grid_places, questions_in
 from evalui.report.blocks import (
     Block,
     Bullets,
@@ -176,7 +176,7 @@ def test_an_unreadable_answer_leads_to_its_questions():
 
 def test_an_open_cell_of_the_grid_lists_its_questions_as_links():
     subject, cell = _subject(), GridCell(4, 1)
-    questions = questions_in(FOND, subject.bias, cell)
+    questions = questions_in(FOND.samples, grid_places(FOND, 4), cell)
     blocks = bias_page(subject, "en", _links(subject), choice=BiasChoice(cell, questions))
     section = _section(blocks, "content-or-position")
     assert section.open

@@ -7,6 +7,7 @@ from evalui.report.analyses.position_bias.figures import (
     GridCell,
     comparable,
     gap_rows,
+    grid_places,
     low_mass_models,
     prior_rows,
     questions_in,
@@ -117,13 +118,19 @@ def test_the_subjects_of_a_category_are_those_of_all_models(by_subject):
 
 def test_a_grid_cell_has_its_questions_in_file_order():
     result = cell_result(fond, n=6)
-    bias = summarise(result).main_bias
-    locked = questions_in(result, bias, GridCell(4, 1))
+    places = grid_places(result, 4)
+    locked = questions_in(result.samples, places, GridCell(4, 1))
     assert [sample.id for sample in locked] == ["q1", "q3", "q5"]
-    assert [s.id for s in questions_in(result, bias, GridCell(1, 4))] == ["q0", "q2", "q4"]
-    assert questions_in(result, bias, GridCell(2, 2)) == ()
+    assert [s.id for s in questions_in(result.samples, places, GridCell(1, 4))] == [
+        "q0",
+        "q2",
+        "q4",
+    ]
+    assert questions_in(result.samples, places, GridCell(2, 2)) == ()
 
 
 def test_in_one_order_no_grid_cell_has_questions():
     result = cell_result(fond, pattern="origin")
-    assert questions_in(result, summarise(result).main_bias, GridCell(1, 1)) == ()
+    places = grid_places(result, 4)
+    assert places == {}
+    assert questions_in(result.samples, places, GridCell(1, 1)) == ()

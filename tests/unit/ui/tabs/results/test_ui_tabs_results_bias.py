@@ -7,6 +7,7 @@ from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
 
 from evalui.messages import messages
+from evalui.runs.database import trials
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
@@ -101,6 +102,19 @@ def test_an_address_opens_a_cell_of_the_grid(room: AppService, few: str):
     assert "&amp;slots=4&amp;options=1" in page.partition(">")[0]
     nonsense = shown(room, few, cell | {"slots": "x", "options": "9" * 40})
     assert nonsense == closed
+
+
+def test_the_trials_of_a_model_are_read_for_the_first_cell_of_its_grid_alone(
+    room: AppService, few: str, monkeypatch: pytest.MonkeyPatch
+):
+    read: list[int] = []
+    decode = trials.decode_columns
+    monkeypatch.setattr(trials, "decode_columns", lambda *block: read.append(1) or decode(*block))
+    chosen = {"cell": str(view(room, few).cells[0].id)}
+    shown(room, few, chosen)
+    assert read == []
+    pages = {shown(room, few, chosen | {"slots": "1", "options": str(n)}) for n in (1, 2, 3, 4)}
+    assert (len(pages), read) == (4, [1])
 
 
 def test_numbers_of_options_are_never_pooled(room: AppService):

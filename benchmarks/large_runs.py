@@ -1,0 +1,249 @@
+"""What each page of a run of a million trials costs its server (`python -m benchmarks.large_runs`).
+
+Two runs of 12,342 made-up questions of 52 subjects in 24 orders by three models, 888,624 trials
+each, their summaries kept as a worker keeps them; with `--large` one of 5,040,000 trials as well.
+Pages are fetched over HTTP from a new server one after the other, each address once a round; CPU
+is that of the server's process, memory the most it ever held.
+"""
+
+import argparse
+import os
+import random
+import re
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+
+from benchmarks.clock import Timing, best
+from benchmarks.pages import ROOT, Checkout, Server, serving
+from benchmarks.queueing import answer_run
+from benchmarks.rows import Goal
+from benchmarks.scripted_run import SIZES, write_files
+from evalui.models import read_catalog
+from evalui.modes import MODES, ModeSettings
+from evalui.runs.database.connection import Database
+from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.runs import read_cells, read_runs
+from evalui.runs.kept_summaries import summarise_ending
+from evalui.runs.spec import RunSpec
+from evalui.runs.submit import read_datasets, submit
+from evalui.scoring.choice.permutations import variants
+from evalui.shipped_files import ASSETS
+from evalui.types import LETTERS, LabelProbs, Sample, Trial
+
+_QUESTIONS = SIZES[-1]
+_LARGE_QUESTIONS = 35_000
+_MODELS = (
+    "position-biased", "noisy", "demo-late", "demo-early", "verbose", "malformed",
+)  # fmt: skip
+_FEW = 3  # models of the runs that are not large
+_BATCH = 4096
+_BIAS = (0.5, 0.0, -0.3, 0.2)  # of the positions, in log-probability
+_ROUNDS = 2
+_FIRST = Goal("cpu", 2)
+_VIEW = Goal("cpu", 0.3)
+_COMPARE = Goal("cpu", 3)
+_MOST_MB = 700
+_LONGEST_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A page that is fetched, and what it may take."""
+
+    work: str
+    path: str
+    goal: Goal | None = _VIEW
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a page took, how long it is, and the most memory of the server until then, in MB."""
+
+    spent: Timing
+    size: int
+    memory: float
+
+
+def main() -> None:
+    """Print a table of all pages of each store, the runs made before if their folder is named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--large", action="store_true", help="a run of five million trials, too")
+    parser.add_argument("--data", type=Path, help="the data folder to make and keep, or to use")
+    parser.add_argument("--rounds", type=int, default=_ROUNDS)
+    parser.add_argument("--questions", type=int, default=_QUESTIONS)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        data = given.data or Path(folder) / "data"
+        make_runs(data, given.questions, large=given.large)
+        with closing(Database(data / "evalui.sqlite")) as database:
+            listed = [(run, read_cells(database, run.id)) for run in read_runs(database)]
+        for run, cells in listed:
+            print(f"{run.name}: {run.id}, {run.done:,} trials, cells {[cell.id for cell in cells]}")
+        *large, first, second = sorted(listed, key=lambda each: (-each[0].done, each[0].name))
+        _measure(data, [first, second], given.rounds)
+        for each in large:
+            _measure(data, [each], given.rounds)
+
+
+def make_runs(data: Path, questions: int, *, large: bool) -> None:
+    """Make the runs that the data folder lacks."""
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    wanted = [("First", questions, _FEW), ("Second", questions, _FEW)]
+    wanted += [("Large", _LARGE_QUESTIONS, len(_MODELS))] if large else []
+    with closing(Database(data / "evalui.sqlite")) as database:
+        known = {run.name for run in read_runs(database)}
+        for seed, (name, count, models) in enumerate(wanted):
+            if name not in known:
+                _make_run(database, name, count, _MODELS[:models], seed)
+
+
+def _make_run(database: Database, name: str, count: int, models: Sequence[str], seed: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        files = write_files(Path(folder) / f"exam-{count}", count)
+        spec = RunSpec.model_validate(
+            {
+                "version": 2,
+                "name": name,
+                "datasets": [str(files)],
+                "models": list(models),
+                "mode": "multiple_choice",
+                "pattern": "all_possible",
+            }
+        )
+        loaded = read_datasets(spec)
+    run_id = submit(database, spec, loaded, read_catalog(ASSETS / "models.toml"))
+    (dataset,) = (each.dataset for each in loaded.values())
+    answers = partial(_trials, dataset.samples, seed)
+    answer_run(database, run_id, answers, ended=partial(summarise_ending, database))
+
+
+def _trials(samples: Sequence[Sample], seed: int, cell: CellRow) -> Iterator[Sequence[Trial]]:
+    """Every order of every question, answered by what a model knows and by where options stand."""
+    mode, setting = MODES["multiple_choice"], ModeSettings(shots={})
+    rng = np.random.default_rng([seed, cell.id])
+    skill = 1.5 - 0.2 * _MODELS.index(cell.cell.model)
+    orders = variants(4, "all_possible")
+
+    def trials() -> Iterator[Trial]:
+        for sample in samples:
+            assert isinstance(sample.target, int), "it is a choice"
+            known = skill + rng.normal()
+            drawn = rng.normal(_BIAS, 0.5, (len(orders), 4))
+            for order, scores in zip(orders, drawn, strict=True):
+                scores[order.permutation.index(sample.target)] += known
+                logprobs = np.log(0.9) + scores - np.logaddexp.reduce(scores)
+                said = LETTERS[int(scores.argmax())] if rng.random() < 0.98 else "The"
+                response = LabelProbs(tuple(logprobs.tolist()), mass=0.9, top_token=said)
+                yield mode.grade(sample, order, (response,), setting)
+
+    graded = trials()
+    return iter(lambda: list(islice(graded, _BATCH)), [])
+
+
+def _measure(data: Path, runs: Sequence[tuple[RunRow, Sequence[CellRow]]], rounds: int) -> None:
+    looks = list(_looks(data, runs))
+    taken = [_round(data, looks) for _ in range(rounds)]
+    print(f"\n{runs[0][0].done:,} trials a run; least of {rounds} rounds, load {_load()}\n")
+    print("| page | CPU s | wall s | page, kB | memory so far, MB | goal | met |")
+    print("|---|---|---|---|---|---|---|")
+    for look, *each in zip(looks, *taken, strict=True):
+        spent = best([one.spent for one in each])
+        met = "" if look.goal is None else "yes" if spent.cpu < look.goal.bound else "**no**"
+        memory, size = max(one.memory for one in each), each[0].size / 1e3
+        print(
+            f"| {look.work} | {spent.cpu:.2f} | {spent.wall:.2f} | {size:,.0f} | {memory:,.0f} |"
+            f" {look.goal or ''} | {met} |"
+        )
+    most = max(one.memory for each in taken for one in each)
+    verdict = "yes" if most < _MOST_MB else "**no**"
+    print(f"| most memory | | | | {most:,.0f} | < {_MOST_MB} MB | {verdict} |", flush=True)
+
+
+def _looks(data: Path, runs: Sequence[tuple[RunRow, Sequence[CellRow]]]) -> Iterator[Look]:
+    """Every view of the first run, and comparisons of all."""
+    run, cells = runs[0]
+    with closing(Database(data / "evalui.sqlite")) as database:
+        rows = database.rows(
+            "SELECT s.id FROM sample s JOIN cell c ON s.dataset = c.dataset"
+            " WHERE c.id = ? AND s.role = 'sample' ORDER BY s.place",
+            (cells[0].id,),
+        )
+    question = rows[random.Random(0).randrange(len(rows))]["id"]
+    subject, q = question.rpartition("_test/")[0], quote(question)
+
+    def view(name: str, **named: object) -> str:
+        values = "".join(f"&{key}={value}" for key, value in named.items())
+        return f"/en/?run={run.id}&tab=results&sub={name}{values}"
+
+    yield Look("first page of a new server, Overview", view("overview"), _FIRST)
+    yield Look("Overview, in another language", view("overview").replace("en", "zh", 1))
+    yield Look("Samples, first of a cell", view("samples"))
+    for outcome in ("wrong", "right", "order_sensitive", "unreadable", "tied"):
+        yield Look(f"Samples, {outcome}", view("samples", outcome=outcome))
+    yield Look("Samples, a subject", view("samples", subject=subject))
+    for name, value in (("gold", 1), ("picked", 1), ("rule", "forced"), ("find", "2024")):
+        yield Look(f"Samples, {name}", view("samples", **{name: value}))
+    yield Look("Samples, wrong, gold, picked", view("samples", outcome="wrong", gold=0, picked=1))
+    yield Look("Samples, another model", view("samples", cell=cells[1].id))
+    yield Look("Samples, a question", view("samples", q=q))
+    yield Look("Samples, a question by models", view("samples", q=q, by="models"))
+    yield Look("Samples, 1,000 rows at once", view("samples", rows=1000))
+    yield Look("Bias", view("bias"))
+    yield Look("Bias, a cell of its grid", view("bias", cell=cells[0].id, slots=1, options=2))
+    yield Look("Bias, of another model", view("bias", cell=cells[1].id, slots=1, options=2))
+    for name in ("statistics", "calibration", "health", "report"):
+        yield Look(name.capitalize(), view(name))
+    yield Look("Runs", "/en/?tab=runs")
+    yield Look("Runs, of this run", f"/en/?run={run.id}&tab=runs")
+    compare = f"/en/?run={run.id}&tab=compare"
+    yield Look("Compare, the models of a run", compare, _COMPARE)
+    if len(runs) > 1:
+        pair = ",".join(str(own[0].id) for _, own in runs)
+        yield Look("Compare, a model of two runs", f"/en/?tab=compare&cells={pair}", _COMPARE)
+        every = ",".join(str(cell.id) for _, own in runs for cell in own)
+        yield Look("Compare, six cells of two runs", f"/en/?tab=compare&cells={every}", _COMPARE)
+    yield Look("Compare, a question of it", f"{compare}&q={q}")
+
+
+def _round(data: Path, looks: Sequence[Look]) -> list[Taken]:
+    """Each page from one new server; the first counts from the server's start on."""
+    taken: list[Taken] = []
+    with serving(Checkout(ROOT), data, EVALUI_WORKERS="0") as server:
+        server.get(looks[0].path)
+        spent = server.spent()
+        server.get("/en/config")  # Gradio is imported: it costs no later page
+        time.sleep(1)
+        for number, look in enumerate(looks):
+            before = server.spent()
+            with urllib.request.urlopen(server.address + look.path, timeout=_LONGEST_S) as answer:
+                size = len(answer.read())
+            after = server.spent()
+            if number:
+                spent = Timing(after.cpu - before.cpu, after.wall - before.wall)
+            taken.append(Taken(spent, size, _peak(server)))
+    return taken
+
+
+def _peak(server: Server) -> float:
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii")
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    assert found, "Linux states it"
+    return int(found[1]) * 1024 / 1e6
+
+
+def _load() -> str:
+    return ", ".join(f"{value:.1f}" for value in os.getloadavg())
+
+
+if __name__ == "__main__":
+    main()
