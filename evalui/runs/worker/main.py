@@ -17,6 +17,7 @@ from types import FrameType
 from evalui.errors import ModelError, StoreError
 from evalui.logs import configure_log
 from evalui.models import Model, ModelEntry
+from evalui.models.base import traits_of
 from evalui.models.local import import_libraries
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import model_opener
@@ -172,7 +173,7 @@ def _import_for(settings: Settings, models: Callable[[], Mapping[str, ModelEntry
     """
     with suppress(ModelError):
         if settings.engine == "local" and any(
-            entry.backend == "transformers" for entry in models().values()
+            traits_of(entry).has_fp32_library for entry in models().values()
         ):
             import_libraries()
 
