@@ -13,7 +13,7 @@ import pytest
 from ui_examples import HOSTILE, MODELS, poll_of
 
 from evalui.messages import messages
-from evalui.models.base import BACKENDS, Backend, Model, ModelEntry
+from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.backend import OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.endpoint.http.client import HttpServer, RetryableError
@@ -924,12 +924,13 @@ def test_an_address_that_cannot_be_used_alone_says_why(
 def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
     tab: ModelsTab, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("evalui.ui.services.models_service._STATUS_WAIT_S", 60.0)  # it answers
     far = BACKENDS["openai"]
     monkeypatch.setattr(far, "problem", lambda _: "")
     monkeypatch.setattr(far, "abilities", lambda _: frozenset({"generate"}))
     monkeypatch.setattr(far, "missing_reasons", lambda _: {})
     monkeypatch.setattr(far, "unavailable_addresses", lambda _: {})
+    # Its own probe of the address, which other tests have too, may be under way.
+    monkeypatch.setattr(far, "probe_status", lambda _, wait_s: ProbeStatus())  # noqa: ARG005
     monkeypatch.setattr(far, "open", lambda _: SimpleNamespace(close=lambda: None))
     address = 'base_url = "http://127.0.0.1:9/v1"'
     write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')
