@@ -10,18 +10,19 @@ CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- eva
 	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
 .PHONY: demo test test-vllm check lint types quick-types unit unit-lower unit-upper suite browser
-.PHONY: types-and-browser faults bench bench-load format clean
+.PHONY: faults bench bench-load format clean
 
 demo: .venv/product
 	$(BIN)/evalui serve --port $(PORT)
 
-# Everything: each part runs even if an earlier one fails, and a failure is reported at the end. The
+# Everything, two parts at a time: the browser tests wait more than they compute. Each part runs even
+# if another one fails, shows what it found when it ends, and a failure is reported at the end. The
 # browser tests need Chromium; without it they are skipped, except in CI.
 test: .venv/tools
-	$(MAKE) --no-print-directory --keep-going lint suite types-and-browser
+	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target suite lint types browser
 
 suite: .venv/tools
-	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder tests/flow tests/unit
+	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/flow tests/unit
 
 # What every commit passes, within a minute: two jobs at a time, without the slow tests, with fewer
 # examples of each property, and with pyright for what was changed only.
@@ -32,10 +33,6 @@ lint: .venv/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-
-# The browser tests wait more than they compute, and pyright takes one core for a minute and a half.
-types-and-browser: .venv/tools
-	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target types browser
 
 types: .venv/tools
 	$(BIN)/pyright

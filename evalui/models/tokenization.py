@@ -226,7 +226,7 @@ class HFTokenizer:
     """
 
     def __init__(self, name: str, folder: Path) -> None:
-        from transformers import AutoTokenizer
+        from transformers.models.auto.tokenization_auto import AutoTokenizer
 
         self.name = name
         try:

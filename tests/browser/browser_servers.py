@@ -57,8 +57,13 @@ class Server:
 def admitted(chromium: Any, address: str, **options: Any) -> Any:
     """A context of a browser that has been at the printed address, and so has the cookie."""
     context = chromium.new_context(base_url=address, **options)
-    assert context.request.get(f"{address}/?token={TOKEN}").status == 200
+    admit(context, address)
     return context
+
+
+def admit(context: Any, address: str) -> None:
+    """Give a context the cookie."""
+    assert context.request.get(f"{address}/?token={TOKEN}").status == 200
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """axe-core finds nothing serious on any page, in both themes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -31,11 +32,8 @@ JUDGED = (
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("address", PAGES)
-def test_a_page_of_a_choice_run_has_no_serious_fault(
-    page: Any, run_id: str, address: str, theme: str
-):
-    assert violations(page, f"/en/?{address.format(run=run_id)}", theme) == []
+def test_pages_of_a_choice_run_have_no_serious_fault(page: Any, run_id: str, theme: str):
+    assert faults(page, PAGES, run_id, theme) == {}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -43,13 +41,18 @@ def test_pages_of_a_judged_run_have_no_serious_fault(
     chromium: Any, hall: Hall, contested: str, theme: str
 ):
     context = admitted(chromium, hall.address)
-    tab = context.new_page()
-    found = {
-        address: violations(tab, f"/en/?{address.format(run=contested)}", theme)
-        for address in JUDGED
-    }
+    found = faults(context.new_page(), JUDGED, contested, theme)
     context.close()
-    assert {address: faults for address, faults in found.items() if faults} == {}
+    assert found == {}
+
+
+def faults(tab: Any, addresses: Sequence[str], run_id: str, theme: str) -> dict[str, list[str]]:
+    """What axe-core finds on pages that have serious faults, by their addresses."""
+    found = {
+        address: violations(tab, f"/en/?{address.format(run=run_id)}", theme)
+        for address in addresses
+    }
+    return {address: each for address, each in found.items() if each}
 
 
 @pytest.fixture(scope="module")

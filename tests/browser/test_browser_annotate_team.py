@@ -21,7 +21,8 @@ KEYS = {"a": "1", "b": "2"}
 @pytest.fixture(scope="module")
 def shared_hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
     """A server with accounts: olga leads, ann and ben annotate."""
-    with open_hall(tmp_path_factory.mktemp("team"), EVALUI_AUTH="password") as hall:
+    settings = {"EVALUI_AUTH": "password", "EVALUI_WORKERS": "0"}
+    with open_hall(tmp_path_factory.mktemp("team"), **settings) as hall:
         by = LOCAL_PERSON
         add_person(hall.database, "olga", "operator", by=by, password=PASSWORD)
         for name in ("ann", "ben"):

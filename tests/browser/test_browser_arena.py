@@ -14,6 +14,7 @@ from open_browser_examples import (
 )
 from playwright.sync_api import expect
 
+SAME_TAB = True
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 PAIRS = 3
 

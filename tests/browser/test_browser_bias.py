@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+SAME_TAB = True
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 

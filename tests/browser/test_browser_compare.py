@@ -25,6 +25,7 @@ backend = "scripted"
 baseline = true
 options = { rule = "always-A" }
 """
+SAME_TAB = True
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 

@@ -20,6 +20,7 @@ FAULTY = f"""id,question,A,B,C,D,answer
 4,"{HOSTILE}","{HOSTILE} ",Rome,Oslo,Bern,B
 5,,Paris,Rome,Oslo,Bern,A
 """
+SAME_TAB = True
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 
 

@@ -8,6 +8,7 @@ import pytest
 from browser_examples import start_sample
 from playwright.sync_api import expect
 
+SAME_TAB = True
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 

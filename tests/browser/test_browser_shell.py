@@ -109,7 +109,7 @@ def test_a_search_stands_in_the_address_once_and_keeps_the_cursor(page: Any, run
 def test_a_press_before_gradio_is_there_is_answered_when_it_is(
     chromium: Any, tmp_path_factory: pytest.TempPathFactory
 ):
-    with started(tmp_path_factory.mktemp("early")) as server:
+    with started(tmp_path_factory.mktemp("early"), EVALUI_WORKERS="0") as server:
         server.wait()
         context = admitted(chromium, server.address)
         tab = context.new_page()

@@ -19,6 +19,7 @@ from evalui.api.schemas import RunProgress
 from evalui.cli.main import main
 from evalui.client import Client
 from evalui.errors import EvaluiError, SpecError, Unreachable
+from evalui.models import read_catalog
 from evalui.shipped_files import ASSETS
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,14 @@ options = { rule = "position-biased" }
 [perfect]
 backend = "scripted"
 options = { rule = "perfect" }
+
+[wordy]
+backend = "scripted"
+options = { rule = "verbose" }
+
+[reference-judge]
+backend = "scripted"
+options = { rule = "reference-judge", role = "judge" }
 
 [gone]
 backend = "transformers"
@@ -109,7 +118,8 @@ def test_a_client_uploads_starts_follows_and_takes_the_report(
 
 def test_models_have_their_states(client: Client) -> None:
     problems = {model.name: bool(model.problem) for model in client.models()}
-    assert problems == {"biased": False, "demo-late": False, "perfect": False, "gone": True}
+    usable = ("biased", "demo-late", "perfect", "wordy", "reference-judge")
+    assert problems == dict.fromkeys(usable, False) | {"gone": True}
 
 
 def test_the_same_files_and_figures_come_from_the_server_as_from_here(
@@ -131,21 +141,23 @@ def test_the_same_files_and_figures_come_from_the_server_as_from_here(
 
 
 def test_a_run_of_answers_and_judges_has_the_same_figures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: ApiServer, tmp_path: Path, models: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    example = json.loads(OPEN.read_text())
+    assert set(example["models"]) <= set(read_catalog(ASSETS / "models.toml"))
     answers = tmp_path / "mine.jsonl"
-    questions = (OPEN.parent / json.loads(OPEN.read_text())["datasets"][0]).resolve()
+    questions = (OPEN.parent / example["datasets"][0]).resolve()
     first = json.loads(questions.read_text().splitlines()[0])
     answers.write_text(json.dumps({"index": first.get("index", 1), "answer": "Perhaps."}) + "\n")
-    spec = json.loads(OPEN.read_text()) | {
+    spec = example | {
         "datasets": [str(questions)],
+        "models": ["wordy"],
         "answers": [{"model": "mine", "path": str(answers), "dataset": str(questions)}],
     }
-    here = run_here(spec, tmp_path, ASSETS / "models.toml")
-    with api_server(tmp_path / "data") as server:
-        arguments = ["run", str(tmp_path / "here.json"), "--out", str(tmp_path / "there")]
-        arguments += ["--server", server.url, "--token-file", str(server.token_file)]
-        assert main(arguments) == 0, capsys.readouterr().err
+    here = run_here(spec, tmp_path, models)
+    arguments = ["run", str(tmp_path / "here.json"), "--out", str(tmp_path / "there")]
+    arguments += ["--server", server.url, "--token-file", str(server.token_file)]
+    assert main(arguments) == 0, capsys.readouterr().err
     there = json.loads((tmp_path / "there" / "report.json").read_text())
     local = json.loads((here / "report.json").read_text())
     for part in ("cells", "answers", "answer_pairs", "arenas", "left_out"):

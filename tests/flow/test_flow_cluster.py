@@ -13,7 +13,7 @@ from evalui.shipped_files import ASSETS
 from evalui.types import Trial
 
 ON_A_CLUSTER = Path(__file__).with_name("cluster_examples.py")
-QUESTIONS = 60
+QUESTIONS = 24
 
 
 @pytest.mark.timeout(400)

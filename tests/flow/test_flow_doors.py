@@ -6,6 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 from door_server import PROXY, ROWS, DoorServer, serving, signing_proxy
+from net_examples import created
+from starlette.testclient import TestClient
 
 from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts.invitations import invite
@@ -14,6 +16,7 @@ from evalui.accounts.sessions import end_sessions
 from evalui.accounts.sign_in import PER_NAME
 from evalui.accounts.teams import add_team
 from evalui.accounts.tokens import add_token, read_tokens, revoke_token
+from evalui.settings import Settings
 
 SIGN_IN = "/account/sign-in"
 RIGHT = "correct horse"
@@ -233,7 +236,9 @@ def test_people_come_in_through_a_proxy_as_oauth2_proxy_is_one(proxied: DoorServ
 
 def test_without_the_proxy_of_the_network_nothing_is_served(tmp_path: Path):
     """What is public stays so, and what needs a person has none."""
-    settings = {"EVALUI_AUTH": "proxy", "EVALUI_PROXY_ADDRESSES": '["192.0.2.0/24"]'}
-    with serving(tmp_path, **settings) as server, server.client(headers={USER: "root"}) as client:
+    wanted = {"auth": "proxy", "proxy_addresses": ["192.0.2.0/24"], "workers": 0}
+    app = created(Settings.model_validate({"data_dir": tmp_path, **wanted}))
+    here, user = ("127.0.0.1", 9), {USER: "root"}
+    with TestClient(app, "http://127.0.0.1", client=here, headers=user) as client:
         assert client.get("/en/").status_code == 401
         assert client.get("/s/none").status_code == 404

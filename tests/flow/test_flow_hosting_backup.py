@@ -102,14 +102,15 @@ def test_a_writer_in_the_middle_of_a_transaction_neither_waits_nor_is_copied(
 
 @pytest.mark.parametrize("version", ["schema-4", "schema-7", "schema-8", "schema-9"])
 def test_a_backup_of_an_earlier_version_is_restored_as_a_store_of_this_one(
-    version: str, tmp_path: Path
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     content = gzip.decompress((net.NET / "stores" / f"{version}.sqlite.gz").read_bytes())
     data = tmp_path / "data"
     data.mkdir()
     (data / "evalui.sqlite").write_bytes(content)
-    assert evalui("backup", str(tmp_path / "b.tar.gz"), data=data).returncode == 0
-    assert evalui("restore", str(tmp_path / "b.tar.gz"), data=tmp_path / "new").returncode == 0
+    for command, folder in (("backup", data), ("restore", tmp_path / "new")):
+        monkeypatch.setenv("EVALUI_DATA_DIR", str(folder))
+        assert main([command, str(tmp_path / "b.tar.gz")]) == 0
     with closing(Database(tmp_path / "new" / "evalui.sqlite")) as restored:
         runs = read_runs(restored)
         assert runs

@@ -136,6 +136,8 @@ def test_a_worker_is_replaced_even_if_its_death_cannot_be_noted(
 
 
 def test_a_worker_imports_libraries_when_the_server_requests_it(office: Office) -> None:
+    with office.models.open("a") as file:
+        file.write('[demo]\nbackend = "transformers"\npath = "./nowhere"\n')
     workers = WorkerSupervisor(office.database, office.models)
     workers.start()
     try:

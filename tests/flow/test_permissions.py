@@ -62,6 +62,7 @@ def expected(default: Outcome, **others: Outcome) -> Mapping[str, Outcome]:
     return found | {name.replace("_", " "): outcome for name, outcome in others.items()}
 
 
+ONE = b"id,question,A,B,answer\n1,which of both,a,b,A\n"  # each run that is made has it
 OWN = b"id,question,A,B,answer\n1,only the owner knows,a,b,A\n"
 _OWNERS = dict.fromkeys(("owner", "admin", "write_token"), "in")
 EXPECTED: Mapping[str, Mapping[str, Outcome]] = {
@@ -154,7 +155,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         opened = Box(client, service, headers)
         opened.sign_in()
         with acting_as(Person("owner", "annotator")):
-            opened.upload = service.store_sample()
+            opened.upload = service.store_upload([("one.csv", ONE)])
         opened.run = opened.fresh_run()
         with acting_as(Person("owner", "annotator")):
             opened.share, opened.withdrawn = (share_run(service, opened.run, 30) for _ in range(2))
@@ -410,9 +411,12 @@ def test_each_route_for_programs_answers_those_it_is_for(box: Box, method: str, 
         run_id = box.fresh_run() if "{run}" in path else ""
         if run_id:  # one that has ended: its events end, too
             queue.cancel(box.service.database, run_id)
+        upload = link = ""
         with acting_as(Person("owner", "annotator")):  # nobody else has stored the same
-            upload = box.service.store_upload([("own.csv", OWN)])
-            link = share_run(box.service, box.run, 30) if "{link}" in path else ""
+            if "{upload}" in path:
+                upload = box.service.store_upload([("own.csv", OWN)])
+            if "{link}" in path:
+                link = share_run(box.service, box.run, 30)
         if body == "files":
             more.clear()
             more["files"] = [("files", ("a.csv", b"id,question,A,B,answer\n1,x,a,b,A\n"))]

@@ -135,7 +135,6 @@ class TransformersModel:
         token_budget: int,
     ) -> None:
         import torch
-        import transformers
 
         from evalui.models.local.generator import TokenGenerator
         from evalui.models.local.scorer import Scorer
@@ -163,7 +162,7 @@ class TransformersModel:
             loaded.device.type,
             str(self._limit),
             torch.__version__,
-            transformers.__version__,
+            import_module("transformers").__version__,
             *[part for part in (loaded.adapter, library) if part],
             adapter=Path(entry.adapter) if entry.adapter else None,
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import torch
-from transformers import AttentionInterface
+from transformers.modeling_utils import AttentionInterface
 
 from evalui.models.base import is_out_of_memory
 from evalui.models.local.loading import LoadedModel, check_finite, pad_right, to_list

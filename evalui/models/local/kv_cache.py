@@ -13,8 +13,7 @@ from typing import Any
 
 import torch
 from torch.nn.functional import pad
-from transformers import DynamicCache
-from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
+from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
 from evalui.models.local.loading import LoadedModel, pad_left
 from evalui.models.tokenization import TokenIds, common_prefix_length

@@ -7,7 +7,8 @@ from typing import Any, Literal, cast
 
 import torch
 from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM, GenerationConfig
+from transformers.generation.configuration_utils import GenerationConfig
+from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 from transformers.utils.logging import disable_progress_bar
 
 from evalui.errors import ModelError

@@ -7,14 +7,17 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from types import FrameType
 
-from evalui.errors import StoreError
+from evalui.errors import ModelError, StoreError
 from evalui.logs import configure_log
 from evalui.models import Model, ModelEntry
+from evalui.models.base import traits_of
 from evalui.models.local import import_libraries
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import model_opener
@@ -56,10 +59,10 @@ def serve(
         # A server that was killed cannot stop its workers. A new one brings its own.
         return ending.is_set() or bool(parent and os.getppid() != parent)
 
-    additions, settings = additions_path(database.path), Settings()
+    settings = Settings()
     worker = Worker(
         database,
-        lambda: read_models(catalog, additions, settings.endpoint_hosts),
+        partial(_models, database.path, catalog, settings),
         opener=opener,
         stopping=stopping,
         device=device,
@@ -124,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     database = Database(given.database)
     try:
         models_of = model_opener(settings)
+        models = partial(_models, database.path, given.models_file, settings)
         serve(
             database,
             given.models_file,
@@ -131,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parent=given.parent,
             opener=models_of,
             device=given.device,
-            warming=_follow_server(settings) if given.parent else None,
+            warming=_follow_server(settings, models) if given.parent else None,
         )
     finally:
         database.close()
@@ -149,13 +153,29 @@ def _end_orphan(parent: int) -> None:
     os._exit(1)
 
 
-def _follow_server(settings: Settings) -> Warming:
-    """Warming that the server requests over standard input; on a cluster models load elsewhere."""
-    warming = Warming(import_libraries if settings.engine == "local" else lambda: None)
+def _models(database: Path, catalog: Path, settings: Settings) -> dict[str, ModelEntry]:
+    return read_models(catalog, additions_path(database), settings.endpoint_hosts)
+
+
+def _follow_server(settings: Settings, models: Callable[[], Mapping[str, ModelEntry]]) -> Warming:
+    """Warming that the server requests over standard input; see `_import_for`."""
+    warming = Warming(partial(_import_for, settings, models))
     # Not the buffered reader, whose lock the thread would hold when the worker ends; nor its file,
     # which is closed then.
     warming.follow(FileIO(os.dup(sys.stdin.fileno())))
     return warming
+
+
+def _import_for(settings: Settings, models: Callable[[], Mapping[str, ModelEntry]]) -> None:
+    """Import the libraries of local models where one is listed; on a cluster they load elsewhere.
+
+    A list that cannot be read has no local model; the run that needs it states why.
+    """
+    with suppress(ModelError):
+        if settings.engine == "local" and any(
+            traits_of(entry).has_fp32_library for entry in models().values()
+        ):
+            import_libraries()
 
 
 if __name__ == "__main__":

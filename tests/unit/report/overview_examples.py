@@ -1,7 +1,8 @@
 """Runs of multiple choice in each situation that the first page has a sentence for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from bias_examples import Pick, cell_result, fond, halting, right
 
@@ -82,49 +83,78 @@ def three() -> list[Summary]:
     ]
 
 
-RUNS: dict[str, Sequence[Summary]] = {
-    "winner": three(),
-    "winner in two modes": [
+_RUNS: Mapping[str, Callable[[], Sequence[Summary]]] = {
+    "winner": three,
+    "winner in two modes": lambda: [
         *three(),
         summary(halting(4), LATE, mode="cloze", pattern="origin"),
         summary(fond, EARLY, mode="cloze", pattern="origin"),
         impossible(BASE),
     ],
-    "another order": [
+    "another order": lambda: [
         summary(halting(3), LATE),
         summary(losing, EARLY),
         summary(fond, LATE, mode="cloze", pattern="origin"),
         summary(halting(9), EARLY, mode="cloze", pattern="origin"),
     ],
-    "tie": [summary(halting(5), LATE), summary(halting(6), EARLY), summary(first, BASE)],
-    "tie of many": [summary(halting(5), f"model-{n}") for n in range(6)],
-    "nobody": [summary(blind(0), LATE), summary(blind(1), EARLY), summary(first, BASE)],
-    "one model": [summary(losing, LATE)],
-    "one model in one order": [summary(halting(3), LATE, pattern="origin")],
-    "few": [summary(right, LATE, n=12), summary(fond, EARLY, n=12)],
-    "unreadable": [summary(mute(1), LATE), summary(halting(3), EARLY)],
-    "some unreadable": [summary(mute(20), LATE), summary(fond, EARLY), summary(mute(30), "third")],
-    "unfinished": [
+    "tie": lambda: [summary(halting(5), LATE), summary(halting(6), EARLY), summary(first, BASE)],
+    "tie of many": lambda: [summary(halting(5), f"model-{n}") for n in range(6)],
+    "nobody": lambda: [summary(blind(0), LATE), summary(blind(1), EARLY), summary(first, BASE)],
+    "one model": lambda: [summary(losing, LATE)],
+    "one model in one order": lambda: [summary(halting(3), LATE, pattern="origin")],
+    "few": lambda: [summary(right, LATE, n=12), summary(fond, EARLY, n=12)],
+    "unreadable": lambda: [summary(mute(1), LATE), summary(halting(3), EARLY)],
+    "some unreadable": lambda: [
+        summary(mute(20), LATE),
+        summary(fond, EARLY),
+        summary(mute(30), "third"),
+    ],
+    "unfinished": lambda: [
         summary(right, LATE, left=300, state="running"),
         summary(fond, EARLY, left=960, state="waiting"),
     ],
-    "nothing": [summary(right, LATE, left=960, state="failed")],
-    "other questions": [summary(right, LATE), summary(fond, EARLY, n=200)],
-    "two datasets": [
+    "nothing": lambda: [summary(right, LATE, left=960, state="failed")],
+    "other questions": lambda: [summary(right, LATE), summary(fond, EARLY, n=200)],
+    "two datasets": lambda: [
         summary(halting(5), LATE),
         summary(losing, EARLY),
         summary(halting(5), LATE, dataset="cmmlu"),
         summary(losing, EARLY, dataset="cmmlu"),
     ],
-    "four modes": [
+    "four modes": lambda: [
         summary(pick, model, mode=mode, pattern="origin")
         for mode in ("generation", "multiple_choice", "cloze", "few_shot")
         for model, pick in ((LATE, right), (EARLY, fond))
     ],
-    "many models": [
+    "many models": lambda: [
         summary(halting(n + 2), f"model-{n:02d}", n=120, subjects=3) for n in range(14)
     ],
+    "with rules": lambda: [
+        with_strict(summary(right, LATE), 0.0),
+        with_strict(summary(halting(2), EARLY), 1.0),
+    ],
 }
+
+
+@cache
+def _made(name: str) -> Sequence[Summary]:
+    return _RUNS[name]()
+
+
+class Runs(Mapping[str, Sequence[Summary]]):
+    """The cells of each run by its name, worked out where they are first looked up."""
+
+    def __getitem__(self, name: str) -> Sequence[Summary]:
+        return _made(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_RUNS)
+
+    def __len__(self) -> int:
+        return len(_RUNS)
+
+
+RUNS = Runs()
 PLACES = Places("k3f")
 
 
@@ -137,12 +167,6 @@ def with_strict(made: Summary, share: float) -> Summary:
     lost = Interval(1 - share, 1 - share, 1 - share, made.n)
     readings = {"tolerant": tolerant, "strict": ReadingMetrics(strict, lost, 0, {})}
     return replace(made, readings=readings, format=None)
-
-
-RUNS["with rules"] = [
-    with_strict(summary(right, LATE), 0.0),
-    with_strict(summary(halting(2), EARLY), 1.0),
-]
 
 
 def page(name: str, language: Language, *, places: Places | None = PLACES) -> tuple[Block, ...]:

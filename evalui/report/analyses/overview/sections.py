@@ -134,7 +134,7 @@ def _pairs_caption(standing: DatasetStanding, language: Language) -> Paragraph:
         language,
         measure=measure[:1].upper() + measure[1:],
         n=count(comparison.n),
-        k=len(comparison.pairs),
+        k=count(len(comparison.pairs)),
     )
     if not comparison_method(comparison, language):
         return Paragraph("", small=True)

@@ -16,7 +16,14 @@ from evalui.report.analyses.statistics import (
     format_points_range,
 )
 from evalui.report.blocks import Headline
-from evalui.report.numbers import count, format_range, format_value, percent
+from evalui.report.numbers import (
+    count,
+    decimal_places,
+    fixed,
+    format_range,
+    format_value,
+    percent,
+)
 from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
@@ -193,8 +200,10 @@ def is_plenty(pair: CellComparison) -> bool:
 
 
 def _tied(standing: DatasetStanding, level: Sequence[str], language: Language) -> Headline:
-    figures = [shares(standing.cells[standing.lead, name], standing.measure) for name in level]
-    values = [format_value(share) for share in figures if share]
+    cells = (standing.cells[standing.lead, name] for name in level)
+    figures = [share for cell in cells if (share := shares(cell, standing.measure))]
+    places = min(map(decimal_places, figures))
+    values = [fixed(100 * share.value, places) for share in figures]
     both = join_names_shortened([f"{value} %" for value in values[:2]], language)
     text = localized(
         f"verdict.tie-{_key(standing.measure)}",

@@ -346,7 +346,7 @@ def comparison_method(comparison: ComparisonSet, language: Language) -> str:
         return ""
     values = [pair.adjusted for pair in tested]
     key = "pairs-about" if len(comparison.pairs) > 1 else "pairs-about-one"
-    return localized(key, language, k=len(comparison.pairs), p=_p_values(values, language))
+    return localized(key, language, k=count(len(comparison.pairs)), p=_p_values(values, language))
 
 
 def mcnemar_sentence(pair: CellComparison, language: Language) -> str:

@@ -1,7 +1,7 @@
 """A person chooses where notes go, within what the administrator allows."""
 
 from email.message import EmailMessage
-from itertools import product
+from itertools import chain, product
 
 import pytest
 
@@ -75,13 +75,15 @@ SPECIAL = ".-_+=?%'`{|}~/*&$#!^a"
 
 
 def test_every_mail_address_that_is_taken_can_be_written_into_a_mail():
-    for parts in product(SPECIAL, repeat=3):
-        for domain in ("b", ".", "-", "b.", ".b", "_"):
-            mail = f"{''.join(parts)}@{domain}"
-            assert is_mail_address(mail)
-            message = EmailMessage()
-            try:
-                message["To"] = mail
-            except ValueError:  # which the sender reports
-                continue
-            assert b"To: " in message.as_bytes()
+    domains = ("b", ".", "-", "b.", ".b", "_")
+    short = ("".join(parts) for parts in product(SPECIAL, repeat=2))
+    long = ("".join(parts) for parts in product(SPECIAL, repeat=3))
+    for name, domain in chain(product(short, domains), product(long, domains[:1])):
+        mail = f"{name}@{domain}"
+        assert is_mail_address(mail)
+        message = EmailMessage()
+        try:
+            message["To"] = mail
+        except ValueError:  # which the sender reports
+            continue
+        assert b"To: " in message.as_bytes()

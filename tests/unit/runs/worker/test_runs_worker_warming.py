@@ -5,7 +5,13 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
+from evalui.errors import ModelError
+from evalui.models import ModelEntry
+from evalui.runs.worker import main
 from evalui.runs.worker.warming import IDLE_S, Warming
+from evalui.settings import Settings
 
 
 class Clock:
@@ -73,12 +79,36 @@ def test_a_worker_without_libraries_stays():
     assert not warming.is_over
 
 
+@pytest.mark.parametrize(
+    ("backends", "engine", "expected"),
+    [
+        (["scripted", "transformers"], "local", 1),
+        (["scripted", "openai", "vllm"], "local", 0),
+        (["transformers"], "ray", 0),
+        (None, "local", 0),  # the file cannot be read
+    ],
+)
+def test_libraries_are_imported_where_a_listed_model_needs_them(
+    backends: list[str] | None, engine: str, expected: int, monkeypatch: pytest.MonkeyPatch
+):
+    imports: list[str] = []
+    monkeypatch.setattr(main, "import_libraries", lambda: imports.append("torch"))
+
+    def models() -> dict[str, ModelEntry]:
+        if backends is None:
+            raise ModelError("no-file", path="models.toml")
+        return {name: ModelEntry(name, name) for name in backends}
+
+    main._import_for(Settings.model_validate({"engine": engine}), models)
+    assert len(imports) == expected
+
+
 def test_a_worker_ends_while_its_server_still_listens():
     """Its thread must not hold the lock of a reader that Python closes at its end."""
     code = (
         "from evalui.runs.worker.main import _follow_server\n"
         "from evalui.settings import Settings\n"
-        "_follow_server(Settings(engine='ray'))\n"
+        "_follow_server(Settings(engine='ray'), dict)\n"
     )
     worker = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.PIPE

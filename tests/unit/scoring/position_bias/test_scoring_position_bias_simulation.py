@@ -21,6 +21,7 @@ from evalui.scoring.position_bias.significance import (
 from evalui.scoring.statistics.intervals import clustered_mean
 
 RUNS = 300
+DRAWS = 199  # the test has its size with any number of draws
 
 
 def room(rate: float, runs: int = RUNS) -> float:
@@ -28,7 +29,7 @@ def room(rate: float, runs: int = RUNS) -> float:
 
 
 def permuted_p(one: OptionCountStratum) -> float:
-    found = permutation_test(one)
+    found = permutation_test(one, draws=DRAWS)
     assert found
     return found.p
 

@@ -35,8 +35,8 @@ def said(name: str, language: Language = "en") -> Headline:
         ),
         (
             "tie",
-            f"{EARLY} and {LATE} cannot be told apart: 83.3 % and 80 % right in every order.",
-            f"{EARLY} 和 {LATE} 分不出高下：每种顺序都答对的为 83.3 % 和 80 %。",
+            f"{EARLY} and {LATE} cannot be told apart: 83 % and 80 % right in every order.",
+            f"{EARLY} 和 {LATE} 分不出高下：每种顺序都答对的为 83 % 和 80 %。",
         ),
         (
             "one model in one order",

@@ -13,7 +13,7 @@ import pytest
 from ui_examples import HOSTILE, MODELS, poll_of
 
 from evalui.messages import messages
-from evalui.models.base import BACKENDS, Backend, Model, ModelEntry
+from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.backend import OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.endpoint.http.client import HttpServer, RetryableError
@@ -929,6 +929,8 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
     monkeypatch.setattr(far, "abilities", lambda _: frozenset({"generate"}))
     monkeypatch.setattr(far, "missing_reasons", lambda _: {})
     monkeypatch.setattr(far, "unavailable_addresses", lambda _: {})
+    # Its own probe of the address, which other tests have too, may be under way.
+    monkeypatch.setattr(far, "probe_status", lambda _, wait_s: ProbeStatus())  # noqa: ARG005
     monkeypatch.setattr(far, "open", lambda _: SimpleNamespace(close=lambda: None))
     address = 'base_url = "http://127.0.0.1:9/v1"'
     write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')
