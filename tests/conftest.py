@@ -36,7 +36,7 @@ SLOW = {
     "test_models_local_scorer.py",
     "test_scoring_parsing_judged_answer.py",
     "test_scoring_parsing_rating.py",
-    "test_report_analyses_arena_figures.py",
+    "test_scoring_arena_figures.py",
     "test_report_charts_arena.py",
     "test_report_analyses_overview_verdict.py",
     "test_report_word_budgets.py",

@@ -173,7 +173,7 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.runs.database.runs import read_left_out, read_run
     from evalui.runs.database.trials import read_results
     from evalui.runs.database.usage import model_usages, run_cost
-    from evalui.runs.kept_summaries import summary_reader
+    from evalui.runs.kept_summaries import summary_source
     from evalui.runs.spec import read_spec
     from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 
@@ -212,7 +212,7 @@ def _run(given: argparse.Namespace) -> int:
             spec=row.spec,
             expenses=model_usages(database, run_id, catalog),
             left_out=left_out,
-            summary_of=summary_reader(database, run_id),
+            source=summary_source(database, run_id),
         )
         save(report, given.out, language)
         if headline := first_sentence(report, language):

@@ -6,7 +6,7 @@ the page of the run, below the sections of its overview:
     ANALYSES.register("hardest")(Analysis(lambda report: report.has_choices, hardest_questions))
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from evalui import __version__
@@ -16,7 +16,6 @@ from evalui.registry import Registry
 from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, Report
 from evalui.report.analyses.calibration import CALIBRATION
 from evalui.report.analyses.cost import COST
-from evalui.report.analyses.open_answers.figures import JUDGE
 from evalui.report.analyses.open_run import OPEN_ANSWERS
 from evalui.report.analyses.overview.document import LEFT_OUT, OVERVIEW
 from evalui.report.analyses.people.blocks import PEOPLE
@@ -25,7 +24,8 @@ from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.statistics.document import STATISTICS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
-from evalui.scoring.cell_summary import Summary, summarise
+from evalui.scoring.arena.verdicts import JUDGE
+from evalui.scoring.summary_source import SummarySource
 from evalui.types import CellResult, Language, LeftOut
 
 ANALYSES: Registry[Analysis] = Registry("analysis")
@@ -54,17 +54,17 @@ def compile_report(
     votes: Votes = NO_VOTES,
     expenses: Sequence[ModelUsage] = (),
     left_out: Sequence[LeftOut] = (),
-    summary_of: Callable[[CellResult], Summary] = summarise,
+    source: SummarySource | None = None,
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.
 
     `votes` are those of people on each dataset, by its name; `expenses` are what the models took,
-    `left_out` is what the run does not evaluate. `summary_of` may know what is kept of a cell.
+    `left_out` is what the run does not evaluate. `source` may know what is kept of a cell.
     """
     return Report(
         name,
         tuple(results),
-        Figures(results, votes, summary_of=summary_of),
+        Figures(results, votes, source=source),
         baselines,
         spec,
         votes,

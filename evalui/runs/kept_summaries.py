@@ -1,12 +1,17 @@
-"""What the trials of a cell come to, kept in the store: computed once, when the cell has ended."""
+"""What the trials of a cell come to, kept in the store: computed once, when the cell has ended.
+
+Of written answers at work, what their texts come to is kept too: each text is read once.
+"""
 
 import hashlib
 import json
 import logging
-from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TypeVar
 
+import numpy as np
 from pydantic import TypeAdapter
 
 from evalui import __version__
@@ -17,17 +22,49 @@ from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result
 from evalui.runs.spec import JUDGE, OPEN
+from evalui.scoring.answer_pairs import (
+    AnswerPair,
+    answer_groups,
+    compare_answers,
+    ranking_metric,
+)
+from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
+from evalui.scoring.arena.figures import Arena, arena_of_judges, duel_groups
+from evalui.scoring.arena.record import ArenaRecord
 from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, is_unfinished, summarise
 from evalui.scoring.metrics import METRICS
-from evalui.types import CellResult
+from evalui.scoring.summary_source import SummarySource
+from evalui.scoring.text_tally import TextTally, tally_texts
+from evalui.scoring.trial_columns import columns_of
+from evalui.types import Cell, CellResult, Sample, Trial
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
+_Cells = tuple[tuple[int, int], ...]  # the ids of cells, each with its number of trials
 
 
-def summary_reader(database: Database, run_id: str) -> Callable[[CellResult], Summary]:
-    """The summary of each cell of a run, see `read_summary`; raises `UnknownRun`."""
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is kept of a cell of written answers or of a judge.
+
+    What rests on several cells is kept with the first: the arena of a panel, and the pairs of
+    models in a text figure, each with the cells that it was computed from.
+    """
+
+    answers: AnswerSummary | None = None
+    arenas: tuple[tuple[_Cells, ArenaRecord], ...] = ()
+    pairs: tuple[tuple[_Cells, str, tuple[AnswerPair, ...]], ...] = ()
+
+
+def summary_source(database: Database, run_id: str) -> SummarySource:
+    """The summaries of the cells of a run, see `read_summary`; raises `UnknownRun`."""
     ids = {row.cell: row.id for row in read_cells(database, run_id)}
-    return lambda result: read_summary(database, ids[result.cell], result)
+    return SummarySource(
+        lambda result: read_summary(database, ids[result.cell], result),
+        lambda result: read_answer_summary(database, ids[result.cell], result),
+        partial(read_arena, database, ids),
+        partial(_read_pairs, database, ids),
+    )
 
 
 def read_summary(database: Database, cell_id: int, result: CellResult) -> Summary:
@@ -40,44 +77,170 @@ def read_summary(database: Database, cell_id: int, result: CellResult) -> Summar
     if kept := find_summary(database, cell_id, result):
         return kept
     summary = summarise(result)
-    try:
-        keep_summary(database, cell_id, summary)
-    except StoreError as error:  # a full disk, say: the reader has the figures nevertheless
-        _log.warning("The summary of a cell cannot be kept: %s", error)
+    _keep_if_possible(database, cell_id, len(result.trials), summary)
     return summary
 
 
 def find_summary(database: Database, cell_id: int, result: CellResult) -> Summary | None:
     """The summary that is kept of a cell, None if there is none of these trials and figures."""
-    row = database.row(
-        "SELECT body FROM kept_figures WHERE cell = ? AND version = ? AND done = ?",
-        (cell_id, _version(), len(result.trials)),
-    )
-    if row is None:
-        return None
-    return replace(_decode(row["body"]), state=result.state, error=result.error)
+    kept = _find(database, cell_id, len(result.trials), Summary)
+    return kept and replace(kept, state=result.state, error=result.error)
+
+
+def read_answer_summary(database: Database, cell_id: int, result: CellResult) -> AnswerSummary:
+    """The same as `read_summary` of a cell of written answers."""
+    done = len(result.trials)
+    kept = _find(database, cell_id, done, _Kept) or _Kept()
+    if kept.answers:
+        return replace(kept.answers, state=result.state, error=result.error)
+    result = replace(result, trials=columns_of(result.trials))
+    summary = summarise_answers(result, _tally(database, cell_id, result))
+    if not is_unfinished(result):
+        _keep_if_possible(database, cell_id, done, replace(kept, answers=summary))
+    return summary
+
+
+def read_arena(database: Database, ids: Mapping[Cell, int], results: Sequence[CellResult]) -> Arena:
+    """The same of one judge of duels, or of the panel that several are; `ids` are by cell."""
+    if any(map(is_unfinished, results)):
+        return arena_of_judges(results)
+    of = _cells(ids, results)
+    kept = _find(database, *of[0], _Kept) or _Kept()
+    for one, record in kept.arenas:
+        if one == of:
+            return record.arena_of(results)
+    arena = arena_of_judges(results)
+    others = (each for each in kept.arenas if len(each[0]) != len(of))
+    arenas = (*others, (of, ArenaRecord.of(arena)))
+    _keep_if_possible(database, *of[0], replace(kept, arenas=arenas))
+    return arena
+
+
+def _read_pairs(
+    database: Database, ids: Mapping[Cell, int], results: Sequence[CellResult], figure: str
+) -> tuple[AnswerPair, ...]:
+    """The same of every pair of written answers; kept beside the summary of the first of them."""
+    of = _cells(ids, results)
+    kept = _find(database, *of[0], _Kept)
+    for one, name, pairs in kept.pairs if kept else ():
+        if (one, name) == (of, figure):
+            return pairs
+    pairs = compare_answers(results, figure)
+    if kept and not any(map(is_unfinished, results)):
+        others = (each for each in kept.pairs if each[0] == of)
+        added = replace(kept, pairs=(*others, (of, figure, pairs)))
+        _keep_if_possible(database, *of[0], added)
+    return pairs
 
 
 def summarise_ending(database: Database, row: CellRow) -> None:
     """Keep the summary of a cell whose last trial is written, so that no reader computes it.
 
+    With the last cell of several, what they come to together is kept as well.
+
     Raises:
-        StoreError: the store cannot be written.
+        StoreError: the store cannot be read.
     """
-    if row.cell.mode in (OPEN, JUDGE):
-        return
-    result = read_result(database, row.run_id, row.id)
     try:
-        summary = summarise(replace(result, state="done"))
+        _summarise_ending(database, row)
+    except StoreError:
+        raise
     except Exception:  # noqa: BLE001 (it may be of another package)
         # The page that computes it again reports its error.
         _log.exception("The summary of %s on %s failed", row.cell.model, row.cell.dataset)
+
+
+def _summarise_ending(database: Database, row: CellRow) -> None:
+    mode = row.cell.mode
+    result = replace(read_result(database, row.run_id, row.id), state="done")
+    alike = [
+        each
+        for each in read_cells(database, row.run_id)
+        if (each.cell.mode, each.dataset_key) == (mode, row.dataset_key)
+    ]
+    ids = {each.cell: each.id for each in alike}
+    if mode == OPEN:
+        read_answer_summary(database, row.id, result)
+    elif mode != JUDGE:
+        read_summary(database, row.id, result)
+    elif duel_groups([result]):
+        read_arena(database, ids, [result])
+    open_ = [each for each in alike if each.state in ("waiting", "running") and each.id != row.id]
+    if open_ or mode not in (OPEN, JUDGE):
         return
-    keep_summary(database, row.id, summary)
+    results = [
+        result if each.id == row.id else read_result(database, row.run_id, each.id)
+        for each in alike
+    ]
+    for judges in duel_groups(results):
+        if len(judges) > 1:
+            read_arena(database, ids, judges)
+    for group in answer_groups(results):
+        if len(group) > 1:
+            summaries = [read_answer_summary(database, ids[each.cell], each) for each in group]
+            _read_pairs(database, ids, group, ranking_metric(summaries).figure)
 
 
-def keep_summary(database: Database, cell_id: int, summary: Summary) -> None:
-    """Keep the summary of an ended cell, unless the store is read only.
+class GrowingTexts:
+    """What the texts of a cell at work come to, kept with each batch that is written of it."""
+
+    def __init__(self, database: Database, row: CellRow) -> None:
+        self._database = database
+        self._row = row
+        self._tally: TextTally | None = None
+        self._samples: Mapping[str, Sample] = {}
+
+    def add(self, trials: Sequence[Trial]) -> None:
+        """Count the texts of a batch that was written just now.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        if self._tally:
+            self._tally = tally_texts(trials, self._samples, self._tally)
+        else:  # what another worker has left may be there before the batch
+            result = read_result(self._database, self._row.run_id, self._row.id)
+            self._tally = _tally(self._database, self._row.id, result)
+            self._samples = result.samples
+        _keep(self._database, self._row.id, _TEXTS, self._tally.n, self._tally)
+
+
+def _cells(ids: Mapping[Cell, int], results: Sequence[CellResult]) -> _Cells:
+    return tuple((ids[result.cell], len(result.trials)) for result in results)
+
+
+def _find(database: Database, cell_id: int, done: int, kind: type[T]) -> T | None:
+    row = database.row(
+        "SELECT body FROM kept_figures WHERE cell = ? AND version = ? AND done = ?",
+        (cell_id, _version(kind), done),
+    )
+    return _decode(row["body"], kind) if row else None
+
+
+def _tally(database: Database, cell_id: int, result: CellResult) -> TextTally:
+    """What the texts of these trials come to, from what is kept of the first of them."""
+    columns = columns_of(result.trials)
+    row = database.row(
+        "SELECT body FROM kept_figures WHERE cell = ? AND version = ? AND done <= ?",
+        (cell_id, _TEXTS, len(columns)),
+    )
+    kept = _decode(row["body"], TextTally) if row else TextTally()
+    new = columns.take(np.argsort(columns.number)[kept.n :])
+    return tally_texts(new, result.samples, kept)
+
+
+_TEXTS = f"{__version__} {FIGURES_VERSION} texts"  # the version of what texts come to
+
+
+def _keep_if_possible(database: Database, cell_id: int, done: int, kept: Summary | _Kept) -> None:
+    try:
+        _keep(database, cell_id, _version(type(kept)), done, kept)
+    except StoreError as error:  # a full disk, say: the reader has the figures nevertheless
+        _log.warning("The summary of a cell cannot be kept: %s", error)
+
+
+def _keep(database: Database, cell_id: int, version: str, done: int, kept: object) -> None:
+    """Keep figures of a cell with so many trials, unless the store is read only.
 
     Raises:
         StoreError: the store cannot be written.
@@ -88,27 +251,28 @@ def keep_summary(database: Database, cell_id: int, summary: Summary) -> None:
         connection.execute(
             "INSERT OR REPLACE INTO kept_figures (cell, version, done, body)"
             " SELECT id, ?, ?, ? FROM cell WHERE id = ?",
-            (_version(), summary.done, _encode(summary), cell_id),
+            (version, done, _encode(kept), cell_id),
         )
 
 
 @cache
-def _version() -> str:
+def _version(kind: type[T]) -> str:
     """Of the figures: their names, what computes them, and the form in which they are kept."""
-    form = json.dumps([_adapter().json_schema(), sorted(METRICS)], sort_keys=True)
+    form = json.dumps([_adapter(kind).json_schema(), sorted(METRICS)], sort_keys=True)
     digest = hashlib.sha256(form.encode()).hexdigest()[:12]
     return " ".join((__version__, FIGURES_VERSION, digest, *plugin_versions("evalui.metrics")))
 
 
 @cache
-def _adapter() -> TypeAdapter[Summary]:
-    return TypeAdapter(Summary)
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(kind)
 
 
-def _encode(summary: Summary) -> str:
+def _encode(kept: object) -> str:
     # The standard encoder writes infinite numbers by names that the decoder knows.
-    return json.dumps(_adapter().dump_python(summary), ensure_ascii=False)
+    plain = _adapter(type(kept)).dump_python(kept)
+    return json.dumps(plain, ensure_ascii=False, default=sorted)  # sets
 
 
-def _decode(body: str) -> Summary:
-    return _adapter().validate_json(body)
+def _decode(body: str, kind: type[T]) -> T:
+    return _adapter(kind).validate_json(body)

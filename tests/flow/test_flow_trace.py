@@ -13,10 +13,10 @@ import evalui
 from evalui.datasets import load
 from evalui.models import ModelEntry, NeedsAnswerKey, open_model
 from evalui.modes import MODES, ModeSettings
-from evalui.report.analyses.arena.figures import arena
 from evalui.report.analyses.arena.standings import standings_card
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.charts.bias import agreement_map
+from evalui.scoring.arena.figures import arena
 from evalui.scoring.choice.permutations import variants
 from evalui.scoring.position_bias.summary import measure_bias
 

@@ -8,12 +8,16 @@ from types import MappingProxyType
 
 from evalui.messages import messages
 from evalui.models.base import ModelUsage
-from evalui.report.analyses.arena.figures import Arena, arenas
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, AnswerSummary, answers
+from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block
-from evalui.scoring.cell_summary import Summary, summarise
+from evalui.scoring.answer_pairs import ANSWERS, AnswerPair, answer_groups
+from evalui.scoring.answer_summary import AnswerSummary
+from evalui.scoring.arena.figures import Arena, arenas
+from evalui.scoring.arena.verdicts import JUDGE
+from evalui.scoring.cell_summary import Summary
+from evalui.scoring.summary_source import SummarySource
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
 NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
@@ -31,12 +35,13 @@ class Figures:
         results: Sequence[CellResult],
         votes: Votes = NO_VOTES,
         base: "Figures | None" = None,
-        summary_of: Callable[[CellResult], Summary] = summarise,
+        source: SummarySource | None = None,
     ) -> None:
         self._results = tuple(results)
-        self._summary_of = summary_of
+        self._source = source or SummarySource()
         self._votes = votes
         self._base = base
+        self._pairs: dict[tuple[int, str], tuple[AnswerPair, ...]] = {}
         self._lock = RLock()  # an analysis takes seconds, and is worked out by one thread only
 
     @cached_property
@@ -47,7 +52,7 @@ class Figures:
         with self._lock:
             cached = self.__dict__.get("summaries")
             return cached or tuple(
-                self._summary_of(result)
+                self._source.choices(result)
                 for result in self._results
                 if result.cell.mode not in (ANSWERS, JUDGE)
             )
@@ -58,7 +63,7 @@ class Figures:
         if self._base:
             return self._base.answers
         with self._lock:
-            return self.__dict__.get("answers") or answers(self._results)
+            return self.__dict__.get("answers") or answers(self._results, self._source.answers)
 
     @cached_property
     def arenas(self) -> tuple[Arena, ...]:
@@ -66,7 +71,7 @@ class Figures:
         if self._base:
             return self._base.arenas
         with self._lock:
-            return self.__dict__.get("arenas") or arenas(self._results)
+            return self.__dict__.get("arenas") or arenas(self._results, self._source.arenas)
 
     @cached_property
     def people(self) -> tuple[PeopleFigures, ...]:
@@ -75,6 +80,25 @@ class Figures:
             return self.__dict__.get("people") or compare_people(
                 self.arenas, self._results, self._votes
             )
+
+    def pairs(self, figure: str, dataset: str | None = None) -> tuple[AnswerPair, ...]:
+        """Every pair of written answers in one figure, of one dataset or of all."""
+        if self._base:
+            return self._base.pairs(figure, dataset)
+        with self._lock:
+            return tuple(
+                pair
+                for place, group in enumerate(answer_groups(self._results))
+                if dataset in (None, group[0].cell.dataset)
+                for pair in self._pairs_of(place, group, figure)
+            )
+
+    def _pairs_of(
+        self, place: int, group: Sequence[CellResult], figure: str
+    ) -> tuple[AnswerPair, ...]:
+        if (place, figure) not in self._pairs:
+            self._pairs[place, figure] = self._source.pairs(group, figure)
+        return self._pairs[place, figure]
 
     def with_votes(self, votes: Votes) -> "Figures":
         """The same beside the votes of people."""
@@ -113,7 +137,10 @@ class Report:
     @cached_property
     def arenas(self) -> tuple[Arena, ...]:
         """The judges who compared them."""
-        return tuple(replace(each, error=self._say(each.error)) for each in self.figures.arenas)
+        return tuple(
+            replace(each, error=self._say(each.error)) if each.error else each
+            for each in self.figures.arenas  # as they are: they remember what is made of them
+        )
 
     @cached_property
     def people(self) -> tuple[PeopleFigures, ...]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judge_name
 from evalui.report.analyses.overview.warnings import ReportNote, state_notes
 from evalui.report.blocks import Headline, Kind
 from evalui.report.numbers import count, format_range, format_value
 from evalui.report.words import join_names, join_sentences
 from evalui.scoring.arena.agreement import RaterAgreement
+from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.document import judged_blocks
-from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judge_name, judged_by
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.analyses.open_answers.context import OpenContext
@@ -19,19 +18,14 @@ from evalui.report.analyses.open_answers.document import (
     text_card,
     text_figures,
 )
-from evalui.report.analyses.open_answers.figures import (
-    ANSWERS,
-    JUDGE,
-    AnswerSummary,
-    compare_answers,
-    ranking_metric,
-    rating_cells,
-)
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ratings import rated_blocks
 from evalui.report.blocks import Block, Details, Heading, NoteLine, Notes
 from evalui.report.charts.arena import picture_problem
-from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.scoring.answer_pairs import ANSWERS, AnswerPair, ranking_metric
+from evalui.scoring.answer_summary import AnswerSummary
+from evalui.scoring.arena.figures import PEOPLE, Arena
+from evalui.scoring.arena.verdicts import JUDGE, PANEL_NAME, rating_cells
 from evalui.types import CellResult, Language
 
 
@@ -76,32 +70,33 @@ def part_blocks(
 ) -> Iterator[Block]:
     """The blocks of one part; `suffix` tells the names of its pictures from those of others."""
     answers = [one for one in report.answers if one.cell.dataset == part.dataset]
-    results = [one for one in report.results if one.cell.dataset == part.dataset]
+    measured = any(summary.means for summary in answers)
+    figure = ranking_metric(answers).figure
+    pairs = report.figures.pairs(figure, part.dataset) if measured else ()
     if part.arena:
         people = next(
             (p.agreement for p in report.people if p.judged.signature == part.arena.signature), None
         )
         yield from judged_blocks(
-            part.arena, context, answers=answers, results=results, people=people, suffix=suffix
+            part.arena, context, answers=answers, pairs=pairs, people=people, suffix=suffix
         )
     elif part.rated:
-        yield from _rated(part.rated, answers, results, context, suffix)
+        yield from _rated(part.rated, answers, pairs, context, suffix)
     elif answers:
         file = context.file(f"answers{suffix}.png")
-        yield from text_blocks(answers, results, context, file=file)
+        yield from text_blocks(answers, pairs, context, file=file)
 
 
 def _rated(
     rated: CellResult,
     answers: Sequence[AnswerSummary],
-    results: Sequence[CellResult],
+    pairs: Sequence[AnswerPair],
     context: OpenContext,
     suffix: str,
 ) -> Iterator[Block]:
     language = context.language
     yield from rated_blocks(rated, context, file=context.file(f"marks{suffix}.png"))
     measured = any(summary.means for summary in answers)
-    pairs = compare_answers(results, ranking_metric(answers).figure) if measured else ()
     if measured:
         yield text_card(answers, pairs, context)
     if answers:

@@ -13,7 +13,6 @@ from evalui.report.analyses.arena.categories import (
     battles_by_group,
     largest_groups,
 )
-from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.narrative import battles_by, dimension_name
 from evalui.report.charts.kinds import Cells, Grid, HeatMap, Label, Panel, SmallMultiples
 from evalui.report.charts.theme import drawing_problem, shorten_name
@@ -21,6 +20,7 @@ from evalui.report.numbers import count, decimal_places, fixed, format_range, fo
 from evalui.report.words import join_sentences
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.arena.battles import win_matrix as count_wins
+from evalui.scoring.arena.figures import Arena
 from evalui.types import Interval, Language
 
 _CELL, _SMALL_CELL = 54, 34  # pixels of a matrix row with its range, and without

@@ -8,16 +8,8 @@ from typing import Any
 
 from evalui import __version__
 from evalui.registry import Registry
-from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.cost import usage_objects, usage_rows
-from evalui.report.analyses.open_answers.figures import (
-    ANSWERS,
-    JUDGE,
-    AnswerPair,
-    compare_answers,
-    rating_cells,
-)
 from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.compile import added_blocks, blocks, markdown
@@ -46,7 +38,9 @@ from evalui.report.render.json import as_json
 from evalui.report.render.latex import as_latex
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
-from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.scoring.answer_pairs import ANSWERS, AnswerPair
+from evalui.scoring.arena.figures import Arena
+from evalui.scoring.arena.verdicts import JUDGE, PANEL_NAME, rating_cells
 from evalui.types import CellResult, Language
 
 # A fixed date: the same report gives the same archive, byte for byte.
@@ -182,7 +176,7 @@ def _judges(report: Report) -> list[Arena]:
 
 
 def _pairs(report: Report) -> list[AnswerPair]:
-    return [pair for figure in _COMPARED for pair in compare_answers(report.results, figure)]
+    return [pair for figure in _COMPARED for pair in report.figures.pairs(figure)]
 
 
 def tables_of(report: Report) -> Iterator[tuple[str, ExportTable]]:

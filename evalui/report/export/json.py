@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.people.figures import Votes
 from evalui.report.export.choice_names import (
     ALL_METRICS,
@@ -34,6 +33,7 @@ from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
 from evalui.report.export.trial_cells import ExportColumn, TrialChunk, chunks_of, column_reader
 from evalui.scoring.arena.cast_votes import CastVote
+from evalui.scoring.arena.figures import Arena
 from evalui.scoring.cell_summary import Summary
 from evalui.types import LETTERS, CellResult
 

@@ -2,13 +2,6 @@
 
 from collections.abc import Mapping
 
-from evalui.report.analyses.arena.figures import Arena, Standing
-from evalui.report.analyses.open_answers.figures import (
-    AnswerPair,
-    AnswerSummary,
-    Corpus,
-    JudgeRating,
-)
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
@@ -27,12 +20,16 @@ from evalui.report.export.encoder import (
     within,
 )
 from evalui.report.export.metric_fields import text_ranges, text_values
+from evalui.scoring.answer_pairs import AnswerPair
+from evalui.scoring.answer_summary import AnswerSummary, JudgeRating
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.scoring.arena.battles import BattleTally, WinMatrix
 from evalui.scoring.arena.bradley_terry import Connectivity, Rating
 from evalui.scoring.arena.categories import CategoryTable, JudgementCounts
+from evalui.scoring.arena.figures import Arena, Standing
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import JudgeReliability
+from evalui.scoring.text_corpus import Corpus
 
 # ---------------------------------------------------------------- written answers
 

@@ -6,11 +6,6 @@ The names of tables and columns are technical and stable, as those of `tables`.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from evalui.report.analyses.arena.figures import Arena
-from evalui.report.analyses.open_answers.figures import (
-    AnswerPair,
-    AnswerSummary,
-)
 from evalui.report.analyses.people.figures import (
     JudgedDuel,
     PeopleFigures,
@@ -48,7 +43,10 @@ from evalui.report.export.open_names import (
 from evalui.report.export.tables import table_of
 from evalui.report.export.trial_cells import ExportTable
 from evalui.report.export.trial_tables import SEPARATOR
+from evalui.scoring.answer_pairs import AnswerPair
+from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
+from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Verdict
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalui.report.analyses.open_answers.figures import ANSWERS, JUDGE, rating_cells
 from evalui.report.export.choice_names import CELL, OPTIONS, ORDER, SIGNATURE, metadata
 from evalui.report.export.encoder import Fields, Property, letter, same, within
 from evalui.report.export.json import ENCODER, answer_lines, trial_lines
@@ -22,6 +21,8 @@ from evalui.report.export.trial_cells import (
     column_reader,
     same_for_all,
 )
+from evalui.scoring.answer_pairs import ANSWERS
+from evalui.scoring.arena.verdicts import JUDGE, rating_cells
 from evalui.scoring.trial_columns import ABSENT, TrialColumns, columns_of
 from evalui.types import LETTERS, CellResult
 

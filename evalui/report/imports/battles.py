@@ -12,7 +12,6 @@ from evalui.datasets.base import Source
 from evalui.datasets.files.encoding import decode
 from evalui.datasets.tables.table import json_objects
 from evalui.errors import DataError
-from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.report.export.encoder import WINNERS, JsonObject
 from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
@@ -31,6 +30,7 @@ from evalui.scoring.arena.elo import (
     permuted_elo,
     sequential_elo,
 )
+from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, read_verdict
 from evalui.types import Duel, Outcome, Verdict
 

@@ -26,7 +26,8 @@ from evalui.runs.database.trials import (
 )
 from evalui.runs.estimate import request_size
 from evalui.runs.fair_queue.spending import Spending, add_spending
-from evalui.runs.spec import ModeSpec
+from evalui.runs.kept_summaries import GrowingTexts
+from evalui.runs.spec import OPEN, ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
 from evalui.settings import Settings
@@ -109,6 +110,7 @@ class CellRun:
         self._database = database
         self._lease = lease
         self._row = row
+        self._texts = GrowingTexts(database, row)
         self._interrupted = interrupted
         self._on_batch = on_batch
         self._trials: list[Trial] = []
@@ -316,6 +318,8 @@ class CellRun:
                 responses,
                 also=self._charge_device,
             )
+            if self._row.cell.mode == OPEN:
+                self._texts.add(trials)
             self._on_batch()
 
     def _charge_device(self, connection: Connection) -> None:

@@ -10,9 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle, BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts
-from evalui.types import Language, Verdict
+from evalui.scoring.statistics.intervals import clustered_ratio, mean_interval
+from evalui.types import Interval, Language, Verdict
 
 CategoryKind = Literal["overall", "language", "capability"]
 _LANGUAGES: Mapping[str, Language] = {"CN": "zh", "EN": "en"}
@@ -101,6 +105,49 @@ def category_tables(
             for name in named
         ),
     )
+
+
+def won_shares(fought: Sequence[Battle]) -> dict[tuple[str, str], Interval]:
+    """The share of points of each of two models that met, with its range over questions."""
+    earned: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for number, battle in enumerate(fought):
+        one = battle if battle.model_a < battle.model_b else battle.mirrored
+        # A battle that names no question is one of its own.
+        question = str(number) if one.question is None else one.question
+        earned.setdefault((one.model_a, one.model_b), []).append((question, one.points))
+    shares: dict[tuple[str, str], Interval] = {}
+    for (first, second), rows in earned.items():
+        questions, points = zip(*rows, strict=True)
+        if share := mean_interval(questions, points):
+            shares[first, second] = share
+            shares[second, first] = Interval(
+                1 - share.value, 1 - share.high, 1 - share.low, share.n
+            )
+    return shares
+
+
+def not_bad_shares(fought: Sequence[Battle]) -> dict[str, Interval]:
+    """Of each model the share of its verdicts that it won, or that found both answers good.
+
+    Ranges are over questions.
+    """
+    good: dict[str, dict[str, list[float]]] = {}
+    for number, battle in enumerate(fought):
+        # A battle that names no question is one of its own.
+        question = str(number) if battle.question is None else battle.question
+        for side in (battle, battle.mirrored):
+            is_good = float(side.outcome in ("a", "tie"))
+            good.setdefault(side.model_a, {}).setdefault(question, []).append(is_good)
+    return {model: point_share(list(of.values())) for model, of in good.items()}
+
+
+def point_share(points: Sequence[Sequence[float]]) -> Interval:
+    """The share of points, those of one question in a row, with its range over questions."""
+    parts = np.array([sum(row) for row in points])
+    wholes = np.array([len(row) for row in points], dtype=np.float64)
+    ratio = clustered_ratio(parts, wholes)
+    # Questions that all gave the same share have no spread, which says too much.
+    return ratio if ratio.low < ratio.high else wilson_interval(ratio.value * ratio.n, ratio.n)
 
 
 _NO_CATEGORY = SampleCategory("")

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
 from evalui.scoring.statistics.intervals import clustered_share
+from evalui.scoring.trial_columns import columns_of
 from evalui.types import (
     NO_REFERENCE,
     OUTCOMES,
+    CellResult,
+    CellState,
     ConflictRule,
     Contestant,
     Duel,
@@ -23,7 +26,17 @@ from evalui.types import (
     Verdict,
 )
 
+JUDGE = "judge"  # the mode whose cells hold a judge's verdicts on written answers
 PANEL_NAME = "panel"
+# What a state of several cells together is: what is still open first, then what went wrong.
+_STATES: tuple[CellState, ...] = (
+    "running",
+    "waiting",
+    "failed",
+    "cancelled",
+    "impossible",
+    "done",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +71,26 @@ def judge_verdicts(trials: Iterable[Trial], names: Sequence[str], by: str) -> tu
     and are passed over.
     """
     return tuple(_verdict(trial, names, by) for trial in trials if _is_duel(trial))
+
+
+def verdicts_of(result: CellResult) -> tuple[Verdict, ...]:
+    """The verdicts of one judge."""
+    return judge_verdicts(
+        result.trials, [one.name for one in result.contestants], result.cell.model
+    )
+
+
+def joint_state(judges: Sequence[CellResult]) -> CellState:
+    """The state of several cells together."""
+    states: list[CellState] = [one.state for one in judges]
+    return min(states, key=_STATES.index)
+
+
+def joint_error(judges: Sequence[CellResult]) -> str:
+    """The different errors of several cells."""
+    distinct = [error for error in dict.fromkeys(one.error for one in judges) if error]
+    # A sentence alone stays one, and can be translated.
+    return distinct[0] if len(distinct) == 1 else " ".join(distinct)
 
 
 def battles_from_verdicts(judged: Iterable[Verdict], conflict: ConflictRule) -> tuple[Battle, ...]:
@@ -112,6 +145,18 @@ def panel_verdicts(per_judge: Sequence[Sequence[Verdict]]) -> tuple[Verdict, ...
         for one in judged:
             votes.setdefault(one.duel, []).append(one)
     return tuple(_majority_verdict(duel, cast) for duel, cast in votes.items())
+
+
+def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
+    """The cells of judges who are shown one answer at a time.
+
+    Only a judgement shows how many are shown. The judges of a run are all prompted alike, so
+    one that has given none counts as the others do, and as shown two if none has any.
+    """
+    judged = [result for result in results if result.cell.mode == JUDGE]
+    shown = [int(columns_of(one.trials).n_options[0]) if one.trials else 0 for one in judged]
+    alike = 1 if 1 in shown and 2 not in shown else 2
+    return tuple(one for one, n in zip(judged, shown, strict=True) if (n or alike) == 1)
 
 
 # ---------------------------------------------------------------- trials

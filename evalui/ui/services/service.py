@@ -42,7 +42,7 @@ from evalui.runs.database.voting.ballots import VotingPairsCache
 from evalui.runs.database.voting.plans import VoterPairs
 from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.kept_summaries import summary_reader
+from evalui.runs.kept_summaries import summary_source
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import RunSpec, read_spec
@@ -367,7 +367,7 @@ class AppService:
             baselines=self.baselines(),
             spec=row.spec,
             left_out=read_left_out(self.database, run_id),
-            summary_of=summary_reader(self.database, run_id),
+            source=summary_source(self.database, run_id),
         )
 
     def votes(self, run_id: str) -> dict[str, tuple[CastVote, ...]]:

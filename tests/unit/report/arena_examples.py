@@ -7,7 +7,7 @@ from typing import Any
 
 from open_examples import judge_result
 
-from evalui.report.analyses.arena.figures import Arena, arena
+from evalui.scoring.arena.figures import Arena, arena
 from evalui.types import Outcome
 
 THREE = {"strong": 1150.0, "middle": 1050.0, "weak": 800.0}

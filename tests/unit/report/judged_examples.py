@@ -12,12 +12,12 @@ from open_examples import (
     votes,
 )
 
-from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.base import Figures, Report
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import open_parts, part_blocks
 from evalui.report.blocks import Block
 from evalui.report.compile import compile_report
+from evalui.scoring.arena.figures import Arena
 from evalui.types import CellResult, Language, Outcome, Verdict
 
 _HIGH, _LOW = [9.0, 8.0, 9.0, 8.0] * 3, [3.0, 4.0, 3.0, 4.0] * 3

@@ -16,7 +16,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result, write_trials
-from evalui.runs.kept_summaries import read_summary, summarise_ending, summary_reader
+from evalui.runs.kept_summaries import read_summary, summarise_ending, summary_source
 from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.metrics import METRICS, Metric
 from evalui.types import CellResult
@@ -60,7 +60,7 @@ def test_what_a_worker_kept_is_read_and_not_computed(
     result = _ended(database, lease)
     assert len(computed) == 1
     for _ in range(2):
-        summary = summary_reader(database, lease.run_id)(result)
+        summary = summary_source(database, lease.run_id).choices(result)
         assert summary == summarise(result)
         assert (summary.n, summary.state) == (6, "done")
     assert len(computed) == 1
@@ -93,7 +93,7 @@ def test_what_an_older_store_lacks_is_kept_by_its_first_reader(
         lambda patch: patch.setattr(kept_summaries, "FIGURES_VERSION", "another"),
         lambda patch: patch.setattr(kept_summaries, "__version__", "0.0"),
         lambda patch: patch.setattr(kept_summaries, "plugin_versions", lambda _: ("other 1",)),
-        lambda patch: patch.setattr(kept_summaries, "_adapter", lambda: OfAnotherForm(Summary)),
+        lambda patch: patch.setattr(kept_summaries, "_adapter", lambda _: OfAnotherForm(Summary)),
         lambda patch: patch.setitem(METRICS._entries, "trials", Metric("trials", len)),  # pyright: ignore[reportPrivateUsage]
     ],
 )
@@ -179,4 +179,4 @@ def test_every_figure_comes_back_from_the_store(make_result: Callable[..., CellR
     odd = replace(summary, figures={"x": float("inf"), "y": None}, priors={4: ()})
     for made in (summary, odd):
         encoded = kept_summaries._encode(made)  # pyright: ignore[reportPrivateUsage]
-        assert kept_summaries._decode(encoded) == made  # pyright: ignore[reportPrivateUsage]
+        assert kept_summaries._decode(encoded, Summary) == made  # pyright: ignore[reportPrivateUsage]

@@ -4,13 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from evalui.proportions import wilson_interval
-from evalui.report.analyses.arena.figures import Arena
 from evalui.scoring.arena.battles import Battle
-from evalui.scoring.arena.categories import capabilities
-from evalui.scoring.statistics.intervals import clustered_ratio
+from evalui.scoring.arena.categories import capabilities, point_share
+from evalui.scoring.arena.figures import Arena
 from evalui.types import Interval, Sample
 
 Grouping = Literal["capability", "language"]
@@ -40,33 +36,24 @@ class QuestionGroup:
 def question_groups(arena: Arena, grouping: Grouping = "capability") -> tuple[QuestionGroup, ...]:
     """The groups in the order in which the file names them; empty groups are left out."""
     models = [standing.model for standing in arena.standings]
-    return tuple(
-        _question_group(name, fought, models)
-        for name, fought in battles_by_group(arena, grouping).items()
-    )
+
+    def make() -> tuple[QuestionGroup, ...]:
+        groups = battles_by_group(arena, grouping).items()
+        return tuple(_question_group(name, fought, models) for name, fought in groups)
+
+    return arena.remember(("groups", grouping), make)
 
 
-def not_bad_shares(arena: Arena) -> dict[str, Interval]:
-    """Of each model the share of its verdicts that it won, or that found both answers good.
-
-    Ranges are over questions.
-    """
-    good: dict[str, dict[str, list[float]]] = {}
-    for number, battle in enumerate(arena.battles):
-        # A battle that names no question is one of its own.
-        question = str(number) if battle.question is None else battle.question
-        for side in (battle, battle.mirrored):
-            is_good = float(side.outcome in ("a", "tie"))
-            good.setdefault(side.model_a, {}).setdefault(question, []).append(is_good)
-    return {model: _point_share(list(of.values())) for model, of in good.items()}
-
-
-def battles_by_group(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]]:
+def battles_by_group(arena: Arena, grouping: Grouping) -> Mapping[str, Sequence[Battle]]:
     """The battles by group in the order of the file; a question with two groups counts in both."""
+    return arena.remember(("battles", grouping), lambda: _battles_by_group(arena, grouping))
+
+
+def _battles_by_group(arena: Arena, grouping: Grouping) -> dict[str, list[Battle]]:
     battles: dict[str, list[Battle]] = {
         name: [] for sample in arena.samples.values() for name in _group_names(sample, grouping)
     }
-    for battle in arena.battles:
+    for battle in arena.battles if battles else ():
         sample = arena.samples.get(battle.question or "")
         for name in _group_names(sample, grouping) if sample else ():
             battles[name].append(battle)
@@ -92,15 +79,6 @@ def _question_group(name: str, fought: Sequence[Battle], models: Sequence[str]) 
         for side in (battle, battle.mirrored):
             earned[side.model_a].setdefault(side.question or "", []).append(side.points)
     shares = {
-        model: _point_share(list(points.values())) for model, points in earned.items() if points
+        model: point_share(list(points.values())) for model, points in earned.items() if points
     }
     return QuestionGroup(name, len({battle.question for battle in fought}), shares)
-
-
-def _point_share(points: Sequence[Sequence[float]]) -> Interval:
-    """The share of points, those of one question in a row."""
-    parts = np.array([sum(row) for row in points])
-    wholes = np.array([len(row) for row in points], dtype=np.float64)
-    ratio = clustered_ratio(parts, wholes)
-    # Questions that all gave the same share have no spread, which says too much.
-    return ratio if ratio.low < ratio.high else wilson_interval(ratio.value * ratio.n, ratio.n)

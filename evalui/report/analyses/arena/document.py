@@ -9,7 +9,6 @@ from evalui.report.analyses.arena.categories import (
     battles_by_group,
     question_groups,
 )
-from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.findings import (
     arena_verdict,
     duels_finding,
@@ -31,17 +30,14 @@ from evalui.report.analyses.open_answers.document import (
     text_card,
     text_figures,
 )
-from evalui.report.analyses.open_answers.figures import (
-    AnswerSummary,
-    compare_answers,
-    ranking_metric,
-)
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.blocks import NONE, Block, ChartBlock, Details, Paragraph
 from evalui.report.charts.arena import rates_chart, rates_note, win_matrix
 from evalui.report.numbers import signed
+from evalui.scoring.answer_pairs import AnswerPair
+from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
-from evalui.types import CellResult
+from evalui.scoring.arena.figures import PEOPLE, Arena
 
 
 def judged_blocks(
@@ -49,13 +45,13 @@ def judged_blocks(
     context: OpenContext,
     *,
     answers: Sequence[AnswerSummary] = (),
-    results: Sequence[CellResult] = (),
+    pairs: Sequence[AnswerPair] = (),
     people: RaterAgreement | None = None,
     suffix: str = "",
 ) -> Iterator[Block]:
     """One judge of one dataset: verdict, standings, text figures second, and folded sections.
 
-    `answers` and `results` are those of the dataset, `people` is how far the judge and most people
+    `answers` and `pairs` are those of the dataset, `people` is how far the judge and most people
     agree. `suffix` tells the pictures of several arenas apart.
     """
     language = context.language
@@ -64,7 +60,6 @@ def judged_blocks(
     if arena.standings:
         yield standings_card(arena, context, context.file(f"elo{suffix}.png"))
     measured = any(summary.means for summary in answers)
-    pairs = compare_answers(results, ranking_metric(answers).figure) if measured else ()
     if measured:
         yield text_card(answers, pairs, context)
     yield _trust(arena, people, context)

@@ -4,17 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.arena.categories import Grouping, QuestionGroup
-from evalui.report.analyses.arena.figures import PEOPLE, Arena
-from evalui.report.analyses.open_answers.figures import (
-    RECALL,
-    AnswerPair,
-    AnswerSummary,
-    ranking_metric,
-)
 from evalui.report.analyses.overview.warnings import ReportNote, state_notes
 from evalui.report.numbers import count, fixed, signed
 from evalui.report.words import join_names, join_names_shortened, join_sentences
+from evalui.scoring.answer_pairs import RECALL, AnswerPair, ranking_metric
+from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.bradley_terry import Connectivity
+from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from math import ceil, floor
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.categories import not_bad_shares
-from evalui.report.analyses.arena.figures import Arena, Standing
 from evalui.report.analyses.arena.findings import rank_band, standings_finding
 from evalui.report.analyses.arena.narrative import judged_by
 from evalui.report.analyses.open_answers.context import OpenContext
@@ -22,6 +20,7 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, format_range, format_value
 from evalui.scoring.arena.elo import INITIAL_RATING
+from evalui.scoring.arena.figures import Arena, Standing
 from evalui.types import Interval, Language
 
 _LEAST_REACH = 100.0  # rating points that an axis shows around the start: fewer enlarge differences
@@ -49,8 +48,7 @@ def _caption(arena: Arena, context: OpenContext) -> str:
 
 
 def _table(arena: Arena, context: OpenContext, file: str) -> Table:
-    good = not_bad_shares(arena)
-    rows = tuple(_row(one, arena, good.get(one.model), context) for one in arena.standings)
+    rows = tuple(_row(one, arena, arena.not_bad.get(one.model), context) for one in arena.standings)
     return Table(_columns(arena, context.language), rows, lead=True, file=file)
 
 

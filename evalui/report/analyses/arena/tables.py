@@ -10,7 +10,6 @@ from evalui.report.analyses.arena.categories import (
     largest_groups,
     question_groups,
 )
-from evalui.report.analyses.arena.figures import Arena
 from evalui.report.analyses.arena.findings import rank_band
 from evalui.report.analyses.arena.narrative import dimension_name, order_note, standings_title
 from evalui.report.analyses.arena.standings import rating_range, rating_text
@@ -30,6 +29,7 @@ from evalui.report.numbers import count, format_range, format_value, signed
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.categories import CategoryTable
+from evalui.scoring.arena.figures import Arena
 from evalui.types import Interval, Language
 
 _MISSING = "N/A"  # as in OpenCompass's report: the model has no battle in this dimension

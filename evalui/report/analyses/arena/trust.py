@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.judge import consistency_level, judge_notes
 from evalui.report.blocks import (
     NONE,
@@ -17,6 +16,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.numbers import count, format_range, format_value, percent, signed
 from evalui.scoring.arena.agreement import RaterAgreement
+from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 

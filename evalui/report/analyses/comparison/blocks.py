@@ -21,7 +21,7 @@ from evalui.report.analyses.comparison.findings import (
     sureness,
     verdict,
 )
-from evalui.report.analyses.open_answers.figures import AnswerPair, ranking_metric, recall_reason
+from evalui.report.analyses.open_answers.figures import recall_reason
 from evalui.report.analyses.statistics import (
     CellComparison,
     format_least_difference,
@@ -49,6 +49,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.kinds import Axis, points_axis
 from evalui.report.numbers import count, fixed, p_column
+from evalui.scoring.answer_pairs import AnswerPair, ranking_metric
 
 _DRAWN = 8  # rows of marks, before the others fold
 _NAME_WIDTH = 248

@@ -4,16 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from evalui.report.analyses.open_answers.figures import (
-    ANSWERS,
-    MAIN,
-    RECALL,
-    AnswerPair,
-    AnswerSummary,
-    compare_answers,
-    ranking_metric,
-    summarise_answers,
-)
 from evalui.report.analyses.statistics import (
     MEASURES,
     CellComparison,
@@ -21,6 +11,15 @@ from evalui.report.analyses.statistics import (
     compare_pairs,
     shared_measures,
 )
+from evalui.scoring.answer_pairs import (
+    ANSWERS,
+    MAIN,
+    RECALL,
+    AnswerPair,
+    compare_answers,
+    ranking_metric,
+)
+from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
 from evalui.scoring.cell_trials import scores_by_question
 from evalui.types import Cell, CellResult, Sample
@@ -117,10 +116,12 @@ def compare(
     results: Sequence[CellResult],
     preferred_measure: str = "",
     summaries: Sequence[Summary] = (),
+    answers: Sequence[AnswerSummary] = (),
 ) -> Comparison:
     """All pairs of contenders that nothing hinders; a measure not all have gives way to another.
 
-    `results` are theirs, in the same order, and so are their `summaries` where those are known.
+    `results` are theirs, in the same order, and so are their `summaries`, or those of their
+    `answers`, where those are known.
     """
     label = results[0].cell.label  # labels differ from run to run for one mode
     named = [
@@ -128,7 +129,8 @@ def compare(
         for each, result in zip(contenders, results, strict=True)
     ]
     if results[0].cell.mode == ANSWERS:
-        return _of_answers(contenders, named, preferred_measure)
+        answers = answers or [summarise_answers(each) for each in named]
+        return _of_answers(contenders, named, tuple(answers), preferred_measure)
     summaries = [
         replace(summary, cell=each.cell)
         for each, summary in zip(named, summaries or map(pair_summary, named), strict=True)
@@ -190,10 +192,12 @@ def _others(main: CellComparison, one: Summary, other: Summary) -> Iterator[Cell
 
 
 def _of_answers(
-    contenders: Sequence[Contender], results: Sequence[CellResult], preferred: str
+    contenders: Sequence[Contender],
+    results: Sequence[CellResult],
+    answers: tuple[AnswerSummary, ...],
+    preferred: str,
 ) -> Comparison:
     """By the figure that leads; where that is recall, ROUGE-L can be chosen too."""
-    answers = tuple(summarise_answers(result) for result in results)
     measures = ("recall", "rouge") if ranking_metric(answers).figure == RECALL else ("rouge",)
     measure = preferred if preferred in measures else measures[0]
     figure = FIGURES[measure]

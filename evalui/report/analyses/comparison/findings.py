@@ -11,7 +11,6 @@ from evalui.report.analyses.comparison.figures import (
     PairComparison,
     QuestionSplit,
 )
-from evalui.report.analyses.open_answers.figures import AnswerPair
 from evalui.report.analyses.statistics import (
     CellComparison,
     format_least_difference,
@@ -20,6 +19,7 @@ from evalui.report.analyses.statistics import (
 )
 from evalui.report.numbers import count, p_value
 from evalui.report.words import join_names_shortened
+from evalui.scoring.answer_pairs import AnswerPair
 
 
 def verdict(t: Messages, compared: Comparison) -> str:

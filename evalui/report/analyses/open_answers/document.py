@@ -13,15 +13,7 @@ from evalui.report.analyses.arena.narrative import (
     text_title,
 )
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import (
-    MAIN,
-    RECALL,
-    AnswerPair,
-    AnswerSummary,
-    compare_answers,
-    ranking_metric,
-    recall_reason,
-)
+from evalui.report.analyses.open_answers.figures import recall_reason
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ranks import rank_bands
 from evalui.report.analyses.open_answers.ratings import rating_cell
@@ -48,8 +40,10 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
 from evalui.report.words import join_sentences
+from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, ranking_metric
+from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.metrics import Figure, Metric, metrics_in
-from evalui.types import CellResult, Interval, Language
+from evalui.types import Interval, Language
 
 _PLACES = 4  # as SWIFT prints them
 CONTAINMENT = "containment"  # the share of answers that hold their reference; no metric of SWIFT
@@ -64,17 +58,16 @@ _SHARES = {CONTAINMENT, "exact_match"}  # of answers, so printed in per cent
 
 def text_blocks(
     summaries: Sequence[AnswerSummary],
-    results: Sequence[CellResult],
+    pairs: Sequence[AnswerPair],
     context: OpenContext,
     *,
     file: str,
 ) -> Iterator[Block]:
     """One dataset without a judge: the text figures lead.
 
-    `results` are the cells of the dataset, `file` names the picture of the table.
+    `pairs` are those of its models in the figure that leads, `file` names the picture of the table.
     """
     language, leading = context.language, ranking_metric(summaries)
-    pairs = compare_answers(results, leading.figure)
     reason = recall_reason(leading, language)
     title = text_title(summaries, language, pairs=pairs, rule_based=context.baselines)
     open_ = any(summary.state in ("waiting", "running") for summary in summaries)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from evalui.report.analyses.arena.figures import Arena, arena, human_arena
-from evalui.report.analyses.open_answers.figures import ANSWERS
+from evalui.scoring.answer_pairs import ANSWERS
 from evalui.scoring.arena import prediction_powered
 from evalui.scoring.arena.agreement import (
     RaterAgreement,
@@ -18,6 +17,7 @@ from evalui.scoring.arena.agreement import (
 )
 from evalui.scoring.arena.battles import MIRRORED, Battle
 from evalui.scoring.arena.cast_votes import CastVote
+from evalui.scoring.arena.figures import Arena, arena, human_arena
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import panel_verdicts
 from evalui.types import CellResult, Contestant, Duel, Outcome, Verdict

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.figures import Standing
 from evalui.report.analyses.arena.standings import rating_axis, rating_range, rating_text
 from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.blocks import (
@@ -20,6 +19,7 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.numbers import count
+from evalui.scoring.arena.figures import Standing
 from evalui.types import Language
 
 Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its name

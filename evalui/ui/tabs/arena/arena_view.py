@@ -5,7 +5,6 @@ from functools import cached_property, partial
 from urllib.parse import urlencode
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.analyses.arena.narrative import judged_by
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.cost import cost_blocks
@@ -19,6 +18,7 @@ from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.voting.votes import read_votes
 from evalui.runs.spec import JUDGE, OPEN, ModeSpec
+from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import segments
 from evalui.ui.services.run_labels import LIVE_STATES

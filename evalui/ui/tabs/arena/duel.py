@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.figures import PEOPLE, Arena
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.icons import model_name
 from evalui.scoring.arena.categories import capabilities
+from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Message, Outcome, Sample, Verdict
 from evalui.ui.components.form import Form, field_value, parse_whole_number

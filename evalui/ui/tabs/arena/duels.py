@@ -5,9 +5,9 @@ The address is the whole state: each filter, page and duel has its own.
 
 from collections.abc import Sequence
 
-from evalui.report.analyses.arena.figures import PEOPLE
 from evalui.report.html import Html, div, el, span
 from evalui.report.icons import icon
+from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import short_id
@@ -40,8 +40,9 @@ def changed_form(action: Action) -> Form:
 
 def duels_page(view: OpenRunView, form: Form) -> Html:
     """Filters, list and the opened duel; its element holds their address."""
-    filters, every = read_duel_filters(form), judged_pairs_of(view.arena)
-    listed = filtered(view.arena, every, filters)
+    filters, arena = read_duel_filters(form), view.arena
+    every = arena.remember("pairs", lambda: judged_pairs_of(arena))
+    listed = filtered(arena, every, filters)
     first = filters.page * PAGE_SIZE
     rows = listed[first : first + PAGE_SIZE]
     requested = field_value(form, "duel")

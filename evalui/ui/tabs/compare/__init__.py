@@ -14,7 +14,7 @@ from evalui.report.blocks import Bullets
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.page import render_blocks
 from evalui.report.render.shared import FrozenContent
-from evalui.runs.kept_summaries import find_summary
+from evalui.runs.kept_summaries import find_summary, read_answer_summary
 from evalui.runs.spec import OPEN
 from evalui.scoring.cell_summary import pair_summary
 from evalui.ui.components.form import PANEL, Form, field_value, field_values
@@ -171,7 +171,11 @@ class CompareTab:
     def _compute(self, chosen: tuple[ComparedCell, ...], measure: str) -> Comparison:
         results = [self.service.result(each.row) for each in chosen]
         if results[0].cell.mode == OPEN:
-            return compare([each.contender for each in chosen], results, measure)
+            answers = [
+                read_answer_summary(self.service.database, each.row.id, result)
+                for each, result in zip(chosen, results, strict=True)
+            ]
+            return compare([each.contender for each in chosen], results, measure, answers=answers)
         # What is not kept is not all computed here: pairs need a part that takes no time.
         summaries = [
             find_summary(self.service.database, each.row.id, result) or pair_summary(result)

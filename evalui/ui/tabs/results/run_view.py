@@ -5,13 +5,13 @@ from functools import cached_property
 
 from evalui.messages import Messages
 from evalui.report.analyses.base import Report
-from evalui.report.analyses.open_answers.figures import AnswerSummary
 from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.overview.places import Places
 from evalui.report.blocks import Markers
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import JUDGE, OPEN
+from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Language
 from evalui.ui.services.run_labels import LIVE_STATES, mode_label, settings_label

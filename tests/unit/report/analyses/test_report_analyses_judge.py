@@ -6,7 +6,6 @@ import pytest
 from arena_examples import judged, leading
 from open_examples import judge_result, votes
 
-from evalui.report.analyses.arena.figures import arena, human_arena, panel_arena
 from evalui.report.analyses.arena.narrative import judge_name, judged_by
 from evalui.report.analyses.judge import (
     judge_notes,
@@ -16,6 +15,7 @@ from evalui.report.analyses.judge import (
     unreferenced_verdicts,
 )
 from evalui.scoring.arena.agreement import RaterAgreement
+from evalui.scoring.arena.figures import arena, human_arena, panel_arena
 from evalui.scoring.arena.verdicts import PANEL_NAME, JudgeReliability
 from evalui.types import Interval
 

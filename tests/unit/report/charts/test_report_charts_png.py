@@ -11,7 +11,6 @@ from chart_examples import HEAT_MAP, INTERVALS, LINES, PANELS
 from open_examples import judge_result
 
 from evalui.report.analyses.arena.document import judged_blocks
-from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.statistics import comparisons
@@ -26,6 +25,7 @@ from evalui.report.charts.theme import (
     series_styles,
 )
 from evalui.report.render.pictures import pictures
+from evalui.scoring.arena.figures import Arena, arena
 from evalui.scoring.cell_summary import summarise
 from evalui.types import Language
 

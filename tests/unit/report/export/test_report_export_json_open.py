@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
-from evalui.report.analyses.arena.figures import arena, arenas
-from evalui.report.analyses.open_answers.figures import answers, compare_answers, summarise_answers
+from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.export.json import (
     answer_lines,
     battle_objects,
@@ -18,6 +17,9 @@ from evalui.report.export.json import (
     rating_lines,
 )
 from evalui.report.imports.battles import battle_statistics, read_battles
+from evalui.scoring.answer_pairs import compare_answers
+from evalui.scoring.answer_summary import summarise_answers
+from evalui.scoring.arena.figures import arena, arenas
 from evalui.types import Outcome
 
 

@@ -6,7 +6,6 @@ import pytest
 from judged_examples import report_of
 from open_examples import judge_result, judged_run
 
-from evalui.report.analyses.arena.figures import arena
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import open_blocks
 from evalui.report.blocks import Bullets, Heading
@@ -14,6 +13,7 @@ from evalui.report.charts import theme
 from evalui.report.compile import compile_report
 from evalui.report.export.files import files, write
 from evalui.report.render.page import as_page, render_blocks
+from evalui.scoring.arena.figures import arena
 
 _HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>"
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
-from evalui.report.analyses.open_answers.figures import MAIN
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.database.question_pages import JudgedQuestion
+from evalui.scoring.answer_pairs import MAIN
 from evalui.scoring.text_metrics import BLEUS, ROUGES
 from evalui.types import Sample, Trial
 from evalui.ui.components.texts import DiffSegment, closest_reference, diff_texts

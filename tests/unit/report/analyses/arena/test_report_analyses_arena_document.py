@@ -4,7 +4,6 @@ import pytest
 from judged_examples import report_of
 from open_examples import judge_result, judged_run, rating_result
 
-from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import open_blocks
 from evalui.report.charts import theme
@@ -12,6 +11,7 @@ from evalui.report.compile import compile_report, markdown
 from evalui.report.numbers import signed
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.arena.battles import tallies
+from evalui.scoring.arena.figures import Arena, arena
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from arena_examples import judged, leading, swept
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
 from evalui.report.analyses.arena.categories import question_groups
-from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.arena.narrative import (
     answer_notes,
     battles_by,
@@ -17,6 +16,7 @@ from evalui.report.analyses.arena.narrative import (
 )
 from evalui.report.analyses.open_answers.figures import answers
 from evalui.scoring.arena.bradley_terry import Connectivity
+from evalui.scoring.arena.figures import Arena, arena
 from evalui.types import Interval
 
 

@@ -8,10 +8,8 @@ from arena_examples import judged, leading, scattered, swept
 from open_examples import judge_result
 
 from evalui.report.analyses.arena.categories import (
-    not_bad_shares,
     question_groups,
 )
-from evalui.report.analyses.arena.figures import Arena, arena
 from evalui.report.analyses.arena.findings import (
     arena_verdict,
     duels_finding,
@@ -25,6 +23,7 @@ from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.blocks import ModelCell, PlotCell, Table, ValueCell
 from evalui.report.numbers import format_value
 from evalui.report.render.text import cell_text
+from evalui.scoring.arena.figures import Arena, arena
 from evalui.types import Interval
 
 THREE = ("strong", "middle", "weak")
@@ -74,7 +73,7 @@ def test_the_best_model_is_on_top_with_its_rating_and_range():
     assert isinstance(elo, ValueCell)
     assert elo.value == f"{best.elo:,.0f}"
     assert [won, tied, lost] == [str(n) for n in (best.tally.win, best.tally.tie, best.tally.lose)]
-    share = not_bad_shares(three())["strong"]
+    share = three().not_bad["strong"]
     assert share.value == pytest.approx(best.tally.not_bad / best.tally.n)
     assert cell_text(good).startswith(f"{format_value(share)} % (")
 

@@ -4,14 +4,8 @@ import pytest
 from open_examples import answer_trial, answers_result, samples
 
 from evalui.report.analyses.arena.narrative import text_title
-from evalui.report.analyses.open_answers.figures import (
-    MAIN,
-    RECALL,
-    answers,
-    compare_answers,
-    ranking_metric,
-    recall_reason,
-)
+from evalui.report.analyses.open_answers.figures import answers, recall_reason
+from evalui.scoring.answer_pairs import MAIN, RECALL, compare_answers, ranking_metric
 from evalui.types import CellResult
 
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import pytest
 from open_examples import DATASET, judge_result, judged_run, votes
 
-from evalui.report.analyses.arena.figures import arena
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, people_figures
 from evalui.report.compile import compile_report
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.arena.cast_votes import CastVote
+from evalui.scoring.arena.figures import arena
 from evalui.types import Duel, Language, Outcome, Verdict
 
 

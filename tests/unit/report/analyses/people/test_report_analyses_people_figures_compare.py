@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
-from evalui.report.analyses.arena.figures import PEOPLE, arenas
 from evalui.report.analyses.people.figures import (
     NO_JUDGE,
     PeopleFigures,
@@ -13,6 +12,7 @@ from evalui.report.analyses.people.figures import (
     one_per_dataset,
     voted_arenas,
 )
+from evalui.scoring.arena.figures import PEOPLE, arenas
 from evalui.types import CellResult, Duel, Verdict
 
 

@@ -18,8 +18,8 @@ from ui_open_examples import (
 
 from evalui.messages import messages
 from evalui.report.analyses.arena.narrative import answer_pair_sentence
-from evalui.report.analyses.open_answers.figures import AnswerPair
 from evalui.runs.database.runs import read_cells
+from evalui.scoring.answer_pairs import AnswerPair
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService

@@ -18,7 +18,6 @@ from open_examples import (
     votes,
 )
 
-from evalui.report.analyses.arena.figures import Arena, arena, arenas, best_first, human_arena
 from evalui.report.analyses.arena.standings import standings_card
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.blocks import Table
@@ -27,9 +26,10 @@ from evalui.report.export.json import encode
 from evalui.report.export.open_tables import standings
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
+from evalui.scoring.arena.figures import Arena, arena, arenas, best_first, human_arena
 from evalui.types import Cell, CellResult, Outcome, Sample
 
-_GOLDEN = Path(__file__).parents[4] / "golden" / "opencompass" / "subjective2023.json"
+_GOLDEN = Path(__file__).parents[3] / "golden" / "opencompass" / "subjective2023.json"
 _LETTERS: dict[str, Outcome] = {"A": "a", "B": "b", "C": "tie", "D": "neither"}
 
 
@@ -236,14 +236,14 @@ def test_the_signature_tells_how_ratings_are_made():
 def test_very_many_battles_are_played_in_fewer_orders_and_the_signature_tells(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("evalui.report.analyses.arena.figures._MANY_BATTLES", 36)
+    monkeypatch.setattr("evalui.scoring.arena.figures._MANY_BATTLES", 36)
     found = arena(judge_result())
     assert len(found.battles) == 72
     assert found.elo_orders == 500
     assert "orders500|bradley-terry:resamples1000|style:resamples100" in found.signature
     assert found.styled
     assert found.styled.resamples == 100
-    monkeypatch.setattr("evalui.report.analyses.arena.figures._MANY_BATTLES", 1)
+    monkeypatch.setattr("evalui.scoring.arena.figures._MANY_BATTLES", 1)
     least = arena(judge_result())
     assert least.elo_orders == 100
     assert {one.model for one in least.standings} == set(MODELS)
@@ -352,3 +352,18 @@ def test_every_list_of_models_has_the_order_of_the_standings():
     assert isinstance(lead, Table)
     assert [getattr(row[1], "name", "") for row in lead.rows] == order
     assert [label.strong for label in win_matrix(found, "en").columns] == order
+
+
+def test_what_is_made_of_an_arena_is_made_once_and_anew_for_a_changed_one():
+    found = arena(judge_result())
+    made: list[Arena] = []
+
+    def make(of: Arena) -> int:
+        made.append(of)
+        return len(of.battles)
+
+    for _ in range(2):
+        assert found.remember("n", lambda: make(found)) == len(found.battles)
+    changed = replace(found, battles=())
+    assert changed.remember("n", lambda: make(changed)) == 0
+    assert len(made) == 2

@@ -1,11 +1,10 @@
 """The judged answers of one dataset in figures: standings, ratings, win matrix, reliability."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from evalui import __version__
-from evalui.report.analyses.open_answers.figures import JUDGE, rating_cells
 from evalui.scoring.arena import elo
 from evalui.scoring.arena.agreement import RaterAgreement, fleiss_kappa
 from evalui.scoring.arena.battles import (
@@ -35,22 +34,26 @@ from evalui.scoring.arena.categories import (
     capabilities,
     category_tables,
     count_judgements,
+    not_bad_shares,
+    won_shares,
 )
 from evalui.scoring.arena.style_control import RESAMPLES as STYLE_RESAMPLES
 from evalui.scoring.arena.style_control import StyleControlledRatings, fit_style_controlled_ratings
 from evalui.scoring.arena.verdicts import (
+    JUDGE,
     PANEL_NAME,
     JudgeReliability,
     battles_from_verdicts,
+    joint_error,
+    joint_state,
     judge_reliability,
-    judge_verdicts,
     panel_verdicts,
+    rating_cells,
+    verdicts_of,
 )
-from evalui.scoring.statistics.intervals import mean_interval
 from evalui.types import (
     Cell,
     CellResult,
-    CellState,
     ConflictRule,
     Contestant,
     Interval,
@@ -58,18 +61,10 @@ from evalui.types import (
     Verdict,
 )
 
+T = TypeVar("T")
 PEOPLE = "people"
 _MANY_BATTLES = 20_000  # battles: above, all orders and resamples would take minutes
 _MIN_ORDERS, _MIN_RESAMPLES = 100, 50
-# What a state of several cells together is: what is still open first, then what went wrong.
-_STATES: tuple[CellState, ...] = (
-    "running",
-    "waiting",
-    "failed",
-    "cancelled",
-    "impossible",
-    "done",
-)
 
 
 Headline = Literal["bradley_terry", "elo"]
@@ -107,7 +102,8 @@ class Arena:
     come best first by `headline`, the one order of models wherever they are listed; `lead` is how
     far the first is ahead of the second with its range, in points, None without finite ratings.
     `shares` holds the share of points that row won against column
-    (ties as halves), with its range over questions, for pairs that met. `comparisons` is the head
+    (ties as halves), with its range over questions, for pairs that met; `not_bad` the share of a
+    model's verdicts that it won, or that found both answers good. `comparisons` is the head
     of OpenCompass's report, `agreement` that between a panel's judges (Fleiss) or between people,
     `styled` has the weights of length and Markdown. `elo` is the median over `elo_orders` orders.
     `judge_flip_rates` holds the flips of each judge of a panel: where single judges change their
@@ -123,12 +119,13 @@ class Arena:
     pairs: int
     done: int
     planned: int
-    verdicts: tuple[Verdict, ...]
-    battles: tuple[Battle, ...]
+    verdicts: Sequence[Verdict]
+    battles: Sequence[Battle]
     standings: tuple[Standing, ...]
     lead: tuple[float, float, float] | None
     matrix: WinMatrix | None
     shares: Mapping[tuple[str, str], Interval]
+    not_bad: Mapping[str, Interval]
     connection: Connectivity | None
     dimensions: tuple[CategoryTable, ...]
     reliability: JudgeReliability
@@ -142,6 +139,15 @@ class Arena:
     styled: StyleControlledRatings | None = None
     elo_orders: int = elo.N_ORDERS
     judge_flip_rates: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
+    _made: dict[Hashable, Any] = field(
+        default_factory=dict[Hashable, Any], init=False, repr=False, compare=False
+    )
+
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What is made of this arena under that name, made once; a changed arena has its own."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     @property
     def headline(self) -> Headline:
@@ -165,31 +171,49 @@ class _ResamplingEffort:
         )
 
 
-def arenas(results: Sequence[CellResult]) -> tuple[Arena, ...]:
-    """The arena of every judge of a run; several judges of one dataset also form a panel, first."""
+# The arena of one judge, or of the panel that several judges of the same duels are.
+ArenaReader = Callable[[Sequence[CellResult]], Arena]
+
+
+def arenas(results: Sequence[CellResult], arena_of: ArenaReader | None = None) -> tuple[Arena, ...]:
+    """The arena of every judge of a run; several judges of one dataset also form a panel, first.
+
+    `arena_of` may know what is kept of a judge, or of several.
+    """
+    read = arena_of or arena_of_judges
+    return tuple(
+        made
+        for group in duel_groups(results)
+        for made in (
+            *([read(group)] if len(group) > 1 else []),
+            *(read([result]) for result in group),
+        )
+    )
+
+
+def duel_groups(results: Sequence[CellResult]) -> list[list[CellResult]]:
+    """The judges of the same duels together, in the order of the run."""
     rating = {result.cell for result in rating_cells(results)}
     groups: dict[tuple[str, str], list[CellResult]] = {}
     for result in results:
         if result.cell.mode == JUDGE and result.cell not in rating:
             groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
-    return tuple(
-        made
-        for group in groups.values()
-        for made in (
-            *([panel_arena(group)] if len(group) > 1 else []),
-            *(arena(result) for result in group),
-        )
-    )
+    return list(groups.values())
+
+
+def arena_of_judges(results: Sequence[CellResult]) -> Arena:
+    """That of one judge, or of the panel that several are."""
+    return arena(results[0]) if len(results) == 1 else panel_arena(results)
 
 
 def arena(result: CellResult) -> Arena:
     """What one judge's verdicts say, as far as they are in."""
-    return _arena_from_verdicts(result, _verdicts(result), (result.cell.model,))
+    return _arena_from_verdicts(result, verdicts_of(result), (result.cell.model,))
 
 
 def panel_arena(results: Sequence[CellResult]) -> Arena:
     """What the majority of several judges of the same duels says."""
-    per_judge = [_verdicts(result) for result in results]
+    per_judge = [verdicts_of(result) for result in results]
     head = replace(
         results[0],
         cell=replace(
@@ -198,8 +222,8 @@ def panel_arena(results: Sequence[CellResult]) -> Arena:
             signature=" + ".join(result.cell.signature for result in results),
         ),
         total=max(result.total for result in results),
-        state=_state([result.state for result in results]),
-        error=_errors([result.error for result in results]),
+        state=joint_state(results),
+        error=joint_error(results),
     )
     judges = tuple(result.cell.model for result in results)
     swayed = {
@@ -235,22 +259,6 @@ def human_arena(votes: Sequence[Verdict], judged: Arena, *, cast: Sequence[Verdi
     return replace(_arena_from_verdicts(head, votes, voters), agreement=fleiss_kappa(each))
 
 
-def _verdicts(result: CellResult) -> tuple[Verdict, ...]:
-    return judge_verdicts(
-        result.trials, [one.name for one in result.contestants], result.cell.model
-    )
-
-
-def _state(states: Sequence[CellState]) -> CellState:
-    return min(states, key=_STATES.index)
-
-
-def _errors(errors: Sequence[str]) -> str:
-    distinct = [error for error in dict.fromkeys(errors) if error]
-    # A sentence alone stays one, and can be translated.
-    return distinct[0] if len(distinct) == 1 else " ".join(distinct)
-
-
 def _arena_from_verdicts(
     head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ...]
 ) -> Arena:
@@ -261,7 +269,7 @@ def _arena_from_verdicts(
     rated = fit_ratings(coded) if fought else None
     effort = _resampling_effort(len(fought))
     styled = _styled(coded, head, effort) if fought else None
-    shares = _shares(fought)
+    shares = won_shares(fought)
     ranked = _standings(head, coded, rated, styled, shares, effort) if rated and styled else ()
     return Arena(
         dataset=head.cell.dataset,
@@ -279,6 +287,7 @@ def _arena_from_verdicts(
         lead=_lead(rated) if rated else None,
         matrix=reorder_matrix(win_matrix(coded), [one.model for one in ranked]) if fought else None,
         shares=shares,
+        not_bad=not_bad_shares(fought),
         connection=rated.connection if rated else None,
         dimensions=_dimensions(head, fought),
         reliability=replace(judge_reliability(judged, head.contestants), judge=head.cell.model),
@@ -364,25 +373,6 @@ def _lead(rated: BradleyTerry) -> tuple[float, float, float] | None:
     if leader is None or leader.gap.low is None or leader.gap.high is None:
         return None
     return leader.gap.value, leader.gap.low, leader.gap.high
-
-
-def _shares(fought: Sequence[Battle]) -> dict[tuple[str, str], Interval]:
-    """The share of points of each of two models that met, with its range over questions."""
-    earned: dict[tuple[str, str], list[tuple[str, float]]] = {}
-    for number, battle in enumerate(fought):
-        one = battle if battle.model_a < battle.model_b else battle.mirrored
-        # A battle that names no question is one of its own.
-        question = str(number) if one.question is None else one.question
-        earned.setdefault((one.model_a, one.model_b), []).append((question, one.points))
-    shares: dict[tuple[str, str], Interval] = {}
-    for (first, second), rows in earned.items():
-        questions, points = zip(*rows, strict=True)
-        if share := mean_interval(questions, points):
-            shares[first, second] = share
-            shares[second, first] = Interval(
-                1 - share.value, 1 - share.high, 1 - share.low, share.n
-            )
-    return shares
 
 
 def _dimensions(head: CellResult, fought: Sequence[Battle]) -> tuple[CategoryTable, ...]:

@@ -1,7 +1,19 @@
+"""The figures of a whole corpus: those of sacreBLEU, however the texts are counted."""
+
+from collections.abc import Sequence
+
 import pytest
 import sacrebleu
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from evalui.report.analyses.open_answers.figures import corpus
+from evalui.scoring import text_corpus
+from evalui.scoring.text_corpus import Corpus, CorpusCounts, count_corpus
+
+
+def corpus(replies: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus | None:
+    return text_corpus.corpus(count_corpus(zip(replies, references, strict=True)))
 
 
 def test_the_signature_tells_tokenizer_references_and_version():
@@ -63,3 +75,28 @@ def test_a_blank_answer_costs():
     found = corpus([exact, ""], [(exact,), (exact,)])
     assert found
     assert found.bleu < 50
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_counts_that_add_up_give_what_sacrebleu_gives_for_the_whole(language: str):
+    words = ["the cat", "sat", "on", "a", "mat.", "Dogs", "run!"]
+    words = words if language == "en" else ["猫", "坐在", "垫子", "上。", "狗", "跑", "Hi!"]
+    texts = [" ".join(words[n % 5 :] + words[: n % 3]) for n in range(40)]
+    references = [(" ".join(words[n % 4 :]), " ".join(words))[: 1 + n % 2] for n in range(40)]
+    pairs = list(zip(texts, references, strict=True))
+    counts: CorpusCounts | None = None
+    for start in range(0, 40, 7):
+        counts = count_corpus(pairs[start : start + 7], counts)
+    assert counts
+    found = text_corpus.corpus(counts)
+    streams = [[own[0] for own in references], [own[1] if own[1:] else None for own in references]]
+    bleu, chrf = BLEU(tokenize="13a" if language == "en" else "zh"), CHRF()
+    scores = [each.corpus_score(texts, streams).score for each in (bleu, chrf)]  # pyright: ignore[reportArgumentType]
+    assert found == Corpus(
+        scores[0], str(bleu.get_signature()), scores[1], str(chrf.get_signature())
+    )
+
+
+def test_no_text_stays_in_sacrebleus_caches():
+    count_corpus([("The cat sat.", ("The cat sat.",))])
+    assert Tokenizer13a.__call__.cache_info().currsize == 0

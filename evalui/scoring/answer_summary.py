@@ -1,0 +1,107 @@
+"""The written answers of one cell in figures: text metrics with their ranges, and counts."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evalui.proportions import wilson_interval
+from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.metrics import Figure, compute_figures
+from evalui.scoring.text_corpus import Corpus, corpus
+from evalui.scoring.text_tally import TextTally, median_of, tally_texts
+from evalui.scoring.trial_columns import NO_CHOICE, TrialColumns, columns_of
+from evalui.types import Cell, CellResult, CellState, Interval
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRating:
+    """What one judge gave single answers: the mean on its own scale, and what it left unscored.
+
+    `scale` is "rating" (1..10) or "correct" (0..1). `n` answers were rated; `unscored` more have
+    a judgement without a readable mark, and `unreferenced` were not judged for lack of a
+    reference. `state` and `error` are those of the judge's cell.
+    """
+
+    judge: str
+    scale: str
+    mean: Interval | None
+    n: int
+    unscored: int
+    state: CellState = "done"
+    error: str = ""
+    unreferenced: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSummary:
+    """The figures of one cell of answers.
+
+    `n` answers are in of `questions`; `compared` of them have a reference and make the figures;
+    `question_ids` are the ids of their questions.
+    `empty` and `truncated` count blank replies and those that ran into the length limit. `means`
+    has the mean of each text figure in 0..1 with its range over questions, `length` the median
+    length in characters (of all turns together; 0 without answers). `compared_length` and
+    `reference_length` are the median lengths, in characters, of the texts that were compared and of
+    their references (turn by turn where each has its own; 0 without any). `figures` has every
+    registered metric of written texts by name. `containment` is the share of the compared
+    answers that hold a reference word for word. `ratings` are given by the cells of
+    judges.
+    """
+
+    cell: Cell
+    state: CellState
+    error: str
+    questions: int
+    n: int
+    compared: int
+    empty: int
+    truncated: int
+    length: float
+    means: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
+    corpus: Corpus | None = None
+    ratings: tuple[JudgeRating, ...] = ()
+    question_ids: frozenset[str] = frozenset()
+    compared_length: float = 0.0
+    reference_length: float = 0.0
+    figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
+    containment: Interval | None = None
+
+
+def summarise_answers(result: CellResult, tally: TextTally | None = None) -> AnswerSummary:
+    """All figures of one cell but its ratings, from the answers that are in.
+
+    `tally` is that of all their texts, where it is known: else every text is read.
+    """
+    columns = columns_of(result.trials)
+    made = CellTrials(columns, result.cell.pattern) if columns else None
+    tally = tally or tally_texts(columns, result.samples)
+    return AnswerSummary(
+        cell=result.cell,
+        state=result.state,
+        error=result.error,
+        questions=len(result.samples),
+        n=len(columns),
+        compared=len(made.compared) if made else 0,
+        empty=int((columns.reading.choice == NO_CHOICE).sum()),
+        truncated=count_rule(columns, "cut"),
+        length=median_of(tally.lengths),
+        means=made.text_means if made else {},
+        figures=compute_figures(made or (), result.cell.pattern, answers="texts"),
+        corpus=corpus(tally.corpus),
+        question_ids=frozenset(_question_ids(made.compared)) if made else frozenset(),
+        compared_length=median_of(tally.compared_lengths),
+        reference_length=median_of(tally.reference_lengths),
+        containment=wilson_interval(tally.held, tally.referenced) if tally.referenced else None,
+    )
+
+
+def count_rule(trials: TrialColumns, name: str) -> int:
+    """How many trials were read by a rule."""
+    codes = [code for code, rule in enumerate(trials.rules) if rule == name]
+    return int(np.isin(trials.reading.rule, codes).sum())
+
+
+def _question_ids(columns: TrialColumns) -> Iterator[str]:
+    codes: list[int] = np.unique(columns.sample).tolist()
+    return (columns.ids[code] for code in codes)

@@ -1,0 +1,89 @@
+"""The figures of one cell of written answers, from trials as they are stored."""
+
+from dataclasses import replace
+
+import pytest
+from open_examples import answer_trial, answers_result
+
+from evalui.scoring.answer_summary import summarise_answers
+from evalui.types import CellResult, Sample
+
+
+def _answered(*replies: str, figures: tuple[float, ...] = (), references: str = "r") -> CellResult:
+    """A cell of answers, every question with one reference."""
+    asked = {f"q{n}": Sample(f"q{n}", "Why?", target=(references,)) for n in range(len(replies))}
+    figures = figures or (0.5,) * len(replies)
+    trials = tuple(
+        answer_trial(sample, reply, figure=figure)
+        for sample, reply, figure in zip(asked.values(), replies, figures, strict=True)
+    )
+    return replace(answers_result("m"), samples=asked, trials=trials, total=len(trials))
+
+
+def test_means_are_over_questions_with_a_reference():
+    found = summarise_answers(answers_result("late"))
+    # Each third of twelve questions has no reference.
+    assert (found.questions, found.n, found.compared) == (12, 12, 8)
+    assert found.means["rouge-l-f"].value == pytest.approx(0.9)
+    assert found.means["rouge-l-f"].n == 8
+    assert len(found.means) == 15
+
+
+def test_a_mean_has_a_range_over_questions():
+    mean = summarise_answers(_answered(*"abcd", figures=(0.0, 0.2, 0.8, 1.0))).means["bleu-4"]
+    assert mean.value == pytest.approx(0.5)
+    assert 0 <= mean.low < 0.3
+    assert 0.7 < mean.high <= 1
+
+
+def test_blank_and_cut_answers_are_counted():
+    result = _answered("good", " ", "long")
+    long = answer_trial(result.samples["q2"], "long", cut=True)
+    found = summarise_answers(replace(result, trials=(*result.trials[:2], long)))
+    assert (found.n, found.empty, found.truncated) == (3, 1, 1)
+    # The blank one counts as 0.
+    assert found.means["rouge-1-f"].value == pytest.approx(1 / 3)
+
+
+def test_the_length_is_the_median_in_characters_of_all_turns():
+    result = _answered("ab", "abcd", "abc")
+    assert summarise_answers(result).length == 3
+    talk = answer_trial(result.samples["q2"], "abc", turns=3)
+    assert summarise_answers(replace(result, trials=(*result.trials[:2], talk))).length == 4
+
+
+def test_a_cell_without_answers_has_no_figures():
+    found = summarise_answers(answers_result("late", done=0))
+    assert (found.n, found.compared, found.means, found.corpus) == (0, 0, {}, None)
+    assert found.length == 0
+    assert found.state == "running"
+
+
+def test_without_references_there_are_counts_only():
+    asked = {"q": Sample("q", "Write a poem.")}
+    trials = (answer_trial(asked["q"], "Roses are red."),)
+    found = summarise_answers(replace(answers_result("m"), samples=asked, trials=trials))
+    assert (found.n, found.compared, found.means, found.corpus) == (1, 0, {}, None)
+
+
+def test_corpus_figures_compare_the_reply_with_its_references():
+    found = summarise_answers(_answered("a b c d x", references="a b c d e"))
+    assert found.corpus
+    assert found.corpus.bleu == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
+
+
+def test_a_conversation_is_compared_turn_by_turn_where_each_has_its_reference():
+    sample = Sample("q", "Hello?", target=("one two three four", "five six seven eight"))
+    turns = ("one two three four", "five six seven eight")
+    trial = replace(answer_trial(sample, turns[1]), turns=turns)
+    result = replace(answers_result("m"), samples={"q": sample}, trials=(trial,))
+    found = summarise_answers(result).corpus
+    assert found
+    assert found.bleu == pytest.approx(100)
+    swapped = replace(result, trials=(replace(trial, turns=turns[::-1]),))
+    worse = summarise_answers(swapped).corpus
+    assert worse
+    assert worse.bleu < 1
+
+
+# ---------------------------------------------------------------- marks of a judge
