@@ -28,6 +28,7 @@ from evalui.cli.share import add_share_command
 from evalui.cli.store import load_settings, read_text
 from evalui.cli.votes import add_votes_commands
 from evalui.errors import EvaluiError, SpecError, StoreError
+from evalui.imports import uncollected_imports
 from evalui.types import Language
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
         print(f"{address}{'&' if token else '?'}{query}" if query else address, flush=True)
         print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
         # It takes seconds to import, so nothing above may import it.
-        from evalui.ui.web.server import serve
+        with uncollected_imports():
+            from evalui.ui.web.server import serve
 
         serve(settings, listener)
     return 0

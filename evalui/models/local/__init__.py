@@ -3,9 +3,7 @@
 torch and transformers are imported when a model is opened, not before.
 """
 
-import gc
 import hashlib
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from evalui.errors import ModelError
+from evalui.imports import uncollected_imports
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
 from evalui.models.local import lora, weights
@@ -105,21 +104,10 @@ class TransformersBackend(Backend):
 
 
 def import_libraries() -> None:
-    """Import what opening and using a model imports, which takes seconds and 350 MB.
-
-    Garbage is not collected meanwhile, and what has been imported is never looked at for it:
-    modules make little, and going over a million objects again and again took a fifth of the time.
-    """
-    known, collecting = len(sys.modules), gc.isenabled()
-    gc.disable()
-    try:
+    """Import what opening and using a model imports, which takes seconds and 350 MB."""
+    with uncollected_imports():
         for name in ("loading", "scorer", "generator"):
             import_module(f"evalui.models.local.{name}")
-    finally:
-        if collecting:
-            gc.enable()
-    if len(sys.modules) > known:
-        gc.freeze()
 
 
 class TransformersModel:

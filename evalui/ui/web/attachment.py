@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
+from evalui.imports import uncollected_imports
 from evalui.report.html import Html
 from evalui.ui.components.fragment import Action
 from evalui.ui.shell import TABS, AppShell
@@ -162,7 +163,7 @@ def import_gradio(folder: Path) -> None:
     os.environ["GRADIO_TEMP_DIR"] = str(folder)
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["GRADIO_RUN_HISTORY"] = "False"
-    with _without_stubs():
+    with _without_stubs(), uncollected_imports():
         import_module("gradio")
 
 

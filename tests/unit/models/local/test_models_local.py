@@ -13,7 +13,6 @@ import pytest
 
 from evalui.errors import ModelError
 from evalui.models import Model, ModelEntry, describe, open_model
-from evalui.models.local import import_libraries
 from evalui.types import Generate, GeneratedText, LabelProbs, Loglik, Logprob, Message, NextToken
 
 QUESTION = "Question: Which one?\nA. ice\nB. fire\nC. sand\nD. wood\nAnswer:"
@@ -250,24 +249,6 @@ def test_opening_imports_libraries_without_collecting_garbage(
         assert (seen, gc.isenabled()) == ([False], collecting)
     finally:
         gc.enable()
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_what_is_imported_once_is_not_looked_at_for_garbage(
-    known: bool, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setitem(sys.modules, "imported_before", sys)
-
-    def do_import(name: str) -> None:
-        monkeypatch.setitem(sys.modules, "imported_before" if known else f"new.{name}", sys)
-
-    monkeypatch.setattr("evalui.models.local.import_module", do_import)
-    gc.unfreeze()
-    try:
-        import_libraries()
-        assert (gc.get_freeze_count() == 0) is known
-    finally:
-        gc.unfreeze()
 
 
 @pytest.mark.slow  # it loads a model of its own
