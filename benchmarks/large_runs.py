@@ -33,7 +33,6 @@ from evalui.modes import MODES, ModeSettings
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.kept_summaries import summarise_ending
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import read_datasets, submit
 from evalui.scoring.choice.permutations import variants
@@ -124,7 +123,7 @@ def _make_run(database: Database, name: str, count: int, models: Sequence[str], 
     run_id = submit(database, spec, loaded, read_catalog(ASSETS / "models.toml"))
     (dataset,) = (each.dataset for each in loaded.values())
     answers = partial(_trials, dataset.samples, seed)
-    answer_run(database, run_id, answers, ended=partial(summarise_ending, database))
+    answer_run(database, run_id, answers)
 
 
 def _trials(samples: Sequence[Sample], seed: int, cell: CellRow) -> Iterator[Sequence[Trial]]:

@@ -9,6 +9,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
+from evalui.runs.kept_summaries import summarise_ending
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import submit
 from evalui.shipped_files import ASSETS
@@ -38,16 +39,14 @@ def answer_run(
     database: Database,
     run_id: str,
     batches: Callable[[CellRow], Iterable[Sequence[Trial]]],
-    *,
-    ended: Callable[[CellRow], None] = lambda _: None,
 ) -> None:
-    """Write the trials of each cell of a queued run; `ended` is called when a cell has all."""
+    """Write the trials of each cell of a queued run, and keep its summary as a worker does."""
     run = queue.claim(database, _NAME, run_id)
     assert run, "it was queued just now"
     for cell in read_cells(database, run_id):
         queue.start_cell(database, run.lease, cell.id, _NAME)
         for batch in batches(cell):
             write_trials(database, run.lease, cell.id, batch)
-        ended(cell)
+        summarise_ending(database, cell)
         queue.finish_cell(database, run.lease, cell.id)
     queue.finish(database, run.lease)
