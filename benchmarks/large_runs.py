@@ -221,7 +221,7 @@ def _round(data: Path, looks: Sequence[Look]) -> list[Taken]:
         server.get(looks[0].path)
         spent = server.spent()
         server.get("/en/config")  # Gradio is imported: it costs no later page
-        time.sleep(1)
+        time.sleep(1)  # what Gradio begins with has ended by then
         for number, look in enumerate(looks):
             before = server.spent()
             with urllib.request.urlopen(server.address + look.path, timeout=_LONGEST_S) as answer:
