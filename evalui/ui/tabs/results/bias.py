@@ -24,7 +24,7 @@ from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import card, field, select
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.tabs.results.run_view import RunView, first_real
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ def select_bias(
     if not able:
         return None
     requested = parse_whole_number(field_value(form, "cell"))
-    real = (id_ for id_, s in able.items() if s.cell.model not in baselines)
-    first = next(real, next(iter(able)))
-    cell_id = requested if requested is not None and requested in able else first
+    first = first_real({id_: s.cell for id_, s in able.items()}, baselines)
+    cell_id = requested if requested in able else first
+    assert cell_id is not None, "there are some"
     summary = able[cell_id]
     size = parse_whole_number(field_value(form, "bias_k"))
     stratum = (summary.bias_of(size) if size is not None else None) or summary.main_bias

@@ -1,6 +1,6 @@
 """What the views of one run share."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from evalui.messages import Messages
@@ -16,6 +16,12 @@ from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Language
 from evalui.ui.services.run_labels import LIVE_STATES, mode_label, settings_label
 from evalui.ui.services.service import AppService
+
+
+def first_real(cells: Mapping[int, Cell], baselines: Collection[str]) -> int | None:
+    """The id of the first cell of a model that is no script, else the first; None of none."""
+    real = (id_ for id_, cell in cells.items() if cell.model not in baselines)
+    return next(real, next(iter(cells), None))
 
 
 class RunView:

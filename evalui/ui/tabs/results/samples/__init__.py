@@ -14,7 +14,7 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card
 from evalui.ui.services.run_labels import mode_label
 from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.tabs.results.run_view import RunView, first_real
 from evalui.ui.tabs.results.samples.address import (
     PAGE_ROWS,
     SamplesAddress,
@@ -170,8 +170,8 @@ class SamplesView:
 def _shown_cell(run: RunView, cell_id: str) -> CellRow:
     """The cell of an address, else the first with answers, of a real model if there is one."""
     if not cell_id:
-        real = [c for c in run.answering_cells if c.done and c.cell.model not in run.baselines]
-        cell_id = str(real[0].id) if real else ""
+        answered = {row.id: row.cell for row in run.answering_cells if row.done}
+        cell_id = str(first_real(answered, run.baselines) or "")
     return run.cell(cell_id)
 
 
