@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from evalui.report.analyses.base import Report
-from evalui.report.analyses.open_answers.figures import rating_cells
 from evalui.report.export.files import line_files, tables_of, write
 from evalui.report.export.formats import is_installed
 from evalui.report.export.json import rating_lines
@@ -13,6 +12,7 @@ from evalui.report.export.spreadsheets import csv_parts
 from evalui.report.export.trial_cells import ExportTable
 from evalui.report.export.trial_tables import TRIAL_FILES, every_trial, ratings
 from evalui.report.export.workbook import xlsx_parts
+from evalui.scoring.arena.verdicts import rating_cells
 from evalui.types import CellResult, Language
 
 _WITHOUT_TRIALS = ("csv", "json", "md", "tex", "html")

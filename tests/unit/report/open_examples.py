@@ -6,6 +6,7 @@ prefers the better of two, but calls `late` and `early` good alike on every four
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from evalui.scoring.text_metrics import TEXT_METRICS
@@ -90,6 +91,19 @@ def answer_trial(
         scores=scores if sample.references else {},
         turns=(reply,) * turns if turns > 1 else (),
     )
+
+
+def answered_result(
+    *replies: str, figures: tuple[float, ...] = (), references: str = "r"
+) -> CellResult:
+    """A cell of answers, every question with one reference."""
+    asked = {f"q{n}": Sample(f"q{n}", "Why?", target=(references,)) for n in range(len(replies))}
+    figures = figures or (0.5,) * len(replies)
+    trials = tuple(
+        answer_trial(sample, reply, figure=figure)
+        for sample, reply, figure in zip(asked.values(), replies, figures, strict=True)
+    )
+    return replace(answers_result("m"), samples=asked, trials=trials, total=len(trials))
 
 
 def judge_result(

@@ -3,21 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from open_examples import answer_trial, answers_result
+from open_examples import answer_trial, answered_result, answers_result
 
 from evalui.scoring.answer_summary import summarise_answers
-from evalui.types import CellResult, Sample
-
-
-def _answered(*replies: str, figures: tuple[float, ...] = (), references: str = "r") -> CellResult:
-    """A cell of answers, every question with one reference."""
-    asked = {f"q{n}": Sample(f"q{n}", "Why?", target=(references,)) for n in range(len(replies))}
-    figures = figures or (0.5,) * len(replies)
-    trials = tuple(
-        answer_trial(sample, reply, figure=figure)
-        for sample, reply, figure in zip(asked.values(), replies, figures, strict=True)
-    )
-    return replace(answers_result("m"), samples=asked, trials=trials, total=len(trials))
+from evalui.types import Sample
 
 
 def test_means_are_over_questions_with_a_reference():
@@ -30,14 +19,14 @@ def test_means_are_over_questions_with_a_reference():
 
 
 def test_a_mean_has_a_range_over_questions():
-    mean = summarise_answers(_answered(*"abcd", figures=(0.0, 0.2, 0.8, 1.0))).means["bleu-4"]
+    mean = summarise_answers(answered_result(*"abcd", figures=(0.0, 0.2, 0.8, 1.0))).means["bleu-4"]
     assert mean.value == pytest.approx(0.5)
     assert 0 <= mean.low < 0.3
     assert 0.7 < mean.high <= 1
 
 
 def test_blank_and_cut_answers_are_counted():
-    result = _answered("good", " ", "long")
+    result = answered_result("good", " ", "long")
     long = answer_trial(result.samples["q2"], "long", cut=True)
     found = summarise_answers(replace(result, trials=(*result.trials[:2], long)))
     assert (found.n, found.empty, found.truncated) == (3, 1, 1)
@@ -46,7 +35,7 @@ def test_blank_and_cut_answers_are_counted():
 
 
 def test_the_length_is_the_median_in_characters_of_all_turns():
-    result = _answered("ab", "abcd", "abc")
+    result = answered_result("ab", "abcd", "abc")
     assert summarise_answers(result).length == 3
     talk = answer_trial(result.samples["q2"], "abc", turns=3)
     assert summarise_answers(replace(result, trials=(*result.trials[:2], talk))).length == 4
@@ -67,7 +56,7 @@ def test_without_references_there_are_counts_only():
 
 
 def test_corpus_figures_compare_the_reply_with_its_references():
-    found = summarise_answers(_answered("a b c d x", references="a b c d e"))
+    found = summarise_answers(answered_result("a b c d x", references="a b c d e"))
     assert found.corpus
     assert found.corpus.bleu == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
 

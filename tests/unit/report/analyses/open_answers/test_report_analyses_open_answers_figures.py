@@ -3,23 +3,19 @@
 from dataclasses import replace
 
 import pytest
-from open_examples import answer_trial, answers_result, judge_result, rating_result, samples
+from open_examples import (
+    answer_trial,
+    answered_result,
+    answers_result,
+    judge_result,
+    rating_result,
+    samples,
+)
 
 from evalui.report.analyses.open_answers.figures import answers
 from evalui.scoring.answer_pairs import compare_answers
 from evalui.scoring.arena.verdicts import rating_cells
-from evalui.types import CellResult, Sample
-
-
-def _answered(*replies: str, figures: tuple[float, ...] = (), references: str = "r") -> CellResult:
-    """A cell of answers, every question with one reference."""
-    asked = {f"q{n}": Sample(f"q{n}", "Why?", target=(references,)) for n in range(len(replies))}
-    figures = figures or (0.5,) * len(replies)
-    trials = tuple(
-        answer_trial(sample, reply, figure=figure)
-        for sample, reply, figure in zip(asked.values(), replies, figures, strict=True)
-    )
-    return replace(answers_result("m"), samples=asked, trials=trials, total=len(trials))
+from evalui.types import CellResult
 
 
 def test_marks_have_a_mean_on_the_judges_own_scale():
@@ -78,7 +74,7 @@ def test_a_judge_that_has_not_begun_is_asked_as_the_others_are():
 
 
 def _pair_of(first: tuple[float, ...], second: tuple[float, ...]) -> list[CellResult]:
-    results = [_answered(*"x" * len(figures), figures=figures) for figures in (first, second)]
+    results = [answered_result(*"x" * len(figures), figures=figures) for figures in (first, second)]
     return [
         replace(result, cell=replace(result.cell, model=name))
         for result, name in zip(results, "mn", strict=True)
