@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-LETTERS = "ABCDEFGHIJ"
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Ability = Literal["next_token", "loglik", "generate"]
 Pattern = Literal["origin", "circular", "all_possible"]

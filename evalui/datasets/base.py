@@ -34,8 +34,10 @@ class Layout:
     question are chosen where there are several; empty, the first that fits counts. `entry` names
     the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
     `duplicate_options` decides whether rows whose options share a text stay or are left out.
-    `option_list` is the one column of a list of options. `columns.with_columns` sets all that name
-    columns from what each column is.
+    `option_list` is the one column of a list of options, `passage` that of a text which a question
+    is about and which stands before it. `columns.with_columns` sets all that name columns from what
+    each column is. `head_row` is the row of the column names, counted from 1 as a person sees it;
+    0 looks for it, -1 says that there is none.
     """
 
     options: tuple[str, ...] = ()
@@ -50,6 +52,8 @@ class Layout:
     id: str = ""
     option_list: str = ""
     capability: str = ""
+    passage: str = ""
+    head_row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
