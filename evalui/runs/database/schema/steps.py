@@ -303,6 +303,9 @@ _NINTH = (
     """,
 )
 
+# From where a guest came, as a digest: one visitor must not take all seats of a link.
+_ELEVENTH = ("ALTER TABLE guest ADD COLUMN address TEXT NOT NULL DEFAULT ''",)
+
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
 MIGRATIONS: tuple[Step, ...] = (
     _FIRST,
@@ -315,6 +318,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _EIGHTH,
     _NINTH,
     SHARED_BOX,
+    _ELEVENTH,
 )
 
 
