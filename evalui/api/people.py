@@ -11,11 +11,10 @@ from evalui.accounts import teams, tokens
 from evalui.accounts.audit import AuditEntry, read_audit
 from evalui.api.links import address_of
 from evalui.api.problems import CheckedRoute, Service, Words, requires
-from evalui.api.runs import detail_of
+from evalui.api.runs import details_of
 from evalui.api.schemas import Answered, CheckedJson, RunDetail
 from evalui.runs.fair_queue.decisions import QueueDecisions, read_decisions
 from evalui.runs.fair_queue.limits import UserLimits, usual_limits
-from evalui.runs.fair_queue.place import queue_order, queue_places
 from evalui.ui.components.fragment import Action
 from evalui.ui.deeds import DEEDS
 from evalui.ui.tabs.admin.changes import CHANGES, PRIORITIES, set_limits
@@ -109,10 +108,8 @@ def list_audit(
 @router.get("/queue")
 def read_queue(service: Service, t: Words) -> QueueShown:
     """The queue of all."""
-    places = queue_places(service.database, usual_limits(service.settings))
-    ids = [each.row.id for each in read_live_runs(service.database)]
-    ids.sort(key=lambda run_id: queue_order(places.get(run_id)))
-    runs = [detail_of(service, t, run_id) for run_id in ids]
+    ids = (each.row.id for each in read_live_runs(service.database))
+    runs = list(details_of(service, t, ids))
     return QueueShown(decisions=read_decisions(service.database), runs=runs)
 
 

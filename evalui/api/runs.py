@@ -24,10 +24,10 @@ from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.runs.database import queue
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells, read_left_out, read_runs
-from evalui.runs.database.throughput import remaining_seconds
+from evalui.runs.database.throughput import remaining_seconds_of
 from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_ahead, queue_places
+from evalui.runs.fair_queue.place import QueuePlace, queue_ahead, queue_order, queue_places
 from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
@@ -192,21 +192,29 @@ def _request_key(key: str, spec: SubmittedSpec) -> RequestKey | None:
 
 def detail_of(service: AppService, t: Messages, run_id: str) -> RunDetail:
     """A run as it is now; raises `UnknownRun` if the person sees none of this id."""
-    row, database = service.run(run_id), service.database
-    live = row.state in LIVE_STATES
+    (detail,) = details_of(service, t, [run_id])
+    return detail
+
+
+def details_of(service: AppService, t: Messages, run_ids: Iterable[str]) -> Iterator[RunDetail]:
+    """Several runs as they are now, the next one of the queue first; raises as `detail_of`."""
+    database, rows = service.database, list(map(service.run, run_ids))
+    live = [row.id for row in rows if row.state in LIVE_STATES]
     places = queue_places(database, usual_limits(service.settings)) if live else {}
-    queued = places.get(run_id, QueuePlace(None, None))
-    return RunDetail(
-        **RunProgress.model_validate(row, context=t).model_dump(),
-        may=sorted(service.deeds(row)),
-        rights={team: sorted(rights) for team, rights in row.rights.items()},
-        place=queued.place,
-        starts_in_seconds=queued.starts_in_s,
-        held=t.translate(queued.held),
-        seconds_left=remaining_seconds(database, run_id) if live else 0.0,
-        left_out=list(left_out_sentences(read_left_out(database, run_id), t.language)),
-        cells=[_cell(each, t) for each in read_cells(database, run_id)],
-    )
+    seconds = remaining_seconds_of(database, live)
+    for row in sorted(rows, key=lambda row: queue_order(places.get(row.id))):
+        queued = places.get(row.id, QueuePlace(None, None))
+        yield RunDetail(
+            **RunProgress.model_validate(row, context=t).model_dump(),
+            may=sorted(service.deeds(row)),
+            rights={team: sorted(rights) for team, rights in row.rights.items()},
+            place=queued.place,
+            starts_in_seconds=queued.starts_in_s,
+            held=t.translate(queued.held),
+            seconds_left=seconds.get(row.id, 0.0),
+            left_out=list(left_out_sentences(read_left_out(database, row.id), t.language)),
+            cells=[_cell(each, t) for each in read_cells(database, row.id)],
+        )
 
 
 def _cell(row: CellRow, t: Messages) -> CellProgress:
