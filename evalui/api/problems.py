@@ -85,8 +85,8 @@ class CheckedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler behind the check; it raises as `AppService.require`."""
         handler = super().get_route_handler()
-        asked = [each.dependency for each in self.dependencies]
-        requirements = [each for each in asked if isinstance(each, Requirement)]
+        declared = [each.dependency for each in self.dependencies]
+        requirements = [each for each in declared if isinstance(each, Requirement)]
 
         def check(request: Request) -> None:
             service: AppService = request.app.state.service

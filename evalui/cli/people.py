@@ -130,7 +130,7 @@ def _users(database: "Database", given: argparse.Namespace, settings: "Settings"
 
     def sign_out() -> str:
         ended = sign_out_everywhere(database, given.name, by=_ME)
-        return f"{ended.sessions} sessions, {ended.tokens} tokens"
+        return f"sessions: {ended.sessions}, tokens: {ended.tokens}"
 
     def disable(*, disabled: bool) -> None:
         people.set_disabled(database, given.name, disabled=disabled, by=_ME)
