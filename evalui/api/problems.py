@@ -36,7 +36,8 @@ _UNKNOWN = (
 _STATUS_BY_KEY = {
     **dict.fromkeys(("read-only", "models-not-yours"), 403),
     **dict.fromkeys(
-        ("pair-gone", "pair-agreed", "voter-finished", "trials-gone", "request-key"), 409
+        ("pair-gone", "pair-agreed", "voter-finished", "trials-gone", "request-key"),
+        409,
     ),
     **dict.fromkeys(_UNKNOWN, 404),
     **dict.fromkeys(("body-too-large", "upload-too-large"), 413),

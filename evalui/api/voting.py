@@ -23,13 +23,12 @@ from evalui.runs.database.voting import ballots, votes
 from evalui.runs.database.voting.adjudications import (
     ContestedPair,
     adjudicate,
-    contested_pairs,
     outcome_from,
 )
 from evalui.runs.database.voting.plans import MAX_VOTERS
 from evalui.types import Outcome
 from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import TeamProgress, assign_people, team_progress
+from evalui.ui.services.team_votes import TeamProgress, assign_people, end_voting, team_progress
 from evalui.ui.tabs.annotate.result import import_votes
 from evalui.ui.web.downloads import votes_of
 
@@ -164,6 +163,12 @@ def finish(run_id: str, service: Service) -> None:
     votes.finish_voting(service.database, run_id, service.owner)
 
 
+@router.post("/votes/close", status_code=204, dependencies=[requires("change", "run_id")])
+def close(run_id: str, service: Service) -> None:
+    """End the vote of all on a run for good, which shows what people said."""
+    end_voting(service, run_id)
+
+
 @router.post("/votes/import", dependencies=[requires("change", "run_id")])
 def add_votes(run_id: str, upload: str, service: Service) -> int:
     """Keep the votes of a file that was uploaded; how many are new."""
@@ -177,9 +182,8 @@ def list_disagreements(
     """The pairs on which people differ, those first that wait to be decided; for the owner of the
     run and administrators.
     """
-    contested = sorted(
-        contested_pairs(service.database, run_id), key=lambda one: one.decision is not None
-    )
+    _, pairs_in_doubt = team_progress(service, run_id)
+    contested = sorted(pairs_in_doubt, key=lambda one: one.decision is not None)
     pairs = service.voting_pairs.of_run(run_id)
     shown = (one for one in contested if one.pair_key in pairs)
     return [_disputed(service, run_id, one, pairs) for one in islice(shown, limit)]

@@ -44,7 +44,7 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     "annotate": {
         # Guests may do nothing but this, and see no more than it shows.
         **dict.fromkeys(("", "open", "ask", "vote", "undo", "finish"), _VOTE),
-        **dict.fromkeys(("uploaded", "assign", "link", "revoke", "free", "decide"), _LEAD),
+        **dict.fromkeys(("uploaded", "assign", "link", "revoke", "free", "close", "decide"), _LEAD),
         **dict.fromkeys(("rename",), _SEE),
     },
     # Links to a comparison: of all its runs, which the tab reads from the address.

@@ -303,6 +303,7 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("DELETE", "/runs/{run}/votes/last"): ("annotate", None),
     ("POST", "/runs/{run}/votes/finish"): ("annotate", None),
     ("POST", "/runs/{run}/votes/import?upload=x"): ("change", None),
+    ("POST", "/runs/{run}/votes/close"): ("change", None),
     ("GET", "/runs/{run}/disagreements"): ("change", None),
     ("PUT", "/runs/{run}/disagreements/x"): ("change", {"outcome": "a"}),
     ("GET", "/people"): ("administer", None),

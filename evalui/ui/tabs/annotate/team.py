@@ -33,11 +33,18 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import VOTE_FILES, assign_people, team_progress
+from evalui.ui.services.team_votes import VOTE_FILES, assign_people, end_voting, team_progress
 from evalui.ui.tabs.annotate.adjudication import decide, decided_card, decision_page
 from evalui.ui.tabs.annotate.ballot import Voter, page_frame, save_link
 
-LEAD = ("assign", "link", "revoke", "free", "decide")  # what only who may change a run does
+LEAD = (
+    "assign",
+    "link",
+    "revoke",
+    "free",
+    "close",
+    "decide",
+)  # what only who may change a run does
 SUBS = ("team", "decide")
 _DAYS = (1, 7, 14, 30, LONGEST_DAYS)
 _OVERLAP = 2  # votes on each pair, unless another number is stated
@@ -69,6 +76,9 @@ def lead_team(
         case "revoke":
             revoke_guest_link(service.database, run.id, act.value("link"), by=service.person)
             return note("ok", t("annotate.link_closed"))
+        case "close":
+            end_voting(service, run.id)
+            return note("ok", t("annotate.vote_closed"))
         case "free":
             n = free_guest_seats(service.database, run.id, act.value("link"), by=service.person)
             return note("ok", t.count("annotate.link_freed", n))
@@ -107,7 +117,14 @@ def team_page(
         decided_card(service, t, run, contested, voter),
         div(
             el("a", t("annotate.vote_too"), href=_address(run), cls="btn quiet"),
-            *(save_link(run, kind, t(f"annotate.save_{kind}")) for kind in VOTE_FILES),
+            *(
+                (
+                    button(t("annotate.close"), "close", data_once=True),
+                    span(t("annotate.close_about"), cls="meta"),
+                )
+                if team.is_open
+                else (save_link(run, kind, t(f"annotate.save_{kind}")) for kind in VOTE_FILES)
+            ),
             cls="acts",
         ),
         blind=False,
