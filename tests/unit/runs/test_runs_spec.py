@@ -63,7 +63,7 @@ def test_what_is_written_reads_back() -> None:
         ),
         (
             '{"datasets": ["a"], "models": ["m"], "modes": []}',
-            "modes: the list is empty: name at least one of choices_only, cloze, ",
+            "modes: the list is empty: name at least one of multiple_choice, choices_only, ",
         ),
     ],
 )
