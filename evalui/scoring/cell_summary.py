@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
 from evalui.scoring.choice.circular import (
+    MOVABLE,
     CircularIntervals,
     CircularMetrics,
     Measure,
@@ -37,7 +38,7 @@ from evalui.scoring.statistics.intervals import (
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
 
 # Raised when a figure of `Summary` changes, so that what stores keep is computed anew.
-FIGURES_VERSION = "1"
+FIGURES_VERSION = "2"
 _WRITTEN = "perf_origin"  # the metric of the order as written alone
 GroupKind = Literal["subject", "category", "hard", "all"]
 
@@ -68,7 +69,8 @@ class SubjectGroup:
     def robust_key(self) -> str:
         """The metric that is the share of questions right in every order; "" of one order.
 
-        All permutations come after the rotations that are among them.
+        All permutations come after the rotations that are among them, and what rests on the
+        questions that may move after what rests on all.
         """
         moved = [key for key in self.micro if key.startswith("perf_") and key != _WRITTEN]
         return moved[-1] if moved else ""
@@ -156,10 +158,13 @@ def _aggregate(
     # Circular figures may rest on fewer questions than those of the order as written.
     written = {m: _select_metrics(figures[m], origin=True) for m in members}
     moved = {m: part for m in members if (part := _select_metrics(figures[m], origin=False))}
-    means = (
+    means = [
         group_means(written, {m: figures[m].n_origin for m in members}, members),
         group_means(moved, {m: figures[m].n_circular for m in members}, members),
-    )
+    ]
+    if any(figures[m].n_movable < figures[m].n_circular for m in members):
+        movable = {m: _movable_metrics(figures[m]) for m in members if figures[m].n_movable}
+        means.append(group_means(movable, {m: figures[m].n_movable for m in members}, members))
     together = [table for m in members for table in by_subject[m]]
     return SubjectGroup(
         kind=kind,
@@ -168,14 +173,25 @@ def _aggregate(
         subjects=tuple(members),
         n=means[0].n,
         accuracy=accuracy_as_written(sorted(together, key=lambda table: table.n_options)),
-        micro=dict(means[0].micro) | dict(means[1].micro),
-        macro=dict(means[0].macro) | dict(means[1].macro),
+        micro={name: value for each in means for name, value in each.micro.items()},
+        macro={name: value for each in means for name, value in each.macro.items()},
     )
 
 
 def _select_metrics(figures: CircularMetrics, *, origin: bool) -> dict[str, float]:
+    """The figures of the order as written, or of all orders over all questions."""
     return {
-        name: value for name, value in figures.values.items() if name.endswith("_origin") == origin
+        name: value
+        for name, value in figures.values.items()
+        if name.endswith("_origin") == origin and not name.endswith(MOVABLE)
+    }
+
+
+def _movable_metrics(figures: CircularMetrics) -> dict[str, float]:
+    """The figures of all orders over the questions that may move, under their own names."""
+    moved = _select_metrics(figures, origin=False)
+    return {
+        f"{name}{MOVABLE}": figures.values.get(f"{name}{MOVABLE}", moved[name]) for name in moved
     }
 
 

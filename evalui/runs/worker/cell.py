@@ -31,6 +31,7 @@ from evalui.runs.database.trials import (
 from evalui.runs.estimate import request_size
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
+from evalui.runs.signature import is_shown_in
 from evalui.runs.spec import OPEN, ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
@@ -159,7 +160,7 @@ class CellRun:
         pending = (
             pair
             for pair in trials_to_run(spec, self._row.cell.pattern, samples, setting)
-            if (pair[0].id, pair[1]) not in done
+            if (pair[0].id, pair[1]) not in done and is_shown_in(*pair, self._row.cell.signature)
         )
         each = max(1, self._row.requests // max(1, self._row.total))
         planned = len(done)

@@ -15,9 +15,10 @@ from scoring_examples import (
     trial,
 )
 
-from evalui.scoring.choice.circular import circular_metrics
+from evalui.datasets.questions.choice import refers_to_other_options
+from evalui.scoring.choice.circular import MOVABLE, circular_metrics
 from evalui.scoring.choice.permutations import variant_label, variants
-from evalui.types import Pattern, Trial
+from evalui.types import Pattern, Reading, Sample, Trial
 
 CASES = {case["id"]: case for case in golden("opencompass/circular.json")["cases"]}
 # Rows are missing, or the evaluator expects more orders than there are: OpenCompass keeps such
@@ -53,6 +54,52 @@ def test_complete_data_gives_opencompass_figures_in_its_order(name: str):
     assert list(found.values) == list(case["metrics"])
     assert dict(found.values) == pytest.approx(case["metrics"], abs=1e-9)
     assert found.incomplete == ()
+
+
+NAMING = golden("opencompass/circular_naming.json")
+
+
+@pytest.mark.parametrize(
+    "case", NAMING["cases"], ids=lambda case: f"{case['pattern']}-{case['seed']}"
+)
+def test_options_that_name_others_give_opencompass_figures_under_its_names(case: Any):
+    """By its own evaluator, on a set with 以上都对, "both A and B" and two options of one text."""
+    samples = {
+        str(qid): Sample(
+            str(qid),
+            each["question"],
+            tuple(each["options"]),
+            "ABCD".index(each["answer"]),
+            refers_to_other_options=refers_to_other_options(each["options"]),
+        )
+        for qid, each in enumerate(NAMING["questions"])
+    }
+    orders = {variant_label(order): order for order in variants(4, case["pattern"])}
+    trials: list[Trial] = []
+    for qid, label, predicted in case["rows"]:
+        sample, order = samples[str(qid)], orders[label]
+        target = order.permutation.index(sample.target)
+        choice = "ABCD".index(predicted)
+        reading = Reading(choice, float(choice == target), "strict")
+        trials.append(
+            Trial(
+                sample.id,
+                order,
+                target,
+                "strict",
+                {"strict": reading},
+                fixed_reason=sample.fixed_reason,
+            )
+        )
+    found = circular_metrics(trials, case["pattern"])
+    own = {name: value for name, value in found.values.items() if not name.endswith(MOVABLE)}
+    assert own == pytest.approx(case["values"], abs=1e-9)
+    assert (found.n_circular, len(found.naming), len(found.duplicates)) == (10, 6, 1)
+    without = [trial for trial in trials if not trial.fixed_reason]
+    movable = circular_metrics(without, case["pattern"]).values
+    assert {name: value for name, value in found.values.items() if name.endswith(MOVABLE)} == {
+        f"{name}{MOVABLE}": value for name, value in movable.items() if not name.endswith("_origin")
+    }
 
 
 def test_the_order_of_the_rows_does_not_matter():
