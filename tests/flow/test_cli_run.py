@@ -14,6 +14,7 @@ import pytest
 from flow_examples import wait_until
 
 from evalui.cli.main import main
+from evalui.report.imports.predictions import read_choices
 from evalui.runs.worker import cell
 from evalui.shipped_files import ASSETS
 
@@ -358,3 +359,25 @@ def test_a_data_folder_that_cannot_be_used_hinders_no_run(
     monkeypatch.setenv("EVALUI_DATA_DIR", str(desk / "file" / "data"))
     assert _run(desk) == 0
     assert "no replies are used again" in capsys.readouterr().err
+
+
+def test_letters_of_exported_trials_are_those_that_were_shown(desk: Path):
+    """So that comparing two columns gives the accuracy that the report states, in every file."""
+    assert _run(desk, models=["biased"]) == 0
+    rows = [json.loads(line) for line in (desk / "out/trials.jsonl").read_text().splitlines()]
+    assert len({row["order"] for row in rows}) == 4
+    for row in rows:
+        right = row["readings"]["tolerant"]
+        assert (right["choice"] == row["answer"]) == (right["credit"] == 1)
+        order = row["permutation"]
+        assert row["options"] == [row["file_options"][content] for content in order]
+        assert order["ABCD".index(row["answer"])] == "ABCD".index(row["file_answer"])
+    # Of earlier versions, with the file's letters under the plain names; both are read alike.
+    earlier = [
+        {key: value for key, value in row.items() if not key.startswith("file_")}
+        | {"options": row["file_options"], "answer": row["file_answer"]}
+        for row in rows
+    ]
+    before = desk / "earlier.jsonl"
+    before.write_text("".join(json.dumps(row) + "\n" for row in earlier))
+    assert read_choices(before) == read_choices(desk / "out/trials.jsonl")
