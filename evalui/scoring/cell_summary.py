@@ -237,7 +237,7 @@ class Summary:
     `done` of `total` planned trials are in. `n` questions were answered in the order as written:
     `accuracy` is theirs, `chance` what guessing gives on them, `readings` compares the rules on
     them. The next figures rest on the questions shown in every order: `robust` right in every
-    order (guessing gives `chance_robust`), `circular` the mean over orders, `order_sensitivity`
+    order (guessing gives `chance_robust`), `mean_over_orders` the mean, `order_sensitivity`
     right as written but not in every order, `only_as_written` how many those are and
     `lost_with_order` their share of the questions right as written.
 
@@ -260,7 +260,6 @@ class Summary:
     readings: Mapping[str, ReadingMetrics] = field(default_factory=dict[str, ReadingMetrics])
     robust: Interval | None = None
     chance_robust: float | None = None
-    circular: Interval | None = None
     order_sensitivity: Interval | None = None
     only_as_written: int = 0
     lost_with_order: float | None = None
@@ -276,7 +275,7 @@ class Summary:
     groups: tuple[SubjectGroup, ...] = ()
     duplicates: tuple[str, ...] = ()
     bias: CellBias | None = None
-    clustered: ClusteredMean | None = None
+    mean_over_orders: ClusteredMean | None = None
     priors: Mapping[int, tuple[Interval, ...]] = field(
         default_factory=dict[int, tuple[Interval, ...]]
     )
@@ -321,14 +320,15 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
         summary,
         figures=compute_figures(made, pattern),
         n=metrics.n_origin,
-        accuracy=intervals.origin,
+        accuracy=intervals.accuracy,
         chance=made.chance,
         readings=format_metrics(original).readings if original else {},
-        robust=intervals.perf,
+        robust=intervals.robust,
         chance_robust=made.chance_robust,
-        circular=intervals.accuracy and intervals.accuracy.interval,
-        order_sensitivity=intervals.gap,
-        only_as_written=round(intervals.gap.value * intervals.gap.n) if intervals.gap else 0,
+        order_sensitivity=intervals.order_sensitivity,
+        only_as_written=round(intervals.order_sensitivity.value * intervals.order_sensitivity.n)
+        if intervals.order_sensitivity
+        else 0,
         lost_with_order=_lost(intervals),
         readable=made.readable,
         unreadable=made.unreadable,
@@ -342,7 +342,7 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
         groups=subject_groups(result.samples, made, pattern),
         duplicates=metrics.duplicates,
         bias=biased,
-        clustered=intervals.accuracy,
+        mean_over_orders=intervals.mean_over_orders,
         priors={} if unfinished or not with_bias or pattern == "origin" else _priors(made),
         outcomes=made.outcomes,
     )
@@ -355,7 +355,7 @@ def pair_summary(result: CellResult) -> Summary:
         return replace(summary, outcomes={"accuracy": {}})
     made = CellTrials(result.trials, result.cell.pattern)
     return replace(
-        summary, accuracy=made.intervals.origin, chance=made.chance, outcomes=made.outcomes
+        summary, accuracy=made.intervals.accuracy, chance=made.chance, outcomes=made.outcomes
     )
 
 
@@ -397,9 +397,9 @@ def _by_question(chances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _lost(intervals: CircularIntervals) -> float | None:
-    if intervals.gap is None or intervals.perf is None:
+    if intervals.order_sensitivity is None or intervals.robust is None:
         return None
     right = (
-        intervals.gap.value + intervals.perf.value
+        intervals.order_sensitivity.value + intervals.robust.value
     )  # who is right in every order is so as written
-    return intervals.gap.value / right if right else None
+    return intervals.order_sensitivity.value / right if right else None

@@ -181,20 +181,20 @@ def _choice_metrics() -> Iterable[Metric]:
     )
     yield _share(
         "acc_origin",
-        lambda cell: cell.intervals.origin,
+        lambda cell: cell.intervals.accuracy,
         "questions right in the order as written",
         key="accuracy",
     )
     yield _share(
         "robust",
-        lambda cell: cell.intervals.perf,
+        lambda cell: cell.intervals.robust,
         "questions right in every order",
         key="robust",
         needs="orders",
     )
     yield _share(
         "order_sensitivity",
-        lambda cell: cell.intervals.gap,
+        lambda cell: cell.intervals.order_sensitivity,
         "questions right as written but not in every order",
         key="sensitivity",
         direction="lower",
@@ -202,7 +202,7 @@ def _choice_metrics() -> Iterable[Metric]:
     )
     yield _share(
         "mean_over_orders",
-        lambda cell: a.interval if (a := cell.intervals.accuracy) else None,
+        lambda cell: a.interval if (a := cell.intervals.mean_over_orders) else None,
         "mean over questions of the share of orders that are right",
         key="circular",
         needs="orders",

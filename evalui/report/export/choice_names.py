@@ -110,7 +110,7 @@ METRICS: Fields = {
 
 ALL_METRICS: Fields = {
     **METRICS,
-    "clusters": "clustered",
+    "clusters": "mean_over_orders",
     "label_mass": "bias.mass",
     "bias": Property("", public_biases),
 }

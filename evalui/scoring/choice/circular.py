@@ -62,17 +62,17 @@ class CircularMetrics:
 class CircularIntervals:
     """The main figures as shares with their plausible ranges; None where no question counts.
 
-    `origin` is acc_origin over all questions. The rest concern the questions presented in
-    every order: `accuracy` the mean over orders, `perf` right in every order, `any_order` right
-    in at least one, `gap` right in the original order but not in every one, `spread` right in
+    `accuracy` is acc_origin over all questions. The rest concern the questions presented in
+    every order: `mean_over_orders` the mean credit over orders, `robust` right in every order, `any_order` right
+    in at least one, `order_sensitivity` right in the original order but not in every one, `spread` right in
     some orders but not in every one.
     """
 
-    origin: Interval | None
-    accuracy: ClusteredMean | None
-    perf: Interval | None
+    accuracy: Interval | None
+    mean_over_orders: ClusteredMean | None
+    robust: Interval | None
     any_order: Interval | None
-    gap: Interval | None
+    order_sensitivity: Interval | None
     spread: Interval | None
 
 
@@ -128,21 +128,21 @@ def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularM
 
 
 def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularIntervals:
-    """The main figures with their ranges; for the pattern origin only `origin` has a value."""
-    origin = accuracy_as_written(tables)
+    """The main figures with their ranges; for the pattern origin only `accuracy` has a value."""
+    written = accuracy_as_written(tables)
     matrices = [table.subset(table.reorderable).credit for table in tables]
     n = sum(map(len, matrices))
     if not n or pattern == "origin":
-        return CircularIntervals(origin, None, None, None, None, None)
+        return CircularIntervals(written, None, None, None, None, None)
     first = np.concatenate([matrix[:, 0] == 1 for matrix in matrices])
     every = np.concatenate([(matrix == 1).all(axis=1) for matrix in matrices])
     some = np.concatenate([(matrix == 1).any(axis=1) for matrix in matrices])
     return CircularIntervals(
-        origin=origin,
-        accuracy=clustered_mean(_question_means(matrices), _order_counts(matrices)),
-        perf=share_interval(int(every.sum()), n),
+        accuracy=written,
+        mean_over_orders=clustered_mean(_question_means(matrices), _order_counts(matrices)),
+        robust=share_interval(int(every.sum()), n),
         any_order=share_interval(int(some.sum()), n),
-        gap=share_interval(int((first & ~every).sum()), n),
+        order_sensitivity=share_interval(int((first & ~every).sum()), n),
         spread=share_interval(int((some & ~every).sum()), n),
     )
 

@@ -156,8 +156,8 @@ def test_a_cell_that_is_no_longer_at_work_is_tested(state: str):
 
 def test_the_mean_over_orders_has_its_clustered_error():
     summary = summarise(cell_result(fond))
-    assert summary.clustered.interval == summary.circular
-    assert summary.clustered.design_effect > 1
+    assert summary.mean_over_orders.interval == summary.figures["mean_over_orders"]
+    assert summary.mean_over_orders.design_effect > 1
 
 
 def test_priors_have_ranges_around_the_estimate():

@@ -68,9 +68,9 @@ def test_the_figures_of_a_cell_are_those_of_the_functions_they_name():
     trials = as_trials(simulated(20, np.random.default_rng(0), bias=1.0))
     figures = compute_figures(trials, "circular")
     found, metrics = circular_intervals(trials, "circular"), circular_metrics(trials, "circular")
-    assert figures["acc_origin"] == found.origin
-    assert figures["robust"] == found.perf
-    assert figures["order_sensitivity"] == found.gap
+    assert figures["acc_origin"] == found.accuracy
+    assert figures["robust"] == found.robust
+    assert figures["order_sensitivity"] == found.order_sensitivity
     assert figures["n"] == metrics.n_origin == 20
     assert figures["chance"] == 0.25
     assert figures["chance_robust"] == pytest.approx(0.25**4)

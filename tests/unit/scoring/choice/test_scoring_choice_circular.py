@@ -297,11 +297,11 @@ def test_the_intervals_agree_with_the_references(name: str, model: str):
     case = BIAS[name]
     expected = case["expected"][model]
     found = circular_intervals(bias_case_trials(case, model), pattern_of(case))
-    assert found.origin
-    assert found.perf
-    assert found.gap
-    assert found.spread
     assert found.accuracy
+    assert found.robust
+    assert found.order_sensitivity
+    assert found.spread
+    assert found.mean_over_orders
     wanted: list[float] = [
         expected["acc_origin"],
         *expected["acc_origin_wilson95"],
@@ -315,11 +315,11 @@ def test_the_intervals_agree_with_the_references(name: str, model: str):
         *expected["acc_circular_t95"],
         expected["se_clustered_circular"],
     ]
-    accuracy = found.accuracy
+    accuracy = found.mean_over_orders
     assert [
-        *_bounds(found.origin),
-        *_bounds(found.perf),
-        *_bounds(found.gap),
+        *_bounds(found.accuracy),
+        *_bounds(found.robust),
+        *_bounds(found.order_sensitivity),
         found.spread.value,
         *_bounds(accuracy.interval),
         accuracy.t_interval.low,
@@ -331,7 +331,7 @@ def test_the_intervals_agree_with_the_references(name: str, model: str):
 @pytest.mark.parametrize(("name", "model"), MODELS)
 def test_the_design_effect_agrees_with_the_reference(name: str, model: str):
     case = BIAS[name]
-    found = circular_intervals(bias_case_trials(case, model), pattern_of(case)).accuracy
+    found = circular_intervals(bias_case_trials(case, model), pattern_of(case)).mean_over_orders
     assert found
     assert found.design_effect == pytest.approx(
         case["expected"][model].get("design_effect"), abs=1e-6
@@ -340,28 +340,40 @@ def test_the_design_effect_agrees_with_the_reference(name: str, model: str):
 
 def test_without_a_complete_question_only_origin_has_an_interval():
     found = circular_intervals(asked("torn", 0, {"ABC": 0}), "circular")
-    assert found.origin
-    assert found.origin.value == 1
-    assert (found.accuracy, found.perf, found.any_order, found.gap, found.spread) == (None,) * 5
+    assert found.accuracy
+    assert found.accuracy.value == 1
+    assert (
+        found.mean_over_orders,
+        found.robust,
+        found.any_order,
+        found.order_sensitivity,
+        found.spread,
+    ) == (None,) * 5
 
 
 def test_the_pattern_origin_has_only_the_interval_of_origin():
     found = circular_intervals(asked("q", 0, {"AB": 0, "BA": 1}), "origin")
-    assert found.origin
-    assert (found.accuracy, found.perf, found.any_order, found.gap, found.spread) == (None,) * 5
+    assert found.accuracy
+    assert (
+        found.mean_over_orders,
+        found.robust,
+        found.any_order,
+        found.order_sensitivity,
+        found.spread,
+    ) == (None,) * 5
 
 
 def test_nothing_at_all_has_no_interval():
-    assert circular_intervals([], "circular").origin is None
+    assert circular_intervals([], "circular").accuracy is None
 
 
 def test_any_order_is_perf_plus_spread():
     case = BIAS["k4_additive"]
     found = circular_intervals(bias_case_trials(case, "model_a"), "circular")
     assert found.any_order
-    assert found.perf
+    assert found.robust
     assert found.spread
-    assert found.any_order.value == pytest.approx(found.perf.value + found.spread.value)
+    assert found.any_order.value == pytest.approx(found.robust.value + found.spread.value)
 
 
 # ------------------------------------------------------------------ properties
