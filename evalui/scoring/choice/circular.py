@@ -63,9 +63,9 @@ class CircularIntervals:
     """The main figures as shares with their plausible ranges; None where no question counts.
 
     `accuracy` is acc_origin over all questions. The rest concern the questions presented in
-    every order: `mean_over_orders` the mean credit over orders, `robust` right in every order, `any_order` right
-    in at least one, `order_sensitivity` right in the original order but not in every one, `spread` right in
-    some orders but not in every one.
+    every order whose options may move: `mean_over_orders` the mean credit over orders, `robust`
+    right in every order, `any_order` right in at least one, `order_sensitivity` right in the
+    original order but not in every one, `spread` right in some orders but not in every one.
     """
 
     accuracy: Interval | None
