@@ -74,7 +74,7 @@ def test_questions_with_fewer_options_have_their_own_chance(make_result):
 
 def test_in_the_order_as_written_alone_there_is_no_order_figure(make_result):
     summary = summarise(make_result({"q0": [0]}, pattern="origin"))
-    assert (summary.robust, summary.circular, summary.order_sensitivity) == (None, None, None)
+    assert (summary.robust, summary.mean_over_orders, summary.order_sensitivity) == (None,) * 3
     assert (summary.chance_robust, summary.lost_with_order) == (None, None)
 
 
