@@ -14,19 +14,35 @@ Role = Literal["reader", "annotator", "operator", "admin"]
 ROLES: tuple[Role, ...] = ("reader", "annotator", "operator", "admin")  # each may what those before
 Scope = Literal["read", "write"]
 Right = Literal["view", "run", "annotate"]
-Deed = Literal["see", "run", "annotate", "change", "start", "add_models", "administer"]
+Deed = Literal[
+    "see", "run", "annotate", "change", "start", "add_models", "administer", "manage_accounts"
+]
 
 DEEDS_WITH_A_THING: tuple[Deed, ...] = ("see", "run", "annotate", "change")
 
 LOCAL = "local"  # the owner of everything on a server that one person uses
-_LEAST_ROLE: Mapping[Deed, Role] = {
-    "see": "reader",
-    "run": "annotator",
-    "annotate": "annotator",
-    "change": "annotator",
-    "start": "annotator",
-    "add_models": "operator",
-    "administer": "admin",
+
+
+@dataclass(frozen=True, slots=True)
+class _Requirement:
+    """What a deed requires. `by_token`: the token of a script may do it, too."""
+
+    role: Role
+    by_token: bool = False
+
+
+_REQUIREMENTS: Mapping[Deed, _Requirement] = {
+    "see": _Requirement("reader", by_token=True),
+    "run": _Requirement("annotator", by_token=True),
+    "annotate": _Requirement("annotator", by_token=True),
+    "change": _Requirement("annotator", by_token=True),
+    "start": _Requirement("annotator", by_token=True),
+    "add_models": _Requirement("operator", by_token=True),
+    # The queue, limits, and what there is to see of people.
+    "administer": _Requirement("admin", by_token=True),
+    # Accounts, roles, teams, invitations, sessions and tokens: a token that was lost must become no
+    # password, no other token, and no more rights.
+    "manage_accounts": _Requirement("admin"),
 }
 # What a right of a team lets its members do with a thing of somebody else.
 _BY_RIGHT: Mapping[Deed, frozenset[Right]] = {
@@ -40,8 +56,9 @@ _BY_RIGHT: Mapping[Deed, frozenset[Right]] = {
 class Person:
     """Who sends a request.
 
-    A person with `scope` "read" (a token) sees and does nothing else. A guest came by the link of
-    one run, `guest_of`, and may only vote on it. Nobody at all has the name "".
+    `by_token`: a script sends it with a token of theirs; one with `scope` "read" sees and does
+    nothing else. A guest came by the link of one run, `guest_of`, and may only vote on it. Nobody
+    at all has the name "".
     """
 
     name: str
@@ -49,6 +66,7 @@ class Person:
     teams: frozenset[str] = frozenset()
     scope: Scope = "write"
     guest_of: str = ""
+    by_token: bool = False
 
     @property
     def is_guest(self) -> bool:
@@ -81,7 +99,10 @@ def may(person: Person, deed: Deed, thing: Owned | None = None) -> bool:
         return deed == "annotate" and thing is not None and thing.run == person.guest_of
     if not person.name or (person.scope == "read" and deed != "see"):
         return False
-    if ROLES.index(person.role) < ROLES.index(_LEAST_ROLE[deed]):
+    required = _REQUIREMENTS[deed]
+    if person.by_token and not required.by_token:
+        return False
+    if ROLES.index(person.role) < ROLES.index(required.role):
         return False
     if thing is None or person.role == "admin" or thing.owner == person.name:
         return True

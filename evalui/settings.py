@@ -1,9 +1,9 @@
 """What the administrator decides: EVALUI_* environment variables, then evalui.toml."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ByteSize, Field, IPvAnyNetwork, SecretStr
+from pydantic import ByteSize, Field, IPvAnyNetwork, SecretStr, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -55,7 +55,8 @@ class Settings(BaseSettings):
     # What multiplies float32 matrices on a CPU; "measured" takes the faster, see models.local.fp32.
     fp32: Literal["measured", "onednn", "blas"] = "measured"
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
-    # Hosts and networks that models added on the page may be at; empty: all but metadata services.
+    # Hosts and networks that models added on the page may be at, "public" for every address of the
+    # internet; empty: all but metadata services, on a server with accounts "public".
     endpoint_hosts: list[str] = []
     token: bool = True  # whether the pages need the access token of the printed address
     # Who is let in: "token" is for one person on one machine, "password" for accounts of this
@@ -82,6 +83,12 @@ class Settings(BaseSettings):
     # by the clock it may take five times as long.
     parse_memory_mb: int = Field(default=4096, ge=512)
     parse_seconds: float = Field(default=120.0, gt=0)
+
+    @model_validator(mode="after")
+    def _keep_people_from_the_network_of_the_server(self) -> Self:
+        if self.auth != "token" and not self.endpoint_hosts:
+            self.endpoint_hosts = ["public"]
+        return self
 
     @property
     def database(self) -> Path:

@@ -1,10 +1,13 @@
 """How thoroughly `make check` tries: fewer examples of each property, and not the slow files."""
 
+import atexit
 import gc
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,12 @@ settings.load_profile("thorough")
 
 # Nothing is measured on a busy machine and kept in somebody's own folder; tests of that say so.
 os.environ["EVALUI_FP32"] = "blas"
+
+# Runs use no replies of other runs, and leave none behind: each test has its own data folder.
+_DATA_FOLDERS = tempfile.mkdtemp(prefix="evalui-tests-")
+atexit.register(shutil.rmtree, _DATA_FOLDERS, ignore_errors=True)
+_numbers = count()
+os.environ["EVALUI_DATA_DIR"] = f"{_DATA_FOLDERS}/first"
 
 # Files that take a second or more, most of them because each test has a run or pictures of its own.
 SLOW = {
@@ -156,3 +165,8 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return folder / "site"
+
+
+@pytest.fixture(autouse=True)
+def _data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALUI_DATA_DIR", f"{_DATA_FOLDERS}/{next(_numbers)}")

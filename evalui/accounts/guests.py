@@ -14,15 +14,18 @@ from evalui.accounts.secrets import (
     digest_of,
     find_live,
     is_old,
+    network_of,
     new_secret,
     require_room,
 )
-from evalui.errors import AccountError
+from evalui.errors import AccountError, TooManyTries
 from evalui.runs.database.connection import Database
 
 GUEST = "guest:"  # before the name of a guest, which no account has
 LONGEST_DAYS = 90  # that a link is open
 _MOST_GUESTS = 200  # of one link
+# From one address within a day: an office may be behind one, a visitor must not take all seats.
+_MOST_FROM_ADDRESS = 40
 _NAME_LENGTH = 40
 
 
@@ -91,11 +94,28 @@ def run_of_link(database: Database, secret: str) -> str:
     return row["run"]
 
 
-def admit_guest(database: Database, link: str, name: str) -> str:
+def free_guest_seats(database: Database, run_id: str, digest: str, *, by: Person) -> int:
+    """Send away the guests of a link who cast no vote, and return how many there were."""
+    with database.writing(durable=True) as connection:
+        gone = connection.execute(
+            "DELETE FROM guest WHERE link IN (SELECT digest FROM guest_link WHERE digest = ?1"
+            " AND run = ?2) AND NOT EXISTS"
+            " (SELECT 1 FROM vote v WHERE v.run = ?2 AND v.owner = ?3 || guest.name)",
+            (digest, run_id, GUEST),
+        ).rowcount
+        record_in(connection, by, "free-guest-seats", f"run {run_id}", guests=gone)
+    return gone
+
+
+def admit_guest(database: Database, link: str, name: str, *, address: str = "") -> str:
     """Let somebody in by a link under a name, and return the secret of their cookie.
 
+    `address` is that of the visitor, "" where it is unknown.
+
     Raises:
-        AccountError: the link is closed, nobody can have the name, or somebody on the run has it.
+        AccountError: the link is closed or has admitted as many as it may, nobody can have the
+            name, or somebody on the run has it.
+        TooManyTries: too many came from this address within a day.
     """
     run_id = run_of_link(database, link)
     name = " ".join(unicodedata.normalize("NFC", name).split())
@@ -112,11 +132,20 @@ def admit_guest(database: Database, link: str, name: str) -> str:
         ]
         if name.casefold() in taken:
             raise AccountError("guest-taken", name=name)
-        if len(taken) >= _MOST_GUESTS:
+        where = digest_of(network_of(address)) if address else ""
+        (seats, near) = connection.execute(
+            "SELECT count(*), count(*) FILTER (WHERE address = ?2 AND created > ?3)"
+            " FROM guest WHERE link = ?1",
+            (digest_of(link), where, now - DAY_S),
+        ).fetchone()
+        if seats >= _MOST_GUESTS:
             raise AccountError("guest-many", most=_MOST_GUESTS)
+        if where and near >= _MOST_FROM_ADDRESS:
+            raise TooManyTries("guest-address", most=_MOST_FROM_ADDRESS)
         connection.execute(
-            "INSERT INTO guest (digest, link, name, created, seen) VALUES (?, ?, ?, ?, ?)",
-            (digest_of(secret), digest_of(link), name, now, now),
+            "INSERT INTO guest (digest, link, name, created, seen, address)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (digest_of(secret), digest_of(link), name, now, now, where),
         )
     return secret
 

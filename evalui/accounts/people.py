@@ -13,6 +13,7 @@ from evalui.accounts.audit import record_in
 from evalui.accounts.belongings import copy_uploads, delete_belongings, delete_files, hand_over
 from evalui.accounts.names import checked_name
 from evalui.accounts.passwords import hash_password
+from evalui.accounts.secrets import digest_of
 from evalui.errors import AccountError, StoreError
 from evalui.models.user_catalog import additions_path, hand_over_models
 from evalui.runs.database.connection import Database
@@ -82,9 +83,10 @@ def find_person(database: Database, name: str) -> Person | None:
     return None if row is None else person_of(row)
 
 
-def person_of(row: Row, scope: Scope = "write") -> Person:
+def person_of(row: Row, scope: Scope = "write", *, by_token: bool = False) -> Person:
     """The person of a row that has `PERSON_COLUMNS`."""
-    return Person(row["name"], row["role"], frozenset(json.loads(row["teams"])), scope)
+    teams = frozenset[str](json.loads(row["teams"]))
+    return Person(row["name"], row["role"], teams, scope, by_token=by_token)
 
 
 def add_person(
@@ -120,7 +122,7 @@ def set_role(database: Database, name: str, role: Role, *, by: Person) -> None:
 
 
 def set_password(database: Database, name: str, password: str, *, by: Person) -> None:
-    """Give a person a password, which ends their sessions and voids their invitation.
+    """Give a person a password, which ends their sessions and tokens and voids their invitation.
 
     Raises:
         AccountError: there is no such person, or the password is too short.
@@ -135,7 +137,13 @@ def set_password(database: Database, name: str, password: str, *, by: Person) ->
 def keep_password(connection: Connection, name: str, hashed: str) -> None:
     """Inside a transaction: give a person the password of a hash."""
     connection.execute("UPDATE person SET password = ? WHERE name = ?", (hashed, name))
-    _shut_out(connection, name)
+    _delete_of_person(connection, name, "session", "invitation", "api_token")
+
+
+def password_stamp(database: Database, name: str) -> str:
+    """What changes with the password of a person and does not give it away; "" for nobody."""
+    row = database.row("SELECT password FROM person WHERE name = ?", (name,))
+    return digest_of(row["password"]) if row else ""
 
 
 def set_disabled(database: Database, name: str, *, disabled: bool, by: Person) -> None:
@@ -147,7 +155,7 @@ def set_disabled(database: Database, name: str, *, disabled: bool, by: Person) -
         _require_person(connection, name)
         if disabled:
             _require_other_admin(connection, name)
-            _shut_out(connection, name)
+            _delete_of_person(connection, name, "session", "invitation")
         connection.execute("UPDATE person SET disabled = ? WHERE name = ?", (disabled, name))
         record_in(connection, by, "disable" if disabled else "enable", f"person {name}")
 
@@ -189,8 +197,8 @@ def note_request(database: Database, name: str, also: str = "", values: Sequence
             connection.execute(also, values)
 
 
-def _shut_out(connection: Connection, name: str) -> None:
-    for table in ("session", "invitation"):
+def _delete_of_person(connection: Connection, name: str, *tables: str) -> None:
+    for table in tables:
         connection.execute(f"DELETE FROM {table} WHERE person = ?", (name,))  # noqa: S608 (ours)
 
 

@@ -6,6 +6,7 @@ What is found by a digest, and whether it still counts, is decided here for all 
 import hashlib
 import secrets
 import time
+from ipaddress import IPv6Address, ip_address, ip_network
 from sqlite3 import Connection, Row
 from typing import Literal
 
@@ -71,3 +72,12 @@ def require_room(
     ).fetchone()
     if n >= MOST_LIVE:
         raise AccountError("too-many-live", name=owner, most=MOST_LIVE)
+
+
+def network_of(address: str) -> str:
+    """An address; of IPv6 the network, all of whose addresses one person may use."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:  # a socket of the machine has none
+        return address
+    return str(ip_network((parsed, 64), False)) if isinstance(parsed, IPv6Address) else str(parsed)

@@ -1,6 +1,7 @@
 """Who is signed in: a secret in a cookie, for 12 hours without a request or for 30 days."""
 
 import time
+from dataclasses import asdict, dataclass
 
 from evalui.access import Person
 from evalui.accounts.audit import record_in
@@ -44,8 +45,28 @@ def end_session(database: Database, secret: str) -> None:
         connection.execute("DELETE FROM session WHERE digest = ?", (digest_of(secret),))
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How many sessions and tokens of a person ended."""
+
+    sessions: int
+    tokens: int
+
+
+def sign_out_everywhere(database: Database, name: str, *, by: Person) -> Ended:
+    """End all by which a person is let in without their password: sessions and tokens."""
+    with database.writing(durable=True) as connection:
+        n = [
+            connection.execute(f"DELETE FROM {table} WHERE person = ?", (name,)).rowcount  # noqa: S608 (ours)
+            for table in ("session", "api_token")
+        ]
+        ended = Ended(*n)
+        record_in(connection, by, "sign-out", f"person {name}", **asdict(ended))
+    return ended
+
+
 def end_sessions(database: Database, name: str, *, by: Person) -> int:
-    """Sign a person out everywhere, and return from how many browsers."""
+    """Sign a person out of all browsers, and return from how many; their tokens stay."""
     with database.writing(durable=True) as connection:
         ended = connection.execute("DELETE FROM session WHERE person = ?", (name,)).rowcount
         record_in(connection, by, "sign-out", f"person {name}", sessions=ended)

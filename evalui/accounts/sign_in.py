@@ -7,12 +7,12 @@ others who try their name do not keep them out.
 """
 
 import time
-from ipaddress import IPv6Address, ip_address, ip_network
 from sqlite3 import Connection
 
 from evalui.access import Person
 from evalui.accounts.passwords import is_password
 from evalui.accounts.people import find_person
+from evalui.accounts.secrets import network_of
 from evalui.errors import AccountError, TooManyTries
 from evalui.runs.database.connection import Database
 
@@ -52,16 +52,7 @@ def _keys(name: str, address: str, browser: str) -> dict[str, int]:
     """What a try counts for, with how many are allowed."""
     if browser:
         return {f"browser:{browser}": PER_NAME}
-    return {f"name:{name}": PER_NAME, f"address:{_network(address)}": PER_ADDRESS}
-
-
-def _network(address: str) -> str:
-    """An address; of IPv6 the network, all of whose addresses one person may use."""
-    try:
-        parsed = ip_address(address.partition("%")[0])
-    except ValueError:  # a socket of the machine has none
-        return address
-    return str(ip_network((parsed, 64), False)) if isinstance(parsed, IPv6Address) else str(parsed)
+    return {f"name:{name}": PER_NAME, f"address:{network_of(address)}": PER_ADDRESS}
 
 
 def _count(connection: Connection, keys: dict[str, int], now: float) -> None:

@@ -73,7 +73,7 @@ def person_of_token(database: Database, secret: str) -> Person | None:
     if is_old(row["used"]):
         also = "UPDATE api_token SET used = ? WHERE id = ?"
         note_request(database, row["name"], also, (time.time(), row["id"]))
-    return person_of(row, row["scope"])
+    return person_of(row, row["scope"], by_token=True)
 
 
 def read_tokens(database: Database, person: str = "") -> tuple[ApiToken, ...]:

@@ -21,7 +21,7 @@ from evalui.ui.tabs.compare import CompareTab
 
 PREFIX = "/api/v1"
 _PROBLEM = {"application/problem+json": {"schema": Problem.model_json_schema()}}
-_AT_ALL = ("see", "start", "annotate", "add_models", "administer")
+_AT_ALL = ("see", "start", "annotate", "add_models", "administer", "manage_accounts")
 
 
 def create_api(service: AppService) -> FastAPI:

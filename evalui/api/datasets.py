@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
 from evalui.accounts.teams import dataset_of
-from evalui.api.problems import Service, Words
+from evalui.api.problems import CheckedRoute, Service, Words, requires
 from evalui.api.schemas import ColumnsShown, DatasetPart, RightsSent, UploadedDatasets
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import ColumnTable, columns_of, guess_columns
@@ -28,7 +28,7 @@ _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _FIELDS = {"type": "object", "required": ["files"], "properties": {"files": _FILES}}
 _CONTENT = {"multipart/form-data": {"schema": _FIELDS}}
 _FORM: dict[str, Any] = {"requestBody": {"required": True, "content": _CONTENT}}
-router = APIRouter(prefix="/datasets", tags=["datasets"])
+router = APIRouter(route_class=CheckedRoute, prefix="/datasets", tags=["datasets"])
 
 
 @router.post("", status_code=201, openapi_extra=_FORM)
@@ -41,61 +41,54 @@ async def upload(request: Request, service: Service, t: Words) -> UploadedDatase
     return await run_in_threadpool(_described, service, t, _about(service, upload_id))
 
 
-@router.get("")
+@router.get("", dependencies=[requires("see")])
 def list_datasets(service: Service) -> list[UploadedFiles]:
     """What the sender has uploaded, the newest first."""
-    service.require("see")
     return list(service.uploads.uploaded(service.owner))
 
 
-@router.get("/teams")
+@router.get("/teams", dependencies=[requires("see")])
 def list_team_datasets(service: Service) -> list[TeamDataset]:
     """What others let the teams of the sender use."""
-    service.require("see")
     return list(read_team_datasets(service.database, service.person))
 
 
-@router.get("/{upload_id}")
+@router.get("/{upload_id}", dependencies=[requires("see")])
 def read_dataset(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
     """One upload, and what was read of it."""
-    service.require("see")
     return _described(service, t, _about(service, upload_id))
 
 
-@router.delete("/{upload_id}", status_code=204)
+@router.delete("/{upload_id}", status_code=204, dependencies=[requires("start")])
 def delete_dataset(upload_id: str, service: Service) -> None:
     """Delete the files of an upload. Runs that were made of it keep their questions."""
-    service.require("start")
     _about(service, upload_id)
     service.delete_upload(upload_id)
 
 
-@router.post("/{upload_id}/take", status_code=201)
+@router.post("/{upload_id}/take", status_code=201, dependencies=[requires("start")])
 def take(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
     """Make a dataset of a team one of the sender's own, under the same id."""
-    service.require("start")
     usual, root = usual_limits(service.settings), service.uploads.root
     take_dataset(service.database, root, service.person, upload_id, usual)
     return _described(service, t, _about(service, upload_id))
 
 
-@router.put("/{upload_id}/rights/{team}", status_code=204)
+@router.put("/{upload_id}/rights/{team}", status_code=204, dependencies=[requires("start")])
 def set_rights(upload_id: str, team: str, sent: RightsSent, service: Service) -> None:
     """State whether a team of the sender's may use a dataset of theirs."""
-    service.require("start")
     _about(service, upload_id)
     thing = dataset_of(service.owner, upload_id)
     state_rights(service, "dataset", thing, team, sent.rights)
 
 
-@router.post("/{upload_id}/columns")
+@router.post("/{upload_id}/columns", dependencies=[requires("start")])
 def map_columns(
     upload_id: str, sent: UploadedDataset, service: Service, t: Words, remember: bool = False
 ) -> DatasetPart:
     """Read an upload as an entry of `datasets` in a specification states it; the columns can be
     remembered for other files with these headers.
     """
-    service.require("start")
     upload, layout = _about(service, upload_id).id, layout_of(sent)
     view, table = service.load(upload, layout), service.files.columns(upload, sent.sheet)
     if remember and table:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from evalui.access import may
 from evalui.accounts.shares import DEFAULT_SHARE_DAYS, Share, link_of, list_shares
-from evalui.api.problems import Service, Words
+from evalui.api.problems import CheckedRoute, Service, Words, requires
 from evalui.api.schemas import Answered
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.ui.components.form import Form
@@ -17,7 +17,7 @@ from evalui.ui.tabs.results.sharing import share_run
 
 _AS_TABLE = {"text/csv": {"schema": {"type": "string"}}}
 CellIds = Annotated[list[int], Query()]
-router = APIRouter(tags=["links"])
+router = APIRouter(route_class=CheckedRoute, tags=["links"])
 
 
 class LinkMade(Answered):
@@ -39,10 +39,9 @@ def address_of(service: AppService, path: str) -> str:
     return f"{service.settings.public_url.rstrip('/')}/{path}"
 
 
-@router.get("/links")
+@router.get("/links", dependencies=[requires("see")])
 def list_links(service: Service) -> list[LinkShown]:
     """The sender's own links, to administrators those of all, the newest first."""
-    service.require("see")
     owner, database = service.owner, service.database
     shares = list_shares(database, None if may(service.person, "administer") else owner)
     links = [(each, link_of(database, each.id, each.expires)) for each in shares]
@@ -61,7 +60,7 @@ def add_run_link(run_id: str, service: Service, days: int = DEFAULT_SHARE_DAYS) 
     return _made(service, share_run(service, run_id, days))
 
 
-@router.post("/comparisons/links", status_code=201)
+@router.post("/comparisons/links", status_code=201, dependencies=[requires("start")])
 def add_comparison_link(
     cells: CellIds,
     request: Request,
@@ -70,17 +69,18 @@ def add_comparison_link(
     days: int = DEFAULT_SHARE_DAYS,
 ) -> LinkMade:
     """Freeze a comparison, of whose runs the sender may change each."""
-    service.require("start")
     comparisons: CompareTab = request.app.state.comparisons
     return _made(service, comparisons.share(_form(cells, measure), days))
 
 
-@router.get("/comparisons.csv", response_class=Response, responses={200: {"content": _AS_TABLE}})
-def compare(
-    cells: CellIds, request: Request, service: Service, t: Words, measure: str = ""
-) -> Response:
+@router.get(
+    "/comparisons.csv",
+    response_class=Response,
+    responses={200: {"content": _AS_TABLE}},
+    dependencies=[requires("see")],
+)
+def compare(cells: CellIds, request: Request, t: Words, measure: str = "") -> Response:
     """The tables of a comparison of cells of one or several runs, by their ids."""
-    service.require("see")
     comparisons: CompareTab = request.app.state.comparisons
     content = comparisons.frozen(t, _form(cells, measure))
     return Response(shown_tables_csv(content.blocks), media_type="text/csv")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter
 
-from evalui.api.problems import Service, Words
+from evalui.api.problems import CheckedRoute, Service, Words, requires
 from evalui.api.schemas import CheckedJson, ModelShown, ModelTested
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
@@ -16,58 +16,51 @@ from evalui.ui.services.models_service import group_of
 from evalui.ui.services.service import AppService
 
 ModelSent = Annotated[NewModelForm, CheckedJson]
-router = APIRouter(prefix="/models", tags=["models"])
+router = APIRouter(route_class=CheckedRoute, prefix="/models", tags=["models"])
 
 
-@router.get("")
+@router.get("", dependencies=[requires("see")])
 def list_models(service: Service, t: Words) -> list[ModelShown]:
     """Every model of the server with what it can do here."""
-    service.require("see")
     return _shown(service, t)
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, dependencies=[requires("add_models")])
 def add_model(sent: ModelSent, service: Service, t: Words) -> ModelShown:
     """Add a model; for operators. Its key is stored encrypted and never given out."""
-    service.require("add_models")
     return _one(service, t, service.models.add(sent).name)
 
 
-@router.get("/{name:path}")
+@router.get("/{name:path}", dependencies=[requires("see")])
 def read_model(name: str, service: Service, t: Words) -> ModelShown:
     """One model."""
-    service.require("see")
     return _one(service, t, name)
 
 
-@router.put("/{name:path}")
+@router.put("/{name:path}", dependencies=[requires("add_models")])
 def change_model(name: str, sent: ModelSent, service: Service, t: Words) -> ModelShown:
     """Change a model that was added; for operators. What is left out has its default again, but
     for who may use it, which stays.
     """
-    service.require("add_models")
     return _one(service, t, service.models.change(replace(sent, name=name)).name)
 
 
-@router.delete("/{name:path}", status_code=204)
+@router.delete("/{name:path}", status_code=204, dependencies=[requires("add_models")])
 def remove_model(name: str, service: Service) -> None:
     """Remove a model that was added; for operators. Its files stay."""
-    service.require("add_models")
     service.models.remove(name)
 
 
-@router.post("/{name:path}/test", status_code=202)
+@router.post("/{name:path}/test", status_code=202, dependencies=[requires("start")])
 def test_model(name: str, service: Service, t: Words) -> ModelShown:
     """Have a worker ask the model one question for each ability; `test` has the answers later."""
-    service.require("start")
     service.models.queue_test(name, service.owner)
     return _one(service, t, name)
 
 
-@router.post("/{name:path}/look")
+@router.post("/{name:path}/look", dependencies=[requires("start")])
 def look_again(name: str, service: Service, t: Words) -> ModelShown:
     """Ask the endpoint of a model anew what it can do."""
-    service.require("start")
     service.models.refresh(name)
     return _one(service, t, name)
 

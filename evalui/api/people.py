@@ -4,19 +4,19 @@ import re
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from evalui.accounts import teams, tokens
 from evalui.accounts.audit import AuditEntry, read_audit
 from evalui.api.links import address_of
-from evalui.api.problems import Service, Words
-from evalui.api.runs import detail_of
+from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.api.runs import details_of
 from evalui.api.schemas import Answered, CheckedJson, RunDetail
 from evalui.runs.fair_queue.decisions import QueueDecisions, read_decisions
 from evalui.runs.fair_queue.limits import UserLimits, usual_limits
-from evalui.runs.fair_queue.place import queue_order, queue_places
 from evalui.ui.components.fragment import Action
+from evalui.ui.deeds import DEEDS
 from evalui.ui.tabs.admin.changes import CHANGES, PRIORITIES, set_limits
 from evalui.ui.tabs.admin.readings import PersonUse, read_live_runs, read_people
 
@@ -40,11 +40,9 @@ CHANGES_BY_ROUTE: Mapping[str, str] = {
 }
 
 
-async def _administrators(service: Service) -> None:
-    service.require("administer")
-
-
-router = APIRouter(tags=["administration"], dependencies=[Depends(_administrators)])
+router = APIRouter(
+    route_class=CheckedRoute, tags=["administration"], dependencies=[requires("administer")]
+)
 
 
 class ChangeMade(Answered):
@@ -91,7 +89,7 @@ def list_tokens(service: Service, person: str = "") -> list[tokens.ApiToken]:
     return list(tokens.read_tokens(service.database, person))
 
 
-@router.delete("/tokens/{token_id}", status_code=204)
+@router.delete("/tokens/{token_id}", status_code=204, dependencies=[requires("manage_accounts")])
 def revoke_token(token_id: Annotated[int, Field(le=2**53)], service: Service) -> None:
     """Let a token count no more."""
     tokens.revoke_token(service.database, token_id, by=service.person)
@@ -110,10 +108,8 @@ def list_audit(
 @router.get("/queue")
 def read_queue(service: Service, t: Words) -> QueueShown:
     """The queue of all."""
-    places = queue_places(service.database, usual_limits(service.settings))
-    ids = [each.row.id for each in read_live_runs(service.database)]
-    ids.sort(key=lambda run_id: queue_order(places.get(run_id)))
-    runs = [detail_of(service, t, run_id) for run_id in ids]
+    ids = (each.row.id for each in read_live_runs(service.database))
+    runs = list(details_of(service, t, ids))
     return QueueShown(decisions=read_decisions(service.database), runs=runs)
 
 
@@ -130,7 +126,13 @@ def _add_change(place: str, do: str) -> None:
         return ChangeMade(address=address_of(service, f"invitation/{secret}") if secret else "")
 
     change.__doc__ = f"“{do}” of the Admin page."
-    router.add_api_route(path, change, methods=[method], openapi_extra={"parameters": stated})
+    router.add_api_route(
+        path,
+        change,
+        methods=[method],
+        dependencies=[requires(DEEDS["admin"][do].deed)],
+        openapi_extra={"parameters": stated},
+    )
 
 
 for _place, _do in CHANGES_BY_ROUTE.items():

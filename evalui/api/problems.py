@@ -1,15 +1,20 @@
 """Errors as application/problem+json: our sentence, in the language that a request prefers."""
 
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI, Request, params
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from evalui.access import Deed
 from evalui.api.schemas import Problem
 from evalui.errors import DataError, EvaluiError, SpecError, UnknownName
 from evalui.messages import Messages, language_of, messages, preferred_language
@@ -31,7 +36,8 @@ _UNKNOWN = (
 _STATUS_BY_KEY = {
     **dict.fromkeys(("read-only", "models-not-yours"), 403),
     **dict.fromkeys(
-        ("pair-gone", "pair-agreed", "voter-finished", "trials-gone", "request-key"), 409
+        ("pair-gone", "pair-agreed", "voter-finished", "trials-gone", "request-key"),
+        409,
     ),
     **dict.fromkeys(_UNKNOWN, 404),
     **dict.fromkeys(("body-too-large", "upload-too-large"), 413),
@@ -52,6 +58,47 @@ async def messages_of(request: Request) -> Messages:
 
 Service = Annotated[AppService, Depends(service_of)]
 Words = Annotated[Messages, Depends(messages_of)]
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What a route requires: a deed, and the name in its path of the run it is done to, if any.
+
+    It is a dependency in name only, so that a route states it: FastAPI asks dependencies when it
+    has read the body, and what is wrong with a body is nothing to tell who may not send it.
+    """
+
+    deed: Deed
+    run: str = ""
+
+    def __call__(self) -> None:
+        """Nothing: `CheckedRoute` has looked."""
+
+
+def requires(deed: Deed, run: str = "") -> params.Depends:
+    """What a route requires, among its `dependencies`."""
+    return params.Depends(Requirement(deed, run))
+
+
+class CheckedRoute(APIRoute):
+    """A route that looks whether the sender may do its deeds before it reads anything else."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler behind the check; it raises as `AppService.require`."""
+        handler = super().get_route_handler()
+        declared = [each.dependency for each in self.dependencies]
+        requirements = [each for each in declared if isinstance(each, Requirement)]
+
+        def check(request: Request) -> None:
+            service: AppService = request.app.state.service
+            for each in requirements:
+                service.require(each.deed, request.path_params[each.run] if each.run else "")
+
+        async def checked(request: Request) -> Response:
+            await run_in_threadpool(check, request)
+            return await handler(request)
+
+        return checked
 
 
 def add_problems(api: FastAPI) -> None:

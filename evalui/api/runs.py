@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from evalui.api.events import RunFeeds
-from evalui.api.problems import Service, Words
+from evalui.api.problems import CheckedRoute, Service, Words, requires
 from evalui.api.schemas import (
     CellProgress,
     RightsSent,
@@ -24,10 +24,10 @@ from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.runs.database import queue
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells, read_left_out, read_runs
-from evalui.runs.database.throughput import remaining_seconds
+from evalui.runs.database.throughput import remaining_seconds_of
 from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_ahead, queue_places
+from evalui.runs.fair_queue.place import QueuePlace, queue_ahead, queue_order, queue_places
 from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
@@ -44,10 +44,10 @@ _AS_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": 
 AS_LINES = {_LINES: {"schema": {"type": "string"}}}
 _AS_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
 _AS_OBJECT = {"application/json": {"schema": {"type": "object"}}}
-router = APIRouter(prefix="/runs", tags=["runs"])
+router = APIRouter(route_class=CheckedRoute, prefix="/runs", tags=["runs"])
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, dependencies=[requires("start")])
 def start_run(
     spec: SubmittedSpec,
     response: Response,
@@ -59,16 +59,14 @@ def start_run(
 
     The same request with the same Idempotency-Key starts no second run within 24 hours.
     """
-    service.require("start")
     run_id = service.start(spec, _request_key(idempotency_key, spec))
     response.headers["Location"] = f"runs/{run_id}"
     return detail_of(service, t, run_id)
 
 
-@router.post("/plan")
+@router.post("/plan", dependencies=[requires("start")])
 def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
     """What a run would send, take and cost, and when it would start; nothing is started."""
-    service.require("start")
     planned = service.plan(spec)
     ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
     return RunPlan(
@@ -80,7 +78,7 @@ def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
     )
 
 
-@router.get("")
+@router.get("", dependencies=[requires("see")])
 def list_runs(
     service: Service,
     t: Words,
@@ -88,7 +86,6 @@ def list_runs(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> RunPage:
     """The runs of the sender and of their teams, the newest first."""
-    service.require("see")
     rows = read_runs(service.database, service.person)
     places = {row.id: place for place, row in enumerate(rows, start=1)}
     if cursor and cursor not in places:
@@ -105,33 +102,29 @@ def read_run(run_id: str, service: Service, t: Words) -> RunDetail:
     return detail_of(service, t, run_id)
 
 
-@router.delete("/{run_id}", status_code=204)
+@router.delete("/{run_id}", status_code=204, dependencies=[requires("change", "run_id")])
 def delete_run(run_id: str, service: Service) -> None:
     """Delete a run with its trials and votes."""
-    service.require("change", run_id)
     queue.delete(service.database, run_id)
 
 
-@router.post("/{run_id}/stop")
+@router.post("/{run_id}/stop", dependencies=[requires("change", "run_id")])
 def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Stop a run: at once if it waits, after the batch in hand if it runs."""
-    service.require("change", run_id)
     queue.cancel(service.database, run_id)
     return detail_of(service, t, run_id)
 
 
-@router.post("/{run_id}/resume")
+@router.post("/{run_id}/resume", dependencies=[requires("change", "run_id")])
 def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
-    service.require("change", run_id)
     limits.resume_run(service.database, run_id, usual_limits(service.settings))
     return detail_of(service, t, run_id)
 
 
-@router.put("/{run_id}/rights/{team}")
+@router.put("/{run_id}/rights/{team}", dependencies=[requires("change", "run_id")])
 def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Words) -> RunDetail:
     """State what a team of one's own may do with a run; for its owner and administrators."""
-    service.require("change", run_id)
     state_rights(service, "run", run_id, team, sent.rights)
     return detail_of(service, t, run_id)
 
@@ -199,21 +192,29 @@ def _request_key(key: str, spec: SubmittedSpec) -> RequestKey | None:
 
 def detail_of(service: AppService, t: Messages, run_id: str) -> RunDetail:
     """A run as it is now; raises `UnknownRun` if the person sees none of this id."""
-    row, database = service.run(run_id), service.database
-    live = row.state in LIVE_STATES
+    (detail,) = details_of(service, t, [run_id])
+    return detail
+
+
+def details_of(service: AppService, t: Messages, run_ids: Iterable[str]) -> Iterator[RunDetail]:
+    """Several runs as they are now, the next one of the queue first; raises as `detail_of`."""
+    database, rows = service.database, list(map(service.run, run_ids))
+    live = [row.id for row in rows if row.state in LIVE_STATES]
     places = queue_places(database, usual_limits(service.settings)) if live else {}
-    queued = places.get(run_id, QueuePlace(None, None))
-    return RunDetail(
-        **RunProgress.model_validate(row, context=t).model_dump(),
-        may=sorted(service.deeds(row)),
-        rights={team: sorted(rights) for team, rights in row.rights.items()},
-        place=queued.place,
-        starts_in_seconds=queued.starts_in_s,
-        held=t.translate(queued.held),
-        seconds_left=remaining_seconds(database, run_id) if live else 0.0,
-        left_out=list(left_out_sentences(read_left_out(database, run_id), t.language)),
-        cells=[_cell(each, t) for each in read_cells(database, run_id)],
-    )
+    seconds = remaining_seconds_of(database, live)
+    for row in sorted(rows, key=lambda row: queue_order(places.get(row.id))):
+        queued = places.get(row.id, QueuePlace(None, None))
+        yield RunDetail(
+            **RunProgress.model_validate(row, context=t).model_dump(),
+            may=sorted(service.deeds(row)),
+            rights={team: sorted(rights) for team, rights in row.rights.items()},
+            place=queued.place,
+            starts_in_seconds=queued.starts_in_s,
+            held=t.translate(queued.held),
+            seconds_left=seconds.get(row.id, 0.0),
+            left_out=list(left_out_sentences(read_left_out(database, row.id), t.language)),
+            cells=[_cell(each, t) for each in read_cells(database, row.id)],
+        )
 
 
 def _cell(row: CellRow, t: Messages) -> CellProgress:

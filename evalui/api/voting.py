@@ -7,27 +7,32 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from evalui.accounts.guests import GuestLink, make_guest_link, read_guest_links, revoke_guest_link
+from evalui.accounts.guests import (
+    GuestLink,
+    free_guest_seats,
+    make_guest_link,
+    read_guest_links,
+    revoke_guest_link,
+)
 from evalui.accounts.secrets import digest_of
 from evalui.api.links import LinkMade, address_of
-from evalui.api.problems import Service
+from evalui.api.problems import CheckedRoute, Service, requires
 from evalui.api.runs import AS_LINES
 from evalui.api.schemas import Answered, Sent
 from evalui.runs.database.voting import ballots, votes
 from evalui.runs.database.voting.adjudications import (
     ContestedPair,
     adjudicate,
-    contested_pairs,
     outcome_from,
 )
 from evalui.runs.database.voting.plans import MAX_VOTERS
 from evalui.types import Outcome
 from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import TeamProgress, assign_people, team_progress
+from evalui.ui.services.team_votes import TeamProgress, assign_people, end_voting, team_progress
 from evalui.ui.tabs.annotate.result import import_votes
 from evalui.ui.web.downloads import votes_of
 
-router = APIRouter(prefix="/runs/{run_id}", tags=["votes"])
+router = APIRouter(route_class=CheckedRoute, prefix="/runs/{run_id}", tags=["votes"])
 
 
 class VotersSent(Sent):
@@ -82,46 +87,49 @@ class DecisionSent(Sent):
     reason: str = Field(default="", max_length=votes.MAX_COMMENT)
 
 
-@router.get("/voters")
+@router.get("/voters", dependencies=[requires("change", "run_id")])
 def read_voters(run_id: str, service: Service) -> TeamProgress:
     """Who votes on a run and how far they are; for its owner and administrators."""
-    service.require("change", run_id)
     team, _ = team_progress(service, run_id)
     return team
 
 
-@router.put("/voters", status_code=204)
+@router.put("/voters", status_code=204, dependencies=[requires("change", "run_id")])
 def assign(run_id: str, sent: VotersSent, service: Service) -> None:
     """Assign the pairs of a run to people who vote on it; for its owner and administrators."""
     assign_people(service, run_id, sent.people, sent.overlap)
 
 
-@router.get("/guest-links")
+@router.get("/guest-links", dependencies=[requires("change", "run_id")])
 def list_guest_links(run_id: str, service: Service) -> list[GuestLink]:
     """The open links by which guests vote; for the owner of the run and administrators."""
-    service.require("change", run_id)
     return list(read_guest_links(service.database, run_id))
 
 
-@router.post("/guest-links", status_code=201)
+@router.post("/guest-links", status_code=201, dependencies=[requires("change", "run_id")])
 def add_guest_link(run_id: str, service: Service, days: int = 14) -> LinkMade:
     """Let whoever has the link vote on a run; its address is stated this once."""
-    service.require("change", run_id)
     secret = make_guest_link(service.database, run_id, by=service.person, days=days)
     return LinkMade(id=digest_of(secret), address=address_of(service, f"vote/{secret}"))
 
 
-@router.delete("/guest-links/{link_id}", status_code=204)
+@router.delete(
+    "/guest-links/{link_id}", status_code=204, dependencies=[requires("change", "run_id")]
+)
 def end_guest_link(run_id: str, link_id: str, service: Service) -> None:
     """Close a link; those who came by it vote no more, and the votes they cast stay."""
-    service.require("change", run_id)
     revoke_guest_link(service.database, run_id, link_id, by=service.person)
 
 
-@router.get("/ballot")
+@router.delete("/guest-links/{link_id}/guests", dependencies=[requires("change", "run_id")])
+def free_seats(run_id: str, link_id: str, service: Service) -> int:
+    """Send away the guests of a link who cast no vote; how many there were."""
+    return free_guest_seats(service.database, run_id, link_id, by=service.person)
+
+
+@router.get("/ballot", dependencies=[requires("annotate", "run_id")])
 def read_ballot(run_id: str, service: Service) -> BallotShown:
     """The next pair of answers for the sender to vote on, without the names of models."""
-    service.require("annotate", run_id)
     database, voter = service.database, service.owner
     pairs = service.voter_pairs.to_vote_on(run_id, voter)
     progress = votes.read_voting_progress(database, run_id, voter, pairs=pairs)
@@ -135,56 +143,55 @@ def read_votes(run_id: str, service: Service, kind: Literal["jsonl", "csv"] = "j
     return votes_of(service, run_id, kind)
 
 
-@router.post("/votes", status_code=204)
+@router.post("/votes", status_code=204, dependencies=[requires("annotate", "run_id")])
 def vote(run_id: str, sent: VoteSent, service: Service) -> None:
     """Vote on a pair; a second vote of the sender on it replaces the first."""
-    service.require("annotate", run_id)
     mark = votes.VoteInput(sent.pair, sent.choice, sent.comment, sent.seconds)
     pairs = service.voter_pairs.to_vote_on(run_id, service.owner)
     votes.cast_vote(service.database, run_id, service.owner, mark, pairs=pairs)
 
 
-@router.delete("/votes/last", status_code=204)
+@router.delete("/votes/last", status_code=204, dependencies=[requires("annotate", "run_id")])
 def undo(run_id: str, service: Service) -> None:
     """Take back the last vote of the sender; without one nothing happens."""
-    service.require("annotate", run_id)
     votes.undo_vote(service.database, run_id, service.owner)
 
 
-@router.post("/votes/finish", status_code=204)
+@router.post("/votes/finish", status_code=204, dependencies=[requires("annotate", "run_id")])
 def finish(run_id: str, service: Service) -> None:
     """End the voting of the sender, who votes no more on this run, and sees the names."""
-    service.require("annotate", run_id)
     votes.finish_voting(service.database, run_id, service.owner)
 
 
-@router.post("/votes/import")
+@router.post("/votes/close", status_code=204, dependencies=[requires("change", "run_id")])
+def close(run_id: str, service: Service) -> None:
+    """End the vote of all on a run for good, which shows what people said."""
+    end_voting(service, run_id)
+
+
+@router.post("/votes/import", dependencies=[requires("change", "run_id")])
 def add_votes(run_id: str, upload: str, service: Service) -> int:
     """Keep the votes of a file that was uploaded; how many are new."""
-    service.require("change", run_id)
     return import_votes(service, service.run(run_id), upload)
 
 
-@router.get("/disagreements")
+@router.get("/disagreements", dependencies=[requires("change", "run_id")])
 def list_disagreements(
     run_id: str, service: Service, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> list[DisputedPair]:
     """The pairs on which people differ, those first that wait to be decided; for the owner of the
     run and administrators.
     """
-    service.require("change", run_id)
-    contested = sorted(
-        contested_pairs(service.database, run_id), key=lambda one: one.decision is not None
-    )
+    _, pairs_in_doubt = team_progress(service, run_id)
+    contested = sorted(pairs_in_doubt, key=lambda one: one.decision is not None)
     pairs = service.voting_pairs.of_run(run_id)
     shown = (one for one in contested if one.pair_key in pairs)
     return [_disputed(service, run_id, one, pairs) for one in islice(shown, limit)]
 
 
-@router.put("/disagreements/{pair}", status_code=204)
+@router.put("/disagreements/{pair}", status_code=204, dependencies=[requires("change", "run_id")])
 def decide(run_id: str, pair: str, sent: DecisionSent, service: Service) -> None:
     """Decide a pair on which people differ; a second decision replaces the first."""
-    service.require("change", run_id)
     pairs = service.voting_pairs.of_run(run_id)
     adjudicate(
         service.database,

@@ -70,17 +70,17 @@ def _file_faults(folder: Path) -> Iterator[str]:
 
 
 def _store_faults(path: Path) -> Iterator[str]:
+    from evalui.runs.database.connection import damage_of
     from evalui.runs.database.schema.steps import MIGRATIONS
 
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size > _MAX_LOG_BYTES:
         yield f"store: {log} has {log.stat().st_size:,} bytes; restart what uses the store"
+    if damage := damage_of(path):
+        yield f"store: {path} is damaged: {damage}"
+        return
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as opened:
-            (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
-            if verdict != "ok":
-                yield f"store: {path} is damaged: {verdict}"
-                return
             (version,) = opened.execute("SELECT max(number) FROM migration").fetchone()
             (newest,) = opened.execute(_NEWEST_SQL).fetchone()
     except sqlite3.Error as error:

@@ -1,7 +1,8 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | demo | run SPEC | export RUN FORMAT | score KIND FILE | models list|add|remove
-           | users | tokens | teams | share | worker | probe | backup FILE | restore FILE | doctor
+    evalui serve | demo | run SPEC | runs | export RUN FORMAT | score KIND FILE
+           | models list|add|remove | users | tokens | teams | share | worker | probe
+           | backup FILE | restore FILE | doctor
 
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
@@ -12,8 +13,8 @@ import errno
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
@@ -23,6 +24,7 @@ from evalui.cli.hosting import add_hosting_commands
 from evalui.cli.models import add_models_command
 from evalui.cli.people import add_people_commands
 from evalui.cli.remote import add_server_options, report_failures, run_on_server
+from evalui.cli.runs import add_runs_command
 from evalui.cli.score import add_score_command
 from evalui.cli.share import add_share_command
 from evalui.cli.store import load_settings, read_text
@@ -98,6 +100,12 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--models-file", type=Path, help="another models.toml")
     run.add_argument("--engine", choices=("local", "ray"), help="where models run; ray: a cluster")
     run.add_argument("--language", choices=get_args(Language), help="of report.md")
+    run.add_argument(
+        "--no-reuse",
+        dest="reuse",
+        action="store_false",
+        help="ask models anew whatever they were asked in other runs on this machine",
+    )
     add_server_options(run)
     run.set_defaults(command=_run)
 
@@ -106,6 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     add_models_command(commands)
     add_hosting_commands(commands)
     add_people_commands(commands)
+    add_runs_command(commands)
     add_votes_commands(commands)
     add_share_command(commands)
     worker = commands.add_parser("worker", help="work on queued runs until stopped")
@@ -204,7 +213,8 @@ def _run(given: argparse.Namespace) -> int:
         left_out = read_left_out(database, run_id)
         for line in left_out_sentences(left_out, "en"):
             print(f"evalui: left out: {line}", file=sys.stderr)
-        _run_with_progress(database, run_id, catalog, settings)
+        with _replies_of_other_runs(settings, database.path, reuse=given.reuse) as replies:
+            _run_with_progress(database, run_id, catalog, settings, replies)
         row, charge = read_run(database, run_id), run_cost(database, run_id, catalog)
         baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
         report = compile_report(
@@ -221,13 +231,37 @@ def _run(given: argparse.Namespace) -> int:
             print(headline)
     if charge:
         print(f"evalui: {charge}", file=sys.stderr)
-    print(f"evalui: the report is in {given.out}", file=sys.stderr)
+    print(f"evalui: run {run_id}; the report is in {given.out}", file=sys.stderr)
     failed = [(each.cell, each.state, each.error) for each in report.results if each.error]
     return report_failures(failed)
 
 
+@contextmanager
+def _replies_of_other_runs(
+    settings: "Settings", store: Path, *, reuse: bool
+) -> "Generator[Database | None]":
+    """The store of the data folder, whose responses are used again; None where there is none."""
+    from evalui.runs.database.connection import Database
+
+    if not reuse or settings.database.absolute() == store.absolute():
+        yield None
+        return
+    try:
+        replies = Database(settings.database)
+    except StoreError as error:
+        print(f"evalui: no replies are used again: {error}", file=sys.stderr)
+        yield None
+        return
+    with closing(replies):
+        yield replies
+
+
 def _run_with_progress(
-    database: "Database", run_id: str, catalog: "Mapping[str, ModelEntry]", settings: "Settings"
+    database: "Database",
+    run_id: str,
+    catalog: "Mapping[str, ModelEntry]",
+    settings: "Settings",
+    replies: "Database | None",
 ) -> None:
     """Do the run in this process, with a bar on stderr."""
     from tqdm import tqdm
@@ -244,7 +278,8 @@ def _run_with_progress(
             waiting = [wait.reason for wait in model_waits(database, run_id).values()]
             bar.set_postfix_str("".join(waiting[:1]))
 
-        worker = Worker(database, lambda: catalog, opener=model_opener(settings), on_batch=move)
+        opener = model_opener(settings)
+        worker = Worker(database, lambda: catalog, opener=opener, on_batch=move, replies=replies)
         worker.run_once(run_id)
         move()
     row = read_run(database, run_id)

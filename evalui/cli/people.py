@@ -110,7 +110,7 @@ _Actions = Mapping[str, Callable[[], Any]]
 def _users(database: "Database", given: argparse.Namespace, settings: "Settings") -> _Actions:
     from evalui.accounts import people
     from evalui.accounts.invitations import invite
-    from evalui.accounts.sessions import end_sessions
+    from evalui.accounts.sessions import sign_out_everywhere
 
     def add() -> str:
         password, shown = _password()
@@ -128,6 +128,10 @@ def _users(database: "Database", given: argparse.Namespace, settings: "Settings"
         address = given.address or settings.public_url or f"http://127.0.0.1:{settings.port}"
         return f"{address.rstrip('/')}/invitation/{invite(database, given.name, by=_ME)}"
 
+    def sign_out() -> str:
+        ended = sign_out_everywhere(database, given.name, by=_ME)
+        return f"sessions: {ended.sessions}, tokens: {ended.tokens}"
+
     def disable(*, disabled: bool) -> None:
         people.set_disabled(database, given.name, disabled=disabled, by=_ME)
 
@@ -137,7 +141,7 @@ def _users(database: "Database", given: argparse.Namespace, settings: "Settings"
         "list": lambda: people.read_accounts(database),
         "role": lambda: people.set_role(database, given.name, given.role, by=_ME),
         "passwd": passwd,
-        "sign-out": lambda: str(end_sessions(database, given.name, by=_ME)),
+        "sign-out": sign_out,
         "disable": lambda: disable(disabled=True),
         "enable": lambda: disable(disabled=False),
         "remove": lambda: people.remove_person(

@@ -1,6 +1,6 @@
 """`evalui votes`, `evalui assign`: what people voted on a run, and who votes on what.
 
-evalui votes RUN [--csv]
+evalui votes RUN [--csv] [--close]
 evalui assign RUN --people ann,ben,guest:Mia [--overlap 2]
 """
 
@@ -16,6 +16,7 @@ def add_votes_commands(commands: Any) -> None:
     """Add both commands to the subparsers of `evalui`."""
     votes = commands.add_parser("votes", help="print what people voted on a run")
     votes.add_argument("--csv", action="store_true", help="as CSV (default: JSON Lines)")
+    votes.add_argument("--close", action="store_true", help="end the vote of all first, for good")
     votes.set_defaults(command=_votes)
     assign = commands.add_parser("assign", help="assign the pairs of a run to people")
     assign.add_argument(
@@ -29,9 +30,11 @@ def add_votes_commands(commands: Any) -> None:
 
 
 def _votes(given: argparse.Namespace) -> int:
-    from evalui.ui.services.team_votes import vote_file
+    from evalui.ui.services.team_votes import end_voting, vote_file
 
-    with opened_service(given, read_only=True) as service:
+    with opened_service(given, read_only=not given.close) as service:
+        if given.close:
+            end_voting(service, given.run)
         sys.stdout.buffer.writelines(vote_file(service, given.run, "csv" if given.csv else "jsonl"))
         sys.stdout.buffer.flush()
     return 0

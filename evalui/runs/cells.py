@@ -72,7 +72,7 @@ def trials_to_run(
     orders: dict[int, tuple[Variant, ...]] = {}
     for sample in samples:
         count = len(sample.choices)
-        if not permutes_options(scorer, pattern, sample):
+        if not permutes_options(scorer, pattern):
             yield sample, Variant(tuple(range(count)))
             continue
         if count not in orders:
@@ -81,9 +81,11 @@ def trials_to_run(
             yield sample, variant
 
 
-def permutes_options(mode: Mode, pattern: Pattern, sample: Sample) -> bool:
-    """Whether the options are shown in other orders: "both A and B" must not move."""
-    return mode.shows_options and pattern != "origin" and not sample.fixed_reason
+def permutes_options(mode: Mode, pattern: Pattern) -> bool:
+    """Whether the options are shown in other orders, those that name other options, too: figures
+    under OpenCompass's names rest on them. What is measured of positions leaves them out.
+    """
+    return mode.shows_options and pattern != "origin"
 
 
 def mode_settings(

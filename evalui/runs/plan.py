@@ -188,13 +188,9 @@ def _plan_cell(
     impossible = blocking_reason(dataset, entry, mode, describe)
     if not impossible:
         _check_shots(dataset, samples, mode.shots)
-    counts = Counter(
-        (len(sample.choices), permutes_options(scorer, pattern, sample)) for sample in samples
-    )
-    totals = {
-        (options, reordered): count * count_variants(options, pattern if reordered else "origin")
-        for (options, reordered), count in counts.items()
-    }
+    shown = pattern if permutes_options(scorer, pattern) else "origin"
+    counts = Counter(len(sample.choices) for sample in samples)
+    totals = {options: count * count_variants(options, shown) for options, count in counts.items()}
     total = sum(totals.values())
     if total > MAX_TRIALS:
         raise SpecError(
@@ -240,7 +236,7 @@ def _count_requests(
     mode: Mode,
     setting: ModeSettings,
     samples: Sequence[Sample],
-    totals: Mapping[tuple[int, bool], int],
+    totals: Mapping[int, int],
 ) -> int:
     if "multiple_choice" not in mode.kinds:
         return sum(1 + len(sample.follow_ups) for sample in samples)
@@ -250,7 +246,7 @@ def _count_requests(
         options: len(mode.plan(sample, Variant(tuple(range(options))), setting))
         for options, sample in examples.items()
     }
-    return sum(requests[options] * count for (options, _), count in totals.items())
+    return sum(requests[options] * count for options, count in totals.items())
 
 
 def _plan_judges(

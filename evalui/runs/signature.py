@@ -10,7 +10,9 @@ from evalui.modes.prompts.rubrics import RUBRICS, choose_rubric
 from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
 from evalui.scoring.parsing import choice, verdict
-from evalui.types import Dataset, Pattern, Sample
+from evalui.types import Dataset, Pattern, Sample, Variant
+
+_MOVED = "+naming"  # questions whose options name other options are moved, too
 
 
 def signature(
@@ -174,8 +176,19 @@ def _template_names(template: Template | None, samples: Iterable[Sample]) -> str
 def _orders(pattern: Pattern, samples: Iterable[Sample]) -> str:
     if pattern == "origin":
         return "origin"
-    counts = sorted({len(sample.choices) for sample in samples if not sample.fixed_reason})
-    return pattern + "-".join(str(count) for count in counts)
+    every = list(samples)
+    counts = sorted({len(sample.choices) for sample in every})
+    # Earlier versions asked questions whose options name other options as written only.
+    marked = _MOVED if any(sample.fixed_reason for sample in every) else ""
+    return pattern + "-".join(str(count) for count in counts) + marked
+
+
+def is_shown_in(sample: Sample, variant: Variant, signature: str) -> bool:
+    """Whether the cell of a signature shows a question in an order of its pattern.
+
+    Cells of earlier versions show one whose options name other options as written only.
+    """
+    return variant.is_origin or not sample.fixed_reason or f"{_MOVED}|" in f"{signature}|"
 
 
 def _digest(text: str) -> str:

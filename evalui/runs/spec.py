@@ -236,6 +236,9 @@ def _field_path(path: tuple[int | str, ...]) -> str:
 
 
 def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
+    if kind == "too_short":
+        known = ", ".join(name for name in MODES if name != JUDGE)
+        return sentence(f"error.spec-empty-{path[0]}", known=known)
     if kind != "extra_forbidden":
         return message.removeprefix("Value error, ") + "."
     owners = {

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
 from evalui.scoring.choice.circular import (
+    MOVABLE,
     CircularIntervals,
     CircularMetrics,
     Measure,
@@ -37,7 +38,7 @@ from evalui.scoring.statistics.intervals import (
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
 
 # Raised when a figure of `Summary` changes, so that what stores keep is computed anew.
-FIGURES_VERSION = "1"
+FIGURES_VERSION = "2"
 _WRITTEN = "perf_origin"  # the metric of the order as written alone
 GroupKind = Literal["subject", "category", "hard", "all"]
 
@@ -68,7 +69,8 @@ class SubjectGroup:
     def robust_key(self) -> str:
         """The metric that is the share of questions right in every order; "" of one order.
 
-        All permutations come after the rotations that are among them.
+        All permutations come after the rotations that are among them, and what rests on the
+        questions that may move after what rests on all.
         """
         moved = [key for key in self.micro if key.startswith("perf_") and key != _WRITTEN]
         return moved[-1] if moved else ""
@@ -156,10 +158,13 @@ def _aggregate(
     # Circular figures may rest on fewer questions than those of the order as written.
     written = {m: _select_metrics(figures[m], origin=True) for m in members}
     moved = {m: part for m in members if (part := _select_metrics(figures[m], origin=False))}
-    means = (
+    means = [
         group_means(written, {m: figures[m].n_origin for m in members}, members),
         group_means(moved, {m: figures[m].n_circular for m in members}, members),
-    )
+    ]
+    if any(figures[m].n_movable < figures[m].n_circular for m in members):
+        movable = {m: _movable_metrics(figures[m]) for m in members if figures[m].n_movable}
+        means.append(group_means(movable, {m: figures[m].n_movable for m in members}, members))
     together = [table for m in members for table in by_subject[m]]
     return SubjectGroup(
         kind=kind,
@@ -168,14 +173,25 @@ def _aggregate(
         subjects=tuple(members),
         n=means[0].n,
         accuracy=accuracy_as_written(sorted(together, key=lambda table: table.n_options)),
-        micro=dict(means[0].micro) | dict(means[1].micro),
-        macro=dict(means[0].macro) | dict(means[1].macro),
+        micro={name: value for each in means for name, value in each.micro.items()},
+        macro={name: value for each in means for name, value in each.macro.items()},
     )
 
 
 def _select_metrics(figures: CircularMetrics, *, origin: bool) -> dict[str, float]:
+    """The figures of the order as written, or of all orders over all questions."""
     return {
-        name: value for name, value in figures.values.items() if name.endswith("_origin") == origin
+        name: value
+        for name, value in figures.values.items()
+        if name.endswith("_origin") == origin and not name.endswith(MOVABLE)
+    }
+
+
+def _movable_metrics(figures: CircularMetrics) -> dict[str, float]:
+    """The figures of all orders over the questions that may move, under their own names."""
+    moved = _select_metrics(figures, origin=False)
+    return {
+        f"{name}{MOVABLE}": figures.values.get(f"{name}{MOVABLE}", moved[name]) for name in moved
     }
 
 
@@ -221,7 +237,7 @@ class Summary:
     `done` of `total` planned trials are in. `n` questions were answered in the order as written:
     `accuracy` is theirs, `chance` what guessing gives on them, `readings` compares the rules on
     them. The next figures rest on the questions shown in every order: `robust` right in every
-    order (guessing gives `chance_robust`), `circular` the mean over orders, `order_sensitivity`
+    order (guessing gives `chance_robust`), `mean_over_orders` the mean, `order_sensitivity`
     right as written but not in every order, `only_as_written` how many those are and
     `lost_with_order` their share of the questions right as written.
 
@@ -244,7 +260,6 @@ class Summary:
     readings: Mapping[str, ReadingMetrics] = field(default_factory=dict[str, ReadingMetrics])
     robust: Interval | None = None
     chance_robust: float | None = None
-    circular: Interval | None = None
     order_sensitivity: Interval | None = None
     only_as_written: int = 0
     lost_with_order: float | None = None
@@ -260,7 +275,7 @@ class Summary:
     groups: tuple[SubjectGroup, ...] = ()
     duplicates: tuple[str, ...] = ()
     bias: CellBias | None = None
-    clustered: ClusteredMean | None = None
+    mean_over_orders: ClusteredMean | None = None
     priors: Mapping[int, tuple[Interval, ...]] = field(
         default_factory=dict[int, tuple[Interval, ...]]
     )
@@ -305,14 +320,15 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
         summary,
         figures=compute_figures(made, pattern),
         n=metrics.n_origin,
-        accuracy=intervals.origin,
+        accuracy=intervals.accuracy,
         chance=made.chance,
         readings=format_metrics(original).readings if original else {},
-        robust=intervals.perf,
+        robust=intervals.robust,
         chance_robust=made.chance_robust,
-        circular=intervals.accuracy and intervals.accuracy.interval,
-        order_sensitivity=intervals.gap,
-        only_as_written=round(intervals.gap.value * intervals.gap.n) if intervals.gap else 0,
+        order_sensitivity=intervals.order_sensitivity,
+        only_as_written=round(intervals.order_sensitivity.value * intervals.order_sensitivity.n)
+        if intervals.order_sensitivity
+        else 0,
         lost_with_order=_lost(intervals),
         readable=made.readable,
         unreadable=made.unreadable,
@@ -326,7 +342,7 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
         groups=subject_groups(result.samples, made, pattern),
         duplicates=metrics.duplicates,
         bias=biased,
-        clustered=intervals.accuracy,
+        mean_over_orders=intervals.mean_over_orders,
         priors={} if unfinished or not with_bias or pattern == "origin" else _priors(made),
         outcomes=made.outcomes,
     )
@@ -339,7 +355,7 @@ def pair_summary(result: CellResult) -> Summary:
         return replace(summary, outcomes={"accuracy": {}})
     made = CellTrials(result.trials, result.cell.pattern)
     return replace(
-        summary, accuracy=made.intervals.origin, chance=made.chance, outcomes=made.outcomes
+        summary, accuracy=made.intervals.accuracy, chance=made.chance, outcomes=made.outcomes
     )
 
 
@@ -381,9 +397,9 @@ def _by_question(chances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _lost(intervals: CircularIntervals) -> float | None:
-    if intervals.gap is None or intervals.perf is None:
+    if intervals.order_sensitivity is None or intervals.robust is None:
         return None
     right = (
-        intervals.gap.value + intervals.perf.value
+        intervals.order_sensitivity.value + intervals.robust.value
     )  # who is right in every order is so as written
-    return intervals.gap.value / right if right else None
+    return intervals.order_sensitivity.value / right if right else None

@@ -25,7 +25,7 @@ Unit = Literal["share", "probability", "count", "number"]
 Direction = Literal["higher", "lower", "none"]
 Needs = Literal["", "orders", "shown options", "probabilities", "references"]
 # Where the metrics with a `key` stand, and in which order; all others stand in each of them.
-View = Literal["strip", "screen", "report", "files", "json", "json ranges", "json format"]
+View = Literal["report", "files", "json", "json ranges", "json format"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,9 @@ class Metric:
     `compute` gives it from the trials of a cell (at least one): with its range, as a number, or
     None where it rests on nothing. A "share" is in 0..1 and printed in per cent, a "probability"
     in 0..1 and printed as it is. `direction` says which values are better, `range` which are
-    possible, `needs` what the trials must have. `answers` are those it belongs to: chosen options
-    or written texts. `ranged`: its value is an `Interval` wherever it has one.
+    possible, `needs` what the trials must have: without it there is no figure. `answers` are those
+    it belongs to: chosen options or written texts. `ranged`: its value is an `Interval` wherever it
+    has one.
 
     `key` is that of its labels in the catalogue of messages; a metric without one is called by its
     `label` in the language of the page, or by its name. `docs` says in a line what it is.
@@ -95,7 +96,22 @@ def compute_figures(
         plain = [one for one in known if one.name in _VIEWS["files"] and one.name not in _FORMAT]
         return {one.name: 0 if one.unit == "count" else None for one in plain}
     cell = cell_trials(trials, pattern)
-    return {one.name: one.compute(cell) for one in known}
+    return {one.name: one.compute(cell) if _has(one.needs, cell) else None for one in known}
+
+
+def _has(needs: Needs, cell: CellTrials) -> bool:
+    """Whether the trials of a cell have what a metric needs; without it there is no figure."""
+    match needs:
+        case "orders":
+            return cell.pattern != "origin"
+        case "shown options":
+            return not cell.scores_options
+        case "probabilities":
+            return bool(cell.columns.probabilities.lengths.max(initial=0) > 0)
+        case "references":
+            return bool(cell.columns.scores)
+        case "":
+            return True
 
 
 def _by_name() -> dict[str, Metric]:
@@ -165,20 +181,20 @@ def _choice_metrics() -> Iterable[Metric]:
     )
     yield _share(
         "acc_origin",
-        lambda cell: cell.intervals.origin,
+        lambda cell: cell.intervals.accuracy,
         "questions right in the order as written",
         key="accuracy",
     )
     yield _share(
         "robust",
-        lambda cell: cell.intervals.perf,
+        lambda cell: cell.intervals.robust,
         "questions right in every order",
         key="robust",
         needs="orders",
     )
     yield _share(
         "order_sensitivity",
-        lambda cell: cell.intervals.gap,
+        lambda cell: cell.intervals.order_sensitivity,
         "questions right as written but not in every order",
         key="sensitivity",
         direction="lower",
@@ -186,7 +202,7 @@ def _choice_metrics() -> Iterable[Metric]:
     )
     yield _share(
         "mean_over_orders",
-        lambda cell: a.interval if (a := cell.intervals.accuracy) else None,
+        lambda cell: a.interval if (a := cell.intervals.mean_over_orders) else None,
         "mean over questions of the share of orders that are right",
         key="circular",
         needs="orders",
@@ -225,7 +241,6 @@ def _choice_metrics() -> Iterable[Metric]:
         "incomplete",
         lambda cell: len(cell.circular.incomplete),
         "questions that lack an order",
-        needs="orders",
     )
     yield _count(
         "naming_options",
@@ -270,7 +285,6 @@ def _format_metrics() -> Iterable[Metric]:
         "merged_seams",
         lambda cell: cell.format.merged_boundaries,
         "options whose first token also holds the end of the prompt",
-        needs="probabilities",
     )
     yield _count(
         "truncated", lambda cell: cell.format.truncated, "trials whose prompt was cut to fit"
@@ -279,7 +293,6 @@ def _format_metrics() -> Iterable[Metric]:
         "near_ties",
         lambda cell: cell.format.near_ties,
         "trials that bfloat16 may decide otherwise",
-        needs="probabilities",
     )
 
 
@@ -317,16 +330,6 @@ _FORMAT = (
     "near_ties",
 )
 _VIEWS: Mapping[View, tuple[str, ...]] = {
-    "strip": ("acc_origin", "robust", "order_sensitivity", "readable"),
-    "screen": (
-        "n",
-        "acc_origin",
-        "robust",
-        "mean_over_orders",
-        "order_sensitivity",
-        "readable",
-        "tied",
-    ),
     "report": ("n", "acc_origin", "robust", "order_sensitivity", "readable"),
     "files": tuple(name for name, one in _BUILT_IN.items() if one.answers == "choices"),
     "json": (
@@ -341,5 +344,5 @@ _VIEWS: Mapping[View, tuple[str, ...]] = {
     "json ranges": ("acc_origin", "robust", "mean_over_orders", "order_sensitivity", "readable"),
     "json format": _FORMAT,
 }
-# A strip of few figures, and an object of figures of one kind, have no place for others.
-_CLOSED_VIEWS: frozenset[View] = frozenset({"strip", "json format"})
+# An object of figures of one kind has no place for others.
+_CLOSED_VIEWS: frozenset[View] = frozenset({"json format"})

@@ -23,6 +23,7 @@ _START = RequiredDeed("start")
 _MODELS = RequiredDeed("add_models")
 _CHANGE = RequiredDeed("change", "target")
 _ADMINISTER = RequiredDeed("administer")
+_ACCOUNTS = RequiredDeed("manage_accounts")
 _VOTE = RequiredDeed("annotate", "run")
 _LEAD = RequiredDeed("change", "run")
 # Of every tab: another form, a look at what changes by itself, a question before a change.
@@ -43,7 +44,7 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     "annotate": {
         # Guests may do nothing but this, and see no more than it shows.
         **dict.fromkeys(("", "open", "ask", "vote", "undo", "finish"), _VOTE),
-        **dict.fromkeys(("uploaded", "assign", "link", "revoke", "decide"), _LEAD),
+        **dict.fromkeys(("uploaded", "assign", "link", "revoke", "free", "close", "decide"), _LEAD),
         **dict.fromkeys(("rename",), _SEE),
     },
     # Links to a comparison: of all its runs, which the tab reads from the address.
@@ -54,10 +55,10 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     },
     "admin": {
         **dict.fromkeys(_OF_ALL, _ADMINISTER),
-        **dict.fromkeys(("invite", "link", "withdraw", "role", "limits"), _ADMINISTER),
-        **dict.fromkeys(("disable", "enable", "remove"), _ADMINISTER),
-        **dict.fromkeys(("add_team", "remove_team", "join", "leave"), _ADMINISTER),
-        **dict.fromkeys(("stop", "priority", "queue", "sign_out", "revoke_link"), _ADMINISTER),
+        **dict.fromkeys(("invite", "link", "withdraw", "role"), _ACCOUNTS),
+        **dict.fromkeys(("disable", "enable", "remove", "sign_out"), _ACCOUNTS),
+        **dict.fromkeys(("add_team", "remove_team", "join", "leave"), _ACCOUNTS),
+        **dict.fromkeys(("limits", "stop", "priority", "queue", "revoke_link"), _ADMINISTER),
     },
 }
 

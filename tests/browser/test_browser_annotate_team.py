@@ -82,6 +82,13 @@ def ballot(page: Any, run_id: str) -> None:
     expect(page.locator(".pair.now")).to_be_visible()
 
 
+def results(page: Any, run_id: str) -> str:
+    """What the results of a run say."""
+    page.goto(f"/en/?run={run_id}&tab=results")
+    expect(page.locator("#tab-results h1").first).to_be_visible()
+    return page.locator("#tab-results").inner_text()
+
+
 def test_two_people_differ_once_and_who_leads_the_run_decides(
     chromium: Any, shared_hall: Hall, runs: tuple[str, str]
 ):
@@ -101,7 +108,16 @@ def test_two_people_differ_once_and_who_leads_the_run_decides(
                 page.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
                 expect(page.locator(".pair.now")).to_be_visible()  # no page of theirs
         olga.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
+        expect(olga.locator(".head")).to_contain_text("2 of 72 assigned votes are cast")
+        assert "differ" not in olga.locator("#tab-annotate").inner_text()
+        assert olga.request.get(f"/votes/{run_id}.jsonl").status == 403
+        assert "people" not in results(olga, run_id).lower()
+        olga.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
+        olga.get_by_role("button", name="Close the vote").click()
         expect(olga.locator(".head")).to_contain_text("people differ on one pair")
+        assert olga.request.get(f"/votes/{run_id}.jsonl").status == 200
+        assert "people" in results(olga, run_id).lower()
+        olga.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
         olga.get_by_role("link", name="Decide").click()
         expect(olga.locator(".pair.now")).to_be_visible()
         shown = olga.locator("#tab-annotate").inner_text()

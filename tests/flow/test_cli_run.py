@@ -14,6 +14,8 @@ import pytest
 from flow_examples import wait_until
 
 from evalui.cli.main import main
+from evalui.report.imports.predictions import read_choices
+from evalui.runs.worker import cell
 from evalui.shipped_files import ASSETS
 
 _HEADER = "id,question,A,B,C,D,answer\n"
@@ -311,3 +313,71 @@ def test_nobody_else_can_read_what_a_run_writes(desk: Path):
     assert len(written) > 3
     assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
     assert stat.S_IMODE((desk / "out").stat().st_mode) == 0o755
+
+
+def test_replies_of_other_runs_are_used_again_unless_told_otherwise(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    spec = _spec(desk, models=["slow"], pattern="origin")
+    models, log = str(desk / "models.toml"), desk / "slow.log"
+    monkeypatch.setattr(cell, "cacheable_by", lambda _: lambda _: True)  # a script is instant
+
+    def asked(out: str, *options: str) -> int:
+        before = log.read_text().count("\n") if log.exists() else 0
+        given = ["run", str(spec), "--out", str(desk / out), "--models-file", models, *options]
+        assert main(given) == 0
+        return log.read_text().count("\n") - before
+
+    assert asked("one") == 40
+    assert asked("two") == 0
+    assert asked("three", "--no-reuse") == 40
+    capsys.readouterr()
+    reports = [(desk / out / "report.json").read_text() for out in ("one", "two", "three")]
+    cells = [json.loads(text)["cells"][0]["figures"] for text in reports]
+    assert cells[0] == cells[1] == cells[2]
+    assert main(["runs", "--database", str(desk / "two" / "evalui.sqlite")]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    run_id, _, state, done, _ = line.split("\t")
+    assert (state, done) == ("done", "40 of 40")
+    store = str(desk / "two" / "evalui.sqlite")
+    assert main(["export", run_id, "csv", "--database", store]) == 0
+
+
+def test_a_run_states_its_id(desk: Path, capsys: pytest.CaptureFixture[str]):
+    assert _run(desk) == 0
+    told = capsys.readouterr().err
+    assert main(["runs", "--database", str(desk / "out/evalui.sqlite"), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert f"evalui: run {row['id']}; the report is in" in told
+    assert (row["state"], row["done"], row["total"]) == ("done", 160, 160)
+
+
+def test_a_data_folder_that_cannot_be_used_hinders_no_run(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    (desk / "file").write_text("")
+    monkeypatch.setenv("EVALUI_DATA_DIR", str(desk / "file" / "data"))
+    assert _run(desk) == 0
+    assert "no replies are used again" in capsys.readouterr().err
+
+
+def test_letters_of_exported_trials_are_those_that_were_shown(desk: Path):
+    """So that comparing two columns gives the accuracy that the report states, in every file."""
+    assert _run(desk, models=["biased"]) == 0
+    rows = [json.loads(line) for line in (desk / "out/trials.jsonl").read_text().splitlines()]
+    assert len({row["order"] for row in rows}) == 4
+    for row in rows:
+        right = row["readings"]["tolerant"]
+        assert (right["choice"] == row["answer"]) == (right["credit"] == 1)
+        order = row["permutation"]
+        assert row["options"] == [row["file_options"][content] for content in order]
+        assert order["ABCD".index(row["answer"])] == "ABCD".index(row["file_answer"])
+    # Of earlier versions, with the file's letters under the plain names; both are read alike.
+    earlier = [
+        {key: value for key, value in row.items() if not key.startswith("file_")}
+        | {"options": row["file_options"], "answer": row["file_answer"]}
+        for row in rows
+    ]
+    before = desk / "earlier.jsonl"
+    before.write_text("".join(json.dumps(row) + "\n" for row in earlier))
+    assert read_choices(before) == read_choices(desk / "out/trials.jsonl")

@@ -1,6 +1,7 @@
 """Recorded runs: every file that a run leaves or offers, in figures and in words."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -38,6 +39,8 @@ class Recorded:
             code = net.run(net.INPUTS / f"{name}.json", out, self._models)
             told = capsys.readouterr()
             shown = [line for line in told.err.splitlines() if line.startswith("evalui: ")]
+            # The id of a run is drawn at random.
+            shown = [re.sub(r"^evalui: run \S+;", "evalui: run ID;", line) for line in shown]
             self._said[name] = code, "".join(f"{line}\n" for line in [*shown, told.out])
             kept.mkdir()
             for path in out.iterdir():

@@ -16,6 +16,7 @@ from flow_examples import wait_until
 from evalui.report.imports.battles import read_votes
 from evalui.runs.database.connection import Database
 from evalui.runs.database.voting.ballots import voting_pairs
+from evalui.runs.database.voting.closing import close_voting
 from evalui.runs.database.voting.imported_votes import add_imported_votes
 
 pytestmark = pytest.mark.slow
@@ -33,12 +34,20 @@ def data(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return tmp_path
 
 
+def _end_votes(data: Path) -> None:
+    """Close the vote on every run: what people said is kept back until then."""
+    with closing(Database(data / "evalui.sqlite")) as database:
+        for run_id in net.run_ids(database.path).values():
+            close_voting(database, run_id, "local")
+
+
 def _rows(data: Path, statement: str) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(data / "evalui.sqlite", isolation_level=None)) as opened:
         return opened.execute(statement).fetchall()
 
 
 def test_its_figures_stay(data: Path, request: pytest.FixtureRequest):
+    _end_votes(data)
     found: dict[str, object] = {}
     with net.served(data, MODELS) as client:
         for name, run_id in sorted(net.run_ids(data / "evalui.sqlite").items()):
@@ -108,6 +117,7 @@ def test_what_its_models_answered_is_not_asked_again(data: Path, tmp_path: Path)
 @pytest.mark.parametrize("data", ["schema-8"], indirect=True)
 def test_votes_brought_in_a_file_count_as_those_that_were_cast(data: Path, tmp_path: Path):
     run_id = net.run_ids(data / "evalui.sqlite")["Store: open"]
+    _end_votes(data)
     with net.served(data, MODELS) as client:
         cast = json.loads(net.exported(client, run_id, "json"))["people"]
         (tmp_path / "votes.jsonl").write_bytes(client.get(f"/votes/{run_id}.jsonl").content)

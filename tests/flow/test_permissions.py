@@ -52,7 +52,13 @@ ROLES = {
     "admin": "admin",
     "disabled": "admin",
 }
-VISITORS = ("anonymous", *ROLES, "read token", "write token", "revoked token")
+TOKENS = {
+    "read token": "owner",
+    "write token": "owner",
+    "admin read": "admin",
+    "admin write": "admin",
+}
+VISITORS = ("anonymous", *ROLES, *TOKENS, "revoked token")
 
 
 def expected(default: Outcome, **others: Outcome) -> Mapping[str, Outcome]:
@@ -64,25 +70,37 @@ def expected(default: Outcome, **others: Outcome) -> Mapping[str, Outcome]:
 
 ONE = b"id,question,A,B,answer\n1,which of both,a,b,A\n"  # each run that is made has it
 OWN = b"id,question,A,B,answer\n1,only the owner knows,a,b,A\n"
-_OWNERS = dict.fromkeys(("owner", "admin", "write_token"), "in")
+_OWNERS = dict.fromkeys(("owner", "admin", "write_token", "admin_write"), "in")
+_BY_TOKEN = ("read_token", "write_token", "admin_read", "admin_write")
 EXPECTED: Mapping[str, Mapping[str, Outcome]] = {
     "public": dict.fromkeys(VISITORS, "in"),
     "ended": dict.fromkeys(VISITORS, "ended"),
-    "account": expected("in", read_token="no", write_token="no"),
+    "account": expected("in", **dict.fromkeys(_BY_TOKEN, "no")),
     "page": expected("in"),
     "closed": expected("unknown"),
     "link": dict.fromkeys(VISITORS, "unknown"),  # one that is none
-    "see": expected("unknown", **_OWNERS, reader="in", voter="in", read_token="in"),
-    "annotate": expected("unknown", **_OWNERS, reader="no", voter="in", read_token="no"),
-    "change": expected("unknown", **_OWNERS, reader="no", voter="no", read_token="no"),
+    "see": expected(
+        "unknown", **_OWNERS, reader="in", voter="in", read_token="in", admin_read="in"
+    ),
+    "annotate": expected(
+        "unknown", **_OWNERS, reader="no", voter="in", read_token="no", admin_read="no"
+    ),
+    "change": expected(
+        "unknown", **_OWNERS, reader="no", voter="no", read_token="no", admin_read="no"
+    ),
     "own": expected("unknown", owner="in", read_token="in", write_token="in"),
-    "start": expected("in", reader="no", read_token="no"),
-    "add_models": expected("no", operator="in", admin="in"),
-    "administer": expected("no", admin="in"),
-    "own files": expected("unknown", owner="in", write_token="in", reader="no", read_token="no"),
-    "link of run": expected("unknown", **_OWNERS, read_token="no"),
-    "administer none": expected("no", admin="unknown"),  # there is no such person or token
-    "put model": expected("no", operator="unknown", admin="unknown"),  # there is no such model
+    "start": expected("in", reader="no", read_token="no", admin_read="no"),
+    "add_models": expected("no", operator="in", admin="in", admin_write="in"),
+    "administer": expected("no", admin="in", admin_write="in"),
+    "manage_accounts": expected("no", admin="in"),  # no token, not even an administrator's
+    "own files": expected(
+        "unknown", owner="in", write_token="in", reader="no", read_token="no", admin_read="no"
+    ),
+    "link of run": expected("unknown", **_OWNERS, read_token="no", admin_read="no"),
+    "accounts none": expected("no", admin="unknown"),  # there is no such person or token
+    "put model": expected(
+        "no", operator="unknown", admin="unknown", admin_write="unknown"
+    ),  # there is no such model
 }
 """By what a request requires. The tokens are the owner's."""
 
@@ -147,9 +165,11 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         add_team(database, team, by=LOCAL_PERSON)
         join_team(database, team, member, by=LOCAL_PERSON)
     set_disabled(database, "disabled", disabled=True, by=LOCAL_PERSON)
-    for scope in ("read", "write"):
-        secret = add_token(database, "owner", scope=scope, by=LOCAL_PERSON)
-        headers[f"{scope} token"] = {"authorization": f"Bearer {secret}"}
+    for name, owner in TOKENS.items():
+        secret = add_token(
+            database, owner, scope="read" if "read" in name else "write", by=LOCAL_PERSON
+        )
+        headers[name] = {"authorization": f"Bearer {secret}"}
     headers["revoked token"] = {"authorization": "Bearer " + "x" * 43}
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
         opened = Box(client, service, headers)
@@ -168,7 +188,16 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
 
 _NO = {
     messages("en")(f"error.not-allowed-{deed}")
-    for deed in ("see", "run", "annotate", "change", "start", "add-models", "administer")
+    for deed in (
+        "see",
+        "run",
+        "annotate",
+        "change",
+        "start",
+        "add-models",
+        "administer",
+        "manage-accounts",
+    )
 }
 
 
@@ -270,34 +299,43 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("GET", "/runs/{run}/guest-links"): ("change", None),
     ("POST", "/runs/{run}/guest-links"): ("change", None),
     ("DELETE", "/runs/{run}/guest-links/x"): ("change", None),
+    ("DELETE", "/runs/{run}/guest-links/x/guests"): ("change", None),
     ("DELETE", "/runs/{run}/votes/last"): ("annotate", None),
     ("POST", "/runs/{run}/votes/finish"): ("annotate", None),
     ("POST", "/runs/{run}/votes/import?upload=x"): ("change", None),
+    ("POST", "/runs/{run}/votes/close"): ("change", None),
     ("GET", "/runs/{run}/disagreements"): ("change", None),
     ("PUT", "/runs/{run}/disagreements/x"): ("change", {"outcome": "a"}),
     ("GET", "/people"): ("administer", None),
-    ("POST", "/people/reader?role=reader"): ("administer", None),
-    ("DELETE", "/people/none?heir=="): ("administer none", None),
-    ("PUT", "/people/stranger/role/annotator"): ("administer", None),
+    ("POST", "/people/reader?role=reader"): ("manage_accounts", None),
+    ("DELETE", "/people/none?heir=="): ("accounts none", None),
+    ("PUT", "/people/stranger/role/annotator"): ("manage_accounts", None),
     ("PUT", "/people/stranger/limits"): ("administer", {}),
-    ("POST", "/people/disabled/disable"): ("administer", None),
-    ("POST", "/people/stranger/enable"): ("administer", None),
-    ("POST", "/people/stranger/invitation"): ("administer", None),
-    ("DELETE", "/people/stranger/invitation"): ("administer", None),
+    ("POST", "/people/disabled/disable"): ("manage_accounts", None),
+    ("POST", "/people/stranger/enable"): ("manage_accounts", None),
+    ("POST", "/people/stranger/invitation"): ("manage_accounts", None),
+    ("DELETE", "/people/stranger/invitation"): ("manage_accounts", None),
     ("GET", "/teams"): ("administer", None),
-    ("POST", "/teams/voters"): ("administer", None),
-    ("DELETE", "/teams/none"): ("administer", None),
-    ("PUT", "/teams/voters/members/voter"): ("administer", None),
-    ("DELETE", "/teams/voters/members/stranger"): ("administer", None),
+    ("POST", "/teams/voters"): ("manage_accounts", None),
+    ("DELETE", "/teams/none"): ("manage_accounts", None),
+    ("PUT", "/teams/voters/members/voter"): ("manage_accounts", None),
+    ("DELETE", "/teams/voters/members/stranger"): ("manage_accounts", None),
     ("GET", "/tokens"): ("administer", None),
-    ("DELETE", "/tokens/999"): ("administer none", None),
-    ("DELETE", "/sessions"): ("administer", None),
+    ("DELETE", "/tokens/999"): ("accounts none", None),
+    ("DELETE", "/sessions"): ("manage_accounts", None),
     ("GET", "/audit"): ("administer", None),
     ("GET", "/queue"): ("administer", None),
     ("PUT", "/queue/open"): ("administer", None),
     ("POST", "/queue/runs/{run}/stop"): ("administer", None),
     ("PUT", "/queue/runs/{run}/priority/1"): ("administer", None),
 }
+# Everybody who may start runs may send these, each for files of their own.
+_OWN_FILES = ("own", "own files")
+BROKEN = [
+    each
+    for each, (kind, body) in API.items()
+    if each[0] in ("POST", "PUT") and isinstance(body, dict) and kind not in _OWN_FILES
+]
 CLOSED = [
     *(
         ("GET", f"/{page}/gradio_api/file={path}")
@@ -334,6 +372,19 @@ def test_each_route_answers_those_it_is_for(box: Box, method: str, path: str):
     place = path.format(run=box.run, upload=box.upload, **places)
     found = of_all(lambda visitor: box.send(visitor, method, place, **more))
     assert found == EXPECTED[ROUTES[method, path]]
+
+
+@pytest.mark.parametrize(("method", "path"), BROKEN)
+@pytest.mark.parametrize("body", [b"{", b'{"nothing": 1}'], ids=["no json", "wrong"])
+def test_who_may_not_is_not_told_what_is_wrong_with_a_body(
+    box: Box, method: str, path: str, body: bytes
+):
+    place = PREFIX + path.format(run=box.run, upload=box.upload)
+    sent = {"content": body, "headers": {"content-type": "application/json"}}
+    for visitor in ("stranger", "admin read"):
+        answer = box.send(visitor, method, place, **sent)
+        allowed = EXPECTED[API[method, path][0]][visitor]
+        assert (answer.status_code in (403, 404)) == (allowed in ("no", "unknown")), visitor
 
 
 @pytest.mark.parametrize(("method", "path"), CLOSED)

@@ -112,6 +112,26 @@ def test_links_between_documents_lead_somewhere():
     assert dead == []
 
 
+def test_what_the_page_on_extensions_names_exists():
+    page = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    named = set(re.findall(r"`([^`\n]+)`", prose))
+    paths = {name for name in named if name.startswith(("evalui/", "examples/"))}
+    assert paths
+    assert sorted(path for path in paths if not (ROOT / path).exists()) == []
+    code = [*PRODUCT, *(ROOT / "examples").rglob("*.py"), *(ROOT / "examples").rglob("*.toml")]
+    words = set(re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8") for path in code)))
+    # `name`, `module.name`, `name()`, `name="value"`: all the words of what is named.
+    names = {
+        word
+        for name in named - paths
+        if re.fullmatch(r"[\w.]+(\(.*\))?", name) and not name.endswith((".toml", ".txt"))
+        for word in re.findall(r"[A-Za-z_]\w+", name)
+    }
+    assert {"compute", "Metric", "_choice_metrics"} <= names
+    assert sorted(names - words) == []
+
+
 # What each process would pay for and few need: a function that does imports it itself.
 HEAVY = (
     "asyncio decimal difflib email fastapi fractions gradio html http.client httpcore httpx "

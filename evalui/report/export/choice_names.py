@@ -74,6 +74,7 @@ def _shown(options_in_order: tuple[Sequence[str], Sequence[int]]) -> str:
 
 
 OPTIONS = Property("shown", _shown)  # as the model saw them
+SHOWN_OPTIONS = Property("shown", lambda pair: [pair[0][content] for content in pair[1]])
 ORDER = Property("trial.variant", variant_label)
 SIGNATURE: Fields = {"signature": "cell.signature"}
 
@@ -109,7 +110,7 @@ METRICS: Fields = {
 
 ALL_METRICS: Fields = {
     **METRICS,
-    "clusters": "clustered",
+    "clusters": "mean_over_orders",
     "label_mass": "bias.mass",
     "bias": Property("", public_biases),
 }

@@ -17,6 +17,7 @@ from evalui.report.export.choice_names import (
     COUNTS,
     METRICS,
     ORDER,
+    SHOWN_OPTIONS,
     SIGNATURE,
 )
 from evalui.report.export.encoder import (
@@ -24,6 +25,7 @@ from evalui.report.export.encoder import (
     Fields,
     JsonObject,
     Property,
+    letter,
     pick,
     same,
     winner,
@@ -35,7 +37,7 @@ from evalui.report.export.trial_cells import ExportColumn, TrialChunk, chunks_of
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.cell_summary import Summary
-from evalui.types import LETTERS, CellResult
+from evalui.types import CellResult
 
 ENCODER = Encoder({**CHOICE_NAMES, **OPEN_NAMES})
 
@@ -44,12 +46,13 @@ _QUESTION: Fields = {
     "id": "trial.sample_id",
     "subject": "sample.subject",
     "question": "sample.question",
-    "options": "sample.choices",
-    "answer": Property(
-        "sample.target", lambda target: LETTERS[target] if isinstance(target, int) else target
-    ),
+    # Options, the right letter and every choice are as shown; `permutation` leads to the file's.
+    "options": SHOWN_OPTIONS,
+    "answer": letter("trial.target"),
     "permutation": "trial.variant.permutation",
     "order": ORDER,
+    "file_options": "sample.choices",
+    "file_answer": letter("sample.target"),
 }
 _READINGS: Fields = {**within("trial", same("headline", "readings", "truncated")), **SIGNATURE}
 _REPLY: Fields = {**_QUESTION, "reply": "trial.reply", **_READINGS}

@@ -5,7 +5,7 @@ Nothing is guessed: a row that does not fit ends the reading with its line and w
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
@@ -53,9 +53,10 @@ class JsonlRow:
 def read_choices(path: Path) -> tuple[Trial, ...]:
     """The trials of `{"id", "options", "answer", "permutation", "reply" | "probabilities"}` rows.
 
-    `options` are in the file's own order and `answer` is a letter in that order;
-    `permutation[slot]` is the index of the option shown in that slot (the order of the file if
-    absent). Letters in `reply` and the order of `probabilities` are those shown to the model.
+    `options` are in the file's own order and `answer` is a letter in that order, unless a row has
+    `file_options` and `file_answer` for them, as `trials.jsonl` has; `permutation[slot]` is the
+    index of the option shown in that slot (the order of the file if absent). Letters in `reply`
+    and the order of `probabilities` are those shown to the model.
 
     Raises:
         DataError: the first row that does not fit, by file and line.
@@ -63,7 +64,7 @@ def read_choices(path: Path) -> tuple[Trial, ...]:
     trials: list[Trial] = []
     seen: dict[tuple[str, Variant], str] = {}
     questions: dict[str, tuple[tuple[str, ...], str]] = {}
-    for row in read_rows(path):
+    for row in map(_in_file_order, read_rows(path)):
         options, answer = _options(row), _answer(row)
         trial = _trial(row, options, answer)
         first = seen.setdefault((trial.sample_id, trial.variant), row.location)
@@ -144,6 +145,17 @@ def _object(line: str, place: str) -> Mapping[str, Any]:
     if not isinstance(values, dict):
         raise DataError("row-no-object", place=place)
     return cast("dict[str, Any]", values)
+
+
+def _in_file_order(row: JsonlRow) -> JsonlRow:
+    """A row of `trials.jsonl`, whose options stand as shown, with those of the file in their place.
+
+    Earlier versions wrote the file's under the plain names.
+    """
+    if not {"file_options", "file_answer"} <= row.values.keys():
+        return row
+    own = {"options": row.values["file_options"], "answer": row.values["file_answer"]}
+    return replace(row, values={**row.values, **own})
 
 
 def _options(row: JsonlRow) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from evalui.messages import sentence
 from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 
 BUSY_TIMEOUT_S = 10.0  # how long a writer waits for another process
+_FRESH_S = 10.0  # for how long an empty file may be one that another process has just made
 
 _SENTENCES = {
     sqlite3.SQLITE_FULL: "error.disk-full",
@@ -41,11 +42,13 @@ class Database:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self.read_only = False
+        self.damage = ""  # what the last `check` says is wrong with the file
         # Protects the connection: SQLite has one transaction per connection, so a statement of
         # another thread (a heartbeat, another page) would become part of ours.
         self._lock = threading.RLock()
         _make_folder(path.parent)
         _make_private(path)
+        _refuse_emptied(path)
         with self._translated_errors():
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
@@ -111,6 +114,10 @@ class Database:
         with self.reading() as connection:
             return connection.execute(sql, values).fetchone()
 
+    def check(self) -> None:
+        """Look through the whole file for damage, beside whatever else goes on; sets `damage`."""
+        self.damage = damage_of(self.path)
+
     def close(self) -> None:
         """Close the file; the last process that does so folds the log into it."""
         with self._lock:
@@ -127,6 +134,17 @@ class Database:
                 raise
             what = sentence(key, n=BUSY_TIMEOUT_S)
             raise StoreError("store", what=what, file=str(self.path), reason=str(error)) from error
+
+
+def damage_of(path: Path) -> str:
+    """What SQLite's quick check finds wrong with a store, "" for nothing."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S)) as opened:
+            (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        return str(error)
+    return "" if verdict == "ok" else str(verdict)
 
 
 def new_id(n_bytes: int) -> str:
@@ -149,6 +167,21 @@ def _make_private(path: Path) -> None:
     # Before SQLite would make it readable for all users; its other files get the mode of this one.
     with suppress(OSError):  # it is there already, or SQLite will say what is wrong
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _refuse_emptied(path: Path) -> None:
+    """Raise `StoreError` for a file without a byte that no process has just made.
+
+    SQLite would begin a new store in it without a word, and all runs would be gone.
+    """
+    try:
+        state = path.stat()
+    except OSError:
+        return  # SQLite will say what is wrong
+    log = path.with_name(f"{path.name}-wal")
+    is_fresh = abs(time.time() - state.st_mtime) < _FRESH_S
+    if not state.st_size and not is_fresh and not (log.exists() and log.stat().st_size):
+        raise StoreError("store-empty", file=str(path))
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

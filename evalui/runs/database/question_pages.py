@@ -25,6 +25,7 @@ from evalui.runs.database.records import (
     TrialOutcome,
 )
 from evalui.runs.database.trials import VariantOrder, contestant_cells, read_trials_of
+from evalui.runs.signature import is_shown_in
 from evalui.runs.spec import OPEN, ModeSpec
 from evalui.scoring.choice.permutations import variants
 from evalui.types import Request, Sample, Trial, Variant
@@ -218,8 +219,9 @@ def read_facets(database: Database, row: CellRow) -> Facets:
 def orders_of(row: CellRow, sample: Sample) -> tuple[Variant, ...]:
     """The orders in which the options of a question are shown in a cell, as written first."""
     mode = MODES[ModeSpec.model_validate_json(row.plan).mode]
-    shown = row.cell.pattern if permutes_options(mode, row.cell.pattern, sample) else "origin"
-    return variants(len(sample.choices), shown)
+    shown = row.cell.pattern if permutes_options(mode, row.cell.pattern) else "origin"
+    orders = variants(len(sample.choices), shown)
+    return tuple(order for order in orders if is_shown_in(sample, order, row.cell.signature))
 
 
 def read_sent_prompt(

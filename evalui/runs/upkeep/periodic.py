@@ -1,4 +1,4 @@
-"""What a server does beside its requests: it watches the disk, and deletes what is too old."""
+"""What a server does beside its requests: it watches disk and store, and deletes old runs."""
 
 import logging
 import math
@@ -15,7 +15,7 @@ from evalui.settings import Settings
 
 _LOOK_S = 60.0
 _WARN_S = 3600.0
-_DELETE_S = 86_400.0
+_DELETE_S = _CHECK_S = 86_400.0
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Upkeep:
         self._settings = settings
         self._database = database
         self._clock = clock
-        self._warned = self._deleted = -math.inf
+        self._warned = self._deleted = self._checked = -math.inf
         self._ending = threading.Event()
 
     @contextmanager
@@ -47,6 +47,11 @@ class Upkeep:
         """Do what is due; faults of the store are logged, because the next look may succeed."""
         try:
             self._watch_disk()
+            if self._clock() - self._checked >= _CHECK_S:
+                self._checked = self._clock()
+                self._database.check()
+                if damage := self._database.damage:
+                    _log.error("The store %s is damaged: %s", self._database.path, damage)
             if not self._settings.read_only and self._clock() - self._deleted >= _DELETE_S:
                 days = self._settings.retention_days
                 delete_expired(self._database, self._settings.uploads, days)

@@ -16,7 +16,11 @@ from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow, Lease
-from evalui.runs.database.response_cache import cacheable_by, get_responses
+from evalui.runs.database.response_cache import (
+    cacheable_by,
+    get_responses,
+    put_responses,
+)
 from evalui.runs.database.throughput import Throughput, store_throughput
 from evalui.runs.database.trials import (
     done_keys,
@@ -27,6 +31,7 @@ from evalui.runs.database.trials import (
 from evalui.runs.estimate import request_size
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
+from evalui.runs.signature import is_shown_in
 from evalui.runs.spec import OPEN, ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
@@ -95,6 +100,7 @@ class CellRun:
 
     `entry` is that of its model, by which its owner's spending is noted; None if answers were
     supplied. `interrupted` is called between batches, `on_batch` after each and before each wait.
+    `replies` is another store whose responses are used, and which keeps those of this cell, too.
     """
 
     def __init__(
@@ -106,8 +112,10 @@ class CellRun:
         *,
         interrupted: Callable[[], bool],
         on_batch: Callable[[], None],
+        replies: Database | None = None,
     ) -> None:
         self._database = database
+        self._replies = replies
         self._lease = lease
         self._row = row
         self._texts = GrowingTexts(database, row)
@@ -152,7 +160,7 @@ class CellRun:
         pending = (
             pair
             for pair in trials_to_run(spec, self._row.cell.pattern, samples, setting)
-            if (pair[0].id, pair[1]) not in done
+            if (pair[0].id, pair[1]) not in done and is_shown_in(*pair, self._row.cell.signature)
         )
         each = max(1, self._row.requests // max(1, self._row.total))
         planned = len(done)
@@ -232,7 +240,12 @@ class CellRun:
     def _use_cached(self, batch: InFlightBatch) -> None:
         open_ = ((batch.keys[index], index) for index in batch.unanswered())
         places = {key: index for key, index in open_ if key}
-        for key, response in get_responses(self._database, list(places)).items():
+        known = get_responses(self._database, list(places))
+        if self._replies and (missing := [key for key in places if key not in known]):
+            elsewhere = get_responses(self._replies, missing)
+            self._responses += elsewhere.items()
+            known |= elsewhere
+        for key, response in known.items():
             self._trials += batch.add_response(places[key], response)
 
     def _open_requests(self, batch: InFlightBatch) -> list[int]:
@@ -318,6 +331,9 @@ class CellRun:
                 responses,
                 also=self._charge_device,
             )
+            if self._replies and responses:
+                with self._replies.writing() as connection:
+                    put_responses(connection, responses)
             if self._row.cell.mode == OPEN:
                 self._texts.add(trials)
             self._on_batch()

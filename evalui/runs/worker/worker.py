@@ -47,6 +47,7 @@ class Worker:
     `stopping` is called between batches: once it returns true, the run goes back to the queue; so
     it does when its owner has spent what they may. `device` is the one it was started for, "" if
     for any, `model_idle_s` how long a model is kept for the next run, see `ModelKeeper`.
+    `replies` is another store of responses, see `CellRun`.
     """
 
     def __init__(
@@ -61,7 +62,9 @@ class Worker:
         device: str = "",
         model_idle_s: float = 0.0,
         usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
+        replies: Database | None = None,
     ) -> None:
+        self._replies = replies
         self.name = name or worker_name(os.getpid())
         self._database = database
         self._catalog = catalog
@@ -293,6 +296,7 @@ class Worker:
             entry,
             interrupted=self._is_interrupted,
             on_batch=self._on_batch,
+            replies=self._replies,
         )
         try:
             work(job, read_cell_dataset(self._database, row.id))

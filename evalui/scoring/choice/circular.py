@@ -7,8 +7,10 @@ the values. They differ on purpose where OpenCompass is undefined or misleads:
 - only the options a question has are moved, so questions may differ in their number of options.
   Each question then weighs the same in `acc_*`, and `more_k_*` needs k right orders of it or
   all it has, whichever is fewer: perf <= more_k <= more_1 always holds;
-- a question that lacks an order, or whose options name other options or have the same text,
-  counts in `acc_origin` and `perf_origin` only, and is listed;
+- a question that lacks an order counts in `acc_origin` and `perf_origin` only, and is listed;
+- a question whose options name other options ("A and B"), or have the same text, means something
+  else in another order. It counts as in OpenCompass; `*_movable` are the figures without such
+  questions, and so are the ranges, and they are listed;
 - an order in which the best options tie earns its credit (1/t) in `acc_*`, and is not right in
   `more_k_*` and `perf_*`.
 """
@@ -28,6 +30,7 @@ from evalui.types import Interval, Pattern, Trial
 
 Measure = Literal["accuracy", "robust", "mean_over_orders"]
 Outcomes = Mapping[Measure, Mapping[str, float]]
+MOVABLE = "_movable"  # ends the names of figures without questions that mean something else
 _PATTERN_PARTS: Mapping[Pattern, tuple[Pattern, ...]] = {
     "origin": (),
     "circular": ("circular",),
@@ -42,12 +45,14 @@ class CircularMetrics:
     A figure that rests on no question at all is left out of `values`. `n_origin` questions were
     presented in their original order, `n_circular` in every order of the pattern; the ids in
     `incomplete` lack an order, those in `naming` have options that name other options, those in
-    `duplicates` options of the same text.
+    `duplicates` options of the same text. Where either are among the `n_circular`, a figure whose
+    name ends in `_movable` stands beside each that rests on them; it rests on `n_movable`.
     """
 
     values: Mapping[str, float]
     n_origin: int
     n_circular: int
+    n_movable: int
     incomplete: tuple[str, ...]
     naming: tuple[str, ...]
     duplicates: tuple[str, ...]
@@ -57,17 +62,17 @@ class CircularMetrics:
 class CircularIntervals:
     """The main figures as shares with their plausible ranges; None where no question counts.
 
-    `origin` is acc_origin over all questions. The rest concern the questions presented in
-    every order: `accuracy` the mean over orders, `perf` right in every order, `any_order` right
-    in at least one, `gap` right in the original order but not in every one, `spread` right in
-    some orders but not in every one.
+    `accuracy` is acc_origin over all questions. The rest concern the questions presented in
+    every order whose options may move: `mean_over_orders` the mean credit over orders, `robust`
+    right in every order, `any_order` right in at least one, `order_sensitivity` right in the
+    original order but not in every one, `spread` right in some orders but not in every one.
     """
 
-    origin: Interval | None
-    accuracy: ClusteredMean | None
-    perf: Interval | None
+    accuracy: Interval | None
+    mean_over_orders: ClusteredMean | None
+    robust: Interval | None
     any_order: Interval | None
-    gap: Interval | None
+    order_sensitivity: Interval | None
     spread: Interval | None
 
 
@@ -96,10 +101,15 @@ def circular_metrics(
 
 def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularMetrics:
     """`circular_metrics` of grids of the same pattern."""
-    reordered = [table.subset(table.reorderable) for table in tables]
+    whole = [table.subset(table.complete) for table in tables]
+    movable = [table.subset(table.reorderable) for table in tables]
+    n_circular, n_movable = (sum(table.n for table in each) for each in (whole, movable))
     credits: dict[str, list[NDArray[np.float64]]] = {"origin": _original_credit(tables)}
     for part in _PATTERN_PARTS[pattern]:
-        credits[part] = [_pattern_columns(table, pattern, part) for table in reordered]
+        credits[part] = [_pattern_columns(table, pattern, part) for table in whole]
+        if n_movable < n_circular:
+            columns = [_pattern_columns(table, pattern, part) for table in movable]
+            credits[f"{part}{MOVABLE}"] = columns
     known = {name: matrices for name, matrices in credits.items() if sum(map(len, matrices))}
     values = {
         f"acc_{name}": 100 * _question_means(matrices).mean() for name, matrices in known.items()
@@ -109,7 +119,8 @@ def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularM
     return CircularMetrics(
         values={name: float(value) for name, value in values.items()},
         n_origin=sum(map(len, credits["origin"])),
-        n_circular=sum(table.n for table in reordered) if _PATTERN_PARTS[pattern] else 0,
+        n_circular=n_circular if _PATTERN_PARTS[pattern] else 0,
+        n_movable=n_movable if _PATTERN_PARTS[pattern] else 0,
         incomplete=excluded_ids(tables, ""),
         naming=excluded_ids(tables, "naming"),
         duplicates=excluded_ids(tables, "duplicates"),
@@ -117,21 +128,21 @@ def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularM
 
 
 def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularIntervals:
-    """The main figures with their ranges; for the pattern origin only `origin` has a value."""
-    origin = accuracy_as_written(tables)
+    """The main figures with their ranges; for the pattern origin only `accuracy` has a value."""
+    written = accuracy_as_written(tables)
     matrices = [table.subset(table.reorderable).credit for table in tables]
     n = sum(map(len, matrices))
     if not n or pattern == "origin":
-        return CircularIntervals(origin, None, None, None, None, None)
+        return CircularIntervals(written, None, None, None, None, None)
     first = np.concatenate([matrix[:, 0] == 1 for matrix in matrices])
     every = np.concatenate([(matrix == 1).all(axis=1) for matrix in matrices])
     some = np.concatenate([(matrix == 1).any(axis=1) for matrix in matrices])
     return CircularIntervals(
-        origin=origin,
-        accuracy=clustered_mean(_question_means(matrices), _order_counts(matrices)),
-        perf=share_interval(int(every.sum()), n),
+        accuracy=written,
+        mean_over_orders=clustered_mean(_question_means(matrices), _order_counts(matrices)),
+        robust=share_interval(int(every.sum()), n),
         any_order=share_interval(int(some.sum()), n),
-        gap=share_interval(int((first & ~every).sum()), n),
+        order_sensitivity=share_interval(int((first & ~every).sum()), n),
         spread=share_interval(int((some & ~every).sum()), n),
     )
 

@@ -39,6 +39,7 @@ from evalui.runs.database.runs import (
 )
 from evalui.runs.database.trials import read_result, read_results
 from evalui.runs.database.voting.ballots import VotingPairsCache
+from evalui.runs.database.voting.closing import is_voting_open
 from evalui.runs.database.voting.plans import VoterPairs
 from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.fair_queue.limits import usual_limits
@@ -371,5 +372,9 @@ class AppService:
         )
 
     def votes(self, run_id: str) -> dict[str, tuple[CastVote, ...]]:
-        """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
+        """People's verdicts on each dataset, by its name: none before all have ended, and none of
+        multiple choice.
+        """
+        if is_voting_open(self.database, run_id, self.voter_pairs):
+            return {}
         return read_run_verdicts(self.database, run_id)

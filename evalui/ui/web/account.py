@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from evalui.accounts.notes.preferences import NotePreferences, read_preferences, write_preferences
 from evalui.accounts.people import set_password
-from evalui.accounts.sessions import end_sessions
+from evalui.accounts.sessions import sign_out_everywhere
 from evalui.accounts.sign_in import sign_in
 from evalui.accounts.tokens import add_token, read_tokens, revoke_token
 from evalui.errors import AccountError, NotAllowed
@@ -35,7 +35,7 @@ def add_account_page(app: FastAPI, service: AppService) -> None:
 
 def _answer(service: AppService) -> Route:
     async def answer(request: Request) -> Response:
-        _require_own(service, request)
+        _require_own(service)
         fields = await small_form(request)
         if fields is None:
             return PlainTextResponse("Too large.", 413)
@@ -46,10 +46,9 @@ def _answer(service: AppService) -> Route:
     return answer
 
 
-def _require_own(service: AppService, request: Request) -> None:
+def _require_own(service: AppService) -> None:
     person = service.person
-    is_script = "authorization" in request.headers
-    if service.settings.auth == "token" or is_script or person.is_guest or not person.name:
+    if service.settings.auth == "token" or person.by_token or person.is_guest or not person.name:
         raise NotAllowed("not-your-account")
 
 
@@ -72,7 +71,7 @@ def _change(service: AppService, request: Request, fields: dict[str, str]) -> Re
                 _change_password(service, request, fields)
                 return RedirectResponse("../", 303)
             case "sign-out":
-                end_sessions(database, person.name, by=person)
+                sign_out_everywhere(database, person.name, by=person)
                 return RedirectResponse("../", 303)
             case _:
                 pass

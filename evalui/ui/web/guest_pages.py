@@ -49,7 +49,9 @@ class _GuestPages:
         problem = None
         if guest is None and name is not None:
             try:
-                own = await run_in_threadpool(partial(admit_guest, database, secret, name))
+                address = request.client.host if request.client else ""
+                admit = partial(admit_guest, database, secret, name, address=address)
+                own = await run_in_threadpool(admit)
             except AccountError as error:
                 problem = self._sentence(request, error)
             else:

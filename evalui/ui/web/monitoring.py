@@ -127,6 +127,8 @@ class Monitoring:
         try:
             if disk_use(self._settings.data_dir).is_full:
                 return "disk"
+            if self._database.damage:
+                return "store"
             return not_ready(self._database, needs_worker=not self._settings.read_only)
         except StoreError:
             return "store"

@@ -7,13 +7,14 @@ from evalui.accounts import guests
 from evalui.accounts.audit import read_audit
 from evalui.accounts.guests import (
     admit_guest,
+    free_guest_seats,
     make_guest_link,
     person_of_guest,
     read_guest_links,
     revoke_guest_link,
     run_of_link,
 )
-from evalui.errors import AccountError
+from evalui.errors import AccountError, TooManyTries
 from evalui.runs.database.connection import Database
 
 OLGA = Person("olga", "operator")
@@ -87,6 +88,52 @@ def test_a_link_admits_so_many(database: Database, monkeypatch: pytest.MonkeyPat
     admit_guest(database, link, "Mo")
     with pytest.raises(AccountError, match="2 guests"):
         admit_guest(database, link, "May")
+
+
+def test_seats_are_those_of_one_link(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(guests, "_MOST_GUESTS", 2)
+    full, other = (make_guest_link(database, "k3f", by=OLGA, days=3) for _ in range(2))
+    admit_guest(database, full, "Mia")
+    admit_guest(database, full, "Mo")
+    admit_guest(database, other, "May")
+
+
+def test_one_visitor_takes_few_seats_a_day(
+    database: Database, monkeypatch: pytest.MonkeyPatch, clock: list[float]
+):
+    monkeypatch.setattr(guests, "_MOST_FROM_ADDRESS", 2)
+    link = make_guest_link(database, "k3f", by=OLGA, days=3)
+    for name in ("Mia", "Mo"):
+        admit_guest(database, link, name, address="2001:db8::1")
+    with pytest.raises(TooManyTries, match="2 guests"):
+        admit_guest(database, link, "May", address="2001:db8::2")  # the same network
+    admit_guest(database, link, "Max", address="192.0.2.1")
+    clock[0] += DAY + 1
+    admit_guest(database, link, "May", address="2001:db8::2")
+    with database.reading() as connection:
+        assert "2001:db8" not in "".join(connection.iterdump())
+
+
+def test_seats_of_guests_who_cast_no_vote_are_freed(database: Database):
+    link = make_guest_link(database, "k3f", by=OLGA, days=3)
+    other = make_guest_link(database, "k3f", by=OLGA, days=3)
+    voted, idle, elsewhere = (
+        admit_guest(database, at, name)
+        for at, name in ((link, "Mia"), (link, "Mo"), (other, "May"))
+    )
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right,"
+            " outcome, comment, created) VALUES"
+            " ('k3f', 'guest:Mia', 'p', 'd', 's', 'x', 'y', 'a', '', 1)"
+        )
+    digest = next(each.digest for each in read_guest_links(database, "k3f") if "Mia" in each.guests)
+    assert free_guest_seats(database, "m4g", digest, by=OLGA) == 0  # of another run
+    assert free_guest_seats(database, "k3f", digest, by=OLGA) == 1
+    assert person_of_guest(database, idle) is None
+    assert person_of_guest(database, voted)
+    assert person_of_guest(database, elsewhere)
+    admit_guest(database, link, "Mo")  # the name is free again
 
 
 def test_an_expired_link_ends_its_guests(database: Database, clock: list[float]):

@@ -22,8 +22,12 @@ def people(database: Database) -> None:
 def test_a_token_acts_for_its_person_in_its_scope(database: Database):
     reading, writing = (add_token(database, "Ann", by=ME, scope=s) for s in ("read", "write"))
     teams = frozenset({"law"})
-    assert person_of_token(database, reading) == Person("ann", "operator", teams, "read")
-    assert person_of_token(database, writing) == Person("ann", "operator", teams, "write")
+    assert person_of_token(database, reading) == Person(
+        "ann", "operator", teams, "read", by_token=True
+    )
+    assert person_of_token(database, writing) == Person(
+        "ann", "operator", teams, "write", by_token=True
+    )
     assert person_of_token(database, "") is None
     assert person_of_token(database, read_tokens(database)[0].label) is None
 

@@ -36,6 +36,8 @@ ROUTES: dict[tuple[str, str], str] = {
     ("annotate", "assign"): "PUT /runs/{run_id}/voters",
     ("annotate", "link"): "POST /runs/{run_id}/guest-links",
     ("annotate", "revoke"): "DELETE /runs/{run_id}/guest-links/{link_id}",
+    ("annotate", "free"): "DELETE /runs/{run_id}/guest-links/{link_id}/guests",
+    ("annotate", "close"): "POST /runs/{run_id}/votes/close",
     ("annotate", "decide"): "PUT /runs/{run_id}/disagreements/{pair}",
     ("compare", "set"): "GET /comparisons.csv",
     ("compare", "share"): "POST /comparisons/links",

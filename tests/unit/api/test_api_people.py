@@ -13,6 +13,7 @@ from evalui.accounts.invitations import invited_person
 from evalui.accounts.people import add_person, find_person
 from evalui.accounts.sessions import start_session
 from evalui.accounts.tokens import add_token, person_of_token
+from evalui.api import runs
 from evalui.runs.fair_queue.limits import UserLimits, limits_of, usual_limits
 from evalui.ui.current_person import acting_as
 from evalui.ui.services.service import AppService
@@ -181,3 +182,27 @@ def test_who_is_no_administrator_learns_and_changes_nothing(
         place = re.sub(r"{\w+}", "1", path)
         answer = api.request(method, place, json={})
         assert (answer.status_code, answer.json()["key"]) == (403, "not-allowed-administer"), path
+
+
+@pytest.mark.usefixtures("root")
+def test_the_queue_is_looked_through_once_however_long_it_is(
+    api: TestClient, desk: AppService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with desk.database.writing() as connection:
+        connection.executemany(
+            "INSERT INTO run (id, owner, name, spec, state, created, queued, revision)"
+            " VALUES (?, 'ann', 'x', '{}', 'queued', ?, ?, 1)",
+            [(f"r{n}", n, n) for n in range(30)],
+        )
+    looks: list[int] = []
+    places = runs.queue_places
+
+    def counted(*given: Any) -> Any:
+        looks.append(1)
+        return places(*given)
+
+    monkeypatch.setattr(runs, "queue_places", counted)
+    shown = api.get("/queue").json()["runs"]
+    assert [each["id"] for each in shown] == [f"r{n}" for n in range(30)]
+    assert [each["place"] for each in shown] == list(range(1, 31))
+    assert len(looks) == 1

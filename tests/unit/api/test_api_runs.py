@@ -254,11 +254,14 @@ def test_votes_are_cast_on_ballots_without_names(
     sent = {"pair": ballot["pair"], "choice": "a", "comment": "clear", "seconds": 3.5}
     assert api.post(f"/runs/{run}/votes", json=sent).status_code == 204
     assert api.get(f"/runs/{run}/ballot").json()["voted"] == 1
-    (vote,) = map(json.loads, api.get(f"/runs/{run}/votes").text.splitlines())
-    assert (vote["by"], vote["comment"]) == ("local", "clear")
+    assert api.get(f"/runs/{run}/votes").json()["key"] == "votes-open"
     gone = api.post(f"/runs/{run}/votes", json={**sent, "pair": "x"})
     assert (gone.status_code, gone.json()["key"]) == (409, "pair-gone")
     assert api.post(f"/runs/{run}/votes", json={**sent, "choice": "c"}).status_code == 422
+    assert api.post(f"/runs/{run}/votes/close").status_code == 204
+    (vote,) = map(json.loads, api.get(f"/runs/{run}/votes").text.splitlines())
+    assert (vote["by"], vote["comment"]) == ("local", "clear")
+    assert api.post(f"/runs/{run}/votes", json=sent).json()["key"] == "voter-finished"
 
 
 def test_who_is_not_named_votes_on_no_pair(

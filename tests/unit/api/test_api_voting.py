@@ -40,7 +40,7 @@ def test_an_owner_sees_how_far_each_person_is(
     api: TestClient, run: str, cast: Callable[..., None]
 ) -> None:
     free = api.get(f"/runs/{run}/voters").json()
-    assert free == {"plan": None, "people": [], "pairs": 2, "differing": 0}
+    assert free == {"plan": None, "is_open": False, "people": [], "pairs": 2, "differing": 0}
     named = {"people": ["local", "ben"], "overlap": 1}
     assert api.put(f"/runs/{run}/voters", json=named).status_code == 204
     cast("a", seconds=3.0)

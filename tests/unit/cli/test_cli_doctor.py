@@ -80,7 +80,7 @@ def test_a_damaged_store_is_stated(data: Path, capsys: pytest.CaptureFixture[str
     assert code == 1
     assert line.startswith("store: ")
     path.write_bytes(b"no store at all")
-    assert examine(capsys)[1] == [f"store: {path} cannot be read: file is not a database"]
+    assert examine(capsys)[1] == [f"store: {path} is damaged: file is not a database"]
 
 
 def test_a_store_of_a_later_version_and_a_clock_that_is_behind(

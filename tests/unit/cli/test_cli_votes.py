@@ -65,7 +65,9 @@ def test_votes_are_printed_as_lines_and_as_a_sheet(
 ):
     cast(store, ["ann", "ben"])
     capfdbinary.readouterr()
-    assert run_command(store, "votes") == 0
+    assert run_command(store, "votes") == 2
+    assert capfdbinary.readouterr().out == b""
+    assert run_command(store, "votes", "--close") == 0
     rows = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
     assert [(row["by"], row["winner"], row["seconds"]) for row in rows] == [
         ("ann", "tie", 2.5),

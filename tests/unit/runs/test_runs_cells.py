@@ -10,7 +10,7 @@ from evalui.models.catalog import describe
 from evalui.modes import MODES
 from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.choice.circular import circular_metrics
+from evalui.scoring.choice.circular import MOVABLE, circular_metrics
 from evalui.scoring.position_bias.summary import measure_bias
 from evalui.types import LETTERS, Contestant, GeneratedText, Pattern, Sample, Trial, Variant
 
@@ -88,18 +88,24 @@ def test_accuracy_as_written_is_the_share_of_right_letters_whatever_the_options_
     st.text("ABCD", min_size=1, max_size=12),
     st.sampled_from(["circular", "all_possible"]),
 )
-def test_figures_over_orders_are_those_without_the_questions_that_may_not_move(
+def test_movable_figures_are_those_without_the_questions_that_mean_something_else(
     samples: list[Sample], letters: str, pattern: Pattern
 ):
     plain = [sample for sample in samples if not sample.duplicate_options]
     every, without = (_answered(some, pattern, letters) for some in (samples, plain))
     found, expected = circular_metrics(every, pattern), circular_metrics(without, pattern)
 
-    def over_orders(values: dict[str, float]) -> dict[str, float]:
-        return {name: value for name, value in values.items() if not name.endswith("_origin")}
-
-    assert over_orders(dict(found.values)) == pytest.approx(over_orders(dict(expected.values)))
-    assert len(found.duplicates) == len(samples) - len(plain) == found.n_origin - found.n_circular
+    moved = len(samples) - len(plain)
+    suffix = MOVABLE if moved else ""
+    over_orders = {
+        name.removesuffix(MOVABLE): value
+        for name, value in found.values.items()
+        if not name.endswith("_origin") and name.endswith(suffix)
+    }
+    wanted = {k: v for k, v in expected.values.items() if not k.endswith("_origin")}
+    assert over_orders == pytest.approx(wanted)
+    assert len(found.duplicates) == moved == found.n_circular - found.n_movable
+    assert found.n_circular == found.n_origin == len(samples)
     one, other = (measure_bias(trials, pattern, draws=0).strata for trials in (every, without))
     assert [stratum.position.counts for stratum in one] == [s.position.counts for s in other]
     assert [stratum.n for stratum in one] == [stratum.n for stratum in other]

@@ -80,7 +80,7 @@ def test_the_signature_tells_a_limit_and_mixed_numbers_of_options() -> None:
     mode = ModeSpec(mode="multiple_choice", pattern="circular")
     expected = signature(data, data.samples, mode, model="m", seed=7, limit=3)
     assert "|n:3|limit:3|" in expected
-    assert "|orders:circular3-4|" in expected
+    assert "|orders:circular3-4-7+naming|" in expected
     assert "|seed:7|" in expected
 
 
@@ -93,7 +93,7 @@ def test_the_signature_counts_options_of_the_same_text_among_what_is_shown() -> 
         return signature(data, samples, mode, model="m", seed=0, limit=None)
 
     assert "|n:2|duplicate-options:1|" in expected(0, data.samples)
-    assert "|orders:circular3|" in expected(0, data.samples)
+    assert "|orders:circular3-4+naming|" in expected(0, data.samples)
     assert "|duplicate-options:2|" in expected(5, data.samples)
     assert "duplicate-options" not in expected(0, data.samples[1:])
 

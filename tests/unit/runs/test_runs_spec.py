@@ -43,7 +43,10 @@ def test_what_is_written_reads_back() -> None:
         ("{", "not JSON: line 1, column 2"),
         ("[]", "the whole: Input should be"),
         ('{"datasets": ["a"], "models": ["m"]}', "modes: Field required"),
-        ('{"datasets": [], "models": ["m"], "mode": "cloze"}', "datasets: List should have"),
+        (
+            '{"datasets": [], "models": ["m"], "mode": "cloze"}',
+            "datasets: the list is empty: name",
+        ),
         ('{"datasets": "a", "models": ["m"], "mode": "cloze"}', "datasets: Input should be"),
         ('{"datasets": [7], "models": ["m"], "mode": "cloze"}', "datasets[0]: Input should be"),
         (json.dumps(FLAT | {"shots": -1}), "modes[0].shots: Input should be greater"),
@@ -57,6 +60,10 @@ def test_what_is_written_reads_back() -> None:
         (
             '{"datasets": ["a"], "models": ["m"], "modes": [{"mode": "cloze", "k": 1}]}',
             "modes[0].k: there is no such field. Known: mode, shots",
+        ),
+        (
+            '{"datasets": ["a"], "models": ["m"], "modes": []}',
+            "modes: the list is empty: name at least one of multiple_choice, choices_only, ",
         ),
     ],
 )

@@ -74,7 +74,7 @@ def test_questions_with_fewer_options_have_their_own_chance(make_result):
 
 def test_in_the_order_as_written_alone_there_is_no_order_figure(make_result):
     summary = summarise(make_result({"q0": [0]}, pattern="origin"))
-    assert (summary.robust, summary.circular, summary.order_sensitivity) == (None, None, None)
+    assert (summary.robust, summary.mean_over_orders, summary.order_sensitivity) == (None,) * 3
     assert (summary.chance_robust, summary.lost_with_order) == (None, None)
 
 
@@ -156,8 +156,8 @@ def test_a_cell_that_is_no_longer_at_work_is_tested(state: str):
 
 def test_the_mean_over_orders_has_its_clustered_error():
     summary = summarise(cell_result(fond))
-    assert summary.clustered.interval == summary.circular
-    assert summary.clustered.design_effect > 1
+    assert summary.mean_over_orders.interval == summary.figures["mean_over_orders"]
+    assert summary.mean_over_orders.design_effect > 1
 
 
 def test_priors_have_ranges_around_the_estimate():

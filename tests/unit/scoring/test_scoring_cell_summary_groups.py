@@ -53,7 +53,11 @@ def test_the_accuracy_of_a_group_is_over_its_questions(make_result):
 
 def test_circular_means_are_weighted_by_the_questions_they_rest_on(make_result):
     groups = _groups(make_result, naming=["l1"])
-    assert groups["all", "all"].micro["perf_circular"] == pytest.approx(100 * 2 / 4)
+    every = groups["all", "all"]
+    assert every.micro["perf_circular"] == pytest.approx(100 * 3 / 5)
+    assert every.micro["perf_circular_movable"] == pytest.approx(100 * 2 / 4)
+    assert every.robust_key == "perf_circular_movable"
+    assert every.robust.value == pytest.approx(2 / 4)
     assert groups["all", "all"].micro["acc_origin"] == pytest.approx(100 * 3 / 5)
 
 

@@ -14,6 +14,7 @@ from evalui.scoring.choice.circular import circular_metrics
 from evalui.scoring.metrics import (
     METRICS,
     Metric,
+    Needs,
     compute_figures,
     is_added,
     metrics_in,
@@ -67,9 +68,9 @@ def test_the_figures_of_a_cell_are_those_of_the_functions_they_name():
     trials = as_trials(simulated(20, np.random.default_rng(0), bias=1.0))
     figures = compute_figures(trials, "circular")
     found, metrics = circular_intervals(trials, "circular"), circular_metrics(trials, "circular")
-    assert figures["acc_origin"] == found.origin
-    assert figures["robust"] == found.perf
-    assert figures["order_sensitivity"] == found.gap
+    assert figures["acc_origin"] == found.accuracy
+    assert figures["robust"] == found.robust
+    assert figures["order_sensitivity"] == found.order_sensitivity
     assert figures["n"] == metrics.n_origin == 20
     assert figures["chance"] == 0.25
     assert figures["chance_robust"] == pytest.approx(0.25**4)
@@ -91,9 +92,9 @@ def test_written_answers_have_the_text_metrics():
 
 def test_a_metric_of_another_package_comes_last_in_every_open_view(registered: Metric):
     assert is_added(registered)
-    assert metrics_in("screen")[-1] is registered
+    assert metrics_in("report")[-1] is registered
     assert metrics_in("files")[-1] is registered
-    assert registered not in metrics_in("strip")
+    assert registered not in metrics_in("json format")
     assert registered not in metrics_in("files", "texts")
     trials = [answered("q", (0, 1), 0, 0), answered("p", (0, 1), 0, 1)]
     assert compute_figures(trials, "origin")["first_slot"] == 0.5
@@ -118,3 +119,16 @@ def test_a_metric_has_the_name_that_it_is_registered_under(monkeypatch: pytest.M
     assert figures["first"] == 0.125
     assert figures["acc_origin"] != 0.125
     assert metrics_in("files")[-1].name == "first"
+
+
+@pytest.mark.parametrize("needs", ["orders", "probabilities", "references"])
+def test_a_figure_whose_needs_are_not_met_is_not_computed(
+    monkeypatch: pytest.MonkeyPatch, needs: Needs
+):
+    def fail(trials: CellTrials) -> float:
+        raise AssertionError(len(trials))
+
+    monkeypatch.setattr(METRICS, "_entries", dict(METRICS._entries))
+    METRICS.register("needy")(Metric("needy", fail, needs=needs))
+    bare = [answered("q", (0, 1), 0, 0)]
+    assert compute_figures(bare, "origin")["needy"] is None

@@ -31,10 +31,12 @@ _METADATA = tuple(
     )
 )
 # Networks whose addresses carry one of IPv4 in their last 32 bits: compatible, translated (RFC
-# 6052, 2.1 and RFC 8215). `ipaddress` knows of the mapped ones and of 6to4 itself.
+# 6052, 2.1, RFC 7915 and RFC 8215). `ipaddress` knows of the mapped ones and of 6to4 itself.
 _EMBEDDING_NETWORKS = tuple(
-    ipaddress.IPv6Network(each) for each in ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")
+    ipaddress.IPv6Network(each)
+    for each in ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")
 )
+PUBLIC = "public"  # among the hosts that are allowed: every address that the whole internet reaches
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 _THIS_NETWORK = ipaddress.IPv4Network("0.0.0.0/8")
 _SECRET_MARKERS = "@?#"  # what stands before or after these in an address may be a password
@@ -85,7 +87,9 @@ def check_url(url: str, allowed: Sequence[str] = (), *, resolved_later: bool = T
     host = host_of(url)
     if address := literal_ip(host):
         check_address(host, address, allowed)
-    elif not _is_allowed(host, None, allowed) and not (resolved_later and _networks(allowed)):
+    elif not _is_allowed(host, None, allowed) and not (
+        resolved_later and (PUBLIC in allowed or _networks(allowed))
+    ):
         raise ModelError("endpoint-host-not-allowed", host=host)
 
 
@@ -108,7 +112,8 @@ def literal_ip(host: str) -> str:
 def check_address(host: str, address: str, allowed: Sequence[str] = ()) -> None:
     """Raise `ModelError` if an IP address is refused; `host` is the name that resolved to it.
 
-    `allowed` are names of hosts, which may resolve to anything else, and networks; () allows all.
+    `allowed` are names of hosts, which may resolve to anything else, networks, and `PUBLIC`; ()
+    allows all.
     """
     parsed = ipaddress.ip_address(address)
     kind = _refusal_reason(parsed)
@@ -128,9 +133,13 @@ def _is_allowed(host: str, address: _Address | None, allowed: Sequence[str]) -> 
         return True
     if host.rstrip(".").casefold() in {shown_host(each).rstrip(".").casefold() for each in allowed}:
         return True
+    if address is None:
+        return False
     if isinstance(address, ipaddress.IPv6Address):
         address = address.ipv4_mapped or address
-    return address is not None and any(
+    if PUBLIC in allowed and all(each.is_global for each in (address, *_embedded_ipv4(address))):
+        return True
+    return any(
         address in network for network in _networks(allowed) if network.version == address.version
     )
 
@@ -145,9 +154,9 @@ def _networks(allowed: Sequence[str]) -> list[ipaddress.IPv4Network | ipaddress.
 
 def _refusal_reason(address: _Address) -> Sentence | None:
     """What a refused address is; None for any other."""
-    carried = _embedded_ipv4(address)
-    if carried is not None and (kind := _refusal_reason(carried)):
-        return kind
+    for carried in _embedded_ipv4(address):
+        if kind := _refusal_reason(carried):
+            return kind
     if any(address in network for network in _METADATA if network.version == address.version):
         return sentence("error.address-metadata")
     if address.is_link_local:
@@ -159,15 +168,17 @@ def _refusal_reason(address: _Address) -> Sentence | None:
     return None
 
 
-def _embedded_ipv4(address: _Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address inside one of IPv6."""
+def _embedded_ipv4(address: _Address) -> tuple[ipaddress.IPv4Address, ...]:
+    """The IPv4 addresses inside one of IPv6; of Teredo the server's and the client's."""
     if isinstance(address, ipaddress.IPv4Address) or int(address) <= 1:  # ::1 is the loopback
-        return None
+        return ()
     if embedded := address.ipv4_mapped or address.sixtofour:
-        return embedded
+        return (embedded,)
+    if address.teredo:
+        return address.teredo
     if any(address in network for network in _EMBEDDING_NETWORKS):
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return None
+        return (ipaddress.IPv4Address(int(address) & 0xFFFFFFFF),)
+    return ()
 
 
 def external_hosts(entry: ModelEntry) -> tuple[str, ...]:

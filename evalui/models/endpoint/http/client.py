@@ -22,6 +22,7 @@ from evalui.models.endpoint.http.response_limits import (
     InvalidContentEncoding,
     ReplyReservation,
     ReplyTooLong,
+    check_items,
     read_all,
     read_beginning,
     reply_byte_limit,
@@ -358,7 +359,9 @@ def _read_reply(response: "httpcore.Response", reservation: ReplyReservation) ->
     }
     pieces = response.iter_stream()
     if 200 <= response.status < 300:
-        return _HttpReply(response.status, headers, read_all(pieces, headers, reservation))
+        content = read_all(pieces, headers, reservation)
+        check_items(content, reservation.limit)
+        return _HttpReply(response.status, headers, content)
     return _HttpReply(response.status, headers, read_beginning(pieces, headers, _MAX_ERROR_BYTES))
 
 

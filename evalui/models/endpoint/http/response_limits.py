@@ -3,6 +3,7 @@
 Bytes are counted after decompression, and before it too: either may be endless.
 """
 
+import re
 import threading
 import zlib
 from collections import deque
@@ -14,6 +15,11 @@ BASE_BYTES = 2**20  # bytes that any reply may have
 BYTES_PER_TOKEN = (
     512  # bytes of a token with its text, its bytes as numbers, and its log-probability
 )
+# Lists, objects and their members: parsed, each takes up to some hundred bytes of memory, and
+# in the reply as few as three. A log-probability has five of them in sixty bytes or more, and the
+# limit in bytes is several times what an honest reply has.
+BASE_ITEMS = 20_000
+_BYTES_PER_ITEM = 48
 MAX_REPLY_BYTES = 64 * 2**20  # bytes of a reply, whatever was requested
 MAX_IN_FLIGHT_BYTES = 256 * 2**20  # bytes of all replies that are being read, in one process
 COMMON_REPLY_BYTES = 2**18  # bytes; nearly all replies are shorter
@@ -22,6 +28,7 @@ _GZIP = 16 + zlib.MAX_WBITS  # zlib's name for the format
 _PLAIN = ("", "identity")
 _ZIPPED = ("gzip", "x-gzip")
 ACCEPTED = "gzip"
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)  # of JSON
 
 
 class ReplyTooLong(Exception):
@@ -150,6 +157,20 @@ def read_all(
         reservation.grow(len(body) + len(piece))
         body += piece
     return bytes(body)
+
+
+def check_items(body: bytes, limit: int) -> None:
+    """Raise `ReplyTooLong` for JSON that would fill the memory when it is parsed.
+
+    `limit` are the bytes that the reply may have.
+    """
+    most = BASE_ITEMS + limit // _BYTES_PER_ITEM
+    if _count_items(body) > most and _count_items(_STRING.sub(b"", body)) > most:
+        raise ReplyTooLong(limit)
+
+
+def _count_items(body: bytes) -> int:
+    return body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
 def read_beginning(pieces: Iterable[bytes], headers: Mapping[str, str], most: int) -> bytes:

@@ -257,7 +257,7 @@ def _pride(bias: StratumBias, language: Language) -> Iterator[Finding]:
 
 
 def _clustered_error(summary: Summary, language: Language) -> Iterator[Finding]:
-    clustered = summary.clustered
+    clustered = summary.mean_over_orders
     if clustered is None or clustered.se is None or clustered.design_effect is None:
         return
     effective = count(round(clustered.n_effective))

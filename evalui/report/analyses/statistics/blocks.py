@@ -287,7 +287,7 @@ def errors_section(
 
 def _error(s: Summary, language: Language) -> tuple[TableCell, ...]:
     assert s.accuracy is not None, "only cells with answers are listed"
-    clustered, n = s.clustered, count(s.n)
+    clustered, n = s.mean_over_orders, count(s.n)
     if clustered is None:
         share = ValueCell(format_value(s.accuracy), "%", format_range(s.accuracy))
         return (localized("measure.accuracy", language), share, NONE, NONE, NONE, n, n, n)
@@ -308,7 +308,7 @@ def _error(s: Summary, language: Language) -> tuple[TableCell, ...]:
 
 def _inflation(s: Summary) -> float:
     """How many times too narrow the range is if every answer counts as a question."""
-    clustered = s.clustered
+    clustered = s.mean_over_orders
     return sqrt(max(1.0, clustered.design_effect)) if clustered and clustered.design_effect else 1.0
 
 

@@ -303,6 +303,20 @@ _NINTH = (
     """,
 )
 
+# From where a guest came, as a digest: one visitor must not take all seats of a link.
+_ELEVENTH = (
+    "ALTER TABLE guest ADD COLUMN address TEXT NOT NULL DEFAULT ''",
+    # A vote that came with a file is over; who leads a run may end the vote of all.
+    "ALTER TABLE vote ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1))",
+    """
+    CREATE TABLE closed_vote (
+        run TEXT PRIMARY KEY REFERENCES run ON DELETE CASCADE,
+        person TEXT NOT NULL,
+        closed REAL NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
 MIGRATIONS: tuple[Step, ...] = (
     _FIRST,
@@ -315,6 +329,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _EIGHTH,
     _NINTH,
     SHARED_BOX,
+    _ELEVENTH,
 )
 
 

@@ -90,4 +90,5 @@ def _imported_vote(verdict: Verdict, dataset: str, now: float) -> Vote:
         choice=verdict.outcome,
         comment=verdict.reply,
         created=now,
+        imported=True,
     )

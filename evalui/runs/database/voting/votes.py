@@ -26,7 +26,12 @@ MAX_COMMENT = 10_000  # characters of what a person writes about a pair
 
 VOTE_VALUES = (  # as `vote_columns` gives them
     "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"
-    " seconds, created, assigned) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " seconds, created, assigned, imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+# Whether somebody votes no more: they have ended, or the vote was closed.
+_ENDED_SQL = (
+    "SELECT 1 FROM voter WHERE run = ?1 AND owner = ?2"
+    " UNION ALL SELECT 1 FROM closed_vote WHERE run = ?1"
 )
 # Replaced rather than updated, so that the latest vote has the highest id.
 _REPLACE_VOTE_SQL = "INSERT OR REPLACE " + VOTE_VALUES
@@ -47,7 +52,7 @@ class Vote:
     """One annotator's vote on one pair: `left` was shown as A, `right` as B.
 
     `dataset` is its key. `seconds` were spent on it, None if it was not measured. `assigned` and
-    `adjudicated` as in `CastVote`.
+    `adjudicated` as in `CastVote`. `imported`: it came with a file.
     """
 
     by: str
@@ -62,6 +67,7 @@ class Vote:
     pair_key: str = ""
     assigned: bool = False
     adjudicated: Outcome | None = None
+    imported: bool = False
 
     @property
     def verdict(self) -> CastVote | None:
@@ -194,8 +200,8 @@ def finish_voting(database: Database, run_id: str, person: str) -> None:
 
 
 def has_finished(database: Database, run_id: str, person: str) -> bool:
-    """Whether the person has been shown the names."""
-    row = database.row("SELECT 1 FROM voter WHERE run = ? AND owner = ?", (run_id, person))
+    """Whether the person has been shown the names, or the vote was closed for all."""
+    row = database.row(_ENDED_SQL, (run_id, person))
     return row is not None
 
 
@@ -269,10 +275,7 @@ def _open_pairs(
 def _check_blind(connection: Connection, run_id: str, person: str) -> None:
     if connection.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone() is None:
         raise UnknownRun("no-run", run=run_id)
-    seen = connection.execute(
-        "SELECT 1 FROM voter WHERE run = ? AND owner = ?", (run_id, person)
-    ).fetchone()
-    if seen:
+    if connection.execute(_ENDED_SQL, (run_id, person)).fetchone():
         raise StoreError("voter-finished", person=person)
 
 
@@ -291,6 +294,7 @@ def vote_columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
         vote.seconds,
         vote.created,
         vote.assigned,
+        vote.imported,
     )
 
 
@@ -315,4 +319,5 @@ def _vote(row: Row) -> Vote:
         created=row["created"],
         pair_key=row["pair"],
         assigned=bool(row["assigned"]),
+        imported=bool(row["imported"]),
     )

@@ -71,10 +71,12 @@ class AdminTab:
         t, page = self.t, AdminPage(self.service, self.t, form, confirming)
         kept = {name: value for name in ("add", "person", *_FILTERS) if (value := page.value(name))}
         links = ((t(f"admin.{name}"), f"?tab=admin&sub={name}", name == sub) for name in VIEWS)
+        damage = self.service.database.damage
         changes_by_itself = not (kept or problem or notice or confirming)
         return div(
             div(el("b", t("admin.title")), segments(links, t("admin.views")), cls="runline"),
             alert("bad", problem),
+            alert("bad", t("admin.store_damaged", reason=damage) if damage else ""),
             self._done(notice) if notice else None,
             VIEWS[sub](page),
             cls="stack admin",

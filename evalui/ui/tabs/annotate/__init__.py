@@ -9,6 +9,7 @@ from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_cells, read_runs
+from evalui.runs.database.voting.closing import is_voting_open
 from evalui.runs.database.voting.votes import (
     MAX_COMMENT,
     VoteChoice,
@@ -27,7 +28,6 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, empty, note, page_head, table, titled
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import (
-    AGREEMENT_AFTER,
     NAME_LENGTH,
     Voter,
     finish_button,
@@ -39,9 +39,8 @@ from evalui.ui.tabs.annotate.ballot import (
     voting_as,
 )
 from evalui.ui.tabs.annotate.result import (
-    agreement_so_far,
-    guest_result,
     import_votes,
+    own_result,
     result_page,
 )
 from evalui.ui.tabs.annotate.team import LEAD, SUBS, lead_team, team_link, team_page
@@ -129,7 +128,10 @@ class AnnotateTab:
         progress = read_voting_progress(database, run.id, name, pairs=pairs)
         team = team_link(t, run) if "change" in self.service.deeds(run) else None
         if progress.finished and voter.guest:
-            return page_frame(run.id, voter, problem, guest_result(self.service, t, run, voter))
+            return page_frame(run.id, voter, problem, own_result(self.service, t, run, voter))
+        if progress.finished and is_voting_open(database, run.id, self.service.voter_pairs):
+            page = own_result(self.service, t, run, voter, team)
+            return page_frame(run.id, voter, problem, page, blind=False)
         if progress.finished:
             result = result_page(self.service, t, run, voter, team)
             return page_frame(run.id, voter, problem, result, blind=False)
@@ -145,7 +147,6 @@ class AnnotateTab:
             ballots,
             progress,
             voter=voter,
-            agreement=self._agreement(run, voter, progress),
             problem=problem,
             confirming=confirming,
             team=team,
@@ -189,14 +190,6 @@ class AnnotateTab:
         mark = VoteInput(act.value("pair"), choice, comment, seconds)
         pairs = self.service.voter_pairs.to_vote_on(run.id, voter)
         cast_vote(self.service.database, run.id, voter, mark, pairs=pairs)
-
-    def _agreement(self, run: RunRow, voter: Voter, progress: VotingProgress) -> str | None:
-        """None for guests, who are shown nothing of the votes of others."""
-        if voter.guest:
-            return None
-        if progress.own_votes < AGREEMENT_AFTER:
-            return ""
-        return agreement_so_far(self.service, self.t, run, voter.name)
 
     def _end(
         self, progress: VotingProgress, voter: Voter, problem: Html | None, team: Html | None

@@ -30,9 +30,6 @@ from evalui.ui.components.widgets import (
 
 CHOICES = {"1": "a", "2": "b", "3": "tie", "4": "neither"}  # the key of each vote
 NAME_LENGTH = 60
-AGREEMENT_AFTER = (
-    50  # own votes; before these, the votes of others must not influence the annotator
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +107,6 @@ def pair_page(
     progress: VotingProgress,
     *,
     voter: Voter,
-    agreement: str | None,
     problem: Html | None,
     confirming: bool,
     team: Html | None,
@@ -127,9 +123,7 @@ def pair_page(
         _votes(t, now, following),
         _action_buttons(t, now, following, progress),
         _confirm_finish(t, now.pair_key) if confirming else None,
-        _below(
-            t, progress, agreement, now.pair_key, others=team if voter.guest else links(t, team)
-        ),
+        _below(t, progress, now.pair_key, others=team if voter.guest else links(t, team)),
     )
 
 
@@ -313,18 +307,9 @@ def links(t: Messages, team: Html | None) -> Html:
     return span(others, team, cls="acts")
 
 
-def _below(
-    t: Messages, progress: VotingProgress, agreement: str | None, pair: str, *, others: Html | None
-) -> Html:
-    text = agreement or t("annotate.agreement_later", n=AGREEMENT_AFTER)
+def _below(t: Messages, progress: VotingProgress, pair: str, *, others: Html | None) -> Html:
     finish = finish_button(t, cls="quiet", do="ask", pair=pair) if progress.last else None
     return join(
-        div(
-            card(el("h3", t("annotate.how")), el("p", t("annotate.how_about"), cls="dim")),
-            None
-            if agreement is None
-            else card(el("h3", t("annotate.agreement")), el("p", text, cls="dim")),
-            cls="row",
-        ),
+        card(el("h3", t("annotate.how")), el("p", t("annotate.how_about"), cls="dim")),
         div(others, finish, cls="foot"),
     )

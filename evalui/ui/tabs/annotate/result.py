@@ -1,8 +1,6 @@
 """What an annotator sees after finishing: the preferred models, and who agrees with whom."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from evalui.accounts.guests import GUEST
 from evalui.accounts.people import read_accounts
@@ -10,8 +8,6 @@ from evalui.messages import Messages
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import (
     PeopleFigures,
-    Votes,
-    latest_votes,
     one_per_dataset,
 )
 from evalui.report.analyses.people.standings import contestant_cells
@@ -21,16 +17,20 @@ from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting import votes as stored_votes
 from evalui.runs.database.voting.imported_votes import add_imported_votes
-from evalui.scoring.arena.agreement import cohen_kappa
 from evalui.scoring.arena.battles import BattleTally, tallies
-from evalui.scoring.arena.verdicts import battles_from_verdicts, panel_verdicts
+from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.types import Verdict
+from evalui.ui.components.widgets import note
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import Voter, save_link, voting_as
 
 
-def guest_result(service: AppService, t: Messages, run: RunRow, voter: Voter) -> Html:
-    """What a guest preferred; the votes of others are not shown to guests."""
+def own_result(
+    service: AppService, t: Messages, run: RunRow, voter: Voter, team: Html | None = None
+) -> Html:
+    """What one person preferred, without the votes of others: guests see no more, and nobody does
+    before all have ended.
+    """
     cast = [
         vote.verdict
         for vote in stored_votes.read_votes(service.database, run.id)
@@ -40,8 +40,11 @@ def guest_result(service: AppService, t: Messages, run: RunRow, voter: Voter) ->
     cells = {name: ModelCell(name, place) for place, name in enumerate(_counted(own))}
     made = [Headline(_preference(t, _counted(own)))]
     tally = [_tally_card(t, "", own, cells)] if own else []
-    line = div(span(t("annotate.read_only"), " · ", voting_as(t, voter), cls="meta"), cls="runline")
-    return join(line, render_blocks((*made, *tally)))
+    line = div(
+        span(t("annotate.read_only"), " · ", voting_as(t, voter), cls="meta"), team, cls="runline"
+    )
+    later = None if voter.guest else note("na", t("annotate.others_later"))
+    return join(line, render_blocks((*made, *tally)), later)
 
 
 def result_page(
@@ -61,19 +64,6 @@ def result_page(
     return join(line, render_blocks((*own, *people)))
 
 
-def agreement_so_far(service: AppService, t: Messages, run: RunRow, voter: str) -> str:
-    """How often this annotator agrees with most of the others, in a sentence without names."""
-    by_person: dict[str, list[Verdict]] = defaultdict(list)
-    for verdict in _sides_by_name(service.votes(run.id)):
-        by_person[verdict.rater].append(verdict)
-    mine = by_person.pop(voter, [])
-    kappa = cohen_kappa(mine, panel_verdicts(list(by_person.values()))) if by_person else None
-    if kappa is None:
-        return t("annotate.agreement_alone")
-    same = round(kappa.raw.value * kappa.n)
-    return t.count("annotate.agreement_others", kappa.n, same=f"{same:,}")
-
-
 def import_votes(service: AppService, run: RunRow, upload: str) -> int:
     """Keep the votes of an uploaded file, which names their voters; how many are new.
 
@@ -90,20 +80,6 @@ def import_votes(service: AppService, run: RunRow, upload: str) -> int:
         pairs=pairs,
         reserved=lambda name: name.startswith(GUEST) or name.casefold() in accounts,
     )
-
-
-def _sides_by_name(votes: Votes) -> tuple[Verdict, ...]:
-    """The votes with the sides of each pair as the names sort: annotators see them in other orders.
-
-    Two datasets may call different questions alike, so each question is named with its own.
-    """
-    named = [
-        replace(one, duel=replace(one.duel, sample_id=f"{dataset}\0{one.duel.sample_id}"))
-        for dataset, verdicts in votes.items()
-        for one in verdicts
-    ]
-    names = {name for one in named for name in (one.duel.model_a, one.duel.model_b)}
-    return latest_votes(named, {name: place for place, name in enumerate(sorted(names))})
 
 
 def _own_votes(

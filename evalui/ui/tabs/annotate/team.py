@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from evalui.accounts.guests import (
     LONGEST_DAYS,
+    free_guest_seats,
     make_guest_link,
     read_guest_links,
     revoke_guest_link,
@@ -32,11 +33,18 @@ from evalui.ui.components.widgets import (
     titled,
 )
 from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import VOTE_FILES, assign_people, team_progress
+from evalui.ui.services.team_votes import VOTE_FILES, assign_people, end_voting, team_progress
 from evalui.ui.tabs.annotate.adjudication import decide, decided_card, decision_page
 from evalui.ui.tabs.annotate.ballot import Voter, page_frame, save_link
 
-LEAD = ("assign", "link", "revoke", "decide")  # what only who may change a run does
+LEAD = (
+    "assign",
+    "link",
+    "revoke",
+    "free",
+    "close",
+    "decide",
+)  # what only who may change a run does
 SUBS = ("team", "decide")
 _DAYS = (1, 7, 14, 30, LONGEST_DAYS)
 _OVERLAP = 2  # votes on each pair, unless another number is stated
@@ -68,6 +76,12 @@ def lead_team(
         case "revoke":
             revoke_guest_link(service.database, run.id, act.value("link"), by=service.person)
             return note("ok", t("annotate.link_closed"))
+        case "close":
+            end_voting(service, run.id)
+            return note("ok", t("annotate.vote_closed"))
+        case "free":
+            n = free_guest_seats(service.database, run.id, act.value("link"), by=service.person)
+            return note("ok", t.count("annotate.link_freed", n))
         case _:
             decide(service, run, voter, act)
             return None
@@ -103,7 +117,14 @@ def team_page(
         decided_card(service, t, run, contested, voter),
         div(
             el("a", t("annotate.vote_too"), href=_address(run), cls="btn quiet"),
-            *(save_link(run, kind, t(f"annotate.save_{kind}")) for kind in VOTE_FILES),
+            *(
+                (
+                    button(t("annotate.close"), "close", data_once=True),
+                    span(t("annotate.close_about"), cls="meta"),
+                )
+                if team.is_open
+                else (save_link(run, kind, t(f"annotate.save_{kind}")) for kind in VOTE_FILES)
+            ),
             cls="acts",
         ),
         blind=False,
@@ -165,7 +186,11 @@ def _links_card(service: AppService, t: Messages, run: RunRow) -> Html:
             format_time(t, link.expires),
             ", ".join(link.guests) or "–",
             div(
-                link_button(t("annotate.link_revoke"), "revoke", data_link=link.digest), cls="links"
+                link_button(t("annotate.link_revoke"), "revoke", data_link=link.digest),
+                link_button(t("annotate.link_free"), "free", data_link=link.digest)
+                if link.guests
+                else None,
+                cls="links",
             ),
         ]
         for link in read_guest_links(service.database, run.id)

@@ -5,6 +5,7 @@ They are plain forms that need no script. That another site's page sends none is
 """
 
 import re
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -18,6 +19,7 @@ from starlette.routing import Route, Router
 
 from evalui.accounts.invitations import accept, invited_person
 from evalui.accounts.passwords import MIN_LENGTH
+from evalui.accounts.people import password_stamp
 from evalui.accounts.secrets import digest_of
 from evalui.accounts.sessions import LONGEST_S, end_session, start_session
 from evalui.accounts.sign_in import WINDOW_S, sign_in
@@ -35,6 +37,7 @@ from evalui.ui.web.languages import visitor_messages
 SIGN_IN = "account/sign-in"
 PREFIXES = ("/account/", "/invitation/")  # of the routes here
 _LARGEST = 4096  # bytes of a form
+_TIME_DIGITS = 12  # of seconds since 1970
 _SAFE = "/?&=%:+,;@~!*'()$"  # of an address that was quoted before
 # Each check of a password takes 64 MB, as argon2 wants it; the others wait outside of threads.
 _AT_ONCE = 2
@@ -72,8 +75,8 @@ class _SignInPages:
         if fields is None:
             return PlainTextResponse("Too large.", 413)
         name, stay = fields.get("name", "").strip().casefold(), "stay" in fields
-        mark = self._mark(name)
-        known = is_same(self._sent(request, self._known_cookie), mark)
+        mark = self._sent(request, self._known_cookie)
+        known = await self._work(partial(self._is_known, mark, name))
         address = request.client.host if request.client else ""
         attempt = partial(
             sign_in, self._database, name, fields.get("password", ""), address=address
@@ -117,12 +120,24 @@ class _SignInPages:
         answer = RedirectResponse(f"../{place}", 303)
         longest = int(LONGEST_S)
         keep_cookie(answer, request.scope, self._cookie, secret, longest if stay else None)
-        keep_cookie(answer, request.scope, self._known_cookie, self._mark(name), longest)
+        mark = await self._work(partial(self._mark, name, int(time.time())))
+        keep_cookie(answer, request.scope, self._known_cookie, mark, longest)
         return answer
 
-    def _mark(self, name: str) -> str:
-        """What a browser keeps from which a person has signed in."""
-        return derived(self._token, f"known {name}")
+    def _mark(self, name: str, since: int) -> str:
+        """What a browser keeps from which a person signed in at a time, in seconds since 1970.
+
+        It means nothing any more after another password, or after `LONGEST_S`.
+        """
+        stamp = password_stamp(self._database, name)
+        return f"{since}.{derived(self._token, f'known {name} {since} {stamp}')}"
+
+    def _is_known(self, mark: str, name: str) -> bool:
+        since = mark.partition(".")[0]
+        if not since.isdecimal() or len(since) > _TIME_DIGITS:
+            return False
+        is_fresh = 0 <= time.time() - int(since) <= LONGEST_S
+        return is_fresh and is_same(mark, self._mark(name, int(since)))
 
     def _secret(self, request: Request) -> str:
         return self._sent(request, self._cookie)

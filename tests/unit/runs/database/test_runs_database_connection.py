@@ -1,3 +1,4 @@
+import os
 import sqlite3
 import stat
 import subprocess
@@ -146,3 +147,33 @@ def test_a_durable_transaction_that_fails_leaves_nothing_changed(database: Datab
         raise RuntimeError
     with database.writing() as connection:
         assert connection.execute("PRAGMA synchronous").fetchone()[0] == 1
+
+
+def test_an_emptied_file_becomes_no_new_store(tmp_path: Path) -> None:
+    path = tmp_path / "evalui.sqlite"
+    path.touch()
+    Database(path).close()  # another process may have just made it
+    path.write_bytes(b"")
+    for log in tmp_path.glob("evalui.sqlite-*"):
+        log.unlink()
+    os.utime(path, (1, 1))
+    with pytest.raises(StoreError, match="evalui restore"):
+        Database(path)
+    assert path.stat().st_size == 0
+
+
+def test_damage_in_the_middle_of_the_file_is_noticed(database: Database) -> None:
+    with database.writing() as connection:
+        connection.execute("CREATE TABLE filler (text TEXT)")
+        connection.executemany("INSERT INTO filler VALUES (?)", [("x" * 2000,)] * 200)
+    database.check()
+    assert database.damage == ""
+    database.close()
+    content = bytearray(database.path.read_bytes())
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 5 * 4096] = b"\xff" * 5 * 4096
+    database.path.write_bytes(content)
+    damaged = Database(database.path)
+    damaged.check()
+    assert damaged.damage
+    damaged.close()

@@ -97,3 +97,16 @@ def test_it_runs_beside_the_server_and_ends_with_it(database: Database, passes: 
         pass
     assert passes in ([], [30])  # it may have been ended before its first look
     assert made._ending.is_set()
+
+
+@pytest.mark.usefixtures("passes")
+def test_the_store_is_looked_through_at_the_start_and_once_a_day(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    clock, looks = Clock(), list[float]()
+    monkeypatch.setattr(database, "check", lambda: looks.append(clock.now))
+    made = upkeep(database, clock)
+    for _ in range(2 * 24 * 60):
+        made.look()
+        clock.now += 60
+    assert looks == [0, 86_400]

@@ -15,9 +15,10 @@ from scoring_examples import (
     trial,
 )
 
-from evalui.scoring.choice.circular import circular_metrics
+from evalui.datasets.questions.choice import refers_to_other_options
+from evalui.scoring.choice.circular import MOVABLE, circular_metrics
 from evalui.scoring.choice.permutations import variant_label, variants
-from evalui.types import Pattern, Trial
+from evalui.types import Pattern, Reading, Sample, Trial
 
 CASES = {case["id"]: case for case in golden("opencompass/circular.json")["cases"]}
 # Rows are missing, or the evaluator expects more orders than there are: OpenCompass keeps such
@@ -53,6 +54,52 @@ def test_complete_data_gives_opencompass_figures_in_its_order(name: str):
     assert list(found.values) == list(case["metrics"])
     assert dict(found.values) == pytest.approx(case["metrics"], abs=1e-9)
     assert found.incomplete == ()
+
+
+NAMING = golden("opencompass/circular_naming.json")
+
+
+@pytest.mark.parametrize(
+    "case", NAMING["cases"], ids=lambda case: f"{case['pattern']}-{case['seed']}"
+)
+def test_options_that_name_others_give_opencompass_figures_under_its_names(case: Any):
+    """By its own evaluator, on a set with 以上都对, "both A and B" and two options of one text."""
+    samples = {
+        str(qid): Sample(
+            str(qid),
+            each["question"],
+            tuple(each["options"]),
+            "ABCD".index(each["answer"]),
+            refers_to_other_options=refers_to_other_options(each["options"]),
+        )
+        for qid, each in enumerate(NAMING["questions"])
+    }
+    orders = {variant_label(order): order for order in variants(4, case["pattern"])}
+    trials: list[Trial] = []
+    for qid, label, predicted in case["rows"]:
+        sample, order = samples[str(qid)], orders[label]
+        target = order.permutation.index(sample.target)
+        choice = "ABCD".index(predicted)
+        reading = Reading(choice, float(choice == target), "strict")
+        trials.append(
+            Trial(
+                sample.id,
+                order,
+                target,
+                "strict",
+                {"strict": reading},
+                fixed_reason=sample.fixed_reason,
+            )
+        )
+    found = circular_metrics(trials, case["pattern"])
+    own = {name: value for name, value in found.values.items() if not name.endswith(MOVABLE)}
+    assert own == pytest.approx(case["values"], abs=1e-9)
+    assert (found.n_circular, len(found.naming), len(found.duplicates)) == (10, 6, 1)
+    without = [trial for trial in trials if not trial.fixed_reason]
+    movable = circular_metrics(without, case["pattern"]).values
+    assert {name: value for name, value in found.values.items() if name.endswith(MOVABLE)} == {
+        f"{name}{MOVABLE}": value for name, value in movable.items() if not name.endswith("_origin")
+    }
 
 
 def test_the_order_of_the_rows_does_not_matter():
@@ -250,11 +297,11 @@ def test_the_intervals_agree_with_the_references(name: str, model: str):
     case = BIAS[name]
     expected = case["expected"][model]
     found = circular_intervals(bias_case_trials(case, model), pattern_of(case))
-    assert found.origin
-    assert found.perf
-    assert found.gap
-    assert found.spread
     assert found.accuracy
+    assert found.robust
+    assert found.order_sensitivity
+    assert found.spread
+    assert found.mean_over_orders
     wanted: list[float] = [
         expected["acc_origin"],
         *expected["acc_origin_wilson95"],
@@ -268,11 +315,11 @@ def test_the_intervals_agree_with_the_references(name: str, model: str):
         *expected["acc_circular_t95"],
         expected["se_clustered_circular"],
     ]
-    accuracy = found.accuracy
+    accuracy = found.mean_over_orders
     assert [
-        *_bounds(found.origin),
-        *_bounds(found.perf),
-        *_bounds(found.gap),
+        *_bounds(found.accuracy),
+        *_bounds(found.robust),
+        *_bounds(found.order_sensitivity),
         found.spread.value,
         *_bounds(accuracy.interval),
         accuracy.t_interval.low,
@@ -284,7 +331,7 @@ def test_the_intervals_agree_with_the_references(name: str, model: str):
 @pytest.mark.parametrize(("name", "model"), MODELS)
 def test_the_design_effect_agrees_with_the_reference(name: str, model: str):
     case = BIAS[name]
-    found = circular_intervals(bias_case_trials(case, model), pattern_of(case)).accuracy
+    found = circular_intervals(bias_case_trials(case, model), pattern_of(case)).mean_over_orders
     assert found
     assert found.design_effect == pytest.approx(
         case["expected"][model].get("design_effect"), abs=1e-6
@@ -293,28 +340,40 @@ def test_the_design_effect_agrees_with_the_reference(name: str, model: str):
 
 def test_without_a_complete_question_only_origin_has_an_interval():
     found = circular_intervals(asked("torn", 0, {"ABC": 0}), "circular")
-    assert found.origin
-    assert found.origin.value == 1
-    assert (found.accuracy, found.perf, found.any_order, found.gap, found.spread) == (None,) * 5
+    assert found.accuracy
+    assert found.accuracy.value == 1
+    assert (
+        found.mean_over_orders,
+        found.robust,
+        found.any_order,
+        found.order_sensitivity,
+        found.spread,
+    ) == (None,) * 5
 
 
 def test_the_pattern_origin_has_only_the_interval_of_origin():
     found = circular_intervals(asked("q", 0, {"AB": 0, "BA": 1}), "origin")
-    assert found.origin
-    assert (found.accuracy, found.perf, found.any_order, found.gap, found.spread) == (None,) * 5
+    assert found.accuracy
+    assert (
+        found.mean_over_orders,
+        found.robust,
+        found.any_order,
+        found.order_sensitivity,
+        found.spread,
+    ) == (None,) * 5
 
 
 def test_nothing_at_all_has_no_interval():
-    assert circular_intervals([], "circular").origin is None
+    assert circular_intervals([], "circular").accuracy is None
 
 
 def test_any_order_is_perf_plus_spread():
     case = BIAS["k4_additive"]
     found = circular_intervals(bias_case_trials(case, "model_a"), "circular")
     assert found.any_order
-    assert found.perf
+    assert found.robust
     assert found.spread
-    assert found.any_order.value == pytest.approx(found.perf.value + found.spread.value)
+    assert found.any_order.value == pytest.approx(found.robust.value + found.spread.value)
 
 
 # ------------------------------------------------------------------ properties

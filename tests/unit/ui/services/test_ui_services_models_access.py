@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from evalui.accounts.audit import read_audit
 from evalui.accounts.teams import add_team
 from evalui.errors import ModelError, UnknownName
 from evalui.messages import messages
+from evalui.models.endpoint.http.addresses import check_url
 from evalui.models.new_model import InvalidModelForm, NewModelForm
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
@@ -32,7 +34,9 @@ def box(tmp_path: Path) -> Iterator[AppService]:
     """A server with accounts and the teams red and blue."""
     models = tmp_path / "models.toml"
     models.write_text(MODELS, encoding="utf-8")
-    settings = Settings(data_dir=tmp_path / "data", models=models, auth="password")
+    settings = Settings(
+        data_dir=tmp_path / "data", models=models, auth="password", endpoint_hosts=["127.0.0.0/8"]
+    )
     settings.data_dir.mkdir()
     made = AppService(settings, Database(settings.database))
     for team in ("red", "blue"):
@@ -145,7 +149,25 @@ def test_one_person_alone_decides_nothing_of_the_kind(desk: AppService):
 
 
 def test_hosts_are_checked_where_a_model_is_added(box: AppService):
-    box.settings.endpoint_hosts.append("model.lab")
+    box.settings.endpoint_hosts[:] = ["model.lab"]
     with acting_as(ADMIN), pytest.raises(InvalidModelForm) as caught:
         box.models.add(ENDPOINT)
     assert "EVALUI_ENDPOINT_HOSTS" in caught.value.faults["address"]
+
+
+@pytest.mark.parametrize(
+    ("auth", "hosts", "refused"),
+    [
+        ("token", [], False),
+        ("password", [], True),
+        ("proxy", [], True),
+        ("password", ["127.0.0.0/8"], False),
+    ],
+)
+def test_with_accounts_the_network_of_the_server_is_closed_unless_listed(
+    tmp_path: Path, auth: str, hosts: list[str], refused: bool
+):
+    settings = Settings(data_dir=tmp_path, auth=auth, endpoint_hosts=hosts)
+    with nullcontext() if not refused else pytest.raises(ModelError, match="ENDPOINT_HOSTS"):
+        check_url("http://127.0.0.1:8000/v1", settings.endpoint_hosts)
+    check_url("http://169.254.169.253.nip.example/v1", settings.endpoint_hosts)

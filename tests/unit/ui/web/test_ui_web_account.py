@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from fastapi import FastAPI
@@ -67,7 +68,9 @@ def test_notes_go_where_a_person_wants_them(desk, client, post):
 def test_a_token_is_shown_once_and_revoked(desk, client, post):
     page = post("token", 200, scope="read", label="<ci>", days="90")
     (secret,) = re.findall(r'<code class="mono">([^<]+)</code>', page)
-    assert person_of_token(desk.database, secret) == Person("ann", "annotator", scope="read")
+    assert person_of_token(desk.database, secret) == Person(
+        "ann", "annotator", scope="read", by_token=True
+    )
     assert secret not in client.get("/me/").text
     assert "&lt;ci&gt;" in client.get("/me/").text
     (token,) = read_tokens(desk.database, "ann")
@@ -86,22 +89,26 @@ def test_the_token_of_another_person_stays(desk, post):
 
 def test_a_password_is_changed_by_who_knows_the_one_before(desk, post):
     session = start_session(desk.database, "ann")
+    token = add_token(desk.database, "ann", by=ANN)
     page = post("password", 400, old="guess", password="another long one")
     assert "do not match" in page
     assert "10 characters" in post("password", 400, old=PASSWORD, password="short")
     assert person_of_session(desk.database, session)
     post("password", old=PASSWORD, password="another long one")
     assert person_of_session(desk.database, session) is None
+    assert person_of_token(desk.database, token) is None
     with pytest.raises(AccountError):
         sign_in(desk.database, "ann", PASSWORD, address="")
     assert sign_in(desk.database, "ann", "another long one", address="").name == "ann"
 
 
-def test_signing_out_everywhere_ends_own_sessions_alone(desk, post):
+def test_signing_out_everywhere_ends_own_sessions_and_tokens_alone(desk, post):
     own, other = (start_session(desk.database, name) for name in ("ann", "bob"))
+    tokens = [add_token(desk.database, name, by=ADMIN) for name in ("ann", "bob")]
     post("sign-out")
     assert person_of_session(desk.database, own) is None
     assert person_of_session(desk.database, other)
+    assert [bool(person_of_token(desk.database, each)) for each in tokens] == [False, True]
 
 
 def test_behind_a_proxy_there_is_no_password_to_change(desk, client, post):
@@ -121,9 +128,9 @@ def test_who_has_no_account_has_no_page(client, person: Person):
 
 
 def test_a_script_changes_nothing(desk, client):
-    headers = {"Authorization": "Bearer x"}
-    assert client.get("/me/", headers=headers).status_code == 403
-    assert client.post("/me/", data={"do": "token"}, headers=headers).status_code == 403
+    with acting_as(replace(ANN, by_token=True)):
+        assert client.get("/me/").status_code == 403
+        assert client.post("/me/", data={"do": "token"}).status_code == 403
     assert read_tokens(desk.database, "ann") == ()
 
 

@@ -102,6 +102,9 @@ def test_a_full_disk_and_a_store_that_cannot_be_written_are_words(
     monkeypatch.setattr(disk, "_FULL_BYTES", 2**62)
     assert client.get("/readyz").json() == {"ready": False, "reason": "disk"}
     monkeypatch.undo()
+    desk.database.damage = "page 7 is never used"
+    assert client.get("/readyz").json() == {"ready": False, "reason": "store"}
+    desk.database.damage = ""
     desk.database.path.rename(desk.database.path.with_name("moved"))
     assert client.get("/readyz").json() == {"ready": False, "reason": "store"}
     assert opened(data_dir=Path("/nowhere/at/all")).get("/readyz").json()["reason"] == "store"

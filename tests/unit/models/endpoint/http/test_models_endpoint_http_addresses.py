@@ -1,7 +1,13 @@
 import pytest
 
 from evalui.errors import ModelError
-from evalui.models.endpoint.http.addresses import authority, check_address, check_url, literal_ip
+from evalui.models.endpoint.http.addresses import (
+    PUBLIC,
+    authority,
+    check_address,
+    check_url,
+    literal_ip,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +33,9 @@ from evalui.models.endpoint.http.addresses import authority, check_address, chec
         "::169.254.169.254",
         "64:ff9b::169.254.169.254",
         "2002:a9fe:a9fe::1",
+        "2001:0:a9fe:a9fe::",  # Teredo, the server
+        "2001:0:102:304::5601:5601",  # Teredo, the client, inverted
+        "::ffff:0:169.254.169.254",  # SIIT
     ],
 )
 def test_no_request_goes_to_the_address_of_something_else(address: str):
@@ -119,6 +128,24 @@ def test_a_host_is_allowed_by_its_name_or_its_network(host: str, address: str):
 def test_a_name_that_resolves_elsewhere_is_not_allowed(address: str):
     with pytest.raises(ModelError, match="EVALUI_ENDPOINT_HOSTS"):
         check_address("other.example", address, LAB)
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "10.1.2.3"])
+def test_public_allows_the_internet_beside_what_is_listed(address: str):
+    check_address("other.example", address, (PUBLIC, "10.1.0.0/16"))
+    check_url("http://other.example/v1", (PUBLIC,))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "10.0.0.5", "192.168.1.20", "100.64.0.9", "::1", "fd12:3456::7"),
+        *("::ffff:127.0.0.1", "64:ff9b::10.0.0.5", "2002:a00:5::1", "::ffff:0:10.0.0.5"),
+    ],
+)
+def test_public_allows_no_network_of_the_servers_own(address: str):
+    with pytest.raises(ModelError, match="EVALUI_ENDPOINT_HOSTS"):
+        check_address("other.example", address, (PUBLIC,))
 
 
 def test_a_listed_name_opens_no_metadata_service():

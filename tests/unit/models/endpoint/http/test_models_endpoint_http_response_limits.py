@@ -1,4 +1,5 @@
 import gzip
+import json
 import threading
 import zlib
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,7 @@ from evalui.models.endpoint.http.response_limits import (
     ReplyMemoryBudget,
     ReplyReservation,
     ReplyTooLong,
+    check_items,
     read_all,
     read_beginning,
     reply_byte_limit,
@@ -189,3 +191,20 @@ def test_the_longest_reply_fits_while_all_beginnings_are_taken():
         room.grow(1)
     with budget.reserve(MAX_REPLY_BYTES) as room:
         room.grow(MAX_REPLY_BYTES)
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" + b"[]," * 400_000 + b"0]", b'{"a":[' + b'{"a":0},' * 400_000 + b"0]}"]
+)
+def test_json_that_would_fill_the_memory_is_refused_before_it_is_parsed(body: bytes):
+    with pytest.raises(ReplyTooLong):
+        check_items(body, 4 * 2**20)
+
+
+def test_honest_replies_have_fewer_items_than_they_may():
+    check_items(json.dumps({"text": '1, 2, [3], {4}, ",' * 100_000}).encode(), 4 * 2**20)
+    tokens = 2_000
+    listed = {f" token {n}": -1.2345678 for n in range(20)}
+    reply = {"choices": [{"logprobs": {"top_logprobs": [listed] * tokens}}]}
+    asked = {"prompt": "one word " * (tokens // 2), "logprobs": 20, "max_tokens": 1}
+    check_items(json.dumps(reply).encode(), reply_byte_limit(asked))

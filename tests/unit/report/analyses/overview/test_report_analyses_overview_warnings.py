@@ -78,7 +78,12 @@ def test_a_sound_cell_needs_no_note():
         ({"form": {"mass": 0.89}}, "warn", "mass-some", "hold 89 % of the probability"),
         ({"ties": 10}, "warn", "ties", "10 of 960 answers tie at the top. They count in part"),
         ({"incomplete": ("a", "b")}, "warn", "incomplete", "lack an order: 2."),
-        ({"naming": ("a",)}, "info", "naming", "above”: 1. They keep their order as written"),
+        (
+            {"naming": ("a",)},
+            "info",
+            "naming",
+            "above”: 1. They are left out of the robust figures",
+        ),
         ({"form": {"near_ties": 40}}, "info", "near-ties", "decided by a tiny margin: 40 of 960."),
         ({"form": {"merged_boundaries": 3}}, "info", "merged", "joined with the question: 3."),
         (

@@ -13,17 +13,18 @@ from ui_examples import HOSTILE
 from evalui.messages import messages
 from evalui.runs.database.column_blocks import decode_columns, encode_columns, no_texts
 from evalui.runs.database.voting.ballots import voting_pairs
+from evalui.runs.database.voting.closing import close_voting
 from evalui.runs.database.voting.votes import (
     VoteChoice,
     VoteInput,
     cast_vote,
+    finish_voting,
     next_ballots,
     read_votes,
 )
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import AnnotateTab
-from evalui.ui.tabs.annotate.result import agreement_so_far
 from evalui.ui.web.server import add_routes
 
 MakeAct = Callable[..., Action]
@@ -92,6 +93,7 @@ def test_people_stand_beside_the_judge(tab: AnnotateTab, desk: AppService, act: 
     run_id = open_run(desk, judged=True)
     vote_all(desk, run_id, "ann", "do not", most=8)  # against the judge
     vote_all(desk, run_id, "bob", "Since", most=8)
+    close_voting(desk.database, run_id, "ann")
     page = finished(tab, act, run_id)
     assert "16 votes of 2 people on 8 pairs of answers" in page
     assert f"ELO by {JUDGE}" in page
@@ -125,6 +127,7 @@ def test_without_a_judge_people_are_shown_alone(tab: AnnotateTab, desk: AppServi
     run_id = open_run(desk)
     vote_all(desk, run_id, "ann", "Since", most=8)
     vote_all(desk, run_id, "bob", "tie", most=8)
+    close_voting(desk.database, run_id, "ann")
     page = finished(tab, act, run_id)
     assert "ELO by people" in page
     assert "Judge only" not in page
@@ -140,15 +143,18 @@ def test_who_votes_unlike_the_others_is_named(tab: AnnotateTab, desk: AppService
 
 
 @pytest.mark.parametrize("judged", [True, False])
-def test_a_vote_is_in_the_report_at_once(desk: AppService, judged: bool):
+def test_votes_are_in_the_report_when_all_have_ended(desk: AppService, judged: bool):
     run_id = open_run(desk, judged=judged)
-    assert desk.report(run_id, "en").people == ()
     vote_all(desk, run_id, "bob", "skip", most=1)
-    assert desk.report(run_id, "en").people == ()
-    for votes in (1, 2):
+    for _ in range(2):
         vote_all(desk, run_id, "ann", "Since", most=1)
-        (figures,) = desk.report(run_id, "en").people
-        assert (figures.votes, figures.has_judge) == (votes, judged)
+        assert desk.report(run_id, "en").people == ()
+        assert "People" not in b"".join(desk.export(run_id, "md", "en")[1]).decode()
+    for person in ("ann", "bob"):
+        assert desk.report(run_id, "en").people == ()
+        finish_voting(desk.database, run_id, person)
+    (figures,) = desk.report(run_id, "en").people
+    assert (figures.votes, figures.has_judge) == (2, judged)
     assert "## People · talk" in b"".join(desk.export(run_id, "md", "en")[1]).decode()
 
 
@@ -156,6 +162,7 @@ def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: AppService):
     run_id = open_run(desk, judged=True)
     before = desk.report(run_id, "en")
     vote_all(desk, run_id, "ann", "Since", most=1)
+    finish_voting(desk.database, run_id, "ann")
     after = desk.report(run_id, "en")
     assert (before.people, len(after.people)) == ((), 1)
     assert after.arenas[0].battles is before.arenas[0].battles
@@ -190,6 +197,9 @@ def test_votes_leave_as_battles_and_come_back(
     run_id = open_run(desk)
     vote_all(desk, run_id, "ann", "Since", most=3)
     vote_all(desk, run_id, "ann", "skip", most=1)
+    early = client.get(f"/votes/{run_id}.jsonl")
+    assert early.status_code == 403
+    finish_voting(desk.database, run_id, "ann")
     sent = client.get(f"/votes/{run_id}.jsonl")
     assert sent.headers["content-disposition"].startswith("attachment")
     rows = [json.loads(line) for line in sent.text.splitlines()]
@@ -220,15 +230,6 @@ def test_a_file_that_does_not_fit_is_reported_and_nothing_is_kept(
     form = {"run": run_id, "voter": "ann"}
     assert 'class="note bad"' in tab.act(act("uploaded", form, upload=upload))
     assert read_votes(desk.database, run_id) == ()
-
-
-def test_how_far_one_agrees_does_not_hang_on_the_sides_one_was_shown(desk: AppService):
-    run_id = open_run(desk, 30)
-    for person in ("ann", "bob", "carl"):
-        vote_all(desk, run_id, person, "Since")
-    vote_all(desk, run_id, "dora", "do not")  # alone against two, wherever the sides are
-    told = agreement_so_far(desk, messages("en"), desk.run(run_id), "ann")
-    assert "30 of 30" in told
 
 
 def test_votes_on_the_run_of_another_user_are_not_found(

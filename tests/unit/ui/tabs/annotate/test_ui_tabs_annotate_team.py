@@ -16,6 +16,7 @@ from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.voting.adjudications import contested_pairs
 from evalui.runs.database.voting.ballots import sides_for
+from evalui.runs.database.voting.closing import close_voting
 from evalui.runs.database.voting.imported_votes import MAX_PEOPLE
 from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
 from evalui.runs.database.voting.votes import VoteInput, cast_vote, read_votes
@@ -126,7 +127,9 @@ def test_without_accounts_a_name_is_stated_which_is_no_guests(desk: AppService, 
 
 
 @pytest.mark.parametrize("person", [EVE, READER, Person("", scope="read")])
-@pytest.mark.parametrize("do", ["vote", "undo", "finish", "uploaded", "assign", "link", "decide"])
+@pytest.mark.parametrize(
+    "do", ["vote", "undo", "finish", "uploaded", "assign", "link", "close", "decide"]
+)
 def test_who_may_not_vote_on_a_run_changes_nothing(
     shared: AppService, run_id: str, send: Callable[..., str], person: Person, do: str
 ):
@@ -140,7 +143,7 @@ def test_who_may_not_vote_on_a_run_changes_nothing(
     assert after == before
 
 
-@pytest.mark.parametrize("do", ["uploaded", "assign", "link", "revoke", "decide"])
+@pytest.mark.parametrize("do", ["uploaded", "assign", "link", "revoke", "close", "decide"])
 def test_who_votes_does_not_lead(
     shared: AppService, run_id: str, send: Callable[..., str], do: str
 ):
@@ -251,6 +254,10 @@ def test_the_team_page_states_how_far_each_is(shared: AppService, tab: AnnotateT
     page = shown(tab, OLGA, run_id, sub="team")
     assert "2 of 24 assigned votes are cast" in page
     assert page.count("1 of 12") == 2
+    assert "people differ" not in page
+    with acting_as(OLGA):
+        close_voting(shared.database, run_id, "olga")
+    page = shown(tab, OLGA, run_id, sub="team")
     assert "people differ on one pair that is not decided" in page
     assert page.count("btn pri") == 1
     assert not any(name in page for name in NAMES)
@@ -263,6 +270,8 @@ def test_a_decision_is_made_without_names_and_counts(
     shared: AppService, tab: AnnotateTab, run_id: str, send: Callable[..., str]
 ):
     key = differ(shared, run_id)
+    assert 'class="pair now"' not in shown(tab, OLGA, run_id, sub="decide")
+    send(OLGA, "close", run_id)
     page = shown(tab, OLGA, run_id, sub="decide")
     assert pair_of(page) == key
     assert "A is better: 1" in page

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -18,7 +19,7 @@ from starlette.websockets import WebSocketDisconnect
 from evalui.access import LOCAL_PERSON as ME
 from evalui.access import Person
 from evalui.accounts.invitations import invite
-from evalui.accounts.people import set_disabled
+from evalui.accounts.people import set_disabled, set_password
 from evalui.accounts.sign_in import PER_NAME
 from evalui.accounts.tokens import add_token, read_tokens, revoke_token
 from evalui.errors import StoreError
@@ -398,6 +399,25 @@ def test_signing_in_works_where_nothing_else_is_written(database: Database):
     browser = client_of(settings_of(database.path.parent, auth="password", read_only=True))
     assert enter(browser).status_code == 303
     assert browser.get("/en/").json()["who"][0] == "ann"
+
+
+def test_a_known_browser_is_unknown_after_another_password_and_after_a_month(database: Database):
+    settings = settings_of(database.path.parent, auth="password")
+    pages = sign_in._SignInPages(database, settings, "cookie", "secret")
+    now = int(time.time())
+    mark = pages._mark("ann", now)
+    assert pages._is_known(mark, "ann")
+    for other, name in (
+        (mark, "bob"),
+        (mark.replace(str(now), str(now - 1)), "ann"),
+        (pages._mark("ann", now - int(sign_in.LONGEST_S) - 1), "ann"),
+        (pages._mark("ann", now + 60), "ann"),
+        ("", "ann"),
+        ("9" * 40 + ".x", "ann"),
+    ):
+        assert not pages._is_known(other, name)
+    set_password(database, "ann", RIGHT, by=Person("ann"))
+    assert not pages._is_known(mark, "ann")
 
 
 def test_the_form_of_who_has_gone_is_no_fault_of_ours() -> None:
