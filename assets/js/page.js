@@ -246,6 +246,7 @@
     complain(part, answer.dataset.kind === "problem" ? answer : null);
     const live = bar.querySelector("[data-live-count]");
     if (live) live.textContent = Number(answer.dataset.live) ? answer.dataset.live : "";
+    if (part === shown && answer.dataset.title) document.title = answer.dataset.title;
     if (answer.dataset.kind === "page") part.waiting = { answer, sent };
     // What was changed meanwhile is sent as it stands in the fields, before they are drawn again.
     const changed = part.queue.some(({ data }) => data.do === "set");

@@ -65,17 +65,31 @@
     const request = new XMLHttpRequest();
     request.responseType = "json";
     request.open("POST", `${root}upload?lang=${language.slice(0, 2)}`);
+    const word = document.createElement("span");
+    const bar = Object.assign(document.createElement("progress"), { max: 1 });
+    const cancel = Object.assign(document.createElement("button"), { type: "button", className: "link" });
+    const say = (text) => status.replaceChildren(text);
+    cancel.textContent = drop.dataset.cancel;
+    cancel.addEventListener("click", () => request.abort());
     request.upload.onprogress = (event) => {
-      if (event.lengthComputable) {
-        status.textContent = `${drop.dataset.sending} ${Math.round((100 * event.loaded) / event.total)} %`;
-      }
+      if (!event.lengthComputable) return;
+      bar.value = event.loaded / event.total;
+      word.textContent = `${drop.dataset.sending} ${Math.round(100 * bar.value)} %`;
+    };
+    // The rows are read by the server, which does not state how far it is.
+    request.upload.onload = () => {
+      bar.removeAttribute("value");
+      word.textContent = drop.dataset.reading;
     };
     request.onload = () => {
+      cancel.remove();
       if (request.status === 200) act({ do: drop.dataset.act ?? "uploaded", upload: request.response.upload });
-      else status.textContent = request.response?.error ?? drop.dataset.lost;
+      else say(request.response?.error ?? drop.dataset.lost);
     };
-    request.onerror = () => (status.textContent = drop.dataset.lost);
-    status.textContent = drop.dataset.sending;
+    request.onerror = () => say(drop.dataset.lost);
+    request.onabort = () => say("");
+    word.textContent = drop.dataset.sending;
+    status.replaceChildren(word, " ", bar, " ", cancel);
     request.send(body);
   }
 

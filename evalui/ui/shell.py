@@ -58,7 +58,7 @@ class Tab(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What an address shows: the name of the tab, the bar above it, and its content.
+    """What an address shows: the name of the tab, the bar above it, its content and its title.
 
     `problem` is why there is no more than a sentence of it.
     """
@@ -66,6 +66,7 @@ class Page:
     tab: str
     bar: Html
     content: Html
+    title: str
     problem: EvaluiError | None = None
 
 
@@ -91,12 +92,12 @@ class AppShell:
     def page(self, form: Form) -> Page:
         """What an address shows."""
         name = self._name(form)
-        bar = self.top_bar(name, form)
+        bar, title = self.top_bar(name, form), self._title(name, form)
         try:
             with self._still_there(form):
-                return Page(name, bar, self._content(name, form))
+                return Page(name, bar, self._content(name, form), title)
         except EvaluiError as error:
-            return Page(name, bar, self._problem(error), error)
+            return Page(name, bar, self._problem(error), title, error)
 
     def answer(self, name: str, action: Action) -> Html:
         """What a tab answers to an action, or to none when it is shown again.
@@ -117,6 +118,7 @@ class AppShell:
             data_answer=action.value("sequence"),
             data_kind="page" if shown else "problem" if problem else "same",
             data_live=live,
+            data_title=self._title(name, action.form),
         )
 
     def _require(self, tab: str, action: Action) -> None:
@@ -246,6 +248,19 @@ class AppShell:
 
     def _problem(self, error: EvaluiError) -> Html:
         return div(note("bad", self.t.translate(error.sentence)), role="alert")
+
+    def _title(self, name: str, form: Form) -> str:
+        """What a browser calls the page: the run it is about, and how far that is."""
+        t, run_id = self.t, field_value(form, "run")
+        parts = [t(f"tab.{name}"), t("app.name")]
+        if not run_id or name in _WITHOUT_RUN:
+            return t("app.title") if name == "evaluate" else " · ".join(parts)
+        try:
+            run = self.service.run(run_id)
+        except EvaluiError:
+            return " · ".join(parts)
+        far = f"{100 * run.done // run.total} %" if run.total and run.state == "running" else ""
+        return " · ".join([far or t(f"title.{run.state}"), run.name, *parts])
 
     def _name(self, form: Form) -> str:
         requested, run = field_value(form, "tab"), field_value(form, "run")

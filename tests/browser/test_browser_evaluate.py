@@ -38,6 +38,33 @@ def test_the_sample_starts_with_one_press_and_its_figures_come_in_place(page: An
     address = page.url
     expect(page.locator("#tab-results")).to_contain_text("steady", timeout=60_000)
     assert page.url.partition("&")[0] == address.partition("&")[0]
+    # What a browser shows of the tab in a row of others: how far the run is, and which it is.
+    expect(page).to_have_title(
+        re.compile(r"^(Waiting|Starting|\d+ %|Done) · .+ · Results · evalui$")
+    )
+    expect(page).to_have_title(re.compile(r"^Done · "), timeout=60_000)
+    page.get_by_role("link", name="Models").first.click()
+    expect(page).to_have_title("Models · evalui")
+
+
+def test_a_large_file_is_sent_with_a_bar_and_can_be_stopped(page: Any, tmp_path: Path):
+    rows = "".join(f"{n},What is {n} + 1?,{n},{n + 1},{n + 2},{n + 3},B\n" for n in range(60_000))
+    file = tmp_path / "sums.csv"
+    file.write_text("id,question,A,B,C,D,answer\n" + rows, encoding="utf-8")
+    page.goto("/en/")
+    network = page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 300_000}
+    network.send("Network.emulateNetworkConditions", slow)
+    status = page.locator("#tab-evaluate [data-status]").first
+    page.set_input_files("#files", file)
+    expect(status).to_contain_text("Sending")
+    expect(status.locator("progress")).to_be_visible()
+    status.get_by_role("button", name="Cancel").click()
+    expect(status).to_be_empty()
+    network.send("Network.emulateNetworkConditions", slow | {"uploadThroughput": -1})
+    page.set_input_files("#files", file)
+    expect(status).to_contain_text("Reading")
+    expect(page.get_by_text("60,000 of 60,000 rows ready").first).to_be_visible(timeout=60_000)
 
 
 def test_every_example_can_be_downloaded(page: Any):

@@ -68,7 +68,7 @@ def document(page: Page, language: Language) -> Html:
         data_image=messages(language)("app.image"),
         data_image_copied=messages(language)("app.image_copied"),
     )
-    return _whole(body, messages(language)("app.title"), language, _SHEETS, _SCRIPTS)
+    return _whole(body, page.title, language, _SHEETS, _SCRIPTS)
 
 
 def plain_answer(
@@ -101,7 +101,7 @@ def title_page(
 def _whole(
     body: Html, title: str, language: Language, sheets: tuple[str, ...], scripts: tuple[str, ...]
 ) -> Html:
-    top = el("head", _CHARSET, *_head(title, sheets, scripts))
+    top = el("head", _CHARSET, el("title", title), *_head(sheets, scripts))
     return join(Html("<!doctype html>"), el("html", top, body, lang=_DOCUMENT_LANGUAGES[language]))
 
 
@@ -115,11 +115,10 @@ def gradio_script() -> str:
 
 
 @cache
-def _head(title: str, sheets: tuple[str, ...], scripts: tuple[str, ...]) -> list[Html]:
-    """The title, style sheets and scripts; versioned, so that they can be cached."""
+def _head(sheets: tuple[str, ...], scripts: tuple[str, ...]) -> list[Html]:
+    """The style sheets and scripts; versioned, so that they can be cached."""
     drawing = el("link", rel="icon", type="image/svg+xml", href=_versioned(_ICON))
     return [
-        el("title", title),
         drawing,
         *(el("link", rel="stylesheet", href=_versioned(sheet)) for sheet in sheets),
         *(el("script", src=_versioned(script), defer=script != _SCRIPTS[0]) for script in scripts),

@@ -31,7 +31,7 @@ def test_robust_accuracy_is_right_in_every_order(make_result):
 
 def test_mean_over_orders_gives_ties_their_part(make_result):
     expected = (1 + 0.25 + 0.25 + (0.5 + 3) / 4) / 4
-    assert summarise(make_result(_PICKS)).circular.value == pytest.approx(expected)
+    assert summarise(make_result(_PICKS)).mean_over_orders.interval.value == pytest.approx(expected)
 
 
 def test_order_sensitivity_counts_questions_right_as_written_only(make_result):

@@ -279,7 +279,10 @@ def test_no_action_shows_the_tab_again(shell: AppShell):
 
 def test_a_tab_that_stays_as_it_is_sends_nothing(shell: AppShell):
     told = shell.answer("models", Action("poll", {"sequence": "8"}, {}))
-    assert told == '<div data-answer="8" data-kind="same" data-live="0"></div>'
+    assert (
+        told
+        == '<div data-answer="8" data-kind="same" data-live="0" data-title="Models · evalui"></div>'
+    )
 
 
 def test_a_refused_action_is_answered_by_a_sentence(shell: AppShell):

@@ -143,5 +143,7 @@ def _upload(t: Messages) -> Html:
         span("", data_status=True, cls="meta"),
         cls="drop add",
         data_sending=t("drop.sending"),
+        data_reading=t("drop.reading"),
+        data_cancel=t("drop.cancel"),
         data_lost=t("drop.lost"),
     )

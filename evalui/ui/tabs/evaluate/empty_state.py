@@ -69,7 +69,7 @@ def _file_chooser(word: str) -> Html:
 
 
 def _messages(t: Messages) -> dict[str, str]:
-    return {"data_sending": t("drop.sending"), "data_lost": t("drop.lost")}
+    return {f"data_{name}": t(f"drop.{name}") for name in ("sending", "reading", "cancel", "lost")}
 
 
 def _drop(t: Messages, limit_mb: int, questions: int, open_questions: int, problem: str) -> Html:

@@ -206,6 +206,8 @@ def _drop(t: Messages) -> Html:
         cls="drop small",
         data_act="answered",
         data_sending=t("drop.sending"),
+        data_reading=t("drop.reading"),
+        data_cancel=t("drop.cancel"),
         data_lost=t("drop.lost"),
     )
 
