@@ -222,12 +222,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedText:
-    """What the model wrote. `finish_reason` "length" means it was cut off at `max_tokens`."""
+    """What the model wrote. `finish_reason` "length" means it was cut off at `max_tokens`.
+
+    `thoughts` are what it thought before that, "" if it shows none: no part of the reply that is
+    read, judged or measured.
+    """
 
     text: str
     usage: Usage | None = None
     finish_reason: str = "stop"
     truncated: bool = False
+    thoughts: str = ""
 
 
 Response = LabelProbs | Logprob | GeneratedText

@@ -2,13 +2,14 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from sqlite3 import Connection
 
-from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.errors import ModelError, RequestRejected, Unreachable, joined_reasons
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
 from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights
 from evalui.modes import MODES, ModeSettings
@@ -44,11 +45,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class RejectedRequests:
-    """The requests that the model rejected permanently, and its first reason."""
+    """The requests that the model rejected permanently, and for how many it gave each reason."""
 
     requested: int = 0
     rejected: int = 0
-    reason: str = ""
+    reasons: Counter[str] = field(default_factory=Counter[str])
     requests: set[Request] = field(default_factory=set[Request])  # would be rejected again
 
     def record(self, error: RequestRejected, requests: Sequence[Request]) -> None:
@@ -56,7 +57,7 @@ class RejectedRequests:
         self.requested += len(requests)
         self.rejected += len(requests)
         self.requests.update(requests)
-        self.reason = self.reason or _reason(error)
+        self.reasons.update(error.reasons or {_reason(error): len(requests)})
 
     @property
     def should_abort(self) -> bool:
@@ -64,10 +65,14 @@ class RejectedRequests:
         return self.requested >= MIN_REQUESTS and 2 * self.rejected > self.requested
 
     def check(self, model: str) -> None:
-        """Raise `ModelError` with the count and the first reason, if anything was refused."""
+        """Raise `ModelError` with the count and all reasons, if anything was refused."""
         if self.rejected:
             raise ModelError(
-                "refused", model=model, n=self.rejected, total=self.requested, why=self.reason
+                "refused",
+                model=model,
+                n=self.rejected,
+                total=self.requested,
+                why=joined_reasons(self.reasons),
             )
 
 

@@ -3,7 +3,8 @@ import math
 
 import pytest
 
-from evalui.models.endpoint.http.client import Json, RejectedError, RetryableError, retry_after
+from evalui.models.endpoint.failures import RejectedError, RetryableError, retry_after
+from evalui.models.endpoint.json_values import Json
 from evalui.models.endpoint.responses import (
     PromptToken,
     TopLogprob,

@@ -7,16 +7,11 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.models.endpoint.failures import RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
-from evalui.models.endpoint.http.client import (
-    Blame,
-    HttpServer,
-    Json,
-    Post,
-    RejectedError,
-    RetryableError,
-)
+from evalui.models.endpoint.http.client import Blame, HttpServer, Post
 from evalui.models.endpoint.http.pool import ServerPool
+from evalui.models.endpoint.json_values import Json
 
 QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.04)
 

@@ -11,7 +11,9 @@ from evalui.errors import ModelError, Unreachable
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.models.endpoint.config import Endpoint, read_endpoint
-from evalui.models.endpoint.http.client import HttpServer, Json, RejectedError, RetryableError
+from evalui.models.endpoint.failures import RejectedError, RetryableError
+from evalui.models.endpoint.http.client import HttpServer
+from evalui.models.endpoint.json_values import Json
 from evalui.models.endpoint.probing.capabilities import (
     Capabilities,
     common_capabilities,

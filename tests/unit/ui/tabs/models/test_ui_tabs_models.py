@@ -16,7 +16,8 @@ from evalui.messages import messages
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.backend import OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
-from evalui.models.endpoint.http.client import HttpServer, RetryableError
+from evalui.models.endpoint.failures import RetryableError
+from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.probing.status import EndpointStatus
 from evalui.models.user_catalog import additions_path
