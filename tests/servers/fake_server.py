@@ -1,4 +1,4 @@
-"""A server that behaves as a profile says, before a model that is right on exactly 80 % of questions.
+"""A server that behaves as a profile says; its model is right on exactly 80 % of questions.
 
 A profile is a table of profiles.toml. Its model knows every answer but those to questions whose
 number is divisible by 5, there it is wrong, so any figure but 80 % is the client's doing.
@@ -81,8 +81,15 @@ def first_thoughts(mark: str) -> list[tuple[str, float]]:
     words = ["Okay", "Hmm", "First", "Alright", "A", "Let", "The", "So", "I", "B", "C", "D"]
     shares = [0.6, 0.2, 0.1, 0.03, 0.02, 0.01, 0.01, 0.005, 0.004, 0.001, 0.001, 0.001]
     if mark:
-        return _logprobs([(mark, 0.9999), *((word, share * 1e-4) for word, share in zip(words, shares, strict=True))])
-    return _logprobs([*zip(words, shares, strict=True), *((f"w{place}", 1e-5) for place in range(9))])
+        return _logprobs(
+            [
+                (mark, 0.9999),
+                *((word, share * 1e-4) for word, share in zip(words, shares, strict=True)),
+            ]
+        )
+    return _logprobs(
+        [*zip(words, shares, strict=True), *((f"w{place}", 1e-5) for place in range(9))]
+    )
 
 
 def _logprobs(shares: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
@@ -134,7 +141,11 @@ class FakeServer:
         if route == "models":
             names = self.profile.get("lists", [self.profile["model"]])
             return {"object": "list", "data": [{"id": name, "object": "model"} for name in names]}
-        routes = {"chat": "chat/completions", "completions": "completions", "responses": "responses"}
+        routes = {
+            "chat": "chat/completions",
+            "completions": "completions",
+            "responses": "responses",
+        }
         served = {routes[name] for name in self.profile.get("interfaces", ["chat"])}
         if route not in served:
             raise Refusal(404, {"detail": "Not Found"})
@@ -222,7 +233,11 @@ class FakeServer:
 
     def _answer(self, kind: str, choice: Json, prompt: str, written: int) -> Json:
         read = len(prompt) // 4
-        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        usage = {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+        }
         model = self.profile.get("reported", self.profile["model"])
         return {"object": kind, "model": model, "choices": [choice], "usage": usage}
 
@@ -272,7 +287,9 @@ class FakeServer:
         return {"role": "assistant", "content": reply, style: thought}
 
     def _first(self, body: Json, known: Knowledge, *, thinks: bool) -> Json:
-        tops = first_thoughts(self.profile.get("first", "")) if thinks else first_tokens(known.letter)
+        tops = (
+            first_thoughts(self.profile.get("first", "")) if thinks else first_tokens(known.letter)
+        )
         spelt = self.profile.get("blank", " ")
         rows = [
             {"token": word.replace(" ", spelt), "logprob": logprob, "bytes": None}
@@ -357,8 +374,12 @@ def _field_applies(rule: Json, body: Json) -> bool:
         return value != rule["unless"]
     if value is None:
         return False
-    return value > rule["above"] if "above" in rule else value < rule["below"] if "below" in rule else (
-        value == rule["equals"] if "equals" in rule else bool(value) or value == []
+    return (
+        value > rule["above"]
+        if "above" in rule
+        else value < rule["below"]
+        if "below" in rule
+        else (value == rule["equals"] if "equals" in rule else bool(value) or value == [])
     )
 
 
