@@ -294,10 +294,12 @@ def _plan_judge_cell(
     able = [plan for plan in answering if not plan.impossible]
     needed = 1 if judging.rates_single else 2
     if len(able) < needed:
-        few = {"dataset": dataset.name, "n": len(able), "needed": needed}
-        if why := next((plan.impossible for plan in answering if plan.impossible), ""):
-            raise SpecError("few-contestants-because", reason=why, **few)
-        raise SpecError("few-contestants", **few)
+        n, why = len(able), next((plan.impossible for plan in answering if plan.impossible), "")
+        if why:
+            raise SpecError(
+                "few-contestants-because", dataset=dataset.name, n=n, needed=needed, reason=why
+            )
+        raise SpecError("few-contestants", dataset=dataset.name, n=n, needed=needed)
     _reject_same_contestants(dataset, able)
     _check_trial_limit(
         dataset, judging, [plan.cell.model for plan in able], spec.questions_per_dataset

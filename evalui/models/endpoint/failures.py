@@ -39,7 +39,10 @@ _UNPAID_CODES = {
     "insufficient_quota",
 }
 _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)  # OpenAI's 429 for a long prompt
-_TOO_LONG = re.compile(r"context[ _](?:length|size|window)|too (?:long|large)", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|size|window)|(?:prompt|input|request)s? (?:is |are )?too (?:long|large)",
+    re.IGNORECASE,
+)
 _MESSAGE_KEYS = ("error", "message", "msg", "detail", "error_msg", "error_description")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 _HTML = re.compile(r"\s*<(?:!doctype|html)", re.IGNORECASE)
@@ -101,8 +104,10 @@ def failure_of(
         return ModelError("endpoint-locked", url=url, status=status, told=message)
     if status == _PAYMENT_REQUIRED or _UNPAID_CODES & set(_error_codes(body)):
         return ModelError("endpoint-unpaid", url=url, status=status, told=message)
-    key = "error.endpoint-too-long-prompt" if _is_too_long(status, message) else ""
-    reason = sentence(key or "error.endpoint-status", url=url, status=status, told=message)
+    if _is_too_long(status, message):
+        reason = sentence("error.endpoint-too-long-prompt", url=url, status=status, told=message)
+    else:
+        reason = sentence("error.endpoint-status", url=url, status=status, told=message)
     is_retryable = status >= 500 or status in _RETRYABLE_STATUSES
     if not is_retryable or (status == TOO_MANY_REQUESTS and _TOO_LARGE.search(message)):
         return RejectedError(reason, status=status)

@@ -127,8 +127,8 @@ def test_the_abilities_are_those_the_server_really_has():
     with ToyServer(Behaviour(logprobs=False, echo=False)) as server:
         assert backend.abilities(entry(server)) == {"generate"}
         assert backend.missing_reasons(entry(server)) == {
-            "next_token": "it ignores logprobs and answers without them",
-            "loglik": "it ignores echo and answers without the prompt",
+            "next_token": "it ignores logprobs and answers without them; ask for replies instead",
+            "loglik": "it ignores echo and answers without the prompt; ask for replies instead",
         }
         assert backend.problem(entry(server)) == ""
 
@@ -261,8 +261,8 @@ def test_a_limit_reported_with_http_200_can_be_waited_for(server: ToyServer):
 
 def test_an_error_with_http_200_is_what_its_code_states(server: ToyServer):
     model = opened(server)
-    server.always = Reply(200, {"error": {"message": "too long", "code": 400}})
-    with pytest.raises(RequestRejected, match="HTTP 400: too long"):
+    server.always = Reply(200, {"error": {"message": "too much", "code": 400}})
+    with pytest.raises(RequestRejected, match="HTTP 400: too much"):
         list(model.answer([Generate("Hello", 3)]))
     assert len(server.posts()) == 1
 
@@ -298,10 +298,10 @@ def test_a_reply_that_is_never_usable_is_refused_in_the_end(server: ToyServer):
 
 def test_thoughts_are_no_part_of_the_reply(server: ToyServer):
     model = opened(server)
-    server.behaviour = Behaviour(alter=replying("stop", None, reasoning_content="I see: A"))
+    server.behaviour = Behaviour(alter=replying("stop", "B", reasoning_content="I see: A"))
     (text,) = answers(model, Generate(ASK, 5))
     assert isinstance(text, GeneratedText)
-    assert (text.text, text.finish_reason) == ("", "stop")
+    assert (text.text, text.thoughts, text.finish_reason) == ("B", "I see: A", "stop")
 
 
 def replying(reason: str, content: str | None, **more: str) -> Callable[[Json], Json]:
@@ -358,7 +358,7 @@ def test_a_model_that_thinks_is_requested_in_the_manner_it_takes():
 def test_why_a_model_that_thinks_gives_no_probabilities_is_reported():
     with ToyServer(Behaviour(completions=False, refused=THINKING)) as server:
         lacks = OpenAIBackend().missing_reasons(entry(server))
-    assert lacks["next_token"] == "it does not let this key ask for logprobs"
+    assert lacks["next_token"].startswith("it does not let this key ask for logprobs; ask for")
 
 
 def test_one_token_that_is_too_few_to_think_is_no_failure_of_chat():
@@ -700,5 +700,8 @@ def test_conversations_are_scored_by_chat_and_texts_by_echo(server: ToyServer):
 
 
 def test_a_conversation_cannot_be_scored_by_texts_alone(server: ToyServer):
-    with pytest.raises(RequestRejected, match="about a conversation"):
-        answers(opened(server), Loglik(ASK, "ice"))
+    model = opened(server)
+    before = len(server.asked)
+    with pytest.raises(MissingAbility, match="about a conversation; choose plain prompts"):
+        answers(model, Loglik(ASK, "ice"))
+    assert len(server.asked) == before

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
-from evalui.models.endpoint.failures import RejectedError, RetryableError
+from evalui.models.endpoint.failures import Blame, RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
-from evalui.models.endpoint.http.client import Blame, HttpServer, Post
+from evalui.models.endpoint.http.client import HttpServer, Post
 from evalui.models.endpoint.http.pool import ServerPool
 from evalui.models.endpoint.json_values import Json
 
@@ -109,9 +109,9 @@ def declined(_: Post) -> str:
     raise RejectedError("too long")
 
 
-def test_refusals_are_counted_and_reported_with_the_first_reason():
+def test_refusals_are_counted_and_reported_with_their_reason():
     found: dict[int, str] = {}
-    with pytest.raises(RequestRejected, match=r"to 2 requests. The first time: too long\."):
+    with pytest.raises(RequestRejected, match=r"to 2 requests: too long\."):
         found.update(pool().run("m", dict(enumerate([where, declined, where, declined]))))
     assert sorted(found) == [0, 2]
 
