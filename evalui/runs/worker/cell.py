@@ -10,9 +10,11 @@ from itertools import islice
 from sqlite3 import Connection
 
 from evalui.errors import ModelError, RequestRejected, Unreachable, joined_reasons
+from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
 from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights
 from evalui.modes import MODES, ModeSettings
+from evalui.modes.thoughts import without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
@@ -58,6 +60,12 @@ class RejectedRequests:
         self.rejected += len(requests)
         self.requests.update(requests)
         self.reasons.update(error.reasons or {_reason(error): len(requests)})
+
+    def record_cut(self, request: Request) -> None:
+        """Record a request, counted already, whose reply was cut off within thoughts."""
+        self.rejected += 1
+        self.requests.add(request)
+        self.reasons[sentence("error.endpoint-only-thoughts")] += 1
 
     @property
     def should_abort(self) -> bool:
@@ -238,7 +246,8 @@ class CellRun:
         open_ = ((batch.keys[index], index) for index in batch.unanswered())
         places = {key: index for key, index in open_ if key}
         for key, response in get_responses(self._database, list(places)).items():
-            self._trials += batch.add_response(places[key], response)
+            self._rejected.requested += without_thoughts(response) is None
+            self._add_response(batch, places[key], response)
 
     def _open_requests(self, batch: InFlightBatch) -> list[int]:
         """The numbers of the requests that are neither answered nor rejected."""
@@ -246,6 +255,10 @@ class CellRun:
         if not rejected:
             return unanswered
         return [index for index in unanswered if batch.requests[index] not in rejected]
+
+    def _left_open(self, batch: InFlightBatch, indices: Sequence[int]) -> list[int]:
+        """Those of the requests that have neither a response nor a reason why not."""
+        return sorted(set(indices).intersection(self._open_requests(batch)))
 
     def _request_open(self, model: Model, batch: InFlightBatch) -> None:
         indices = self._open_requests(batch)[: self._batch_size.limit]
@@ -263,7 +276,7 @@ class CellRun:
         except RequestRejected as error:
             self._end_wait()
             self._rejected.record(
-                error, [batch.requests[index] for index in _unanswered(batch, indices)]
+                error, [batch.requests[index] for index in self._left_open(batch, indices)]
             )
         except Exception as error:  # raised again, unless fewer requests may fit the memory
             if not is_out_of_memory(error) or len(indices) == 1:
@@ -284,7 +297,7 @@ class CellRun:
             # Whatever is still on its way is given up now: the model may be closed next.
             if isinstance(answers, Generator):
                 answers.close()
-        if left := _unanswered(batch, indices):
+        if left := self._left_open(batch, indices):
             raise ModelError("unanswered", model=model.name, n=len(left), total=len(indices))
 
     def _record_response(self, batch: InFlightBatch, index: int, response: Response) -> None:
@@ -295,10 +308,18 @@ class CellRun:
         key = batch.keys[index]
         if key:
             self._responses.append((key, response))
-        self._trials += batch.add_response(index, response)
+        self._add_response(batch, index, response)
         if time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
             self._check_cancelled()
+
+    def _add_response(self, batch: InFlightBatch, index: int, response: Response) -> None:
+        """Grade what a response completes; one that was cut off within thoughts is no answer."""
+        spoken = without_thoughts(response)
+        if spoken is None:
+            self._rejected.record_cut(batch.requests[index])
+        else:
+            self._trials += batch.add_response(index, spoken)
 
     def _end_wait(self) -> None:
         """Note that the model answers."""
@@ -392,11 +413,6 @@ def _check_cancelled(database: Database, lease: Lease, interrupted: Callable[[],
     queue.check_lease(database, lease)
     if interrupted():
         raise Interrupted
-
-
-def _unanswered(batch: InFlightBatch, indices: Sequence[int]) -> list[int]:
-    """Those of the requests that have no response."""
-    return sorted(set(indices).intersection(batch.unanswered()))
 
 
 def _padded_turns(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:

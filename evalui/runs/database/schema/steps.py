@@ -303,6 +303,9 @@ _NINTH = (
     """,
 )
 
+# What a model thought before it replied.
+_ELEVENTH = ("ALTER TABLE trial ADD COLUMN thoughts TEXT",)
+
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
 MIGRATIONS: tuple[Step, ...] = (
     _FIRST,
@@ -315,6 +318,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _EIGHTH,
     _NINTH,
     SHARED_BOX,
+    _ELEVENTH,
 )
 
 
