@@ -127,10 +127,10 @@ def joined_reasons(reasons: Mapping[str, int]) -> str:
     ranked = sorted(reasons.items(), key=lambda each: -each[1])
     if len(ranked) == 1:
         return ranked[0][0]
-    told = [sentence("error.reason-times", n=n, reason=why) for why, n in ranked[:_MAX_REASONS]]
+    parts = [sentence("error.reason-times", n=n, reason=why) for why, n in ranked[:_MAX_REASONS]]
     if rest := sum(n for _, n in ranked[_MAX_REASONS:]):
-        told.append(sentence("error.reason-others", n=rest))
-    joined = told[0]
-    for each in told[1:]:
+        parts.append(sentence("error.reason-others", n=rest))
+    joined = parts[0]
+    for each in parts[1:]:
         joined = sentence("error.reason-and", left=joined, right=each)
     return joined

@@ -1,4 +1,4 @@
-"""A reply without its thoughts, for every use of it: read, compared, shown to a judge, gone on from.
+"""A reply without its thoughts, for every use of it: read, compared, judged, gone on from.
 
 Servers put thoughts in a field of their own or leave them in the text; here both end up apart.
 """

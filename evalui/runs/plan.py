@@ -210,6 +210,7 @@ def _plan_cell(
         seed=spec.seed,
         limit=spec.limit,
         limit_per=spec.counts_per,
+        extra_body=entry.options.get("extra_body"),
     )
     return CellPlan(
         cell=Cell(dataset.name, entry.name, mode.mode, label, pattern, signed),
@@ -319,6 +320,7 @@ def _plan_judge_cell(
         limit=spec.limit,
         limit_per=spec.counts_per,
         contestants=[contestant.name for contestant in contestants],
+        extra_body=entry.options.get("extra_body"),
     )
     impossible = blocking_reason(dataset, entry, mode, describe) or (
         "" if total else sentence("error.nothing-to-judge")

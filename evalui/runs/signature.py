@@ -1,6 +1,7 @@
 """How the figures of a cell were made, in sacreBLEU's manner, and the names of a run's modes."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from evalui import __version__
@@ -11,6 +12,8 @@ from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
 from evalui.scoring.parsing import choice, verdict
 from evalui.types import Dataset, Pattern, Sample
+
+_MAX_SHOWN = 80  # characters of a table in a signature
 
 
 def signature(
@@ -24,11 +27,13 @@ def signature(
     limit_per: LimitPer = "dataset",
     contestants: Sequence[str] = (),
     answers: Mapping[str, tuple[str, ...]] | None = None,
+    extra_body: object = None,
 ) -> str:
     """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those of the cell.
 
     For a judge's cell, `model` is the judge and `contestants` are those it compares; `answers`
-    are those that were brought along, and then nothing is stated of prompts.
+    are those that were brought along, and then nothing is stated of prompts. `extra_body` are the
+    fields that the model's entry adds to each request.
 
     What stands at its default and cannot change a score is left out. The dataset's digest
     distinguishes its column settings too. `mode.chat` is decided.
@@ -53,6 +58,7 @@ def signature(
         "temp:0" if prompted else "",
         f"seed:{seed}",
         f"{'model' if mode.judging is None else 'judge'}:{model}",
+        f"body:{_shown(extra_body)}" if extra_body else "",
         f"evalui:{__version__}",
     ]
     return "|".join(part for part in parts if part)
@@ -176,6 +182,12 @@ def _orders(pattern: Pattern, samples: Iterable[Sample]) -> str:
         return "origin"
     counts = sorted({len(sample.choices) for sample in samples if not sample.fixed_reason})
     return pattern + "-".join(str(count) for count in counts)
+
+
+def _shown(table: object) -> str:
+    """A table as short JSON; one that is long, or would look like several parts, as a digest."""
+    text = json.dumps(table, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text if len(text) <= _MAX_SHOWN and "|" not in text else f"@{_digest(text)}"
 
 
 def _digest(text: str) -> str:
