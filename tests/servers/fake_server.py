@@ -24,6 +24,7 @@ THOUGHT = (
 THOUGHT_TOKENS = 120
 MARKS = {
     "tags": ("<think>\n", "</think>\n\n"),
+    "opened": ("", "</think>\n\n"),
     "kimi": ("◁think▷", "◁/think▷"),
     "harmony": (
         "<|channel|>analysis<|message|>",
@@ -287,6 +288,7 @@ class FakeServer:
         return {"role": "assistant", "content": reply, style: thought}
 
     def _first(self, body: Json, known: Knowledge, *, thinks: bool) -> Json:
+        thinks = thinks or bool(self.profile.get("first_is_word"))
         tops = (
             first_thoughts(self.profile.get("first", "")) if thinks else first_tokens(known.letter)
         )

@@ -29,6 +29,7 @@ from evalui.models.endpoint.responses import (
     PromptToken,
     TopLogprob,
     choices,
+    closes_thought,
     invalid_response,
     invalid_top_reason,
     read_echo,
@@ -226,9 +227,12 @@ class RequestBuilder:
             return read_text(self._completion_call(post)(body), request.stop)
         if not self._capabilities.chat:
             raise RejectedError(_unsupported_reason(request.prompt))
-        return read_text(
-            self._request_chat(post, request.prompt, request.max_tokens, body), request.stop
-        )
+        answer = self._request_chat(post, request.prompt, request.max_tokens, body)
+        reply = read_text(answer, request.stop)
+        is_cut = reply.finish_reason == "length"
+        if is_cut and self._capabilities.opens_thoughts and not closes_thought(reply.text):
+            raise RejectedError(sentence("error.endpoint-only-thoughts"))
+        return reply
 
     def _as_text(self, prompt: Prompt) -> str | None:
         """The prompt as a text; None for a conversation that only the server can render."""

@@ -28,6 +28,11 @@ _OPENS_THOUGHT = re.compile(
     r"|<\|START_THINKING|\[/?THINK|◁/?think)",
     re.IGNORECASE,
 )
+_CLOSES_THOUGHT = re.compile(
+    r"</(?:think|thinking|thoughts?|reasoning|seed:think)\s?>|\[/THINK\]|◁/think▷"
+    r"|<\|end_of_thought\|>|<\|END_THINKING\|>",
+    re.IGNORECASE,
+)
 _MIN_LOGPROB = -100.0  # no network finds one of its first choices so improbable
 MAX_ID_DIGITS = 12  # digits
 _TOKEN_ID_PREFIX = "token_id:"  # vLLM's spelling of a token by its number
@@ -138,6 +143,15 @@ def shows_thoughts(answer: Json) -> bool:
     return has_thoughts(answer) or not (text or "").strip()
 
 
+def shows_end_of_thoughts(answer: Json) -> bool:
+    """Whether a reply has the mark that closes thoughts, and none that opens them."""
+    try:
+        (choice,) = choices(answer)
+    except RetryableError:
+        return False
+    return closes_thought(_read_message(choice)[0] or "") and not has_thoughts(answer)
+
+
 def has_thoughts(answer: Json) -> bool:
     """Whether a reply shows thoughts: in a field or a part of their own, or by a mark at its
     beginning, be it the most probable first token alone.
@@ -150,6 +164,11 @@ def has_thoughts(answer: Json) -> bool:
     text, thoughts = _read_message(choice)
     marks = [text or "", *(each.token for each in listed[:1])]
     return bool(thoughts) or any(_OPENS_THOUGHT.match(each) for each in marks)
+
+
+def closes_thought(text: str) -> bool:
+    """Whether a text has a mark that closes thoughts, also where the prompt opened them."""
+    return bool(_CLOSES_THOUGHT.search(text))
 
 
 def read_top(choice: Json) -> list[TopLogprob]:
@@ -216,6 +235,11 @@ def reported_model(answer: Json) -> str:
 def invalid_response(reason: str) -> RetryableError:
     """The error of an answer that cannot be used."""
     return RetryableError(reason, blame="answer")
+
+
+def first_text(choice: Json) -> str:
+    """The text of a choice, "" if it has none."""
+    return _read_message(choice)[0] or ""
 
 
 def _read_message(choice: Json) -> tuple[str | None, str]:

@@ -12,7 +12,7 @@ from sqlite3 import Connection
 from evalui.errors import ModelError, RequestRejected, Unreachable, joined_reasons
 from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
-from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights
+from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights, traits_of
 from evalui.modes import MODES, ModeSettings
 from evalui.modes.thoughts import without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
@@ -33,8 +33,19 @@ from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.spec import OPEN, ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
+from evalui.scoring.cautions import MIN_LABEL_MASS
 from evalui.settings import Settings
-from evalui.types import Dataset, GeneratedText, Request, Response, Sample, Trial, Usage, Variant
+from evalui.types import (
+    Dataset,
+    GeneratedText,
+    LabelProbs,
+    Request,
+    Response,
+    Sample,
+    Trial,
+    Usage,
+    Variant,
+)
 
 RECORDED = "recorded"  # stands for the model's fingerprint where answers were supplied
 FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
@@ -90,6 +101,44 @@ def _reason(error: RequestRejected) -> str:
     return reason if isinstance(reason, str) else error.sentence.rstrip(".")
 
 
+@dataclass(slots=True)
+class LabelMass:
+    """What the labels of the first answers hold of the probability, and what stands first instead.
+
+    A model whose labels hold next to nothing was not answering with one, so no answer is kept
+    before that is known.
+    """
+
+    answers: int = 0
+    total: float = 0.0
+    top_tokens: Counter[str] = field(default_factory=Counter[str])
+    is_open: bool = True
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether answers wait until it is known what they are worth."""
+        return self.is_open and self.answers > 0
+
+    def add(self, response: LabelProbs, model: str) -> None:
+        """Count an answer; raises as `close` when there are enough of them."""
+        self.answers += 1
+        self.total += response.mass
+        self.top_tokens[response.top_token] += 1
+        if self.answers >= MIN_REQUESTS:
+            self.close(model)
+
+    def close(self, model: str) -> None:
+        """Decide by the answers so far; raises `ModelError` if the labels hold too little."""
+        if self.answers and self.total / self.answers < MIN_LABEL_MASS:
+            raise ModelError(
+                "labels-hold-little",
+                model=model,
+                value=f"{100 * self.total / self.answers:.3g}",
+                token=repr(self.top_tokens.most_common(1)[0][0]),
+            )
+        self.is_open = False
+
+
 class Interrupted(Exception):
     """The worker is to end; everything answered is written."""
 
@@ -134,6 +183,9 @@ class CellRun:
         self._portions: list[_Portion] = []
         self._written = 0  # tokens of replies
         self._rejected = RejectedRequests()
+        # Models of servers: what those do before the first token is not known here.
+        remote = entry is not None and traits_of(entry).remote
+        self._label_mass = LabelMass() if remote else None
         self._model_wait = wait_for_cell_model(
             database, lease, row, interrupted=interrupted, on_wait=on_batch
         )
@@ -177,6 +229,7 @@ class CellRun:
             planned += len(pairs)
             if self._rejected.should_abort:
                 break
+        self._close_label_mass(model)
         self._check_complete(model, planned)
         self._record_throughput(model, spec, samples, setting)
 
@@ -226,6 +279,12 @@ class CellRun:
         self, pending: Iterator[tuple[Sample, Variant]], each: int
     ) -> list[tuple[Sample, Variant]]:
         return list(islice(pending, max(1, self._batch_size.size // each)))
+
+    def _close_label_mass(self, model: Model) -> None:
+        """Keep the answers of a cell that has few; raises as `LabelMass.close`."""
+        if self._label_mass is not None and self._label_mass.is_open:
+            self._label_mass.close(model.name)
+            self._flush()
 
     def _check_complete(self, model: Model, planned: int) -> None:
         self._rejected.check(model.name)
@@ -316,6 +375,9 @@ class CellRun:
     def _add_response(self, batch: InFlightBatch, index: int, response: Response) -> None:
         """Grade what a response completes; one that was cut off within thoughts is no answer."""
         spoken = without_thoughts(response)
+        mass = self._label_mass
+        if isinstance(spoken, LabelProbs) and mass is not None and mass.is_open:
+            mass.add(spoken, self._row.cell.model)
         if spoken is None:
             self._rejected.record_cut(batch.requests[index])
         else:
@@ -333,6 +395,8 @@ class CellRun:
         """
         trials, responses = self._trials, self._responses
         self._trials, self._responses = [], []
+        if self._label_mass is not None and self._label_mass.holds_back:
+            trials, self._trials = [], trials
         self._flushed = time.monotonic()
         self._record_usage()
         if trials or responses:

@@ -23,7 +23,8 @@ class Capabilities:
     does its chat. `accepts_token_ids`: it takes prompts as token ids and spells tokens as ids;
     `picks_token_ids`: it scores any given tokens as the next one. `has_tokenizer_routes`: it
     turns texts into ids. `thinks`: its chat writes thoughts before the reply, so that the first
-    token is no answer; `responses`: its chat is the Responses API. `limit_field` is its name of
+    token is no answer; `opens_thoughts`: its template does, so that only their end is marked;
+    `responses`: its chat is the Responses API. `limit_field` is its name of
     the longest reply, `refused_fields` are the fields that chat does without. `max_length` (0: not
     reported), `root` and `reported_model` are what it reports of the model.
     """
@@ -40,6 +41,7 @@ class Capabilities:
     picks_token_ids: bool = False
     has_tokenizer_routes: bool = False
     thinks: bool = False
+    opens_thoughts: bool = False
     responses: bool = False
     limit_field: str = "max_tokens"
     refused_fields: frozenset[str] = frozenset()
@@ -108,6 +110,7 @@ def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
         picks_token_ids=all(each.picks_token_ids for each in capabilities),
         has_tokenizer_routes=all(each.has_tokenizer_routes for each in capabilities),
         thinks=any(each.thinks for each in capabilities),
+        opens_thoughts=any(each.opens_thoughts for each in capabilities),
         responses=any(each.responses for each in capabilities),
         # A server that refuses the old name needs the new one; most others know both.
         limit_field=min(each.limit_field for each in capabilities),

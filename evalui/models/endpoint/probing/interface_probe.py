@@ -9,7 +9,13 @@ from evalui.errors import ModelError
 from evalui.messages import sentence
 from evalui.models.endpoint.failures import RetryableError
 from evalui.models.endpoint.json_values import Json
-from evalui.models.endpoint.responses import choices, invalid_top_reason, read_top, reported_model
+from evalui.models.endpoint.responses import (
+    choices,
+    first_text,
+    invalid_top_reason,
+    read_top,
+    reported_model,
+)
 
 NEWER_LIMIT_FIELD = "max_completion_tokens"
 LIMIT_FIELDS = ("max_tokens", NEWER_LIMIT_FIELD)
@@ -38,12 +44,13 @@ class ProbeReply:
 class InterfaceProbe:
     """Whether one interface answers at all, and how long a list of tokens it gives.
 
-    `thinks`, `limit_field` and `refused_fields` as in `Capabilities`.
+    `thinks`, `opens_thoughts`, `limit_field` and `refused_fields` as in `Capabilities`.
     """
 
     works: bool = False
     top: int = 0
     thinks: bool = False
+    opens_thoughts: bool = False
     reason: str = ""
     reported_model: str = ""
     limit_field: str = "max_tokens"
@@ -102,12 +109,16 @@ def has_invalid_logprobs(tried: ProbeReply) -> bool:
 
 
 def begins_with_letter(answer: Json) -> bool:
-    """Whether the list of the first token of a reply holds what it was to be: a letter."""
+    """Whether a reply begins with what it was to be, a letter: by its list of first tokens, else
+    by its text.
+    """
     try:
         (choice,) = choices(answer)
         listed = read_top(choice)
     except RetryableError:
         return False
+    if not listed:
+        return bool(_LETTER.fullmatch(first_text(choice)))
     mass = math.fsum(math.exp(each.logprob) for each in listed if _LETTER.fullmatch(each.token))
     return mass >= _MIN_LETTER_MASS
 

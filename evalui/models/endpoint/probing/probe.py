@@ -55,6 +55,7 @@ from evalui.models.endpoint.responses import (
     read_echo,
     read_prompt,
     read_top,
+    shows_end_of_thoughts,
     shows_thoughts,
 )
 from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
@@ -77,7 +78,7 @@ _PICKED_IDS = (100, 103)
 _UNUSED_STOP = "\n\n\n\n"  # a stop text that one token will not be
 _TOP_RETRIES = 3  # times that a list is requested anew which another request may have spoilt
 _LIST_RETRIES = 2  # times that an answer without a list is requested anew
-_THOUGHT_TOKENS = 32  # after so many the reply of a model that does not think is visible
+_THOUGHT_TOKENS = 512  # that a model may write which does not begin with the letter requested
 _MAX_FAULTS = 2  # times that a request is sent again after a fault of the server, such as HTTP 500
 _FAULT_DELAY_S = 0.5  # before the first of them
 _NO_ROUTE_STATUSES = (404, 405)
@@ -126,6 +127,7 @@ def probe(
         echo_tokens=echo_tokens,
         chat_prompt_logprobs=chat.works and may_score and requests.chat_prompt_logprobs(),
         thinks=chat.thinks,
+        opens_thoughts=chat.opens_thoughts,
         limit_field=chat.limit_field,
         refused_fields=chat.refused_fields,
         max_length=served.max_length,
@@ -244,20 +246,21 @@ class _ServerProbe:
 
     def _without_thoughts(self, probed: InterfaceProbe, body: Json) -> InterfaceProbe:
         """What chat does, without the list of a first token that is a thought."""
-        answer = probed.answer
-        if not probed.works or not shows_thoughts(answer):
-            return probed
+        answer, opens = probed.answer, False
+        if not probed.works or begins_with_letter(answer):
+            return probed  # even if it stands in the field of thoughts, this is the reply
         if not has_thoughts(answer):
-            # Nothing is visible, which may be a blank before the reply: let it write some more.
+            # A blank or a phrase may stand before the letter, or thoughts that the template opened:
+            # the whole reply shows it.
             longer = {field: _THOUGHT_TOKENS for field in LIMIT_FIELDS if field in body}
-            tried = self._request("chat/completions", body | longer)
-            if not shows_thoughts(tried.answer):
+            whole = self._request("chat/completions", body | longer).answer
+            opens = shows_end_of_thoughts(whole)
+            if not opens and not shows_thoughts(whole):
                 return probed
-        if probed.top and begins_with_letter(answer):
-            return probed  # what stands in the field of thoughts is the reply
         if not probed.top:
-            return replace(probed, thinks=True)
-        return replace(probed, thinks=True, top=0, reason=sentence("error.endpoint-thinks"))
+            return replace(probed, thinks=True, opens_thoughts=opens)
+        why = sentence("error.endpoint-thinks")
+        return replace(probed, thinks=True, opens_thoughts=opens, top=0, reason=why)
 
     def completions(self) -> InterfaceProbe:
         """Whether it goes on with a text, and lists tokens while it does."""

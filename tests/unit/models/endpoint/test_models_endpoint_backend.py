@@ -350,8 +350,8 @@ def test_a_model_that_thinks_is_requested_in_the_manner_it_takes():
         body = server.posts("chat/completions")[-1]
         assert set(body) == {"model", "messages", "max_completion_tokens"}
         assert body["max_completion_tokens"] == 50
-        told = "two questions for each refusal, two more, one for turns, and the request"
-        assert len(server.posts("chat/completions")) == 10, told
+        told = "two for each refusal, two more, the whole reply, one for turns, and the request"
+        assert len(server.posts("chat/completions")) == 11, told
         assert ["lets nobody choose the temperature" in note for note in model.notes] == [True]
 
 
