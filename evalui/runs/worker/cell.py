@@ -267,7 +267,7 @@ class CellRun:
         for sample in dataset.samples[: self._row.questions]:
             if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
                 continue
-            turns = [GeneratedText(turn) for turn in _padded_turns(recorded[sample.id], sample)]
+            turns = [_spoken(turn) for turn in _padded_turns(recorded[sample.id], sample)]
             self._trials.append(mode.grade(sample, _NO_ORDER, turns, setting))
             if time.monotonic() - self._flushed > FLUSH_S:
                 self._flush()
@@ -477,6 +477,11 @@ def _check_cancelled(database: Database, lease: Lease, interrupted: Callable[[],
     queue.check_lease(database, lease)
     if interrupted():
         raise Interrupted
+
+
+def _spoken(turn: str) -> Response:
+    """A supplied answer without thoughts; one that was cut off within them says nothing."""
+    return without_thoughts(GeneratedText(turn)) or GeneratedText("")
 
 
 def _padded_turns(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:

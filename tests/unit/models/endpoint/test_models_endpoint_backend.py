@@ -705,3 +705,53 @@ def test_a_conversation_cannot_be_scored_by_texts_alone(server: ToyServer):
     with pytest.raises(MissingAbility, match="about a conversation; choose plain prompts"):
         answers(model, Loglik(ASK, "ice"))
     assert len(server.asked) == before
+
+
+def test_what_an_entry_adds_is_sent_with_each_request(
+    server: ToyServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MY_API_KEY", "sk-mine")
+    extras = {
+        "api_key_env": "MY_API_KEY",
+        "key_header": "api-key",
+        "headers": {"X-Project": "p"},
+        "query": {"api-version": "2024-10-21"},
+        "extra_body": {"enable_thinking": False},
+    }
+    opened(server, **extras)
+    plain = OPEN[-1].fingerprint
+    answers(OPEN[-1], Generate(ASK, 3))
+    path, body, headers = server.asked[-1]
+    assert path.endswith("/chat/completions?api-version=2024-10-21")
+    assert body["enable_thinking"] is False
+    assert (headers["api-key"], headers["x-project"]) == ("sk-mine", "p")
+    assert "authorization" not in headers
+    opened(server, **extras | {"extra_body": {"enable_thinking": True}})
+    assert OPEN[-1].fingerprint != plain
+
+
+def test_a_secret_header_is_cut_out_of_what_a_server_says(
+    server: ToyServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MY_API_KEY", "sk-gateway")
+    model = opened(server, headers={"X-Gateway-Key": "$MY_API_KEY"})
+    server.always = Reply(400, {"error": {"message": "bad key sk-gateway"}})
+    with pytest.raises(RequestRejected, match=r"bad key \*\*\*"):
+        answers(model, Generate(ASK, 3))
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [(402, "nothing is left on its account"), (504, "HTTP 504")],
+)
+def test_an_account_without_money_ends_the_model_and_one_gateway_timeout_does_not(
+    server: ToyServer, status: int, told: str
+):
+    model = opened(server, retries=0)
+    server.script.append(Reply(status, {"error": {"message": "no"}}))
+    error = ModelError if status == 402 else RequestRejected
+    if status == 504:
+        assert answers(model, Generate(ASK, 3))  # the check was answered, and then it was too
+        return
+    with pytest.raises(error, match=told):
+        answers(model, Generate(ASK, 3))
