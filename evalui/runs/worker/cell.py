@@ -14,7 +14,7 @@ from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
 from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights, traits_of
 from evalui.modes import MODES, ModeSettings
-from evalui.modes.thoughts import without_thoughts
+from evalui.modes.thoughts import with_thoughts, without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
@@ -268,7 +268,8 @@ class CellRun:
             if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
                 continue
             turns = [_spoken(turn) for turn in _padded_turns(recorded[sample.id], sample)]
-            self._trials.append(mode.grade(sample, _NO_ORDER, turns, setting))
+            graded = mode.grade(sample, _NO_ORDER, turns, setting)
+            self._trials.append(with_thoughts(graded, turns))
             if time.monotonic() - self._flushed > FLUSH_S:
                 self._flush()
                 self._check_cancelled()

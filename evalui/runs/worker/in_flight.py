@@ -6,13 +6,14 @@ fast the model answers.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 
 from evalui.modes import Mode, ModeSettings, MultiTurn
+from evalui.modes.thoughts import with_thoughts
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.response_cache import is_deterministic
-from evalui.types import GeneratedText, Request, Response, Sample, Trial, Variant
+from evalui.types import Request, Response, Sample, Trial, Variant
 
 MIN_SIZE, MAX_SIZE = 32, 4096  # requests; enough of them to be sorted by length
 _TARGET_S = 2.0  # a portion should keep a model busy so long
@@ -107,9 +108,7 @@ class InFlightBatch:
 
     def _grade(self, waiting: _PendingTrial, responses: Sequence[Response]) -> Trial:
         trial = self._mode.grade(waiting.sample, waiting.variant, responses, self._setting)
-        texts = [each.thoughts for each in responses if isinstance(each, GeneratedText)]
-        thoughts = "\n\n".join(filter(None, texts))
-        return replace(trial, thoughts=thoughts) if thoughts else trial
+        return with_thoughts(trial, responses)
 
 
 @dataclass(slots=True)

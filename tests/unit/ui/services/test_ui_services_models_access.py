@@ -149,3 +149,12 @@ def test_hosts_are_checked_where_a_model_is_added(box: AppService):
     with acting_as(ADMIN), pytest.raises(InvalidModelForm) as caught:
         box.models.add(ENDPOINT)
     assert "EVALUI_ENDPOINT_HOSTS" in caught.value.faults["address"]
+
+
+def test_an_operator_sends_no_variable_of_the_server_in_a_header(box: AppService):
+    named = replace(ENDPOINT, headers={"X-Key": "$OPENAI_API_KEY"})
+    with acting_as(ANN), pytest.raises(InvalidModelForm) as caught:
+        box.models.add(named)
+    assert "headers" in caught.value.faults
+    with acting_as(ADMIN):
+        box.models.add(named)
