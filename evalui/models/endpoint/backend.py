@@ -25,7 +25,7 @@ from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response
 if TYPE_CHECKING:
     from evalui.models.endpoint.config import Endpoint
 
-VERSION = "openai.3"  # part of every fingerprint: raise it when an answer may change
+VERSION = "openai.4"  # part of every fingerprint: raise it when an answer may change
 _ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 _ABILITY: Mapping[type[Request], Ability] = {
     NextToken: "next_token",
