@@ -102,7 +102,7 @@ def _reason(error: RequestRejected) -> str:
 
 
 @dataclass(slots=True)
-class LabelMass:
+class LabelMassCheck:
     """What the labels of the first answers hold of the probability, and what stands first instead.
 
     A model whose labels hold next to nothing was not answering with one, so no answer is kept
@@ -185,7 +185,7 @@ class CellRun:
         self._rejected = RejectedRequests()
         # Models of servers: what those do before the first token is not known here.
         remote = entry is not None and traits_of(entry).remote
-        self._label_mass = LabelMass() if remote else None
+        self._label_mass = LabelMassCheck() if remote else None
         self._model_wait = wait_for_cell_model(
             database, lease, row, interrupted=interrupted, on_wait=on_batch
         )
@@ -282,7 +282,7 @@ class CellRun:
         return list(islice(pending, max(1, self._batch_size.size // each)))
 
     def _close_label_mass(self, model: Model) -> None:
-        """Keep the answers of a cell that has few; raises as `LabelMass.close`."""
+        """Keep the answers of a cell that has few; raises as `LabelMassCheck.close`."""
         if self._label_mass is not None and self._label_mass.is_open:
             self._label_mass.close(model.name)
             self._flush()

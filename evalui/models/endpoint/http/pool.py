@@ -204,7 +204,7 @@ class _PoolRun(Generic[T]):
             return bool(undecided or self._pending)
 
     def is_answered(self, check: Job[None]) -> bool:
-        """Whether a server is well after all: it answers the check, be it with a refusal."""
+        """Whether a server is well after all: it answers the check, with a refusal or uselessly included."""
 
         def ask() -> None:
             try:
@@ -225,8 +225,9 @@ class _PoolRun(Generic[T]):
     def _passes(self, check: Job[None], slot: ServerSlot) -> bool:
         try:
             check(slot.server.post)
-        except RetryableError:
-            return False
+        except RetryableError as error:
+            if error.blame != "answer":
+                return False
         except RejectedError:
             pass
         with self._condition:

@@ -351,9 +351,13 @@ def test_an_outage_that_begins_again_is_no_fault_of_the_request():
         dict(mine.run("m", {0: gateway_timeout}, check=lambda post: next(checks)(post)))
 
 
-def test_a_refused_check_shows_that_the_server_is_well():
+@pytest.mark.parametrize(
+    "error",
+    [RejectedError("max_tokens is too low"), RetryableError("another model", blame="answer")],
+)
+def test_a_refused_check_shows_that_the_server_is_well(error: Exception):
     def refused(_: Post) -> None:
-        raise RejectedError("max_tokens is too low")
+        raise error
 
     with pytest.raises(RequestRejected, match="HTTP 504"):
         dict(pool(retries=0).run("m", {0: gateway_timeout}, check=refused))
