@@ -38,7 +38,7 @@ def split_thoughts(reply: str) -> SplitReply:
 
 # ---------------------------------------------------------------- opening and closing marks
 
-_WORDS = "think|thinking|thoughts?|reasoning"
+_WORDS = "think|thinking|thoughts?|reasoning|reflection|scratchpad|inner_monologue|思考|思考过程"
 _PAIRS = (
     (rf"<(?:{_WORDS})\s?>", rf"</(?:{_WORDS})\s?>"),  # DeepSeek, Qwen and most others
     (r"\[THINK\]", r"\[/THINK\]"),  # Mistral
@@ -61,7 +61,10 @@ def _split_marked(reply: str) -> SplitReply:
             continue  # mentioned inside a thought of another model's form
         if depth and not closes:
             # A template and the model may both open a thought: that is one thought, not two.
-            depth += bool(reply[last_opened : mark.start()].strip())
+            if reply[last_opened : mark.start()].strip():
+                depth += 1
+            else:
+                begin = mark.end()
             last_opened = mark.end()
         elif depth > 1:
             depth -= 1

@@ -204,7 +204,7 @@ class _PoolRun(Generic[T]):
             return bool(undecided or self._pending)
 
     def is_answered(self, check: Job[None]) -> bool:
-        """Whether a server is well after all: it answers the check, with a refusal or uselessly included."""
+        """Whether a server is well after all: it answers the check, be it with a refusal."""
 
         def ask() -> None:
             try:
