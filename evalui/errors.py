@@ -20,10 +20,13 @@ EvaluiError
 """
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from evalui.messages import Sentence, Value, sentence
 
 _KEY = re.compile(r"[a-z0-9_.-]+")
+_MAX_REASONS = 4  # distinct ones that are told, the most frequent first
 
 
 class EvaluiError(Exception):
@@ -73,7 +76,12 @@ class Unreachable(ModelError):
 
 
 class RequestRejected(ModelError):
-    """Single requests were turned down for good; all others are answered."""
+    """Single requests were turned down for good; all others are answered.
+
+    `reasons` counts the requests by the reason, where more is known than the sentence says.
+    """
+
+    reasons: Mapping[str, int] = MappingProxyType({})
 
 
 class SpecError(EvaluiError):
@@ -110,3 +118,19 @@ class TooManyTries(AccountError):
 
 class Cancelled(EvaluiError):
     """The run was stopped by its owner."""
+
+
+def joined_reasons(reasons: Mapping[str, int]) -> str:
+    """Why requests failed, in one part of a sentence: each distinct reason with its count, the most
+    frequent first; of many only the first few.
+    """
+    ranked = sorted(reasons.items(), key=lambda each: -each[1])
+    if len(ranked) == 1:
+        return ranked[0][0]
+    parts = [sentence("error.reason-times", n=n, reason=why) for why, n in ranked[:_MAX_REASONS]]
+    if rest := sum(n for _, n in ranked[_MAX_REASONS:]):
+        parts.append(sentence("error.reason-others", n=rest))
+    joined = parts[0]
+    for each in parts[1:]:
+        joined = sentence("error.reason-and", left=joined, right=each)
+    return joined

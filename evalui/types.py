@@ -222,12 +222,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedText:
-    """What the model wrote. `finish_reason` "length" means it was cut off at `max_tokens`."""
+    """What the model wrote. `finish_reason` "length" means it was cut off at `max_tokens`.
+
+    `thoughts` are what it thought before that, "" if it shows none: no part of the reply that is
+    read, judged or measured.
+    """
 
     text: str
     usage: Usage | None = None
     finish_reason: str = "stop"
     truncated: bool = False
+    thoughts: str = ""
 
 
 Response = LabelProbs | Logprob | GeneratedText
@@ -260,6 +265,7 @@ class Trial:
     to 1; `mass` is what they summed to before. `scores` are the cloze scores per slot, the text
     figures of an open answer, or the marks of a judgement. `turns` are the answers to each question
     of a conversation, of which `reply` is the last. `fixed_reason` is that of the sample.
+    `thoughts` are what the model thought before it replied, for a person to read and nothing else.
     """
 
     sample_id: str
@@ -275,6 +281,7 @@ class Trial:
     truncated: bool = False
     fixed_reason: FixedOrderReason = ""
     turns: tuple[str, ...] = ()
+    thoughts: str = ""
 
     @property
     def reading(self) -> Reading:

@@ -1,6 +1,8 @@
 """`evalui models`: the models that were added, from the command line.
 
     evalui models list | add NAME --url URL [--model ID] [--key-stdin] | remove NAME
+    evalui models add NAME --url URL --extra-body '{"enable_thinking": false}'
+    evalui models add NAME --url URL --query api-version=2024-10-21 --key-header api-key --key-stdin
 
 They are those of the Models page. A key is read from standard input, so that no list of processes
 and no history of a shell has it.
@@ -8,9 +10,11 @@ and no history of a shell has it.
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from evalui.cli.store import load_settings
+from evalui.errors import ModelError
 
 
 def add_models_command(commands: Any) -> None:
@@ -27,6 +31,29 @@ def add_models_command(commands: Any) -> None:
     add.add_argument("--no-chat", action="store_true", help="send plain prompts")
     add.add_argument(
         "--key-stdin", action="store_true", help="read its API key from standard input"
+    )
+    add.add_argument(
+        "--extra-body", metavar="JSON", default="", help="fields added to each request, as JSON"
+    )
+    add.add_argument(
+        "--header",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help='added to each request; "$VARIABLE" is read from the environment',
+    )
+    add.add_argument(
+        "--query",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="added to the address of each request, such as api-version=2024-10-21",
+    )
+    add.add_argument(
+        "--key-header",
+        metavar="NAME",
+        default="",
+        help="header that carries the key by itself, such as api-key (default: a bearer token)",
     )
     add.set_defaults(command=_add)
 
@@ -61,10 +88,22 @@ def _add(given: argparse.Namespace) -> int:
         chat=not given.no_chat,
         address=given.url,
         key=sys.stdin.readline().strip() if given.key_stdin else "",
+        extra_body=given.extra_body,
+        headers=_pairs(given.header),
+        query=_pairs(given.query),
+        key_header=given.key_header,
     )
     add_model(additions_path(settings.database), wanted, catalog=settings.models)
     print(f"evalui: {given.name} is added", file=sys.stderr)
     return 0
+
+
+def _pairs(listed: Sequence[str]) -> dict[str, str]:
+    """The values of arguments NAME=VALUE by their names."""
+    for each in listed:
+        if "=" not in each:
+            raise ModelError("no-name-value", text=each)
+    return {name: value for name, _, value in (each.partition("=") for each in listed)}
 
 
 def _remove(given: argparse.Namespace) -> int:

@@ -152,6 +152,13 @@ class Backend(ABC):
         del entry
         return {}
 
+    def plain_only(self, entry: ModelEntry) -> Mapping[Ability, str]:
+        """Why abilities hold for plain prompts alone and for no conversation, by ability; the
+        reason as in `missing_reasons`.
+        """
+        del entry
+        return {}
+
     def unavailable_addresses(self, entry: ModelEntry) -> Mapping[str, str]:
         """Those of the model's addresses that cannot be used now, and why, in one sentence each."""
         del entry

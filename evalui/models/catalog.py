@@ -27,7 +27,8 @@ class ModelState:
     """What is known of a model without loading it. `problem` "" means nothing is against it.
 
     `missing_reasons` gives reasons for missing abilities, where the backend knows better ones than
-    evalui. `unavailable_addresses` are those of its addresses that cannot be used now, and why.
+    evalui, `plain_only` for those that it has for plain prompts alone. `unavailable_addresses` are
+    those of its addresses that cannot be used now, and why.
     """
 
     entry: ModelEntry
@@ -35,6 +36,7 @@ class ModelState:
     problem: str
     missing_reasons: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
     unavailable_addresses: Mapping[str, str] = field(default_factory=dict[str, str])
+    plain_only: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
 
     @property
     def is_endpoint_down(self) -> bool:
@@ -136,7 +138,8 @@ def describe(entry: ModelEntry) -> ModelState:
         except OSError as error:  # a file went just now
             problem = weights.unreadable_reason(folder, error)
     lacks, down = backend.missing_reasons(entry), backend.unavailable_addresses(entry)
-    return ModelState(entry, backend.abilities(entry), problem, lacks, down)
+    plain_only = backend.plain_only(entry)
+    return ModelState(entry, backend.abilities(entry), problem, lacks, down, plain_only)
 
 
 def statuses(entries: Sequence[ModelEntry], *, wait_s: float) -> list[ModelStatus]:

@@ -1,15 +1,17 @@
 """A model as its form describes it: what each field may be, and the table that comes of it."""
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from evalui.errors import ModelError
 from evalui.models.catalog import resolve_links
+from evalui.models.endpoint.extras import check_extras
 from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
 
 ModelSource = Literal["folder", "hub", "endpoint"]
@@ -29,7 +31,9 @@ class NewModelForm:
     `path` is a folder, a hub id, or the model's name at the endpoint. `key` is kept encrypted for
     this address, and `drops_key` forgets an earlier one; `key_variable` names the environment
     variable that holds the key instead. The prices, in US dollars for a million tokens, and
-    `max_length` in tokens are numbers, or as they were typed, "" if they were not. `everyone` or
+    `max_length` in tokens are numbers, or as they were typed, "" if they were not. `extra_body`,
+    `headers`, `query` and `key_header` are as in `endpoint.extras`: tables, or as they were typed,
+    as JSON. `everyone` or
     else these `teams` may use it beside its owner, as in `ModelEntry`; None is as before, and of a
     new model everyone.
     """
@@ -50,6 +54,10 @@ class NewModelForm:
     input_price: float | str = ""
     output_price: float | str = ""
     max_length: int | str = ""
+    extra_body: dict[str, Any] | str = ""
+    headers: dict[str, str] | str = ""
+    query: dict[str, str] | str = ""
+    key_header: str = ""
     everyone: bool | None = None
     teams: tuple[str, ...] | None = None
 
@@ -87,6 +95,10 @@ def _checks(wanted: NewModelForm, hosts: Sequence[str]) -> dict[str, Callable[[A
             "input_price": _price,
             "output_price": _price,
             "max_length": _length,
+            "extra_body": lambda given: check_extras(_table(given), {}, {}, ""),
+            "headers": lambda given: _check_headers(_texts(given)),
+            "query": lambda given: check_extras({}, {}, _texts(given), ""),
+            "key_header": lambda given: check_extras({}, {}, {}, given),
         }
     path = _folder if wanted.place == "folder" else _hub
     return {"name": _check_name, "path": path, "adapter": _adapter}
@@ -106,9 +118,16 @@ def model_table(wanted: NewModelForm) -> dict[str, Any]:
 
 
 def _endpoint(wanted: NewModelForm) -> dict[str, Any]:
-    options = {"base_url": wanted.address}
+    options: dict[str, Any] = {"base_url": wanted.address}
     if wanted.key_variable:
         options["api_key_env"] = wanted.key_variable
+    extras = {
+        "extra_body": _table(wanted.extra_body),
+        "headers": _texts(wanted.headers),
+        "query": _texts(wanted.query),
+        "key_header": wanted.key_header,
+    }
+    options |= {name: given for name, given in extras.items() if given}
     numbers = {
         "input_price": _price(wanted.input_price),
         "output_price": _price(wanted.output_price),
@@ -117,6 +136,54 @@ def _endpoint(wanted: NewModelForm) -> dict[str, Any]:
     stated = {key: number for key, number in numbers.items() if number}
     described = {"backend": "openai", "path": wanted.path, "chat": wanted.chat}
     return {**described, **stated, "options": options}
+
+
+def header_variables(wanted: NewModelForm) -> tuple[str, ...]:
+    """The environment variables that the headers of a form name, which are right by themselves."""
+    values = _texts(wanted.headers).values() if wanted.place == "endpoint" else ()
+    return tuple(sorted(value[1:] for value in values if value.startswith("$")))
+
+
+def _table(given: Mapping[str, Any] | str) -> dict[str, Any]:
+    """A table as it was given, or as it was typed in JSON; "" is an empty one."""
+    if not isinstance(given, str):
+        table = dict(given)
+    elif not given:
+        table = dict[str, Any]()
+    else:
+        try:
+            read: object = json.loads(given)
+        except (ValueError, RecursionError):
+            raise ModelError("no-json-table") from None
+        if not isinstance(read, dict):
+            raise ModelError("no-json-table")
+        table = cast("dict[str, Any]", read)
+    # What the file of added models cannot hold: TOML has no null.
+    if not json.dumps(table, ensure_ascii=False).isprintable() or _has_null(table):
+        raise ModelError("no-json-table")
+    return table
+
+
+def _texts(given: Mapping[str, str] | str) -> dict[str, str]:
+    table = _table(given)
+    if not all(isinstance(value, str) for value in table.values()):
+        raise ModelError("no-table-of-texts")
+    return table
+
+
+def _has_null(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_null, cast("dict[str, object]", value).values()))
+    if isinstance(value, list):
+        return any(map(_has_null, cast("list[object]", value)))
+    return value is None
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    check_extras({}, headers, {}, "")
+    for value in headers.values():
+        if value.startswith("$"):
+            _check_variable(value.removeprefix("$"))
 
 
 def _check_name(name: str) -> None:

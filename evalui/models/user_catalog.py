@@ -24,7 +24,10 @@ _KEYS_FILE = "model-keys.json"
 _FILE_HEADER = "# Models added on the Models page. evalui writes this file anew with each change.\n"
 # What a form decides of an endpoint; whatever else stands in its table was written by hand.
 _ENDPOINT_FIELDS = ("backend", "path", "chat", "input_price", "output_price", "max_length")
-_ENDPOINT_OPTIONS = ("base_url", "api_key_env", "key_store")
+_ENDPOINT_OPTIONS = (
+    *("base_url", "api_key_env", "key_store"),
+    *("extra_body", "headers", "query", "key_header"),
+)
 _SHARING_FIELDS = ("everyone", "teams")
 _LOCAL_FIELDS = ("backend", "path", "dtype", "chat", "adapter")
 # Two forms sent at the same moment read and write one file: without it one model would be lost.

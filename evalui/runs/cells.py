@@ -114,6 +114,19 @@ def mode_settings(
     )
 
 
+def uses_chat(entry: ModelEntry, mode_spec: ModeSpec, describe: Describe) -> bool:
+    """Whether prompts of the mode go through the chat template: as the run or else the entry says.
+
+    Where nobody says so for this run, options are scored after plain prompts if the model can
+    score them there alone.
+    """
+    if mode_spec.chat is not None:
+        return mode_spec.chat
+    if entry.chat and mode_spec.ability == "loglik":
+        return "loglik" not in describe(entry).plain_only
+    return entry.chat
+
+
 def blocking_reason(
     dataset: Dataset, entry: ModelEntry, mode_spec: ModeSpec, describe: Describe
 ) -> str:
@@ -134,6 +147,10 @@ def blocking_reason(
             "error.cannot-do",
             model=entry.name,
             why=state.missing_reasons.get(mode_spec.ability) or sentence(lacks),
+        )
+    if mode_spec.chat and mode_spec.ability in state.plain_only:
+        return sentence(
+            "error.cannot-do", model=entry.name, why=state.plain_only[mode_spec.ability]
         )
     if isinstance(mode, ChoicesOnly) and traits_of(entry).needs_question:
         return sentence("error.needs-question", model=entry.name)

@@ -18,6 +18,7 @@ from evalui.runs.cells import (
     mode_settings,
     permutes_options,
     trials_to_run,
+    uses_chat,
 )
 from evalui.runs.contest import CollectedAnswers, JudgingSpec, judged_pairs
 from evalui.runs.database.codec import dataset_key
@@ -180,7 +181,7 @@ def _plan_cell(
     describe: Describe,
 ) -> CellPlan:
     scorer = MODES[requested.mode]
-    chat = entry.chat if requested.chat is None else requested.chat
+    chat = uses_chat(entry, requested, describe)
     mode = requested.model_copy(update={"chat": chat})
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
     samples = dataset.samples[: spec.questions_per_dataset]
@@ -205,6 +206,7 @@ def _plan_cell(
         seed=spec.seed,
         limit=spec.limit,
         limit_per=spec.counts_per,
+        extra_body=entry.options.get("extra_body"),
     )
     return CellPlan(
         cell=Cell(dataset.name, entry.name, mode.mode, label, pattern, signed),
@@ -289,7 +291,12 @@ def _plan_judge_cell(
     able = [plan for plan in answering if not plan.impossible]
     needed = 1 if judging.rates_single else 2
     if len(able) < needed:
-        raise SpecError("few-contestants", dataset=dataset.name, n=len(able), needed=needed)
+        n, why = len(able), next((plan.impossible for plan in answering if plan.impossible), "")
+        if why:
+            raise SpecError(
+                "few-contestants-because", dataset=dataset.name, n=n, needed=needed, reason=why
+            )
+        raise SpecError("few-contestants", dataset=dataset.name, n=n, needed=needed)
     _reject_same_contestants(dataset, able)
     _check_trial_limit(
         dataset, judging, [plan.cell.model for plan in able], spec.questions_per_dataset
@@ -309,6 +316,7 @@ def _plan_judge_cell(
         limit=spec.limit,
         limit_per=spec.counts_per,
         contestants=[contestant.name for contestant in contestants],
+        extra_body=entry.options.get("extra_body"),
     )
     impossible = blocking_reason(dataset, entry, mode, describe) or (
         "" if total else sentence("error.nothing-to-judge")

@@ -1,6 +1,7 @@
 """How the figures of a cell were made, in sacreBLEU's manner, and the names of a run's modes."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from evalui import __version__
@@ -14,6 +15,8 @@ from evalui.types import Dataset, Pattern, Sample, Variant
 
 _MOVED = "+naming"  # questions whose options name other options are moved, too
 
+_MAX_SHOWN = 80  # characters of a table in a signature
+
 
 def signature(
     dataset: Dataset,
@@ -26,11 +29,13 @@ def signature(
     limit_per: LimitPer = "dataset",
     contestants: Sequence[str] = (),
     answers: Mapping[str, tuple[str, ...]] | None = None,
+    extra_body: object = None,
 ) -> str:
     """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those of the cell.
 
     For a judge's cell, `model` is the judge and `contestants` are those it compares; `answers`
-    are those that were brought along, and then nothing is stated of prompts.
+    are those that were brought along, and then nothing is stated of prompts. `extra_body` are the
+    fields that the model's entry adds to each request.
 
     What stands at its default and cannot change a score is left out. The dataset's digest
     distinguishes its column settings too. `mode.chat` is decided.
@@ -55,6 +60,7 @@ def signature(
         "temp:0" if prompted else "",
         f"seed:{seed}",
         f"{'model' if mode.judging is None else 'judge'}:{model}",
+        f"body:{_shown(extra_body)}" if extra_body else "",
         f"evalui:{__version__}",
     ]
     return "|".join(part for part in parts if part)
@@ -189,6 +195,12 @@ def is_shown_in(sample: Sample, variant: Variant, signature: str) -> bool:
     Cells of earlier versions show one whose options name other options as written only.
     """
     return variant.is_origin or not sample.fixed_reason or f"{_MOVED}|" in f"{signature}|"
+
+
+def _shown(table: object) -> str:
+    """A table as short JSON; one that is long, or would look like several parts, as a digest."""
+    text = json.dumps(table, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text if len(text) <= _MAX_SHOWN and "|" not in text else f"@{_digest(text)}"
 
 
 def _digest(text: str) -> str:

@@ -13,7 +13,7 @@ from evalui.types import Interval
 BiasLevel = Literal["green", "amber", "red", "mass", "few", "na"]
 
 HIDDEN_BELOW, EXPLORATORY_BELOW = 30, 100
-_MIN_LABEL_MASS = 0.1  # the label mass under which picks are no sign of a bias
+MIN_LABEL_MASS = 0.1  # the label mass under which picks are no sign of a bias
 _MAX_LETTER_SHARE = 0.4  # the most that one letter of four or more may hold of the answers
 
 
@@ -84,7 +84,7 @@ def bias_level(
     """
     if p is None or max_share_deviation is None:
         return "na"
-    if mass is not None and mass < _MIN_LABEL_MASS:
+    if mass is not None and mass < MIN_LABEL_MASS:
         return "mass"
     if n < HIDDEN_BELOW or (p >= 0.05 and n < EXPLORATORY_BELOW):
         return "few"

@@ -147,7 +147,7 @@ def test_a_server_that_turns_requests_down_fails_the_cell_and_keeps_the_rest(
     assert branch.work_here()
     (cell,) = read_cells(branch.database, run_id)
     assert cell.state == "failed"
-    assert cell.error.startswith(f"remote turned down 4 of {TRIALS} requests. The first time: ")
+    assert cell.error.startswith(f"remote turned down 4 of {TRIALS} requests: ")
     assert "the prompt is too long" in cell.error
     assert cell.done == TRIALS - 4
     wait_until(lambda: len(place.answered()) == cell.done)  # it notes a moment after it answers

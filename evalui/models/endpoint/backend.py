@@ -25,7 +25,7 @@ from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response
 if TYPE_CHECKING:
     from evalui.models.endpoint.config import Endpoint
 
-VERSION = "openai.3"  # part of every fingerprint: raise it when an answer may change
+VERSION = "openai.4"  # part of every fingerprint: raise it when an answer may change
 _ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 _ABILITY: Mapping[type[Request], Ability] = {
     NextToken: "next_token",
@@ -64,6 +64,11 @@ class OpenAIBackend(Backend):
             ability: missing_ability_reason(ability, capabilities.missing_reasons.get(ability, ""))
             for ability in missing
         }
+
+    def plain_only(self, entry: ModelEntry) -> Mapping[Ability, str]:
+        """Why the servers give plain prompts what they do not give conversations."""
+        capabilities = self._capabilities(entry)
+        return capabilities.plain_only if capabilities else {}
 
     def problem(self, entry: ModelEntry) -> str:
         """What is wrong with the options, or with all of the servers."""
@@ -162,6 +167,7 @@ class EndpointModel:
                 timeout_s=endpoint.timeout_s,
                 total_s=endpoint.total_timeout_s,
                 allowed_hosts=endpoint.allowed_hosts,
+                extras=endpoint.extras,
             )
             for url in endpoint.urls
         ]
@@ -179,6 +185,7 @@ class EndpointModel:
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield each response as a server gives it; see `ServerPool.run` for what is raised."""
+        plain_only = self._capabilities.plain_only
         for request in requests:
             ability = _ABILITY[type(request)]
             if ability not in self.abilities:
@@ -189,8 +196,11 @@ class EndpointModel:
                         ability, self._capabilities.missing_reasons.get(ability, "")
                     ),
                 )
+            if ability in plain_only and _is_conversation(request):
+                raise MissingAbility("cannot-do", model=self.name, why=plain_only[ability])
         self._has_started = True
-        yield from self._pool.run(self.name, self._request_builder.jobs(requests))
+        builder = self._request_builder
+        yield from self._pool.run(self.name, builder.jobs(requests), check=builder.small_request)
 
     def usage(self) -> Usage:
         """The tokens that the servers reported, those of unused answers too.
@@ -219,6 +229,11 @@ def _endpoint_of(entry: ModelEntry) -> "Endpoint":
     from evalui.models.endpoint.config import read_endpoint  # loads pydantic
 
     return read_endpoint(entry)
+
+
+def _is_conversation(request: Request) -> bool:
+    prompt = request.prompt if isinstance(request, Generate) else request.context
+    return not isinstance(prompt, str)
 
 
 def _nondeterminism_note() -> Sentence:
@@ -257,6 +272,7 @@ def _fingerprint(endpoint: "Endpoint", capabilities: Capabilities) -> str:
         str(capabilities.max_length),
         capabilities.interface_key,
         *(_tokenizer_digests(endpoint.tokenizer) if endpoint.tokenizer else ("",)),
+        *([endpoint.extras.key] if endpoint.extras.key else []),
     )
     return f"openai:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 

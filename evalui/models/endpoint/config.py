@@ -7,13 +7,14 @@ catalog: it names the environment variable or the encrypted store that holds one
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from evalui.errors import ModelError
 from evalui.models.base import ModelEntry
+from evalui.models.endpoint.extras import RequestExtras, read_extras
 from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
 from evalui.models.endpoint.keys import read_key
 from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, validated
@@ -32,7 +33,8 @@ class Endpoint:
     `model` is its name there, `key` its API key now, "" if none is wanted. `concurrency` and
     `requests_per_minute` (0: no limit) hold for each server. `max_length`, in tokens, is 0 if the
     catalog does not state it. A request fails after `timeout_s` seconds without a byte, and after
-    `total_timeout_s` in any case. Requests go to `allowed_hosts` alone, unless there are none.
+    `total_timeout_s` in any case. Requests go to `allowed_hosts` alone, unless there are none, and
+    have the `extras` of the entry.
     """
 
     model: str
@@ -48,6 +50,7 @@ class Endpoint:
     tokenizer: Path | None = None
     max_length: int = 0
     allowed_hosts: tuple[str, ...] = ()
+    extras: RequestExtras = field(default_factory=RequestExtras)
 
 
 def read_endpoint(entry: ModelEntry) -> Endpoint:
@@ -77,6 +80,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
         tokenizer=Path(options.tokenizer).expanduser() if options.tokenizer else None,
         max_length=entry.max_length,
         allowed_hosts=tuple(options.allowed_hosts),
+        extras=read_extras(options.extra_body, options.headers, options.query, options.key_header),
     )
 
 
@@ -114,7 +118,8 @@ class EndpointOptions(CheckedTable):
     """The `options` of an entry. All times in seconds; 0 requests per minute are no limit.
 
     `key_store` is the file of keys that were entered, see `keys`. Requests go to `allowed_hosts`
-    alone, see `addresses.check_address`; none: to all. `role` and `notes_zh` belong to
+    alone, see `addresses.check_address`; none: to all. `extra_body`, `headers`, `query` and
+    `key_header` are as in `extras`. `role` and `notes_zh` belong to
     other parts of the program.
     """
 
@@ -124,6 +129,10 @@ class EndpointOptions(CheckedTable):
     allowed_hosts: list[str] = Field(default_factory=list[str])
     api: Literal[Api, ""] = "auto"
     tokenizer: str = ""
+    extra_body: dict[str, Any] = Field(default_factory=dict[str, Any])
+    headers: dict[str, str] = Field(default_factory=dict[str, str])
+    query: dict[str, str] = Field(default_factory=dict[str, str])
+    key_header: str = ""
     role: str = ""
     notes_zh: str = ""
     base_urls: list[Annotated[str, BeforeValidator(_checked_address)]] = Field(
@@ -162,7 +171,7 @@ def _option_error(wrong: InvalidField) -> ModelError:
     if wrong.problem == "extra_forbidden":
         known = ", ".join(EndpointOptions.model_fields)
         return ModelError("endpoint-option", option=wrong.name, known=known)
-    name = "base_url" if wrong.in_list else wrong.name
+    name = "base_url" if wrong.in_list and wrong.name == "base_urls" else wrong.name
     return ModelError(
         "endpoint-wrong-option", option=name, expected=wrong.expected, found=repr(wrong.value)
     )

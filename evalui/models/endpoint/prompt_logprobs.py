@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from evalui.messages import sentence
-from evalui.models.endpoint.http.client import Json, RejectedError, as_list, as_object, token_count
+from evalui.models.endpoint.failures import RejectedError
+from evalui.models.endpoint.json_values import Json, as_list, as_object, token_count
 from evalui.models.endpoint.responses import MAX_ID_DIGITS, PromptToken, invalid_response, read_row
 from evalui.types import Logprob
 

@@ -8,14 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalui.messages import Sentence, sentence
-from evalui.models.endpoint.http.client import (
-    MAX_MESSAGE_LENGTH,
-    Json,
-    Post,
-    RejectedError,
-    as_object,
-    token_count,
-)
+from evalui.models.endpoint import responses_api
+from evalui.models.endpoint.failures import MAX_MESSAGE_LENGTH, RejectedError
+from evalui.models.endpoint.http.client import Post
+from evalui.models.endpoint.json_values import Json, as_object, token_count
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.prompt_logprobs import (
     CONTINUE_REPLY_FIELDS,
@@ -33,6 +29,7 @@ from evalui.models.endpoint.responses import (
     PromptToken,
     TopLogprob,
     choices,
+    closes_thought,
     invalid_response,
     invalid_top_reason,
     read_echo,
@@ -40,6 +37,7 @@ from evalui.models.endpoint.responses import (
     read_top,
     reported_model,
 )
+from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
 from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
 from evalui.models.scoring_requests import encode_requests
 from evalui.models.tokenization import Tokenizer, spellings, spellings_among, strip_before_label
@@ -53,6 +51,7 @@ Job = Callable[[Post], Response]
 _UNKNOWN_LIMIT = 10**9  # tokens, where the longest input of the model is not stated
 # A vLLM server applies generation defaults from the model's folder unless a request has its own.
 _NEUTRAL_SAMPLING: Json = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": -1}
+_SMALL_PROMPT = "Name a letter."
 _MAX_STOPS = 4  # texts that a hosted API takes; the reply is cut at all of them here
 
 
@@ -152,8 +151,8 @@ class RequestBuilder:
             raise RejectedError(_unsupported_reason(request.context))
         (choice,) = choices(answer)
         listed = read_top(choice)
-        if not listed:
-            raise invalid_response(sentence("error.endpoint-token-unscored"))
+        if not listed:  # others were: it is what the probe saw
+            raise invalid_response(sentence("error.endpoint-some-providers"))
         if why := invalid_top_reason(listed):
             raise invalid_response(why)
         return label_probs(listed, request.labels, complete=complete)
@@ -228,9 +227,12 @@ class RequestBuilder:
             return read_text(self._completion_call(post)(body), request.stop)
         if not self._capabilities.chat:
             raise RejectedError(_unsupported_reason(request.prompt))
-        return read_text(
-            self._request_chat(post, request.prompt, request.max_tokens, body), request.stop
-        )
+        answer = self._request_chat(post, request.prompt, request.max_tokens, body)
+        reply = read_text(answer, request.stop)
+        is_cut = reply.finish_reason == "length"
+        if is_cut and self._capabilities.opens_thoughts and not closes_thought(reply.text):
+            raise RejectedError(sentence("error.endpoint-only-thoughts"))
+        return reply
 
     def _as_text(self, prompt: Prompt) -> str | None:
         """The prompt as a text; None for a conversation that only the server can render."""
@@ -260,14 +262,29 @@ class RequestBuilder:
             for field, value in (usual | body).items()
             if field not in self._capabilities.refused_fields
         }
-        return self._check_model(post("chat/completions", sent))
+        if self._capabilities.responses:
+            answer = as_chat_answer(post(responses_api.PATH, to_responses_request(sent)))
+        else:
+            answer = post("chat/completions", sent)
+        return self._check_model(answer)
+
+    def small_request(self, post: Post) -> None:
+        """The smallest request of all: that it is answered shows that the server is well."""
+        if self._capabilities.chat:
+            self._request_chat(post, _SMALL_PROMPT, 1, {})
+        else:
+            self._completion_call(post)({"prompt": _SMALL_PROMPT})
 
     def _check_model(self, answer: Json) -> Json:
         """The answer, if it is from the model that answered the first time."""
         name, known = reported_model(answer), self._capabilities.reported_model.split("|")
         if name and any(known) and name not in known:
             raise invalid_response(
-                sentence("error.endpoint-other-model", name=name[:MAX_MESSAGE_LENGTH])
+                sentence(
+                    "error.endpoint-other-model",
+                    name=name[:MAX_MESSAGE_LENGTH],
+                    known=", ".join(filter(None, known))[:MAX_MESSAGE_LENGTH],
+                )
             )
         return answer
 

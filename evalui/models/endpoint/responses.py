@@ -5,30 +5,54 @@ answer.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evalui.messages import sentence
-from evalui.models.endpoint.http.client import (
+from evalui.models.endpoint.answers import usage_of
+from evalui.models.endpoint.failures import RejectedError, RetryableError
+from evalui.models.endpoint.json_values import (
     Json,
-    RejectedError,
-    RetryableError,
     as_list,
     as_object,
+    as_text,
     replace_surrogates,
-    token_count,
 )
-from evalui.types import GeneratedText, Usage
+from evalui.types import GeneratedText
 
 _ROUNDING = 1e-3  # a sum of listed probabilities may pass 1 by so much
+_OPENS_THOUGHT = re.compile(
+    r"\s*(?:<\|?/?(?:think|thinking|thoughts?|reasoning|seed:think|channel|begin_of_thought)\b"
+    r"|<\|START_THINKING|\[/?THINK|◁/?think)",
+    re.IGNORECASE,
+)
+_CLOSES_THOUGHT = re.compile(
+    r"</(?:think|thinking|thoughts?|reasoning|seed:think)\s?>|\[/THINK\]|◁/think▷"
+    r"|<\|end_of_thought\|>|<\|END_THINKING\|>",
+    re.IGNORECASE,
+)
 _MIN_LOGPROB = -100.0  # no network finds one of its first choices so improbable
 MAX_ID_DIGITS = 12  # digits
 _TOKEN_ID_PREFIX = "token_id:"  # vLLM's spelling of a token by its number
 # Why a text ends, in the words of several servers. Any other reason is an interruption.
 _STOP_REASONS = {"stop", "eos", "eos_token", "stop_sequence", "end_turn"}
-_LENGTH_REASONS = {"length", "max_tokens", "model_length"}
-_FILTER_REASONS = {"content_filter", "sensitive"}
+_LENGTH_REASONS = {"length", "max_tokens", "model_length", "max_output_tokens"}
+_FILTER_REASONS = {
+    "blocklist",
+    "content_filter",
+    "prohibited_content",
+    "recitation",
+    "safety",
+    "sensitive",
+}
+_TOOL_REASONS = {"tool_calls", "function_call", "tool_use"}
+_TEXT_PARTS = {"text", "output_text"}
+_THOUGHT_PARTS = {"thinking", "reasoning"}
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning")
+# How vocabularies spell a blank at the beginning of a token; some servers pass it on (LMDeploy).
+_BLANK_SPELLINGS = ("\u0120", "\u2581")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,32 +101,74 @@ def choices(answer: Json, count: int = 1) -> list[Json]:
 
 
 def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
-    """What the model wrote, up to the first of the stop texts. Its thoughts are not part of it.
+    """What the model wrote, up to the first of the stop texts, and apart from it its thoughts.
 
     Raises:
-        RejectedError: the server withheld the text, or all tokens went into thoughts.
+        RejectedError: the server withheld the text, all tokens went into thoughts, or the text
+            stands in the field of thoughts.
     """
     (choice,) = choices(answer)
     reason = str(choice.get("finish_reason")).lower()
     if reason in _FILTER_REASONS:
         raise RejectedError(sentence("error.endpoint-filtered"))
+    if reason in _TOOL_REASONS:
+        raise RejectedError(sentence("error.endpoint-calls-tool"))
     # Without a reason it is unknown whether this is all of the text.
     if reason not in _STOP_REASONS | _LENGTH_REASONS:
         raise invalid_response(sentence("error.endpoint-broken-off"))
-    text = _message_text(choice)
-    if reason in _LENGTH_REASONS and _has_no_visible_text(choice, text):
-        raise RejectedError(
-            sentence(
-                "error.endpoint-only-thoughts",
-            )
-        )
+    text, thoughts = _read_message(choice)
+    if reason in _LENGTH_REASONS and _has_no_visible_text(choice, text, thoughts):
+        raise RejectedError(sentence("error.endpoint-only-thoughts"))
+    if thoughts and not (text or "").strip():
+        raise RejectedError(sentence("error.endpoint-answer-in-thoughts"))
+    if text is None:
+        raise invalid_response(sentence("error.endpoint-no-text"))
     ends = [place for place in map(text.find, stop) if place >= 0]
     stopped = bool(ends) or reason in _STOP_REASONS
     return GeneratedText(
         text[: min(ends, default=len(text))],
-        _usage(answer),
+        usage_of(answer),
         finish_reason="stop" if stopped else "length",
+        thoughts=thoughts,
     )
+
+
+def shows_thoughts(answer: Json) -> bool:
+    """Whether a reply that was cut off early has thoughts, or nothing that is visible."""
+    try:
+        (choice,) = choices(answer)
+    except RetryableError:
+        return False
+    text, _ = _read_message(choice)
+    return has_thoughts(answer) or not (text or "").strip()
+
+
+def shows_end_of_thoughts(answer: Json) -> bool:
+    """Whether a reply has the mark that closes thoughts, and none that opens them."""
+    try:
+        (choice,) = choices(answer)
+    except RetryableError:
+        return False
+    return closes_thought(_read_message(choice)[0] or "") and not has_thoughts(answer)
+
+
+def has_thoughts(answer: Json) -> bool:
+    """Whether a reply shows thoughts: in a field or a part of their own, or by a mark at its
+    beginning, be it the most probable first token alone.
+    """
+    try:
+        (choice,) = choices(answer)
+        listed = read_top(choice)
+    except RetryableError:
+        return False
+    text, thoughts = _read_message(choice)
+    marks = [text or "", *(each.token for each in listed[:1])]
+    return bool(thoughts) or any(_OPENS_THOUGHT.match(each) for each in marks)
+
+
+def closes_thought(text: str) -> bool:
+    """Whether a text has a mark that closes thoughts, also where the prompt opened them."""
+    return bool(_CLOSES_THOUGHT.search(text))
 
 
 def read_top(choice: Json) -> list[TopLogprob]:
@@ -171,48 +237,65 @@ def invalid_response(reason: str) -> RetryableError:
     return RetryableError(reason, blame="answer")
 
 
-def _message_text(choice: Json) -> str:
+def first_text(choice: Json) -> str:
+    """The text of a choice, "" if it has none."""
+    return _read_message(choice)[0] or ""
+
+
+def _read_message(choice: Json) -> tuple[str | None, str]:
+    """The text of a choice, None if it has none, and its thoughts."""
     text = choice.get("text")
     if isinstance(text, str):
-        return replace_surrogates(text)
+        return replace_surrogates(text), ""
     message = as_object(choice.get("message"))
+    fields = [as_text(message.get(key)) for key in _THOUGHT_FIELDS]
+    thoughts = next((each for each in fields if each), "")
     # A refusal in words is what the model wrote.
     for key in ("content", "refusal"):
-        if isinstance(message.get(key), str):
-            return replace_surrogates(message[key])
-    if _has_reasoning(message):
-        return ""
-    raise invalid_response(sentence("error.endpoint-no-text"))
+        content = message.get(key)
+        if isinstance(content, str):
+            return replace_surrogates(content), thoughts
+        if isinstance(content, list):
+            parts = [as_object(part) for part in as_list(message[key])]
+            written = [_part_text(part) for part in parts if part.get("type") in _TEXT_PARTS]
+            inside = [_part_text(part) for part in parts if part.get("type") in _THOUGHT_PARTS]
+            return "".join(written) if written else None, thoughts or "\n\n".join(inside)
+    return None, thoughts
 
 
-def _has_no_visible_text(choice: Json, text: str) -> bool:
+def _part_text(part: Json) -> str:
+    """The text of one part of a content; thoughts may have parts of their own."""
+    for key in ("text", "thinking", "reasoning", "summary"):
+        if isinstance(part.get(key), str):
+            return replace_surrogates(part[key])
+        if isinstance(part.get(key), list):
+            return "\n\n".join(_part_text(as_object(each)) for each in as_list(part[key]))
+    return ""
+
+
+def _has_no_visible_text(choice: Json, text: str | None, thoughts: str) -> bool:
     """Whether a reply that was cut off has no visible word: some servers hide the thoughts that
     took its place. A text that goes on with a prompt has none.
     """
-    message = as_object(choice.get("message"))
-    return bool(message) and not text.strip() and (not text or _has_reasoning(message))
-
-
-def _has_reasoning(message: Json) -> bool:
-    return bool(message.get("reasoning_content") or message.get("reasoning"))
-
-
-def _usage(answer: Json) -> Usage | None:
-    usage = as_object(answer.get("usage"))
-    if not usage:
-        return None
-    return Usage(
-        token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens"))
-    )
+    is_reply = "text" not in choice
+    return is_reply and not (text or "").strip() and (not text or bool(thoughts))
 
 
 def _from_content(content: list[Any]) -> list[TopLogprob]:
     first = as_object(content[0])
-    rows = [as_object(row) for row in as_list(first.get("top_logprobs")) or [first]]
+    rows = [as_object(row) for row in as_list(first.get("top_logprobs"))]
+    if "token" in first and all(row.get("token") != first["token"] for row in rows):
+        rows.append(first)  # LMDeploy lists the others only
     return [
-        TopLogprob(replace_surrogates(str(row.get("token", ""))), _logprob(row.get("logprob")))
+        TopLogprob(_plain_token(str(row.get("token", ""))), _logprob(row.get("logprob")))
         for row in rows
     ]
+
+
+def _plain_token(token: str) -> str:
+    """The text of a token that the server may spell as its vocabulary does."""
+    is_spelt = token.startswith(_BLANK_SPELLINGS)
+    return replace_surrogates(f" {token[1:]}" if is_spelt else token)
 
 
 def _from_columns(logprobs: Json) -> list[TopLogprob]:

@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from evalui.messages import sentence
-from evalui.models.endpoint.http.client import Json, Post, as_list
+from evalui.models.endpoint.http.client import Post
+from evalui.models.endpoint.json_values import Json, as_list
 from evalui.models.endpoint.responses import choices, invalid_response, read_prompt, read_top
 from evalui.models.scoring_requests import ScoringBatch
 from evalui.models.tokenization import EncodedPair, spellings_among

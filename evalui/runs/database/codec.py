@@ -122,9 +122,10 @@ def encode_response(response: Response) -> str:
             return _json(["label_probs", logprobs, mass, top_token, truncated])
         case Logprob(total, n_tokens, greedy, merged, truncated):
             return _json(["logprob", total, n_tokens, greedy, merged, truncated])
-        case GeneratedText(text, usage, finish_reason, truncated):
+        case GeneratedText(text, usage, finish_reason, truncated, thoughts):
             tokens = usage and (usage.prompt_tokens, usage.completion_tokens)
-            return _json(["text", text, tokens, finish_reason, truncated])
+            written = ["text", text, tokens, finish_reason, truncated]
+            return _json([*written, thoughts] if thoughts else written)
 
 
 def decode_response(text: str) -> Response:
@@ -136,8 +137,8 @@ def decode_response(text: str) -> Response:
     if kind == "logprob":
         return Logprob(*values)
     assert kind == "text", f"unknown kind of response {kind!r}"
-    written, tokens, finish_reason, truncated = values
-    return GeneratedText(written, tokens and Usage(*tokens), finish_reason, truncated)
+    written, tokens, *rest = values  # thoughts are written only where there are any
+    return GeneratedText(written, tokens and Usage(*tokens), *rest)
 
 
 def request_key(fingerprint: str, request: Request) -> bytes:

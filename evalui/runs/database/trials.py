@@ -43,7 +43,7 @@ _RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
 _ROW_BYTES = 60  # of a trial beside its texts: its row, its index entry, its part of the columns
 _INSERT = (
     "INSERT INTO trial (id, cell, sample, variant, origin, target, choice, credit, tied, rule,"
-    " reply, turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " reply, turns, thoughts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 QuestionReader = Callable[[CellRow], Mapping[str, Sample]]
@@ -158,7 +158,7 @@ def read_some_trials(database: Database, cell_id: int, count: int) -> TrialColum
 
 
 def read_trials_of(database: Database, cell_id: int, sample_id: str) -> tuple[Trial, ...]:
-    """The trials of one question in a cell, in pattern order."""
+    """The trials of one question in a cell, in pattern order, with what the model thought."""
     numbers = [
         row["id"]
         for row in database.rows(
@@ -176,7 +176,18 @@ def read_trials_of(database: Database, cell_id: int, sample_id: str) -> tuple[Tr
     texts = text_reader(database, cell_id)
     columns = join_columns([decode_columns(row["body"], texts) for row in bodies])
     own = columns.take(np.searchsorted(columns.number, numbers))
-    return tuple(own.take(np.argsort(_order_ranks(database, cell_id, own))).build())
+    own = own.take(np.argsort(_order_ranks(database, cell_id, own)))
+    rows = database.rows(
+        "SELECT id, thoughts FROM trial WHERE thoughts IS NOT NULL"
+        " AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(numbers),),
+    )
+    thoughts = {row["id"]: row["thoughts"] for row in rows}
+    ids: list[int] = own.number.tolist()
+    return tuple(
+        replace(trial, thoughts=thoughts[id_]) if id_ in thoughts else trial
+        for id_, trial in zip(ids, own.build(), strict=True)
+    )
 
 
 def text_reader(database: Database, cell_id: int) -> TextReader:
@@ -369,6 +380,7 @@ def _row(number: int, cell_id: int, trial: Trial) -> tuple[object, ...]:
         reading.rule,
         trial.reply,
         encode_turns(trial.turns),
+        trial.thoughts or None,
     )
 
 

@@ -2,16 +2,19 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from sqlite3 import Connection
 
-from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.errors import ModelError, RequestRejected, Unreachable, joined_reasons
+from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
-from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights
+from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights, traits_of
 from evalui.modes import MODES, ModeSettings
+from evalui.modes.thoughts import with_thoughts, without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
@@ -35,8 +38,19 @@ from evalui.runs.signature import is_shown_in
 from evalui.runs.spec import OPEN, ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
+from evalui.scoring.cautions import MIN_LABEL_MASS
 from evalui.settings import Settings
-from evalui.types import Dataset, GeneratedText, Request, Response, Sample, Trial, Usage, Variant
+from evalui.types import (
+    Dataset,
+    GeneratedText,
+    LabelProbs,
+    Request,
+    Response,
+    Sample,
+    Trial,
+    Usage,
+    Variant,
+)
 
 RECORDED = "recorded"  # stands for the model's fingerprint where answers were supplied
 FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
@@ -49,11 +63,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class RejectedRequests:
-    """The requests that the model rejected permanently, and its first reason."""
+    """The requests that the model rejected permanently, and for how many it gave each reason."""
 
     requested: int = 0
     rejected: int = 0
-    reason: str = ""
+    reasons: Counter[str] = field(default_factory=Counter[str])
     requests: set[Request] = field(default_factory=set[Request])  # would be rejected again
 
     def record(self, error: RequestRejected, requests: Sequence[Request]) -> None:
@@ -61,7 +75,13 @@ class RejectedRequests:
         self.requested += len(requests)
         self.rejected += len(requests)
         self.requests.update(requests)
-        self.reason = self.reason or _reason(error)
+        self.reasons.update(error.reasons or {_reason(error): len(requests)})
+
+    def record_cut(self, request: Request) -> None:
+        """Record a request, counted already, whose reply was cut off within thoughts."""
+        self.rejected += 1
+        self.requests.add(request)
+        self.reasons[sentence("error.endpoint-only-thoughts")] += 1
 
     @property
     def should_abort(self) -> bool:
@@ -69,10 +89,14 @@ class RejectedRequests:
         return self.requested >= MIN_REQUESTS and 2 * self.rejected > self.requested
 
     def check(self, model: str) -> None:
-        """Raise `ModelError` with the count and the first reason, if anything was refused."""
+        """Raise `ModelError` with the count and all reasons, if anything was refused."""
         if self.rejected:
             raise ModelError(
-                "refused", model=model, n=self.rejected, total=self.requested, why=self.reason
+                "refused",
+                model=model,
+                n=self.rejected,
+                total=self.requested,
+                why=joined_reasons(self.reasons),
             )
 
 
@@ -80,6 +104,44 @@ def _reason(error: RequestRejected) -> str:
     """Why, without the model's own count, which is of one call."""
     reason = error.sentence.values.get("reason")
     return reason if isinstance(reason, str) else error.sentence.rstrip(".")
+
+
+@dataclass(slots=True)
+class LabelMassCheck:
+    """What the labels of the first answers hold of the probability, and what stands first instead.
+
+    A model whose labels hold next to nothing was not answering with one, so no answer is kept
+    before that is known.
+    """
+
+    answers: int = 0
+    total: float = 0.0
+    top_tokens: Counter[str] = field(default_factory=Counter[str])
+    is_open: bool = True
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether answers wait until it is known what they are worth."""
+        return self.is_open and self.answers > 0
+
+    def add(self, response: LabelProbs, model: str) -> None:
+        """Count an answer; raises as `close` when there are enough of them."""
+        self.answers += 1
+        self.total += response.mass
+        self.top_tokens[response.top_token] += 1
+        if self.answers >= MIN_REQUESTS:
+            self.close(model)
+
+    def close(self, model: str) -> None:
+        """Decide by the answers so far; raises `ModelError` if the labels hold too little."""
+        if self.answers and self.total / self.answers < MIN_LABEL_MASS:
+            raise ModelError(
+                "labels-hold-little",
+                model=model,
+                value=f"{100 * self.total / self.answers:.3g}",
+                token=repr(self.top_tokens.most_common(1)[0][0]),
+            )
+        self.is_open = False
 
 
 class Interrupted(Exception):
@@ -129,6 +191,9 @@ class CellRun:
         self._portions: list[_Portion] = []
         self._written = 0  # tokens of replies
         self._rejected = RejectedRequests()
+        # Models of servers: what those do before the first token is not known here.
+        remote = entry is not None and traits_of(entry).remote
+        self._label_mass = LabelMassCheck() if remote else None
         self._model_wait = wait_for_cell_model(
             database, lease, row, interrupted=interrupted, on_wait=on_batch
         )
@@ -172,6 +237,7 @@ class CellRun:
             planned += len(pairs)
             if self._rejected.should_abort:
                 break
+        self._close_label_mass(model)
         self._check_complete(model, planned)
         self._record_throughput(model, spec, samples, setting)
 
@@ -209,8 +275,9 @@ class CellRun:
         for sample in dataset.samples[: self._row.questions]:
             if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
                 continue
-            turns = [GeneratedText(turn) for turn in _padded_turns(recorded[sample.id], sample)]
-            self._trials.append(mode.grade(sample, _NO_ORDER, turns, setting))
+            turns = [_spoken(turn) for turn in _padded_turns(recorded[sample.id], sample)]
+            graded = mode.grade(sample, _NO_ORDER, turns, setting)
+            self._trials.append(with_thoughts(graded, turns))
             if time.monotonic() - self._flushed > FLUSH_S:
                 self._flush()
                 self._check_cancelled()
@@ -221,6 +288,12 @@ class CellRun:
         self, pending: Iterator[tuple[Sample, Variant]], each: int
     ) -> list[tuple[Sample, Variant]]:
         return list(islice(pending, max(1, self._batch_size.size // each)))
+
+    def _close_label_mass(self, model: Model) -> None:
+        """Keep the answers of a cell that has few; raises as `LabelMassCheck.close`."""
+        if self._label_mass is not None and self._label_mass.is_open:
+            self._label_mass.close(model.name)
+            self._flush()
 
     def _check_complete(self, model: Model, planned: int) -> None:
         self._rejected.check(model.name)
@@ -246,7 +319,8 @@ class CellRun:
             self._responses += elsewhere.items()
             known |= elsewhere
         for key, response in known.items():
-            self._trials += batch.add_response(places[key], response)
+            self._rejected.requested += without_thoughts(response) is None
+            self._add_response(batch, places[key], response)
 
     def _open_requests(self, batch: InFlightBatch) -> list[int]:
         """The numbers of the requests that are neither answered nor rejected."""
@@ -254,6 +328,10 @@ class CellRun:
         if not rejected:
             return unanswered
         return [index for index in unanswered if batch.requests[index] not in rejected]
+
+    def _left_open(self, batch: InFlightBatch, indices: Sequence[int]) -> list[int]:
+        """Those of the requests that have neither a response nor a reason why not."""
+        return sorted(set(indices).intersection(self._open_requests(batch)))
 
     def _request_open(self, model: Model, batch: InFlightBatch) -> None:
         indices = self._open_requests(batch)[: self._batch_size.limit]
@@ -271,7 +349,7 @@ class CellRun:
         except RequestRejected as error:
             self._end_wait()
             self._rejected.record(
-                error, [batch.requests[index] for index in _unanswered(batch, indices)]
+                error, [batch.requests[index] for index in self._left_open(batch, indices)]
             )
         except Exception as error:  # raised again, unless fewer requests may fit the memory
             if not is_out_of_memory(error) or len(indices) == 1:
@@ -292,7 +370,7 @@ class CellRun:
             # Whatever is still on its way is given up now: the model may be closed next.
             if isinstance(answers, Generator):
                 answers.close()
-        if left := _unanswered(batch, indices):
+        if left := self._left_open(batch, indices):
             raise ModelError("unanswered", model=model.name, n=len(left), total=len(indices))
 
     def _record_response(self, batch: InFlightBatch, index: int, response: Response) -> None:
@@ -303,10 +381,21 @@ class CellRun:
         key = batch.keys[index]
         if key:
             self._responses.append((key, response))
-        self._trials += batch.add_response(index, response)
+        self._add_response(batch, index, response)
         if time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
             self._check_cancelled()
+
+    def _add_response(self, batch: InFlightBatch, index: int, response: Response) -> None:
+        """Grade what a response completes; one that was cut off within thoughts is no answer."""
+        spoken = without_thoughts(response)
+        mass = self._label_mass
+        if isinstance(spoken, LabelProbs) and mass is not None and mass.is_open:
+            mass.add(spoken, self._row.cell.model)
+        if spoken is None:
+            self._rejected.record_cut(batch.requests[index])
+        else:
+            self._trials += batch.add_response(index, spoken)
 
     def _end_wait(self) -> None:
         """Note that the model answers."""
@@ -320,6 +409,8 @@ class CellRun:
         """
         trials, responses = self._trials, self._responses
         self._trials, self._responses = [], []
+        if self._label_mass is not None and self._label_mass.holds_back:
+            trials, self._trials = [], trials
         self._flushed = time.monotonic()
         self._record_usage()
         if trials or responses:
@@ -405,9 +496,9 @@ def _check_cancelled(database: Database, lease: Lease, interrupted: Callable[[],
         raise Interrupted
 
 
-def _unanswered(batch: InFlightBatch, indices: Sequence[int]) -> list[int]:
-    """Those of the requests that have no response."""
-    return sorted(set(indices).intersection(batch.unanswered()))
+def _spoken(turn: str) -> Response:
+    """A supplied answer without thoughts; one that was cut off within them says nothing."""
+    return without_thoughts(GeneratedText(turn)) or GeneratedText("")
 
 
 def _padded_turns(turns: tuple[str, ...], sample: Sample) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from evalui.modes import Mode, ModeSettings, MultiTurn
+from evalui.modes.thoughts import with_thoughts
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.response_cache import is_deterministic
 from evalui.types import Request, Response, Sample, Trial, Variant
@@ -106,7 +107,8 @@ class InFlightBatch:
         return self._multi_turn.follow_up(waiting.sample, waiting.variant, responses, self._setting)
 
     def _grade(self, waiting: _PendingTrial, responses: Sequence[Response]) -> Trial:
-        return self._mode.grade(waiting.sample, waiting.variant, responses, self._setting)
+        trial = self._mode.grade(waiting.sample, waiting.variant, responses, self._setting)
+        return with_thoughts(trial, responses)
 
 
 @dataclass(slots=True)

@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass, replace
 from sqlite3 import Connection, Row
 from typing import Any, Literal, cast
 
-from evalui.errors import EvaluiError, ModelError
+from evalui.errors import EvaluiError, ModelError, RequestRejected
 from evalui.messages import sentence
 from evalui.models.base import Model, ModelEntry, NeedsAnswerKey, load_notes
 from evalui.modes import MODES, ModeSettings
+from evalui.modes.thoughts import without_thoughts
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import WORKER_TIMEOUT_S
@@ -277,7 +278,11 @@ def _request_all(model: Model, window: InFlightBatch) -> tuple[float, list[Trial
         responses = list(model.answer([window.requests[ask] for ask in asks]))
         seconds += time.monotonic() - began
         for index, response in responses:
-            trials += window.add_response(asks[index], response)
+            spoken = without_thoughts(response)
+            if spoken is None:
+                why = sentence("error.endpoint-only-thoughts")
+                raise RequestRejected("endpoint-refused", model=model.name, n=1, reason=why)
+            trials += window.add_response(asks[index], spoken)
         if not responses:
             raise ModelError("unanswered", model=model.name, n=len(asks), total=len(asks))
     return seconds, trials

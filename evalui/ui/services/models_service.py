@@ -22,7 +22,7 @@ from evalui.models.catalog import (
 )
 from evalui.models.endpoint.http.addresses import is_loopback
 from evalui.models.memory_estimate import Footprint, footprint
-from evalui.models.new_model import InvalidModelForm, NewModelForm
+from evalui.models.new_model import InvalidModelForm, NewModelForm, header_variables
 from evalui.models.user_catalog import (
     add_model,
     additions_path,
@@ -276,6 +276,11 @@ class ModelsService:
             or (wanted.key_variable, wanted.address) != (variable, before.options.get("base_url"))
         ):
             raise InvalidModelForm({"key_variable": sentence("error.key-variable-administrators")})
+        headers: dict[str, str] = before.options.get("headers", {}) if before else {}
+        known = {value.removeprefix("$") for value in headers.values()}
+        same_place = before is not None and wanted.address == before.options.get("base_url")
+        if (named := set(header_variables(wanted))) and not (same_place and named <= known):
+            raise InvalidModelForm({"headers": sentence("error.key-variable-administrators")})
         if unknown := [team for team in wanted.teams or () if team not in teams]:
             raise InvalidModelForm({"teams": sentence("error.no-team", name=unknown[0])})
 

@@ -105,3 +105,17 @@ def test_an_endpoint_is_asked_again(api: TestClient, become: Callable[..., None]
 def test_the_owner_of_a_model_is_not_stated_by_who_adds_it(api: TestClient) -> None:
     refused = api.post("/models", json={**ENDPOINT, "owner": "ann"})
     assert (refused.status_code, refused.json()["key"]) == (422, "request-field")
+
+
+def test_what_a_model_adds_to_requests_is_sent_as_json(api: TestClient, desk: AppService) -> None:
+    extras = {"extra_body": {"enable_thinking": False}, "query": {"api-version": "2024-10-21"}}
+    assert api.post("/models", json={**ENDPOINT, **extras}).status_code == 201
+    options = desk.models.added_entry("far").options
+    assert {name: options[name] for name in extras} == extras
+    refused = api.put("/models/far", json={**ENDPOINT, "headers": {"X-Api-Key": "sk-secret-3"}})
+    assert refused.status_code == 422
+    assert "sk-secret-3" not in refused.text
+    api.put("/models/far", json={**ENDPOINT, "key_header": "api-key"})
+    options = desk.models.added_entry("far").options
+    assert options["key_header"] == "api-key"
+    assert not options.keys() & extras.keys()  # what is left out has its default again

@@ -55,3 +55,34 @@ def test_what_cannot_be_is_said_in_one_line(
     assert main(["models", *arguments]) == 2
     assert told in capsys.readouterr().err
     assert not additions.exists()
+
+
+def test_what_is_added_to_requests_is_given_by_arguments(additions: Path):
+    extras = ["--extra-body", '{"provider": {"order": ["a"]}}', "--header", "X-Project=p=q"]
+    extras += ["--query", "api-version=2024-10-21", "--key-header", "api-key"]
+    assert main(["models", "add", "far", "--url", URL, *extras]) == 0
+    read = read_endpoint(read_added(additions)["far"]).extras
+    assert read.body == {"provider": {"order": ["a"]}}
+    assert (read.headers, read.query) == ({"X-Project": "p=q"}, {"api-version": "2024-10-21"})
+    assert read.key_header == "api-key"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--extra-body", "{enable_thinking: false}"], "no JSON object"),
+        (["--extra-body", '{"a": null}'], "no JSON object"),
+        (["--extra-body", '{"model": "b"}'], "must not have model"),
+        (["--header", "Authorization=Bearer sk-1"], "name of a secret"),
+        (["--header", "X-A=$PATH"], "must end in _API_KEY"),
+        (["--query", "version"], "NAME=VALUE"),
+    ],
+)
+def test_what_may_not_be_added_to_requests_is_told(
+    additions: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+):
+    assert main(["models", "add", "far", "--url", URL, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert "sk-1" not in error
+    assert not additions.exists()

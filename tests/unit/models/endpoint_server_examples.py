@@ -102,7 +102,7 @@ class ToyServer:
         if key and headers.get("authorization") != f"Bearer {key}":
             told = f"Incorrect API key: {headers.get('authorization', '')}"
             return Reply(401, {"error": {"message": told}})
-        made = _answer(self.behaviour, path, body)
+        made = _answer(self.behaviour, path.partition("?")[0], body)
         if made.status != 200:
             return made
         return Reply(200, self.behaviour.alter(made.body))  # type: ignore[arg-type]

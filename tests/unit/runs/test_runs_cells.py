@@ -6,13 +6,23 @@ from hypothesis import strategies as st
 from open_run_examples import CATALOG, capitals
 from runs_examples import dataset
 
-from evalui.models.catalog import describe
+from evalui.models import ModelEntry
+from evalui.models.catalog import ModelState, describe
 from evalui.modes import MODES
-from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run
+from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run, uses_chat
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.circular import MOVABLE, circular_metrics
 from evalui.scoring.position_bias.summary import measure_bias
-from evalui.types import LETTERS, Contestant, GeneratedText, Pattern, Sample, Trial, Variant
+from evalui.types import (
+    LETTERS,
+    Ability,
+    Contestant,
+    GeneratedText,
+    Pattern,
+    Sample,
+    Trial,
+    Variant,
+)
 
 
 def test_an_open_question_is_prompted_once():
@@ -109,3 +119,34 @@ def test_movable_figures_are_those_without_the_questions_that_mean_something_els
     one, other = (measure_bias(trials, pattern, draws=0).strata for trials in (every, without))
     assert [stratum.position.counts for stratum in one] == [s.position.counts for s in other]
     assert [stratum.n for stratum in one] == [stratum.n for stratum in other]
+
+
+def state_of(entry: ModelEntry) -> ModelState:
+    every = frozenset[Ability]({"next_token", "loglik", "generate"})
+    return ModelState(entry, every, "", plain_only={"loglik": "it has completions for that"})
+
+
+TALKING = ModelEntry("m", "openai", path="m", chat=True)
+
+
+@pytest.mark.parametrize(
+    ("mode", "chat", "used"),
+    [
+        ("cloze", None, False),
+        ("cloze", True, True),
+        ("cloze", False, False),
+        ("generation", None, True),
+        ("multiple_choice", None, True),
+    ],
+)
+def test_options_are_scored_after_plain_prompts_where_those_alone_are_scored(
+    mode: str, chat: bool | None, used: bool
+):
+    assert uses_chat(TALKING, ModeSpec(mode=mode, chat=chat), state_of) is used
+
+
+def test_conversations_that_cannot_be_scored_are_refused_before_the_start():
+    asked = ModeSpec(mode="cloze", chat=True)
+    assert "it has completions for that" in blocking_reason(dataset(), TALKING, asked, state_of)
+    plain = ModeSpec(mode="cloze", chat=False)
+    assert blocking_reason(dataset(), TALKING, plain, state_of) == ""

@@ -5,6 +5,7 @@ from open_run_examples import CATALOG, RIGHT, WRONG, capitals, collected, open_s
 from runs_examples import dataset
 
 from evalui.errors import SpecError, UnknownName
+from evalui.models import ModelEntry
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.plan import plan_run
@@ -143,3 +144,14 @@ def test_other_answers_have_another_signature_and_none_of_how_they_were_prompted
 def test_a_misspelt_name_is_reported_even_where_it_is_not_used(field: str):
     with pytest.raises(UnknownName, match="'rihgt' takes no part"):
         plans(RIGHT, WRONG, judging={"judges": ["reference-judge"], field: ["rihgt"]})
+
+
+def test_why_a_contestant_gives_no_answers_is_told():
+    gone = ModelEntry("gone", "transformers", path="/no/where")
+    spec = open_spec(
+        models=["gone"],
+        answers=[],
+        judging={"judges": ["reference-judge"], "template": "score10-en.1"},
+    )
+    with pytest.raises(SpecError, match=r"answers of 0 contestants; judging needs 1\. .*/no/where"):
+        plan_run(spec, {"capitals.jsonl": capitals()}, {**CATALOG, "gone": gone})

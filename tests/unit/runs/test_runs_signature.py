@@ -119,3 +119,20 @@ def test_a_limit_per_subject_stands_in_the_signature() -> None:
     ]
     assert "|limit:3/subject|" in expected[0]
     assert "|limit:3|" in expected[1]
+
+
+def test_the_fields_that_an_entry_adds_are_stated() -> None:
+    data, mode = dataset(2), ModeSpec(mode="generation", chat=True)
+
+    def part(extra_body: object) -> list[str]:
+        signed = signature(
+            data, data.samples, mode, model="m", seed=0, limit=None, extra_body=extra_body
+        )
+        return [each for each in signed.split("|") if each.startswith("body:")]
+
+    assert part(None) == part({}) == []
+    assert part({"b": 1, "a": False}) == ['body:{"a":false,"b":1}']
+    (long,), (barred,) = part({"a": "b" * 100}), part({"a": "x|y"})
+    assert long.startswith("body:@")
+    assert barred.startswith("body:@")
+    assert part({"a": "b" * 101}) != [long]

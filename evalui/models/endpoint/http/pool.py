@@ -9,27 +9,24 @@ import math
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from evalui.errors import RequestRejected, Unreachable
+from evalui.errors import RequestRejected, Unreachable, joined_reasons
 from evalui.messages import sentence
+from evalui.models.endpoint.failures import TOO_MANY_REQUESTS, RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import CircuitBreaker, RetryPolicy
-from evalui.models.endpoint.http.client import (
-    TOO_MANY_REQUESTS,
-    HttpServer,
-    Json,
-    Post,
-    RejectedError,
-    RetryableError,
-)
+from evalui.models.endpoint.http.client import HttpServer, Post
+from evalui.models.endpoint.json_values import Json
 
 T = TypeVar("T")
 Job = Callable[[Post], T]
 
 _CLOSE_TIMEOUT_S = 1.0
+_FAILURES_WHILE_WELL = 2  # once it might have been the end of an outage
 
 
 @dataclass(slots=True)
@@ -55,6 +52,7 @@ class _RequestTask(Generic[T]):
     attempts: int = 0
     not_before: float = 0.0
     answered_at_start: int = 0  # by all servers, when this one was first tried
+    failed_while_well: int = 0  # times that it was given up and a server answered the check then
     failed_servers: set[int] = field(default_factory=set[int])  # places of servers that failed it
 
 
@@ -62,6 +60,11 @@ class _RequestTask(Generic[T]):
 class _JobResult(Generic[T]):
     key: int
     response: T
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckResult:
+    passed: bool
 
 
 class ServerPool:
@@ -86,10 +89,14 @@ class ServerPool:
         self.threads: list[threading.Thread] = []
         self._runs: list[_PoolRun[Any]] = []  # calls of `run` that are under way
 
-    def run(self, name: str, jobs: Mapping[int, Job[T]]) -> Iterator[tuple[int, T]]:
+    def run(
+        self, name: str, jobs: Mapping[int, Job[T]], *, check: Job[None] | None = None
+    ) -> Iterator[tuple[int, T]]:
         """Do the jobs, each with a server's `post`; yield each result as soon as it is known.
 
         Closing the iterator drops what is queued; what a server is at work on is not waited for.
+        Where jobs fail as if a server were away, `check` shows whether it is: a server that answers
+        it is well, and a job that fails there once more is one that it cannot do.
 
         Raises:
             Unreachable: after all that could be done, servers are out of reach, or `stop` was
@@ -100,8 +107,12 @@ class ServerPool:
         run = _PoolRun(self, name, jobs)
         self._runs.append(run)
         try:
-            self.threads = [thread for thread in self.threads if thread.is_alive()] + run.start()
-            yield from run.results()
+            while True:
+                self.threads = [each for each in self.threads if each.is_alive()] + run.start()
+                yield from run.results()
+                if not (check and run.needs_check and run.is_answered(check)):
+                    break
+                run.try_again()
         finally:
             self._runs.remove(run)
             run.stop()
@@ -140,7 +151,7 @@ class _PoolRun(Generic[T]):
         self._stopped = False
         self._exhausted: list[tuple[_RequestTask[T], RetryableError]] = []
         self._rejected: list[str] = []
-        self._outcomes: SimpleQueue[_JobResult[T] | Exception | None] = SimpleQueue()
+        self._outcomes: SimpleQueue[_JobResult[T] | _CheckResult | Exception | None] = SimpleQueue()
         self._threads = 0
 
     def start(self) -> list[threading.Thread]:
@@ -166,7 +177,7 @@ class _PoolRun(Generic[T]):
                 left -= 1
             elif isinstance(outcome, Exception):
                 raise outcome
-            else:
+            elif isinstance(outcome, _JobResult):
                 yield outcome.key, outcome.response
 
     def stop(self) -> None:
@@ -181,25 +192,82 @@ class _PoolRun(Generic[T]):
         self._outcomes.put(self._unreachable_because(sentence("error.endpoint-stopped")))
         self.stop()
 
+    @property
+    def needs_check(self) -> bool:
+        """Whether what is left undone is so because servers seem to be away."""
+        with self._condition:
+            if self._stopped or any(
+                error.status == TOO_MANY_REQUESTS for _, error in self._exhausted
+            ):
+                return False
+            undecided = [each for each in self._exhausted if not self._is_own_fault(*each)]
+            return bool(undecided or self._pending)
+
+    def is_answered(self, check: Job[None]) -> bool:
+        """Whether a server is well after all: it answers the check, be it with a refusal."""
+
+        def ask() -> None:
+            try:
+                self._outcomes.put(_CheckResult(any(self._passes(check, each) for each in slots)))
+            except Exception as error:  # noqa: BLE001 (raised again below)
+                self._outcomes.put(error)
+
+        now = time.monotonic()
+        slots = [each for each in self._slots if each.breaker.retry_after_until <= now]
+        thread = threading.Thread(target=ask, name="endpoint-check", daemon=True)
+        self._pool.threads.append(thread)
+        thread.start()
+        while not isinstance(outcome := self._outcomes.get(), _CheckResult):
+            if isinstance(outcome, Exception):  # also where the run is stopped meanwhile
+                raise outcome
+        return outcome.passed
+
+    def _passes(self, check: Job[None], slot: ServerSlot) -> bool:
+        try:
+            check(slot.server.post)
+        except RetryableError as error:
+            if error.blame != "answer":
+                return False
+        except RejectedError:
+            pass
+        with self._condition:
+            slot.breaker.record_success()
+        return True
+
+    def try_again(self) -> None:
+        """Have what is left undone tried again, since a server is well: what failed often enough
+        already only once.
+        """
+        with self._condition:
+            failed, self._exhausted = self._exhausted, []
+            for task, error in failed:
+                task.failed_while_well += not self._is_own_fault(task, error)
+                if self._is_own_fault(task, error):
+                    self._exhausted.append((task, error))
+                    continue
+                task.attempts = self._pool.retries
+                task.not_before = 0.0
+                self._pending.append(task)
+
     def raise_failures(self) -> None:
         """Raise what became of the jobs that have no result."""
-        answered = sum(slot.answered for slot in self._slots)
         poisoned = [
-            error.reason
-            for task, error in self._exhausted
-            # Others were answered meanwhile, so it is the request that the server cannot serve.
-            if error.blame == "answer"
-            or (error.blame == "either" and answered > task.answered_at_start)
+            error.reason for task, error in self._exhausted if self._is_own_fault(task, error)
         ]
         if self._pending or len(poisoned) < len(self._exhausted):
             raise self._unreachable_error()
-        if declined := [*self._rejected, *poisoned]:
-            raise RequestRejected(
-                "endpoint-refused",
-                model=self._name,
-                n=len(declined),
-                reason=declined[0],
-            )
+        if declined := Counter([*self._rejected, *poisoned]):
+            raise _rejected_error(self._name, declined)
+
+    def _is_own_fault(self, task: _RequestTask[T], error: RetryableError) -> bool:
+        """Whether it is the request that the server cannot serve: others were answered meanwhile.
+
+        Of an error in which a server speaks of itself that shows only when it was asked again.
+        """
+        if error.blame == "answer" or task.failed_while_well >= _FAILURES_WHILE_WELL:
+            return True
+        answered = sum(slot.answered for slot in self._slots)
+        return error.blame == "either" and answered > task.answered_at_start
 
     def _unreachable_error(self) -> Unreachable:
         now = time.monotonic()
@@ -361,3 +429,11 @@ class _PoolRun(Generic[T]):
         policy = self._pool.retry_policy
         ceiling = min(policy.max_delay, policy.initial_delay * 2.0 ** min(task.attempts, 16))
         return max(random.uniform(0, ceiling), min(error.retry_after_s, policy.max_delay))
+
+
+def _rejected_error(name: str, reasons: Mapping[str, int]) -> RequestRejected:
+    error = RequestRejected(
+        "endpoint-refused", model=name, n=sum(reasons.values()), reason=joined_reasons(reasons)
+    )
+    error.reasons = dict(reasons)
+    return error

@@ -22,9 +22,11 @@ class Capabilities:
     may write `echo_tokens` of its own; `prompt_logprobs`: in vLLM's; `chat_prompt_logprobs`: so
     does its chat. `accepts_token_ids`: it takes prompts as token ids and spells tokens as ids;
     `picks_token_ids`: it scores any given tokens as the next one. `has_tokenizer_routes`: it
-    turns texts into ids. `limit_field` is its name of the longest reply, `refused_fields` are the
-    fields that chat does without. `max_length` (0: not reported), `root` and `reported_model` are
-    what it reports of the model.
+    turns texts into ids. `thinks`: its chat writes thoughts before the reply, so that the first
+    token is no answer; `opens_thoughts`: its template does, so that only their end is marked;
+    `responses`: its chat is the Responses API. `limit_field` is its name of
+    the longest reply, `refused_fields` are the fields that chat does without. `max_length` (0: not
+    reported), `root` and `reported_model` are what it reports of the model.
     """
 
     chat: bool = False
@@ -38,6 +40,9 @@ class Capabilities:
     accepts_token_ids: bool = False
     picks_token_ids: bool = False
     has_tokenizer_routes: bool = False
+    thinks: bool = False
+    opens_thoughts: bool = False
+    responses: bool = False
     limit_field: str = "max_tokens"
     refused_fields: frozenset[str] = frozenset()
     max_length: int = 0
@@ -58,6 +63,18 @@ class Capabilities:
         return frozenset(abilities)
 
     @property
+    def plain_only(self) -> Mapping[Ability, str]:
+        """Why it gives plain prompts what it does not give conversations, by what that is."""
+        why: dict[Ability, str] = {}
+        if self.thinks:
+            why["next_token"] = sentence("error.endpoint-thinks")
+        elif not (self.scores_token_ids or self.chat_top >= _MIN_TOP or not self.chat):
+            why["next_token"] = sentence("error.endpoint-plain-only")
+        if self.chat and not (self.scores_token_ids or self.chat_prompt_logprobs):
+            why["loglik"] = sentence("error.endpoint-plain-only")
+        return {ability: reason for ability, reason in why.items() if ability in self.abilities}
+
+    @property
     def scores_token_ids(self) -> bool:
         """Whether it scores any token ids after any others, which answers everything exactly."""
         return self.accepts_token_ids and self.prompt_logprobs and self.has_tokenizer_routes
@@ -73,8 +90,8 @@ class Capabilities:
         next_token = "ids" if self.scores_token_ids else f"top{self.completion_top}/{self.chat_top}"
         scoring = "+".join(["echo"] * self.echo + ["turns"] * self.chat_prompt_logprobs)
         loglik = "ids" if self.scores_token_ids else scoring or "-"
-        drawn = "|drawn" if self.is_nondeterministic else ""
-        return f"{next_token}|{loglik}|{self.chat:d}{self.completions:d}{drawn}"
+        also = "|drawn" * self.is_nondeterministic + "|responses" * self.responses
+        return f"{next_token}|{loglik}|{self.chat:d}{self.completions:d}{also}"
 
 
 def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
@@ -92,6 +109,9 @@ def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
         accepts_token_ids=all(each.accepts_token_ids for each in capabilities),
         picks_token_ids=all(each.picks_token_ids for each in capabilities),
         has_tokenizer_routes=all(each.has_tokenizer_routes for each in capabilities),
+        thinks=any(each.thinks for each in capabilities),
+        opens_thoughts=any(each.opens_thoughts for each in capabilities),
+        responses=any(each.responses for each in capabilities),
         # A server that refuses the old name needs the new one; most others know both.
         limit_field=min(each.limit_field for each in capabilities),
         refused_fields=frozenset[str]().union(*(each.refused_fields for each in capabilities)),
@@ -123,8 +143,8 @@ def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) 
 
 
 def missing_ability_reason(ability: Ability, reason: str) -> str:
-    """The reason for a missing ability: the probe's, or a general one."""
-    return (
+    """The reason for a missing ability, the probe's or a general one, and what to do instead."""
+    why = (
         reason
         or {
             "next_token": sentence("error.endpoint-no-top"),
@@ -132,3 +152,6 @@ def missing_ability_reason(ability: Ability, reason: str) -> str:
             "generate": sentence("error.endpoint-no-reply"),
         }[ability]
     )
+    if ability == "generate":
+        return why
+    return sentence("error.endpoint-rather-replies", reason=why)

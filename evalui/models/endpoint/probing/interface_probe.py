@@ -1,17 +1,29 @@
 """What an interface sends when one token and a list of the most probable ones are requested."""
 
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
-from evalui.models.endpoint.http.client import Json, RetryableError
-from evalui.models.endpoint.responses import choices, invalid_top_reason, read_top, reported_model
+from evalui.models.endpoint.failures import RetryableError
+from evalui.models.endpoint.json_values import Json
+from evalui.models.endpoint.responses import (
+    choices,
+    first_text,
+    invalid_top_reason,
+    read_top,
+    reported_model,
+)
 
 NEWER_LIMIT_FIELD = "max_completion_tokens"
+LIMIT_FIELDS = ("max_tokens", NEWER_LIMIT_FIELD)
 # What models that think before they reply may refuse. One goes at a time, since a refusal may
 # also name what is allowed: the one that changes no reply first, as texts are cut here anyway.
 OPTIONAL_FIELDS = ("stop", "temperature")
+_MIN_LETTER_MASS = 0.5  # the probability of all letters where a letter is what a reply begins with
+_LETTER = re.compile(r"\s*[A-Z]\s*")
 _LIMIT_REACHED = "output limit was reached"  # OpenAI's word where one token is not enough to think
 
 
@@ -32,16 +44,19 @@ class ProbeReply:
 class InterfaceProbe:
     """Whether one interface answers at all, and how long a list of tokens it gives.
 
-    `limit_field` and `refused_fields` as in `Capabilities`.
+    `thinks`, `opens_thoughts`, `limit_field` and `refused_fields` as in `Capabilities`.
     """
 
     works: bool = False
     top: int = 0
+    thinks: bool = False
+    opens_thoughts: bool = False
     reason: str = ""
     reported_model: str = ""
     limit_field: str = "max_tokens"
     refused_fields: frozenset[str] = frozenset()
     auth_error: ModelError | None = None
+    answer: Json = field(default_factory=dict[str, Any], repr=False)
 
 
 def adapt_request(body: Json, reason: str) -> Json:
@@ -64,7 +79,9 @@ def read_plain_probe(tried: ProbeReply) -> InterfaceProbe:
         choices(tried.answer)
     except RetryableError as error:
         return InterfaceProbe(reason=error.reason)
-    return InterfaceProbe(works=True, reported_model=reported_model(tried.answer))
+    return InterfaceProbe(
+        works=True, reported_model=reported_model(tried.answer), answer=tried.answer
+    )
 
 
 def read_top_probe(answer: Json, top: int) -> InterfaceProbe:
@@ -75,7 +92,11 @@ def read_top_probe(answer: Json, top: int) -> InterfaceProbe:
         return InterfaceProbe(reason=error.reason)
     why = _missing_top_reason(choice)
     return InterfaceProbe(
-        works=True, top=0 if why else top, reason=why, reported_model=reported_model(answer)
+        works=True,
+        top=0 if why else top,
+        reason=why,
+        reported_model=reported_model(answer),
+        answer=answer,
     )
 
 
@@ -83,6 +104,29 @@ def has_invalid_logprobs(tried: ProbeReply) -> bool:
     """Whether the list cannot be the model's own; another time it may be."""
     try:
         return any(invalid_top_reason(read_top(choice)) for choice in choices(tried.answer))
+    except RetryableError:
+        return False
+
+
+def begins_with_letter(answer: Json) -> bool:
+    """Whether a reply begins with what it was to be, a letter: by its list of first tokens, else
+    by its text.
+    """
+    try:
+        (choice,) = choices(answer)
+        listed = read_top(choice)
+    except RetryableError:
+        return False
+    if not listed:
+        return bool(_LETTER.fullmatch(first_text(choice)))
+    mass = math.fsum(math.exp(each.logprob) for each in listed if _LETTER.fullmatch(each.token))
+    return mass >= _MIN_LETTER_MASS
+
+
+def lacks_list(tried: ProbeReply) -> bool:
+    """Whether an answer came without a list of tokens, as from some of a router's providers."""
+    try:
+        return any(not read_top(choice) for choice in choices(tried.answer))
     except RetryableError:
         return False
 

@@ -1,21 +1,27 @@
 """What a server can really do, by trying it: a setting it ignores is answered with HTTP 200."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
-from evalui.models.endpoint.http.client import (
+from evalui.models.endpoint import responses_api
+from evalui.models.endpoint.failures import (
     MAX_MESSAGE_LENGTH,
+    NOT_IMPLEMENTED,
     REQUEST_TIMEOUT,
     TOO_MANY_REQUESTS,
-    HttpServer,
-    Json,
     RejectedError,
     RetryableError,
+)
+from evalui.models.endpoint.http.client import HttpServer
+from evalui.models.endpoint.json_values import (
+    Json,
     as_list,
     as_object,
     replace_surrogates,
@@ -23,12 +29,15 @@ from evalui.models.endpoint.http.client import (
 )
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.probing.interface_probe import (
+    LIMIT_FIELDS,
     NEWER_LIMIT_FIELD,
     OPTIONAL_FIELDS,
     InterfaceProbe,
     ProbeReply,
     adapt_request,
+    begins_with_letter,
     has_invalid_logprobs,
+    lacks_list,
     read_plain_probe,
     read_top_probe,
 )
@@ -40,7 +49,16 @@ from evalui.models.endpoint.prompt_logprobs import (
     score_reply,
     span_by_text,
 )
-from evalui.models.endpoint.responses import choices, read_echo, read_prompt, read_top
+from evalui.models.endpoint.responses import (
+    choices,
+    has_thoughts,
+    read_echo,
+    read_prompt,
+    read_top,
+    shows_end_of_thoughts,
+    shows_thoughts,
+)
+from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
 from evalui.types import Ability
 
 if TYPE_CHECKING:
@@ -51,12 +69,18 @@ T = TypeVar("T")
 _PROBE_TEXT = "Question: Which of these is the largest?\nAnswer:"
 _PROBE_MESSAGES = [{"role": "user", "content": "Name a letter."}]
 _PROBE_REPLY = "B"
+_INTERFACE_PATH = re.compile(r"/(?:chat/completions|completions|responses|models)$")
+_VERSION_PATH = re.compile(r"/v\d+(?:beta)?(?:/|$)")
 # What servers allow: OpenAI's chat and vLLM 20, OpenAI's completions 5.
 _TOP_COUNTS = (20, 10, 5, 2)
 _PROBE_IDS = tuple(range(100, 112))  # every vocabulary has these
 _PICKED_IDS = (100, 103)
 _UNUSED_STOP = "\n\n\n\n"  # a stop text that one token will not be
 _TOP_RETRIES = 3  # times that a list is requested anew which another request may have spoilt
+_LIST_RETRIES = 2  # times that an answer without a list is requested anew
+_THOUGHT_TOKENS = 512  # that a model may write which does not begin with the letter requested
+_MAX_FAULTS = 2  # times that a request is sent again after a fault of the server, such as HTTP 500
+_FAULT_DELAY_S = 0.5  # before the first of them
 _NO_ROUTE_STATUSES = (404, 405)
 _MAX_RETRIES = 7  # times that a request waits because the server accepts fewer of them
 _MAX_RETRY_DELAY_S = 20.0  # for each of them
@@ -88,8 +112,7 @@ def probe(
         each.exception()  # waits; none may be under way when the ids are tried
     served, chat, completions = models.result(), chatting.result(), completing.result()
     if not (chat.works or completions.works):
-        locked = chat.auth_error or completions.auth_error
-        raise locked or _unusable_error(server, model, served, completions.reason or chat.reason)
+        return _other_interface(requests, served, chat, completions)
     # Last, since it spoils lists requested at the same time, see `invalid_top_reason`.
     capabilities = requests.token_ids() if completions.works else Capabilities()
     may_score = capabilities.prompt_logprobs or not completions.works
@@ -103,6 +126,8 @@ def probe(
         echo=not why_no_echo,
         echo_tokens=echo_tokens,
         chat_prompt_logprobs=chat.works and may_score and requests.chat_prompt_logprobs(),
+        thinks=chat.thinks,
+        opens_thoughts=chat.opens_thoughts,
         limit_field=chat.limit_field,
         refused_fields=chat.refused_fields,
         max_length=served.max_length,
@@ -111,6 +136,37 @@ def probe(
     )
     reasons = _missing_reasons(capabilities, chat, completions, why_no_echo)
     return replace(capabilities, missing_reasons=reasons)
+
+
+def _other_interface(
+    requests: "_ServerProbe",
+    served: _ServedModels,
+    chat: InterfaceProbe,
+    completions: InterfaceProbe,
+) -> Capabilities:
+    """What a server can do that has neither chat nor completions where both were tried.
+
+    Raises:
+        ModelError: it rejects the key, or has nothing else; the sentence names an address that
+            answers, if there is one.
+    """
+    if locked := chat.auth_error or completions.auth_error:
+        raise locked
+    responses = requests.responses()
+    if responses.works:
+        return Capabilities(
+            chat=True,
+            responses=True,
+            refused_fields=responses.refused_fields,
+            max_length=served.max_length,
+            root=served.root,
+            reported_model=responses.reported_model,
+            missing_reasons={
+                "next_token": sentence("error.endpoint-responses-only"),
+                "loglik": sentence("error.endpoint-responses-only"),
+            },
+        )
+    raise requests.unusable_error(served, chat.reason or completions.reason)
 
 
 class _ServerProbe:
@@ -151,10 +207,60 @@ class _ServerProbe:
             body = other
             probed = self._probe_top("chat/completions", body, extras)
         return replace(
-            probed,
+            self._without_thoughts(probed, body),
             limit_field="max_tokens" if "max_tokens" in body else NEWER_LIMIT_FIELD,
             refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys(),
         )
+
+    def responses(self) -> InterfaceProbe:
+        """Whether it has the Responses API, and which fields it refuses there."""
+        body: Json = {"messages": _PROBE_MESSAGES, "temperature": 0.0}
+        tried = self._request(responses_api.PATH, to_responses_request(body))
+        if tried.reason and (other := adapt_request(body, tried.reason)) != body:
+            body = other
+            tried = self._request(responses_api.PATH, to_responses_request(body))
+        probed = read_plain_probe(replace(tried, answer=as_chat_answer(tried.answer)))
+        return replace(probed, refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys())
+
+    def unusable_error(self, served: _ServedModels, reason: str) -> ModelError:
+        """Why the server cannot be used, and what may help: another name, or another address."""
+        url = self._server.url
+        if served.names and self._model not in served.names:
+            known = replace_surrogates(", ".join(served.names[:20]))[:MAX_MESSAGE_LENGTH]
+            return ModelError("endpoint-unknown-model", url=url, model=self._model, known=known)
+        for other in _other_addresses(url):
+            if self._answers_at(other):
+                return ModelError("endpoint-other-address", url=url, other=other, reason=reason)
+        return ModelError("endpoint-no-reply-at-all", url=url, reason=reason)
+
+    def _answers_at(self, url: str) -> bool:
+        """Whether chat or completions answer at another address; a fault there is no answer."""
+        server = self._server.at(url)
+        other = _ServerProbe(server, self._model, self._sleep)
+        try:
+            return other.chat().works or other.completions().works
+        except RetryableError:
+            return False
+        finally:
+            server.close()
+
+    def _without_thoughts(self, probed: InterfaceProbe, body: Json) -> InterfaceProbe:
+        """What chat does, without the list of a first token that is a thought."""
+        answer, opens = probed.answer, False
+        if not probed.works or begins_with_letter(answer):
+            return probed  # even if it stands in the field of thoughts, this is the reply
+        if not has_thoughts(answer):
+            # A blank or a phrase may stand before the letter, or thoughts that the template opened:
+            # the whole reply shows it.
+            longer = {field: _THOUGHT_TOKENS for field in LIMIT_FIELDS if field in body}
+            whole = self._request("chat/completions", body | longer).answer
+            opens = shows_end_of_thoughts(whole)
+            if not opens and not shows_thoughts(whole):
+                return probed
+        if not probed.top:
+            return replace(probed, thinks=True, opens_thoughts=opens)
+        why = sentence("error.endpoint-thinks")
+        return replace(probed, thinks=True, opens_thoughts=opens, top=0, reason=why)
 
     def completions(self) -> InterfaceProbe:
         """Whether it goes on with a text, and lists tokens while it does."""
@@ -249,8 +355,10 @@ class _ServerProbe:
     def _request_valid_top(self, path: str, body: Json) -> ProbeReply:
         """An answer whose list of tokens can be true, if there is one in a few attempts."""
         tried = self._request(path, body)
-        for _ in range(_TOP_RETRIES):
-            if not has_invalid_logprobs(tried):
+        for attempt in range(_TOP_RETRIES):
+            # Behind a router some providers send lists and others none.
+            lacks = lacks_list(tried) and attempt < _LIST_RETRIES
+            if not (lacks or has_invalid_logprobs(tried)):
                 break
             tried = self._request(path, body)
         return tried
@@ -295,6 +403,10 @@ class _ServerProbe:
                 if error.blame == "server" and not error.status and not broken:
                     broken = True
                     continue
+                is_fault = error.status >= 500 and error.status != NOT_IMPLEMENTED
+                if is_fault and attempt < _MAX_FAULTS and not error.retry_after_s:
+                    self._sleep(_FAULT_DELAY_S * 2.0**attempt)
+                    continue
                 if (
                     error.status != TOO_MANY_REQUESTS
                     or error.retry_after_s > _MAX_RETRIES * _MAX_RETRY_DELAY_S
@@ -308,7 +420,7 @@ def _missing_reasons(
     capabilities: Capabilities, chat: InterfaceProbe, completions: InterfaceProbe, why_no_echo: str
 ) -> dict[Ability, str]:
     """Why abilities are missing, by what the interfaces did that work."""
-    reasons = [each.reason for each in (completions, chat) if each.works and each.reason]
+    reasons = [each.reason for each in (chat, completions) if each.works and each.reason]
     chat_only = sentence("error.endpoint-chat-only")
     why: dict[Ability, str] = {
         "next_token": reasons[0] if reasons else "",
@@ -352,18 +464,11 @@ def _missing_echo_reason(answer: Json) -> str:
     return ""
 
 
-def _unusable_error(
-    server: HttpServer, model: str, served: _ServedModels, reason: str
-) -> ModelError:
-    if served.names and model not in served.names:
-        return ModelError(
-            "endpoint-unknown-model",
-            url=server.url,
-            model=model,
-            known=replace_surrogates(", ".join(served.names[:20]))[:MAX_MESSAGE_LENGTH],
-        )
-    return ModelError(
-        "endpoint-no-reply-at-all",
-        url=server.url,
-        reason=reason,
-    )
+def _other_addresses(url: str) -> list[str]:
+    """Addresses that may be meant: without the path of an interface, or with the version."""
+    parts = urlsplit(url)
+    path = _INTERFACE_PATH.sub("", parts.path)
+    paths = [path] if path != parts.path else []
+    if not _VERSION_PATH.search(path):
+        paths.append(f"{path}/v1")
+    return [parts._replace(path=each).geturl() for each in paths]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from evalui.errors import ModelError, Unreachable
 from evalui.messages import sentence
-from evalui.models.endpoint.http.client import HttpServer, RetryableError
+from evalui.models.endpoint.failures import RetryableError
+from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.probing.capabilities import (
     Capabilities,
     common_capabilities,
@@ -188,6 +189,7 @@ class EndpointStatus:
             timeout_s=min(_TIMEOUT_S, endpoint.timeout_s),
             total_s=min(_TOTAL_S, endpoint.total_timeout_s),
             allowed_hosts=endpoint.allowed_hosts,
+            extras=endpoint.extras,
         )
         capabilities, reason, wrong, busy_s = None, "", False, 0.0
         try:
@@ -235,7 +237,7 @@ def unavailable_error(snapshot: StatusSnapshot) -> ModelError:
 
 def _key(endpoint: "Endpoint", url: str) -> tuple[str, str, int]:
     """Names a probe; another key may be accepted where this one is not."""
-    return url, endpoint.model, hash(endpoint.key)
+    return url, endpoint.model, hash((endpoint.key, repr(endpoint.extras), endpoint.extras.secrets))
 
 
 def _first_reason(reasons: Mapping[str, str]) -> str:

@@ -316,6 +316,8 @@ _ELEVENTH = (
     ) STRICT, WITHOUT ROWID
     """,
 )
+# What a model thought before it replied.
+_TWELFTH = ("ALTER TABLE trial ADD COLUMN thoughts TEXT",)
 
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
 MIGRATIONS: tuple[Step, ...] = (
@@ -330,6 +332,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _NINTH,
     SHARED_BOX,
     _ELEVENTH,
+    _TWELFTH,
 )
 
 

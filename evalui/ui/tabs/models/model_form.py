@@ -1,5 +1,6 @@
 """The form that adds a model or changes an added one, and what its fields say."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import get_args
 from urllib.parse import urlencode
@@ -19,6 +20,7 @@ _PLACES: Mapping[str, ModelSource] = {
 # The form's own name of a field, where it is shorter than that of `NewModelForm`.
 _SHORT = {"key_variable": "variable"}
 _RARE_FIELDS = ("variable", "input_price", "output_price", "max_length")
+_EXTRA_FIELDS = ("extra_body", "headers", "query", "key_header")
 
 
 class ModelForm:
@@ -70,6 +72,10 @@ class ModelForm:
             input_price=self._value("input_price"),
             output_price=self._value("output_price"),
             max_length=self._value("max_length"),
+            extra_body=self._value("extra_body"),
+            headers=self._value("headers"),
+            query=self._value("query"),
+            key_header=self._value("key_header"),
             everyone=self.teams is None or self._value("everyone") == "yes",
             teams=field_values(self.form, "add_teams"),
         )
@@ -146,6 +152,10 @@ class ModelForm:
             self._text(name, wrong, hint=f"add.{name}_hint", inputmode="decimal")
             for name in _RARE_FIELDS[1:]
         ]
+        rare += [
+            self._text(name, wrong, hint=f"add.{name}_hint", example=f"add.{name}_example")
+            for name in _EXTRA_FIELDS
+        ]
         return join(
             div(
                 self._text("address", wrong, example="add.address_example"),
@@ -161,7 +171,9 @@ class ModelForm:
                 div(*rare, cls="fields"),
                 cls="gap",
                 # What is filled in, or wrong, must not be out of sight.
-                open=any(self._value(name) or name in wrong for name in _RARE_FIELDS),
+                open=any(
+                    self._value(name) or name in wrong for name in (*_RARE_FIELDS, *_EXTRA_FIELDS)
+                ),
             ),
         )
 
@@ -257,6 +269,12 @@ def _fields_of(entry: ModelEntry | None) -> Form:
         "add_variable": str(entry.options.get("api_key_env", "")),
         "add_everyone": "yes" if entry.everyone else "",
         "add_teams": list(entry.teams),
+        "add_key_header": str(entry.options.get("key_header", "")),
+        **{
+            f"add_{name}": json.dumps(table, ensure_ascii=False)
+            for name in ("extra_body", "headers", "query")
+            if (table := entry.options.get(name))
+        },
         **{f"add_{name}": f"{number:.12g}" if number else "" for name, number in numbers.items()},
     }
 

@@ -127,8 +127,8 @@ def test_the_abilities_are_those_the_server_really_has():
     with ToyServer(Behaviour(logprobs=False, echo=False)) as server:
         assert backend.abilities(entry(server)) == {"generate"}
         assert backend.missing_reasons(entry(server)) == {
-            "next_token": "it ignores logprobs and answers without them",
-            "loglik": "it ignores echo and answers without the prompt",
+            "next_token": "it ignores logprobs and answers without them; ask for replies instead",
+            "loglik": "it ignores echo and answers without the prompt; ask for replies instead",
         }
         assert backend.problem(entry(server)) == ""
 
@@ -261,8 +261,8 @@ def test_a_limit_reported_with_http_200_can_be_waited_for(server: ToyServer):
 
 def test_an_error_with_http_200_is_what_its_code_states(server: ToyServer):
     model = opened(server)
-    server.always = Reply(200, {"error": {"message": "too long", "code": 400}})
-    with pytest.raises(RequestRejected, match="HTTP 400: too long"):
+    server.always = Reply(200, {"error": {"message": "too much", "code": 400}})
+    with pytest.raises(RequestRejected, match="HTTP 400: too much"):
         list(model.answer([Generate("Hello", 3)]))
     assert len(server.posts()) == 1
 
@@ -298,10 +298,10 @@ def test_a_reply_that_is_never_usable_is_refused_in_the_end(server: ToyServer):
 
 def test_thoughts_are_no_part_of_the_reply(server: ToyServer):
     model = opened(server)
-    server.behaviour = Behaviour(alter=replying("stop", None, reasoning_content="I see: A"))
+    server.behaviour = Behaviour(alter=replying("stop", "B", reasoning_content="I see: A"))
     (text,) = answers(model, Generate(ASK, 5))
     assert isinstance(text, GeneratedText)
-    assert (text.text, text.finish_reason) == ("", "stop")
+    assert (text.text, text.thoughts, text.finish_reason) == ("B", "I see: A", "stop")
 
 
 def replying(reason: str, content: str | None, **more: str) -> Callable[[Json], Json]:
@@ -350,15 +350,15 @@ def test_a_model_that_thinks_is_requested_in_the_manner_it_takes():
         body = server.posts("chat/completions")[-1]
         assert set(body) == {"model", "messages", "max_completion_tokens"}
         assert body["max_completion_tokens"] == 50
-        told = "two questions for each refusal, two more, one for turns, and the request"
-        assert len(server.posts("chat/completions")) == 10, told
+        told = "two for each refusal, two more, the whole reply, one for turns, and the request"
+        assert len(server.posts("chat/completions")) == 11, told
         assert ["lets nobody choose the temperature" in note for note in model.notes] == [True]
 
 
 def test_why_a_model_that_thinks_gives_no_probabilities_is_reported():
     with ToyServer(Behaviour(completions=False, refused=THINKING)) as server:
         lacks = OpenAIBackend().missing_reasons(entry(server))
-    assert lacks["next_token"] == "it does not let this key ask for logprobs"
+    assert lacks["next_token"].startswith("it does not let this key ask for logprobs; ask for")
 
 
 def test_one_token_that_is_too_few_to_think_is_no_failure_of_chat():
@@ -700,5 +700,58 @@ def test_conversations_are_scored_by_chat_and_texts_by_echo(server: ToyServer):
 
 
 def test_a_conversation_cannot_be_scored_by_texts_alone(server: ToyServer):
-    with pytest.raises(RequestRejected, match="about a conversation"):
-        answers(opened(server), Loglik(ASK, "ice"))
+    model = opened(server)
+    before = len(server.asked)
+    with pytest.raises(MissingAbility, match="about a conversation; choose plain prompts"):
+        answers(model, Loglik(ASK, "ice"))
+    assert len(server.asked) == before
+
+
+def test_what_an_entry_adds_is_sent_with_each_request(
+    server: ToyServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MY_API_KEY", "sk-mine")
+    extras = {
+        "api_key_env": "MY_API_KEY",
+        "key_header": "api-key",
+        "headers": {"X-Project": "p"},
+        "query": {"api-version": "2024-10-21"},
+        "extra_body": {"enable_thinking": False},
+    }
+    opened(server, **extras)
+    plain = OPEN[-1].fingerprint
+    answers(OPEN[-1], Generate(ASK, 3))
+    path, body, headers = server.asked[-1]
+    assert path.endswith("/chat/completions?api-version=2024-10-21")
+    assert body["enable_thinking"] is False
+    assert (headers["api-key"], headers["x-project"]) == ("sk-mine", "p")
+    assert "authorization" not in headers
+    opened(server, **extras | {"extra_body": {"enable_thinking": True}})
+    assert OPEN[-1].fingerprint != plain
+
+
+def test_a_secret_header_is_cut_out_of_what_a_server_says(
+    server: ToyServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MY_API_KEY", "sk-gateway")
+    model = opened(server, headers={"X-Gateway-Key": "$MY_API_KEY"})
+    server.always = Reply(400, {"error": {"message": "bad key sk-gateway"}})
+    with pytest.raises(RequestRejected, match=r"bad key \*\*\*"):
+        answers(model, Generate(ASK, 3))
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [(402, "nothing is left on its account"), (504, "HTTP 504")],
+)
+def test_an_account_without_money_ends_the_model_and_one_gateway_timeout_does_not(
+    server: ToyServer, status: int, told: str
+):
+    model = opened(server, retries=0)
+    server.script.append(Reply(status, {"error": {"message": "no"}}))
+    error = ModelError if status == 402 else RequestRejected
+    if status == 504:
+        assert answers(model, Generate(ASK, 3))  # the check was answered, and then it was too
+        return
+    with pytest.raises(error, match=told):
+        answers(model, Generate(ASK, 3))

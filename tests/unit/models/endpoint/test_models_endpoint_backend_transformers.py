@@ -118,8 +118,8 @@ def test_it_can_write_and_what_it_ignores_is_not_taken_for_an_ability(entry: Mod
     assert backend.problem(entry) == ""
     assert backend.abilities(entry) == {"generate"}
     assert backend.missing_reasons(entry) == {
-        "next_token": "it ignores logprobs and answers without them",
-        "loglik": "it ignores echo and answers without the prompt",
+        "next_token": "it ignores logprobs and answers without them; ask for replies instead",
+        "loglik": "it ignores echo and answers without the prompt; ask for replies instead",
     }
 
 

@@ -138,3 +138,32 @@ def test_a_wrong_option_is_reported(options: dict[str, object], told: str):
 def test_the_name_at_the_server_is_needed():
     with pytest.raises(ModelError, match="has no path"):
         read_endpoint(ModelEntry("m", "openai", options={"base_url": URL}))
+
+
+def test_what_an_entry_adds_to_its_requests_is_read():
+    extras = read_endpoint(
+        entry(
+            base_url=URL,
+            extra_body={"enable_thinking": False, "provider": {"order": ["a"]}},
+            headers={"X-Project": "p"},
+            query={"api-version": "2024-10-21"},
+            key_header="api-key",
+        )
+    ).extras
+    assert extras.body == {"enable_thinking": False, "provider": {"order": ["a"]}}
+    assert (extras.headers, extras.query) == ({"X-Project": "p"}, {"api-version": "2024-10-21"})
+    assert extras.key_header == "api-key"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"extra_body": "x"}, "options.extra_body must be a table"),
+        ({"headers": {"X-A": 1}}, "options.headers"),
+        ({"extra_body": {"temperature": 1}}, "must not have temperature"),
+        ({"headers": {"Authorization": "Bearer sk"}}, "name of a secret"),
+    ],
+)
+def test_what_may_not_be_added_is_refused(options: dict[str, object], told: str):
+    with pytest.raises(ModelError, match=told):
+        read_endpoint(entry(base_url=URL, **options))

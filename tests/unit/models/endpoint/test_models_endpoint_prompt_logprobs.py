@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.models.endpoint.http.client import RetryableError
+from evalui.models.endpoint.failures import RetryableError
 from evalui.models.endpoint.prompt_logprobs import (
     ContinuationSpan,
     score_span,

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from evalui.models.endpoint.http.client import Json, RejectedError, RetryableError
+from evalui.models.endpoint.failures import RejectedError, RetryableError
+from evalui.models.endpoint.json_values import Json
 from evalui.models.endpoint.prompt_logprobs import context_tokens, read_chat_tokens, score_reply
 
 

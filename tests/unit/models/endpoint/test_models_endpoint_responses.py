@@ -3,11 +3,13 @@ import math
 
 import pytest
 
-from evalui.models.endpoint.http.client import Json, RejectedError, RetryableError, retry_after
+from evalui.models.endpoint.failures import RejectedError, RetryableError, retry_after
+from evalui.models.endpoint.json_values import Json
 from evalui.models.endpoint.responses import (
     PromptToken,
     TopLogprob,
     choices,
+    has_thoughts,
     read_echo,
     read_prompt,
     read_text,
@@ -74,7 +76,27 @@ def test_choices_that_fit_no_prompt_are_not_used(found: object):
         ({"message": {"content": "yes"}}, GeneratedText("yes")),
         ({"message": {"content": ""}}, GeneratedText("")),
         ({"message": {"content": None, "refusal": "I will not."}}, GeneratedText("I will not.")),
-        ({"message": {"content": None, "reasoning": "hm"}}, GeneratedText("")),
+        (
+            {"message": {"content": "B", "reasoning": "hm"}},
+            GeneratedText("B", thoughts="hm"),
+        ),
+        (
+            {"message": {"content": "B", "reasoning_content": "hm", "reasoning": "hm"}},
+            GeneratedText("B", thoughts="hm"),
+        ),
+        ({"message": {"content": [{"type": "text", "text": "B"}]}}, GeneratedText("B")),
+        (
+            {
+                "message": {
+                    "content": [
+                        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+                        {"type": "text", "text": "B"},
+                        {"type": "output_text", "text": "!"},
+                    ]
+                }
+            },
+            GeneratedText("B!", thoughts="hm"),
+        ),
         ({"text": "a lot", "finish_reason": "length"}, GeneratedText("a lot", None, "length")),
         ({"text": "a#b", "finish_reason": "length"}, GeneratedText("a")),
         ({"text": "ends", "finish_reason": "eos"}, GeneratedText("ends")),
@@ -108,7 +130,7 @@ def test_a_reply_that_is_none_is_not_used(choice: Json):
 
 @pytest.mark.parametrize(
     "reason",
-    ["error", "abort", "insufficient_system_resource", "network_error", "tool_calls", "", 7],
+    ["error", "abort", "insufficient_system_resource", "network_error", "", 7],
 )
 def test_a_reply_that_was_interrupted_is_not_used(reason: object):
     with pytest.raises(RetryableError, match="breaks off") as error:
@@ -116,7 +138,53 @@ def test_a_reply_that_was_interrupted_is_not_used(reason: object):
     assert error.value.blame == "answer"
 
 
-@pytest.mark.parametrize("reason", ["content_filter", "sensitive"])
+@pytest.mark.parametrize(
+    ("choice", "told"),
+    [
+        ({"message": {"content": None}, "finish_reason": "length"}, "used up its tokens"),
+        ({"message": {}, "finish_reason": "length"}, "used up its tokens"),
+        (
+            {"message": {"content": [{"type": "thinking"}]}, "finish_reason": "length"},
+            "used up its tokens",
+        ),
+        ({"message": {"content": None, "reasoning": "B"}}, "field of thoughts"),
+        ({"message": {"content": " ", "reasoning_content": "B"}}, "field of thoughts"),
+        ({"message": {"content": None}, "finish_reason": "tool_calls"}, "calls a tool"),
+    ],
+)
+def test_a_reply_without_a_text_is_refused_with_what_helps(choice: Json, told: str):
+    with pytest.raises(RejectedError, match=told):
+        read_text(replied(**choice), ())
+
+
+def test_a_list_without_the_chosen_token_has_it_and_blanks_are_blanks():
+    listed = [{"token": "ĠB", "logprob": -2.0}, {"token": "▁C", "logprob": -3.0}]
+    choice = {"logprobs": {"content": [{"token": "A", "logprob": -0.5, "top_logprobs": listed}]}}
+    assert [(each.token, each.logprob) for each in read_top(choice)] == [
+        ("A", -0.5),
+        (" B", -2.0),
+        (" C", -3.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "top", "shown"),
+    [
+        ({"content": None, "reasoning_content": "Okay"}, "Okay", True),
+        ({"content": "<think>"}, "<think>", True),
+        ({"content": ""}, "<|channel|>", True),
+        ({"content": "◁think▷Let"}, "◁", True),
+        ({"content": [{"type": "thinking", "thinking": "Let"}]}, "Let", True),
+        ({"content": "A"}, "A", False),
+        ({"content": ""}, "\n", False),
+    ],
+)
+def test_thoughts_show_in_a_field_a_part_or_a_mark(message: Json, top: str, shown: bool):
+    logprobs = {"content": [{"token": top, "logprob": -0.1, "top_logprobs": []}]}
+    assert has_thoughts(replied(message=message, logprobs=logprobs)) is shown
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "sensitive", "SAFETY"])
 def test_a_withheld_reply_is_turned_down(reason: str):
     with pytest.raises(RejectedError):
         read_text(replied(text="a", finish_reason=reason), ())

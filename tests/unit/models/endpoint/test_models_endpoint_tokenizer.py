@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import pytest
 
 from evalui.models.endpoint import tokenizer as endpoint_tokens
-from evalui.models.endpoint.http.client import Json
+from evalui.models.endpoint.json_values import Json
 from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache
 
 

@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from evalui.models.endpoint.http.client import Json, RetryableError
+from evalui.models.endpoint.failures import RetryableError
+from evalui.models.endpoint.json_values import Json
 from evalui.models.endpoint.tokenizer import token_id_logprobs
 from evalui.models.scoring_requests import ScoringBatch
 from evalui.models.tokenization import EncodedContext, EncodedPair

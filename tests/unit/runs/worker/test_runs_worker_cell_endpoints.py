@@ -245,9 +245,7 @@ def test_refused_requests_fail_the_cell_at_its_end_with_their_count(
     model = Endpoint(refuses=is_question(7))
     with pytest.raises(ModelError) as caught:
         work(database, held, model)
-    assert str(caught.value) == (
-        "perfect turned down 4 of 200 requests. The first time: HTTP 400, too long."
-    )
+    assert str(caught.value) == ("perfect turned down 4 of 200 requests: HTTP 400, too long.")
     assert len(read_trials(database, 1)) == 196
     assert set(model.turned_down.values()) == {1}
 

@@ -279,3 +279,26 @@ def test_the_notes_of_a_model_are_kept_and_can_be_translated(database: Database)
     assert note == "Scored prompt by prompt: bloom."
     assert isinstance(note, Sentence)
     assert note.values == {"kind": "bloom"}
+
+
+@pytest.mark.parametrize(
+    ("written", "answer", "problem"),
+    [
+        ("<think>Paris? No.</think>\n\nRome", "Rome", ""),
+        ("<think>Paris? No", "", "used up its tokens before the reply began"),
+    ],
+)
+def test_what_a_model_thinks_first_is_no_answer(
+    database: Database, written: str, answer: str, problem: str
+):
+    class Thinking(Far):
+        abilities = frozenset({"generate"})
+
+        def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+            for index in range(len(requests)):
+                yield index, GeneratedText(written, finish_reason="length")
+
+    trial = tried(database, ModelEntry("far", "openai"), opener=lambda _: Thinking())
+    (replies,) = trial.ability_tests
+    assert replies.answer == answer
+    assert problem in replies.problem

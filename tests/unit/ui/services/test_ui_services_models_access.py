@@ -171,3 +171,12 @@ def test_with_accounts_the_network_of_the_server_is_closed_unless_listed(
     with nullcontext() if not refused else pytest.raises(ModelError, match="ENDPOINT_HOSTS"):
         check_url("http://127.0.0.1:8000/v1", settings.endpoint_hosts)
     check_url("http://169.254.169.253.nip.example/v1", settings.endpoint_hosts)
+
+
+def test_an_operator_sends_no_variable_of_the_server_in_a_header(box: AppService):
+    named = replace(ENDPOINT, headers={"X-Key": "$OPENAI_API_KEY"})
+    with acting_as(ANN), pytest.raises(InvalidModelForm) as caught:
+        box.models.add(named)
+    assert "headers" in caught.value.faults
+    with acting_as(ADMIN):
+        box.models.add(named)

@@ -14,7 +14,12 @@ from evalui.ui.components.widgets import card, note, status, table
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
 from evalui.ui.tabs.results.samples.duels import verdict_section
 from evalui.ui.tabs.results.samples.prompt import sent_prompt
-from evalui.ui.tabs.results.samples.question import OpenedQuestion, model_picker, question_head
+from evalui.ui.tabs.results.samples.question import (
+    OpenedQuestion,
+    model_picker,
+    question_head,
+    thoughts_of,
+)
 
 _KINDS = {"answered": "ok", "empty": "bad", "cut": "warn"}
 _OTHERS = ("exact_match", "token_f1")
@@ -68,7 +73,8 @@ def _closeness(t: Messages, trial: Trial) -> str:
 
 def _answer(t: Messages, sample: Sample, trial: Trial) -> list[Html | None]:
     cut = div(note("warn", t("question.cut")), cls="gap") if trial.truncated else None
-    return [*_earlier_turns(t, sample, trial), _last_turn(t, sample, trial), cut]
+    thought = thoughts_of(t, trial)
+    return [*_earlier_turns(t, sample, trial), _last_turn(t, sample, trial), thought, cut]
 
 
 def _conversation(t: Messages, sample: Sample) -> Html | None:

@@ -249,14 +249,24 @@ def option_legend(t: Messages, columns: Sequence[OptionColumn], *, models: bool 
     )
 
 
+def thoughts_of(t: Messages, trial: Trial) -> Html | None:
+    """What the model thought before it replied, folded: no part of the answer."""
+    if not trial.thoughts:
+        return None
+    shown = el("pre", trial.thoughts, cls="reply-whole")
+    return el("details", el("summary", t("answer.thoughts")), shown, cls="gap thoughts")
+
+
 def long_replies(t: Messages, columns: Sequence[OptionColumn]) -> Html | None:
-    """Replies that are too long for the table, in full."""
-    if not any(is_long(each.trial) for each in columns):
+    """Replies that are too long for the table, in full, and thoughts apart from them."""
+    thinking = any(each.trial and each.trial.thoughts for each in columns)
+    if not thinking and not any(is_long(each.trial) for each in columns):
         return None
     texts = [
         div(
             el("b", each.head),
-            el("pre", each.trial.reply if each.trial else ""),
+            el("pre", each.trial.reply),
+            thoughts_of(t, each.trial),
             cls="reply-whole",
         )
         for each in columns

@@ -3,8 +3,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from evalui.models.endpoint.failures import RetryableError
 from evalui.models.endpoint.http import client
-from evalui.models.endpoint.http.client import HttpServer, RetryableError
+from evalui.models.endpoint.http.client import HttpServer
 
 
 @pytest.fixture

@@ -2,21 +2,16 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.models.endpoint.failures import Blame, RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
-from evalui.models.endpoint.http.client import (
-    Blame,
-    HttpServer,
-    Json,
-    Post,
-    RejectedError,
-    RetryableError,
-)
+from evalui.models.endpoint.http.client import HttpServer, Post
 from evalui.models.endpoint.http.pool import ServerPool
+from evalui.models.endpoint.json_values import Json
 
 QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.04)
 
@@ -114,9 +109,9 @@ def declined(_: Post) -> str:
     raise RejectedError("too long")
 
 
-def test_refusals_are_counted_and_reported_with_the_first_reason():
+def test_refusals_are_counted_and_reported_with_their_reason():
     found: dict[int, str] = {}
-    with pytest.raises(RequestRejected, match=r"to 2 requests. The first time: too long\."):
+    with pytest.raises(RequestRejected, match=r"to 2 requests: too long\."):
         found.update(pool().run("m", dict(enumerate([where, declined, where, declined]))))
     assert sorted(found) == [0, 2]
 
@@ -302,3 +297,100 @@ def test_closing_the_iterator_stops_the_rest():
     gate.release(50)
     mine.close()
     assert len(done) == 2  # the second was on its way
+
+
+def check(post: Post) -> None:
+    post("", {})
+
+
+def away(_: Post) -> None:
+    raise RetryableError("gone", blame="server")
+
+
+def gateway_timeout(_: Post) -> str:
+    raise RetryableError("HTTP 504", blame="server", status=504)
+
+
+def test_a_job_that_always_times_out_at_a_gateway_is_refused_and_ends_no_run():
+    found: dict[int, str] = {}
+    jobs = dict(enumerate([where, gateway_timeout, where]))
+    with pytest.raises(RequestRejected, match="to 1 requests: HTTP 504"):
+        found.update(pool(retries=1).run("m", jobs, check=check))
+    with pytest.raises(RequestRejected, match="to 1 requests: HTTP 504"):
+        found.update(pool(retries=1).run("m", {1: gateway_timeout}, check=check))
+
+
+def collect(found: dict[int, str], answers: Iterator[tuple[int, str]]) -> None:
+    """Keep what is answered before an error is raised."""
+    for key, answer in answers:
+        found[key] = answer
+
+
+def test_many_such_jobs_are_refused_though_they_put_the_server_aside():
+    jobs = dict(enumerate([gateway_timeout] * 12 + [where] * 12))
+    found: dict[int, str] = {}
+    with pytest.raises(RequestRejected, match="to 12 requests"):
+        collect(found, pool(retries=1).run("m", jobs, check=check))
+    assert sorted(found) == list(range(12, 24))
+
+
+def test_a_server_that_does_not_answer_the_check_is_waited_for():
+    with pytest.raises(Unreachable, match="HTTP 504"):
+        dict(pool(retries=1).run("m", {0: gateway_timeout}, check=away))
+
+
+def test_an_outage_that_is_over_by_then_costs_no_answer():
+    failing = Failing(2, "server")  # as often as it is tried
+    assert dict(pool(retries=1).run("m", {0: failing}, check=check)) == {0: "one"}
+    assert len(failing.places) == 3
+
+
+def test_an_outage_that_begins_again_is_no_fault_of_the_request():
+    checks, mine = iter([check, away]), pool(retries=1)
+    with pytest.raises(Unreachable, match="HTTP 504"):
+        dict(mine.run("m", {0: gateway_timeout}, check=lambda post: next(checks)(post)))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RejectedError("max_tokens is too low"), RetryableError("another model", blame="answer")],
+)
+def test_a_refused_check_shows_that_the_server_is_well(error: Exception):
+    def refused(_: Post) -> None:
+        raise error
+
+    with pytest.raises(RequestRejected, match="HTTP 504"):
+        dict(pool(retries=0).run("m", {0: gateway_timeout}, check=refused))
+
+
+def test_a_server_that_wants_fewer_requests_is_not_checked():
+    def limited(_: Post) -> str:
+        raise RetryableError("slow down", blame="server", status=429)
+
+    asked: list[int] = []
+    with pytest.raises(Unreachable, match="slow down"):
+        dict(pool(retries=0).run("m", {0: limited}, check=lambda _: asked.append(1)))
+    assert asked == []
+
+
+def test_a_check_that_hangs_is_ended_with_the_run():
+    mine, going = pool(retries=0), threading.Event()
+
+    def hanging(_: Post) -> None:
+        mine.stop()
+        going.wait(5)
+
+    with pytest.raises(Unreachable, match="told to stop"):
+        dict(mine.run("m", {0: gateway_timeout}, check=hanging))
+    going.set()
+
+
+def test_all_distinct_reasons_are_reported_the_most_frequent_first():
+    def filtered(_: Post) -> str:
+        raise RejectedError("filtered")
+
+    jobs = dict(enumerate([filtered, declined, declined, where]))
+    with pytest.raises(RequestRejected) as error:
+        dict(pool().run("m", jobs))
+    assert error.value.reasons == {"too long": 2, "filtered": 1}
+    assert str(error.value).endswith("to 3 requests: 2 times: too long; 1 time: filtered.")

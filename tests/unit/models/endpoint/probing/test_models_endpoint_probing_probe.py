@@ -4,6 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,9 @@ from evalui.errors import ModelError, Unreachable
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.models.endpoint.config import Endpoint, read_endpoint
-from evalui.models.endpoint.http.client import HttpServer, Json, RejectedError, RetryableError
+from evalui.models.endpoint.failures import RejectedError, RetryableError
+from evalui.models.endpoint.http.client import HttpServer
+from evalui.models.endpoint.json_values import Json
 from evalui.models.endpoint.probing.capabilities import (
     Capabilities,
     common_capabilities,
@@ -479,3 +482,139 @@ def test_a_page_does_not_wait_long_for_a_server_that_was_never_seen():
         usable_capabilities(one, seen)
     answering.set()
     assert list(survey.get(one, wait_s=70.0).available) == ["http://a/v1"]
+
+
+def thinking(message: Json, tops: Json | None, whole: Json | None = None) -> Route:
+    def reply(body: Json) -> Json:
+        cut = body["max_tokens"] == 1 or whole is None
+        choice = {"message": message if cut else whole, "finish_reason": "length"}
+        if body.get("logprobs"):
+            choice["logprobs"] = tops
+        return {"model": "toy", "choices": [choice]}
+
+    return reply
+
+
+def letters(first: str, logprob: float = -0.1) -> Json:
+    rows = [{"token": first, "logprob": logprob}, {"token": "A", "logprob": -4.0}]
+    return {"content": [rows[0] | {"top_logprobs": rows}]}
+
+
+@pytest.mark.parametrize(
+    ("message", "whole"),
+    [
+        ({"content": None, "reasoning_content": "Okay"}, None),
+        ({"content": None, "reasoning": "Okay"}, None),
+        ({"content": "<think>"}, None),
+        ({"content": [{"type": "thinking", "thinking": "Okay"}]}, None),
+        ({"content": ""}, {"content": ""}),  # thoughts that are hidden
+        ({"content": "Okay"}, {"content": "Okay, B.</think>B"}),  # opened by the template
+    ],
+)
+def test_a_model_that_thinks_first_has_no_letters(message: Json, whole: Json | None):
+    found = probe(Fake(chat_completions=thinking(message, letters("Okay"), whole)), "toy")
+    assert found.abilities == {"generate"}
+    assert found.thinks
+    assert found.opens_thoughts == (whole is not None and "</think>" in whole["content"])
+    assert "extra_body" in found.missing_reasons["next_token"]
+
+
+@pytest.mark.parametrize(
+    ("message", "tops", "whole"),
+    [
+        ({"content": None, "reasoning_content": "B"}, letters("B"), None),  # the wrong field
+        ({"content": ""}, letters("\n"), {"content": "\nB"}),
+        ({"content": "Sure"}, letters("Sure"), {"content": "Sure: B"}),
+        ({"content": "B"}, letters("B"), None),
+    ],
+)
+def test_a_model_that_does_not_think_keeps_its_letters(
+    message: Json, tops: Json, whole: Json | None
+):
+    found = probe(Fake(chat_completions=thinking(message, tops, whole)), "toy")
+    assert (found.thinks, found.chat_top) == (False, 20)
+
+
+def test_letters_of_a_model_that_thinks_are_left_to_plain_prompts():
+    routes = {"chat_completions": thinking({"content": "<think>"}, letters("<think>"))}
+    plain = {"choices": [{"text": "A", "logprobs": letters("A")}]}
+    found = probe(Fake(completions=lambda _: plain, **routes), "toy")
+    assert "next_token" in found.abilities
+    assert "a thought and no letter" in found.plain_only["next_token"]
+
+
+def test_options_that_completions_alone_score_are_left_to_plain_prompts():
+    able = Capabilities(chat=True, completions=True, echo=True)
+    assert "--no-chat" in able.plain_only["loglik"]
+    assert replace(able, chat_prompt_logprobs=True).plain_only == {}
+    assert restrict_to_api(able, "completions", tokenizer=True).plain_only == {}
+
+
+@pytest.mark.parametrize("status", [500, 503, 529])
+def test_a_fault_or_two_during_the_probe_are_no_fact_about_the_server(status: int):
+    faults = iter([status, status])
+
+    def hiccup(body: Json) -> Json:
+        if code := next(faults, 0):
+            raise RetryableError("hiccup", blame="server", status=code)
+        return chat(listing(-0.5, -1.5))(body)
+
+    found = probe(Fake(chat_completions=hiccup), "toy", sleep=lambda _: None)
+    assert found.chat_top == 20
+
+
+def test_a_list_that_some_of_a_routers_providers_send_is_found():
+    answers, sound = iter([chat(), chat()]), chat(listing(-0.5, -1.5))
+    found = probe(Fake(chat_completions=lambda body: next(answers, sound)(body)), "toy")
+    assert found.chat_top == 20
+
+
+def test_the_reason_of_chat_is_told_before_that_of_completions():
+    def refused(_: Json) -> Json:
+        raise RejectedError("enable_thinking must be set to false", status=400)
+
+    with pytest.raises(ModelError, match="enable_thinking must be set to false"):
+        probe(Fake(chat_completions=refused), "toy")
+
+
+def test_the_responses_api_serves_a_model_that_has_nothing_else():
+    def reply(body: Json) -> Json:
+        if "temperature" in body:
+            raise RejectedError("'temperature' is not supported", status=400)
+        return {"model": "toy", "status": "completed", "output": []}
+
+    found = probe(Fake(responses=reply), "toy")
+    assert (found.responses, found.abilities) == (True, {"generate"})
+    assert "temperature" in found.refused_fields
+    assert "Responses API only" in found.missing_reasons["next_token"]
+
+
+class Elsewhere(Fake):
+    """A server whose interface is at one address alone."""
+
+    def __init__(self, url: str, right: str) -> None:
+        super().__init__(**({"chat_completions": chat()} if url == right else {}))
+        self.url, self.right = url, right
+
+    def at(self, url: str) -> "Elsewhere":
+        return Elsewhere(url, self.right)
+
+
+@pytest.mark.parametrize(
+    ("url", "right"),
+    [
+        ("http://toy", "http://toy/v1"),
+        ("http://toy/api", "http://toy/api/v1"),
+        ("http://toy/v1/chat/completions", "http://toy/v1"),
+        ("http://toy/completions", "http://toy/v1"),
+        ("http://toy/api/completions", "http://toy/api"),
+    ],
+)
+def test_another_address_that_answers_is_offered(url: str, right: str):
+    with pytest.raises(ModelError, match=f"but {right} does"):
+        probe(Elsewhere(url, right), "toy")
+
+
+def test_without_such_an_address_none_is_offered():
+    with pytest.raises(ModelError, match="A base URL mostly ends in /v1"):
+        probe(Elsewhere("http://toy/v1", ""), "toy")

@@ -16,7 +16,8 @@ from evalui.messages import messages
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.backend import OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
-from evalui.models.endpoint.http.client import HttpServer, RetryableError
+from evalui.models.endpoint.failures import RetryableError
+from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.probing.status import EndpointStatus
 from evalui.models.user_catalog import additions_path
@@ -941,3 +942,18 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
     finish_model_test(desk.database, replace(trial, error="Nobody answers."))
     assert "Did not answer the last test" in row(tab, "gpt")
     assert "Answers" not in row(tab, "gpt")
+
+
+def test_what_is_added_to_requests_is_typed_as_json_and_shown_again(
+    tab: ModelsTab, desk: AppService, act: MakeAct
+):
+    extras = {"add_extra_body": '{"a": {"b": false}}', "add_key_header": "api-key"}
+    wrong = PRICED | extras | {"add_query": "api-version"}
+    assert "This is no JSON object" in acted(tab, act("save", wrong))
+    tab.act(act("save", PRICED | extras | {"add_query": '{"api-version": "1"}'}))
+    options = desk.catalog()["far"].options
+    assert (options["extra_body"], options["query"]) == ({"a": {"b": False}}, {"api-version": "1"})
+    form = tab.render({"edit": "far"})
+    assert "{&quot;a&quot;: {&quot;b&quot;: false}}" in form
+    assert "{&quot;api-version&quot;: &quot;1&quot;}" in form
+    assert 'value="api-key"' in form

@@ -393,3 +393,15 @@ def test_nothing_in_questions_or_replies_becomes_markup(samples: ShownSamples, f
 
 
 EXAMPLES = "id,question,A,B,C,D,answer\n0,Capital of Spain?,Paris,Rome,Madrid,Bern,C\n"
+
+
+def test_what_a_model_thought_stands_folded_below_its_reply(
+    desk: AppService, samples: ShownSamples, finished: Finished
+):
+    run_id = finished()
+    assert "What the model thought" not in samples.show(run_id)
+    with desk.database.writing() as connection:
+        connection.execute("UPDATE trial SET thoughts = 'Is it <A>?'")
+    page = samples.show(run_id)
+    folded = page.partition("What the model thought before it replied")[2]
+    assert folded.partition("</details>")[0].endswith("Is it &lt;A&gt;?</pre>")

@@ -162,3 +162,19 @@ def test_a_text_is_looked_for_in_every_turn(samples: ShownSamples, desk: AppServ
     run_id = finish(desk, upload | {"models": [], "judging": []} | given(desk, replies))
     assert listed(samples.show(run_id, {"find": "paris"})) == ["talk/1"]
     assert listed(samples.show(run_id, {"find": "rome"})) == []
+
+
+def test_thoughts_are_folded_below_the_answer_and_no_part_of_it(
+    desk: AppService, samples: ShownSamples
+):
+    brought = {"en-1": "<think>Lyon <b>or</b> Paris?</think>Paris", "en-2": "<think>Milan, or"}
+    content = lines([{"index": key, "response": text} for key, text in brought.items()])
+    form = open_form(desk, models=[], judging=[]) | given(desk, content)
+    run_id = finish(desk, form)
+    page = opened(samples.show(run_id, {"q": "talk/en-1"}))
+    answer, _, thoughts = page.partition("<details")
+    assert "Lyon" not in answer
+    assert "1.00" in answer
+    assert "What the model thought before it replied" in thoughts
+    assert "Lyon &lt;b&gt;or&lt;/b&gt; Paris?" in thoughts
+    assert "Milan" not in opened(samples.show(run_id, {"q": "talk/en-2"})).replace("Italy", "")
