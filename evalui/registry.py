@@ -65,6 +65,7 @@ class Registry(Generic[T]):
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._entries: dict[str, T] = {}
+        self._packages: dict[str, str] = {}
         self._plugins = PLUGINS.get(kind)
         self._has_plugins_loaded = self._plugins is None
 
@@ -106,6 +107,11 @@ class Registry(Generic[T]):
         self._load_plugins()
         return iter(tuple(self._entries))
 
+    def package_of(self, name: str) -> str:
+        """The package that brought what is called `name` with its version, "" for our own."""
+        self._load_plugins()
+        return self._packages.get(name, "")
+
     def _load_plugins(self) -> None:
         if self._has_plugins_loaded:
             return
@@ -126,6 +132,9 @@ class Registry(Generic[T]):
             brought = entry_point.load()
             if not isinstance(brought, ModuleType):
                 self.register(entry_point.name)(brought)
+            if entry_point.dist:
+                package = f"{entry_point.dist.name} {entry_point.dist.version}"
+                self._packages |= dict.fromkeys(self._entries.keys() - before, package)
         except Exception as error:  # noqa: BLE001 (other people's code; one line reports it)
             for name in self._entries.keys() - before:
                 del self._entries[name]

@@ -7,9 +7,10 @@ from itertools import product
 
 from evalui.errors import SpecError
 from evalui.messages import sentence
-from evalui.models.base import ModelEntry
+from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import describe, find_entry
 from evalui.modes import MODES, Mode, ModeSettings
+from evalui.registry import plugin_versions
 from evalui.runs.cells import (
     MAX_TRIALS,
     CellPlan,
@@ -25,7 +26,7 @@ from evalui.runs.database.codec import dataset_key
 from evalui.runs.signature import labels, signature
 from evalui.runs.spec import JUDGE, OPEN, DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.choice.permutations import count_variants
-from evalui.types import Cell, Contestant, Dataset, Pattern, Sample, Variant
+from evalui.types import Cell, Contestant, Dataset, Pattern, Request, Sample, Variant
 
 # What an answer that is not written yet is taken to be, for an estimate of what judging costs.
 _ASSUMED_TOKENS = 150
@@ -207,6 +208,8 @@ def _plan_cell(
         limit=spec.limit,
         limit_per=spec.counts_per,
         extra_body=entry.options.get("extra_body"),
+        requests=() if impossible else _first_requests(scorer, setting, samples),
+        packages=_packages(mode, entry),
     )
     return CellPlan(
         cell=Cell(dataset.name, entry.name, mode.mode, label, pattern, signed),
@@ -232,6 +235,24 @@ def _check_shots(dataset: Dataset, samples: Sequence[Sample], wanted: int) -> No
             if subject:
                 name = sentence("error.of-subject", dataset=name, subject=subject)
             raise SpecError("few-shots", name=name, n=have[subject], wanted=wanted)
+
+
+def _first_requests(
+    mode: Mode, setting: ModeSettings, samples: Sequence[Sample]
+) -> tuple[Request, ...]:
+    """What the first question is asked by, in the order as written."""
+    return tuple(
+        request
+        for sample in samples[:1]
+        for request in mode.plan(sample, Variant(tuple(range(len(sample.choices)))), setting)
+    )
+
+
+def _packages(mode: ModeSpec, entry: ModelEntry) -> Iterator[str]:
+    """The plug-ins that make the score of a cell, with their versions."""
+    yield MODES.package_of(mode.mode)
+    yield BACKENDS.package_of(entry.backend)
+    yield from plugin_versions("evalui.metrics")
 
 
 def _count_requests(
@@ -317,6 +338,7 @@ def _plan_judge_cell(
         limit_per=spec.counts_per,
         contestants=[contestant.name for contestant in contestants],
         extra_body=entry.options.get("extra_body"),
+        packages=_packages(mode, entry),
     )
     impossible = blocking_reason(dataset, entry, mode, describe) or (
         "" if total else sentence("error.nothing-to-judge")

@@ -11,7 +11,7 @@ from evalui.modes.prompts.rubrics import RUBRICS, choose_rubric
 from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
 from evalui.scoring.parsing import choice, verdict
-from evalui.types import Dataset, Pattern, Sample, Variant
+from evalui.types import Dataset, Generate, Pattern, Request, Sample, Variant
 
 _MOVED = "+naming"  # questions whose options name other options are moved, too
 
@@ -30,12 +30,15 @@ def signature(
     contestants: Sequence[str] = (),
     answers: Mapping[str, tuple[str, ...]] | None = None,
     extra_body: object = None,
+    requests: Sequence[Request] = (),
+    packages: Iterable[str] = (),
 ) -> str:
     """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those of the cell.
 
     For a judge's cell, `model` is the judge and `contestants` are those it compares; `answers`
     are those that were brought along, and then nothing is stated of prompts. `extra_body` are the
-    fields that the model's entry adds to each request.
+    fields that the model's entry adds to each request. `requests` are those of one question, which
+    say how texts are sampled; `packages` are the plug-ins that make the score, with their versions.
 
     What stands at its default and cannot change a score is left out. The dataset's digest
     distinguishes its column settings too. `mode.chat` is decided.
@@ -57,13 +60,20 @@ def signature(
         f"chat:{'yes' if mode.chat else 'no'}" if prompted else "",
         f"max:{mode.max_tokens}" if prompted and scorer.abilities_needed == "generate" else "",
         f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
-        "temp:0" if prompted else "",
+        f"temp:{_temperatures(requests)}" if prompted else "",
         f"seed:{seed}",
         f"{'model' if mode.judging is None else 'judge'}:{model}",
         f"body:{_shown(extra_body)}" if extra_body else "",
+        f"plugins:{'+'.join(plugins)}" if (plugins := sorted({*packages} - {""})) else "",
         f"evalui:{__version__}",
     ]
     return "|".join(part for part in parts if part)
+
+
+def _temperatures(requests: Sequence[Request]) -> str:
+    """At which temperatures the requests sample; 0 where nothing is sampled."""
+    sampled = {each.temperature for each in requests if isinstance(each, Generate)}
+    return "+".join(f"{each:g}" for each in sorted(sampled)) or "0"
 
 
 def with_fingerprint(signature: str, fingerprint: str) -> str:

@@ -11,7 +11,7 @@ from evalui.modes import MODES
 from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import ModeSpec
-from evalui.types import Dataset, Variant
+from evalui.types import Dataset, Request, Variant
 
 
 def test_the_cells_of_a_model_stand_together() -> None:
@@ -187,3 +187,26 @@ def test_a_limit_of_version_1_takes_the_first_questions_of_the_dataset() -> None
     (plan,) = plans_of(spec(limit=2), _two_subjects())
     assert plan.questions == 2
     assert "|n:2|limit:2|" in plan.cell.signature
+
+
+def test_the_signature_states_what_is_sent_and_whose_code_made_the_score(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Warm(type(MODES["generation"])):
+        """A mode of another package that samples."""
+
+        def plan(self, *given: Any) -> tuple[Request, ...]:
+            return tuple(replace(each, temperature=0.8) for each in super().plan(*given))
+
+    monkeypatch.setattr(MODES, "_entries", {**MODES._entries, "warm": Warm()})
+    signed = {
+        version: plans_of(spec(mode="warm"), dataset())[0].cell.signature
+        for version in ("warm 1.0", "warm 1.1")
+        if monkeypatch.setattr(MODES, "_packages", {"warm": version}) is None
+    }
+    assert "|temp:0.8|" in signed["warm 1.0"]
+    assert "|plugins:warm 1.0|" in signed["warm 1.0"]
+    assert signed["warm 1.0"] != signed["warm 1.1"]
+    (plain,) = plans_of(spec(mode="generation"), dataset())
+    assert "|temp:0|" in plain.cell.signature
+    assert "plugins:" not in plain.cell.signature
