@@ -18,6 +18,7 @@ settings.load_profile("thorough")
 
 # Nothing is measured on a busy machine and kept in somebody's own folder; tests of that say so.
 os.environ["EVALUI_FP32"] = "blas"
+os.environ["EVALUI_SELF_CHECKS"] = "repeated"
 
 # Files that take a second or more, most of them because each test has a run or pictures of its own.
 SLOW = {

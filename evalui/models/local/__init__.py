@@ -4,6 +4,7 @@ torch and transformers are imported when a model is opened, not before.
 """
 
 import hashlib
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -37,14 +38,17 @@ from evalui.types import (
 if TYPE_CHECKING:
     from evalui.models.local.generator import Generated
     from evalui.models.local.loading import LoadedModel
+    from evalui.models.local.self_check import CheckedPaths
 
-VERSION = "transformers.4"  # part of every fingerprint: raise it when an answer may change
+VERSION = "transformers.5"  # part of every fingerprint: raise it when an answer may change
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 # All of a repository's top folder that is needed to load a model, and nothing that is pickled.
 _FILES = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 # Some tokenizer files hold a length of 10**30 where none is known.
 _UNSPECIFIED_LENGTH = 10**9
+_CHECKED_TOKENS = 130  # of the texts that every model is checked with
+_LOG = logging.getLogger(__name__)
 
 
 class TransformersBackend(Backend):
@@ -99,7 +103,12 @@ class TransformersBackend(Backend):
         if loaded.can_choose_library:
             loaded = replace(loaded, library=fp32.library_of(entry, settings))
         return TransformersModel(
-            entry, folder, tokenizer, loaded, token_budget=settings.token_budget
+            entry,
+            folder,
+            tokenizer,
+            loaded,
+            token_budget=settings.token_budget,
+            data_dir=settings.data_dir if settings.self_checks == "kept" else None,
         )
 
 
@@ -111,7 +120,10 @@ def import_libraries() -> None:
 
 
 class TransformersModel:
-    """A loaded model; see `base.Model`."""
+    """A loaded model; see `base.Model`.
+
+    `data_dir` is where the result of its self check is kept, None if that is repeated.
+    """
 
     def __init__(
         self,
@@ -121,18 +133,19 @@ class TransformersModel:
         loaded: "LoadedModel",
         *,
         token_budget: int,
+        data_dir: Path | None = None,
     ) -> None:
         import torch
 
+        from evalui.models.local.fp32 import use_onednn
         from evalui.models.local.generator import TokenGenerator
         from evalui.models.local.scorer import Scorer
 
+        if loaded.library == "onednn":
+            use_onednn(loaded.model)
         self.name = entry.name
         self.abilities = _ABILITIES
         self._tokenizer = tokenizer
-        self._scorer = Scorer(loaded, token_budget=token_budget)
-        self.notes = (self._scorer.note,) if self._scorer.note else ()
-        self._generator = TokenGenerator(loaded)
         self._device = loaded.device
         self._token_budget = token_budget
         self._seed = int(entry.options.get("seed", 0))
@@ -156,6 +169,14 @@ class TransformersModel:
         )
         # The signature of the scores shows the library, which it reads off the beginning.
         self.fingerprint = f"{library}|{fingerprint}" if library else fingerprint
+        checked = _checked_paths(loaded, self.fingerprint, data_dir)
+        self.notes = checked.notes(str(loaded.model.config.model_type))
+        if code := weights.own_code(folder):
+            self.notes = (sentence("error.own-code-unused", file=code), *self.notes)
+        for note in self.notes:
+            _LOG.warning("%s: %s", entry.name, note)
+        self._scorer = Scorer(loaded, checked, token_budget=token_budget)
+        self._generator = TokenGenerator(loaded, checked)
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield responses batch by batch: log-probabilities first, then texts."""
@@ -240,6 +261,20 @@ class TransformersModel:
             finish_reason="stop" if generated.is_complete else "length",
             truncated=context.truncated,
         )
+
+
+def _checked_paths(
+    loaded: "LoadedModel", fingerprint: str, data_dir: Path | None
+) -> "CheckedPaths":
+    """Which ways of computing agree, as found before where that is kept."""
+    from evalui.models.local.forward import OutOfMemory
+    from evalui.models.local.loading import out_of_memory
+    from evalui.models.local.self_check import check_paths, stored_paths
+
+    try:
+        return stored_paths(data_dir, fingerprint, loaded) if data_dir else check_paths(loaded)
+    except OutOfMemory as error:
+        raise out_of_memory(_CHECKED_TOKENS) from error
 
 
 def _library_problem(entry: ModelEntry) -> str:

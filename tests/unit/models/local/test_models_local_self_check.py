@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from evalui.models.local.loading import LoadedModel
-from evalui.models.local.scorer import max_tree_length
+from evalui.models.local.self_check import max_tree_length
 from evalui.models.scoring_requests import UNLIMITED
 
 DYNAMIC = {"rope_type": "dynamic", "rope_theta": 1e4}
