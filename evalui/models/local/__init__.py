@@ -4,7 +4,6 @@ torch and transformers are imported when a model is opened, not before.
 """
 
 import hashlib
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -48,7 +47,6 @@ _FILES = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 # Some tokenizer files hold a length of 10**30 where none is known.
 _UNSPECIFIED_LENGTH = 10**9
 _CHECKED_TOKENS = 130  # of the texts that every model is checked with
-_LOG = logging.getLogger(__name__)
 
 
 class TransformersBackend(Backend):
@@ -173,8 +171,6 @@ class TransformersModel:
         self.notes = checked.notes(str(loaded.model.config.model_type))
         if code := weights.own_code(folder):
             self.notes = (sentence("error.own-code-unused", file=code), *self.notes)
-        for note in self.notes:
-            _LOG.warning("%s: %s", entry.name, note)
         self._scorer = Scorer(loaded, checked, token_budget=token_budget)
         self._generator = TokenGenerator(loaded, checked)
 

@@ -108,9 +108,9 @@ class CheckedPaths:
 
     def _generation_note(self, kind: str) -> Sentence | None:
         if self.cached and self.left_padded:
-            return sentence(
-                "error.cache-differs" if self.own_cache else "error.padding-differs", kind=kind
-            )
+            if self.own_cache:
+                return sentence("error.cache-differs", kind=kind)
+            return sentence("error.padding-differs", kind=kind)
         if self.shared_prefix not in ("", UNSUPPORTED):
             return sentence("error.prefix-differs", kind=kind)
         return None
@@ -183,14 +183,14 @@ def _windows_in(config: Any) -> list[int]:
     kinds = getattr(config, "layer_types", None) or ()
     # Many files state a window that no layer has.
     unused = bool(kinds) and all(kind == "full_attention" for kind in kinds)
-    found: list[int] = []
+    windows: list[int] = []
     settings = cast("dict[str, Any]", vars(config))
     for name, value in settings.items():
         if not _WINDOW_NAME.search(name) or (unused and name == "sliding_window"):
             continue
         lengths: list[Any] = [*cast(Any, value).values()] if isinstance(value, dict) else [value]
-        found += [each for each in lengths if type(each) is int and each > 1]
-    return found
+        windows += [each for each in lengths if type(each) is int and each > 1]
+    return windows
 
 
 def _affordable_tokens(loaded: LoadedModel) -> int:
@@ -275,7 +275,10 @@ def _check_paths(loaded: LoadedModel, window: int, unchecked: int) -> CheckedPat
         rows=compare(lambda: _row_scores(plain, probes, within=loaded.rope_safe_length)),
         checked_length=unchecked or UNLIMITED,
     )
-    return _check_generation(loaded, probes, compare, checked)
+    checked = _check_generation(loaded, probes, compare, checked)
+    for note in checked.notes(str(loaded.model.config.model_type)):
+        _LOG.warning("%s", note)
+    return checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +294,7 @@ class _Comparison:
         except (UnsupportedArchitecture, ModelError, *_UNSUPPORTED_ERRORS) as error:
             _LOG.info("One way to compute is not used: %s", error)
             return UNSUPPORTED
-        differences = (_difference(self.alone[at], found) for at, found in scores.items())
+        differences = (_difference(self.alone[at], logprobs) for at, logprobs in scores.items())
         difference = max(differences, default=0.0)
         return "" if difference <= self.tolerance else f"{difference:.2g}"
 
@@ -326,8 +329,8 @@ def _check_causal(
         ModelError: what follows a beginning changes it.
     """
     equal: dict[TokenIds, list[tuple[float, ...]]] = {}
-    for (at, length), found in alone.items():
-        equal.setdefault(probes.texts[at][:length], []).append(found)
+    for (at, length), logprobs in alone.items():
+        equal.setdefault(probes.texts[at][:length], []).append(logprobs)
     noise = max(_difference(each[0], other) for each in equal.values() for other in each)
     bound = _bound(loaded)
     if noise <= bound:
@@ -338,8 +341,8 @@ def _check_causal(
     first = query.targets[0][0]
     text = query.tokens[:first] + query.tokens[: len(query.tokens) - first]
     changed = LogprobQuery(1, text, query.targets[:1])
-    found = _padded(plain, [changed], safe_length=0)
-    if _difference(found[1, first], alone[1, first]) > _CAUSAL_FACTOR * bound:
+    logprobs = _padded(plain, [changed], safe_length=0)
+    if _difference(logprobs[1, first], alone[1, first]) > _CAUSAL_FACTOR * bound:
         raise ModelError("no-causal-network", kind=str(loaded.model.config.model_type))
     return noise
 
@@ -389,9 +392,9 @@ def _by_length(results: Iterable[tuple[TreeBatch | LogprobBatch, LogprobResult]]
     scores: _Scores = {}
     for batch, result in results:
         for query, own in batch.query_slices:
-            found = iter(result.logprobs[own])
+            logprobs = iter(result.logprobs[own])
             for length, ids in query.targets:
-                scores[query.key, length] = tuple(islice(found, len(ids)))
+                scores[query.key, length] = tuple(islice(logprobs, len(ids)))
     return scores
 
 
@@ -423,9 +426,9 @@ def _check_generation(
     if padded:
         single = compare(
             lambda: {
-                key: found
+                key: logprobs
                 for at in rows
-                for key, found in _generated_scores(loaded, probes, [at]).items()
+                for key, logprobs in _generated_scores(loaded, probes, [at]).items()
             }
         )
     return replace(checked, left_padded=padded, own_cache=single)
@@ -454,16 +457,16 @@ def _cached_scores(
             caches.append(cache)
             logits.append(after)
         order = [*siblings, *others]
-        cache, found = concat(caches), torch.cat(logits)
-        scores = _forced_scores(found, probes, order, 0)
+        cache, next_logits = concat(caches), torch.cat(logits)
+        scores = _forced_scores(next_logits, probes, order, 0)
         for step in range(_FORCED_TOKENS):
             if step == _FORCED_TOKENS // 2:
                 order = order[1:]
                 cache.select_rows(range(1, len(order) + 1))
-            found = cached_model.decode(
+            next_logits = cached_model.decode(
                 cache, [probes.texts[at][step - _FORCED_TOKENS] for at in order]
             )
-            scores |= _forced_scores(found, probes, order, step + 1)
+            scores |= _forced_scores(next_logits, probes, order, step + 1)
     return scores
 
 
@@ -502,10 +505,12 @@ def _forced_scores(
     logits: torch.Tensor, probes: _Probes, rows: Sequence[int], step: int
 ) -> _Scores:
     """What (rows, vocabulary) logits say after `step` of the tokens that are continued."""
-    logprobs: list[list[float]] = to_list(logits.float().log_softmax(-1)[:, list(probes.ids)])
+    rows_of_logprobs: list[list[float]] = to_list(
+        logits.float().log_softmax(-1)[:, list(probes.ids)]
+    )
     return {
-        (at, len(probes.prompt(at)) + step): tuple(found)
-        for at, found in zip(rows, logprobs, strict=True)
+        (at, len(probes.prompt(at)) + step): tuple(logprobs)
+        for at, logprobs in zip(rows, rows_of_logprobs, strict=True)
     }
 
 

@@ -1,0 +1,41 @@
+"""Whatever the architecture, what evalui computes is what plain transformers does row by row."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from evalui.errors import ModelError
+from evalui.models import ModelEntry, open_model
+from tests.models_matrix.matrix_models import ARCHITECTURES, REFUSED, Architecture, save
+from tests.models_matrix.matrix_oracle import assert_equal, oracle
+from tests.models_matrix.matrix_tokenizers import TOKENIZERS, save_tokenizer
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)  # of the files
+NAMES = tuple(ARCHITECTURES)
+
+
+def made(
+    architecture: Architecture, tokenizer: str, dtype: torch.dtype, folder: Path
+) -> ModelEntry:
+    """A folder with the model, and its entry."""
+    vocabulary = save_tokenizer(tokenizer, folder)
+    save(architecture, folder, vocabulary=vocabulary, dtype=dtype)
+    return ModelEntry("tiny", "transformers", path=str(folder), device="cpu")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_architecture_computes_as_plain_transformers(name: str, tmp_path: Path):
+    """Tokenizers and the precision of the files take turns."""
+    number = NAMES.index(name)
+    tokenizer = tuple(TOKENIZERS)[number % len(TOKENIZERS)]
+    architecture = ARCHITECTURES[name]
+    entry = made(architecture, tokenizer, DTYPES[number % len(DTYPES)], tmp_path)
+    assert_equal(open_model(entry), oracle(tmp_path, attention=architecture.attention))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_causal_model_is_refused(name: str, tmp_path: Path):
+    entry = made(REFUSED[name], "wordpiece", torch.float32, tmp_path)
+    with pytest.raises(ModelError, match="is no causal language model"):
+        open_model(entry)
