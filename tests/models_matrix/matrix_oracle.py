@@ -12,8 +12,16 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from evalui.models import Model
 from evalui.models.scoring_requests import encode_requests
 from evalui.models.tokenization import HFTokenizer, encode_contexts, spellings
-from evalui.types import Generate, GeneratedText, LabelProbs, Loglik, Logprob, NextToken, Request
-from evalui.types import Response
+from evalui.types import (
+    Generate,
+    GeneratedText,
+    LabelProbs,
+    Loglik,
+    Logprob,
+    NextToken,
+    Request,
+    Response,
+)
 
 LABELS = ("A", "B", "C", "D")
 _SHOTS = (
@@ -106,7 +114,8 @@ def assert_equal(model: Model, plain: Oracle) -> None:
         elif isinstance(right, Logprob) and isinstance(answer, Logprob):
             assert abs(answer.total - right.total) < 1e-3
         else:
-            assert isinstance(right, GeneratedText) and isinstance(answer, GeneratedText)
+            assert isinstance(right, GeneratedText)
+            assert isinstance(answer, GeneratedText)
             assert answer.text == right.text
     assert spread > 2, "the letters are nats apart, so that errors show"
     texts = {each.text for each in expected.values() if isinstance(each, GeneratedText)}

@@ -57,7 +57,7 @@ def _bpe() -> tuple[Tokenizer, dict[str, str]]:
 
 
 def _prefixed() -> tuple[Tokenizer, dict[str, str]]:
-    """Bytes after two tokens that a post-processor adds, as GLM has it; neither is a begin token."""
+    """Bytes after two tokens that a post-processor adds, as GLM has it."""
     special = (*_SPECIAL, "[gMASK]", "<sop>")
     tokenizer = _byte_level(special)
     tokenizer.post_processor = processors.TemplateProcessing(

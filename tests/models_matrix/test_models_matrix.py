@@ -1,15 +1,18 @@
 """Whatever the architecture, what evalui computes is what plain transformers does row by row."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM
 
 from evalui.errors import ModelError
 from evalui.models import ModelEntry, open_model
 from tests.models_matrix.matrix_models import ARCHITECTURES, REFUSED, Architecture, save
 from tests.models_matrix.matrix_oracle import assert_equal, oracle
 from tests.models_matrix.matrix_tokenizers import TOKENIZERS, save_tokenizer
+from tests.unit.models.adapter_examples import make_adapter
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)  # of the files
 NAMES = tuple(ARCHITECTURES)
@@ -24,6 +27,8 @@ def made(
     return ModelEntry("tiny", "transformers", path=str(folder), device="cpu")
 
 
+# GPT-BigCode compiles parts of itself in a way that torch has deprecated.
+@pytest.mark.filterwarnings("ignore:.torch.jit.script.:DeprecationWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_an_architecture_computes_as_plain_transformers(name: str, tmp_path: Path):
     """Tokenizers and the precision of the files take turns."""
@@ -32,6 +37,21 @@ def test_an_architecture_computes_as_plain_transformers(name: str, tmp_path: Pat
     architecture = ARCHITECTURES[name]
     entry = made(architecture, tokenizer, DTYPES[number % len(DTYPES)], tmp_path)
     assert_equal(open_model(entry), oracle(tmp_path, attention=architecture.attention))
+
+
+@pytest.mark.parametrize("merge", [True, False])
+@pytest.mark.parametrize("name", ["llama", "gpt_neo", "bart", "mamba", "gemma3_text"])
+def test_an_adapter_computes_as_peft(name: str, merge: bool, tmp_path: Path):
+    from peft import PeftModel
+
+    base, folder = tmp_path / "base", tmp_path / "adapter"
+    entry = made(ARCHITECTURES[name], "bytes", torch.float32, base)
+    targets = ["in_proj"] if name == "mamba" else ["q_proj", "v_proj"]
+    make_adapter(base, folder, target_modules=targets)
+    plain = AutoModelForCausalLM.from_pretrained(base, attn_implementation="eager")
+    tuned = PeftModel.from_pretrained(plain, str(folder)).eval()
+    entry = replace(entry, adapter=str(folder), options={"merge": merge})
+    assert_equal(open_model(entry), oracle(base, tuned))
 
 
 @pytest.mark.parametrize("name", REFUSED)

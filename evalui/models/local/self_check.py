@@ -64,8 +64,10 @@ _PAST_WINDOW = 15  # tokens of the longest probe beyond a window
 # Settings of an architecture that name a length in tokens within which attention differs.
 _WINDOW_NAME = re.compile(
     r"(^|_)(sliding_window|window|local_attention)(_size)?$|attention_chunk_size|chunk_length"
-    r"|(^|_)block_size$|^index_topk$|compress_rates?$"
+    r"|(^|_)block_size$|compress_rates?$"
 )
+_SELECTED_NAME = re.compile(r"^index_topk(_blocks)?$")
+_BLOCK_NAME = re.compile(r"compress_rates?$|^index_block_size$|compress_ratio$")
 # Arithmetic operations that the probes past a window may take, on a CPU and on a GPU.
 _MAX_WORK = {"cpu": 5e12, "cuda": 1e15}
 _PASSES = 8  # over the longest probe, in the whole check
@@ -94,7 +96,7 @@ class CheckedPaths:
 
     def notes(self, kind: str) -> tuple[Sentence, ...]:
         """What a user is to know of a network of the architecture `kind`, a sentence each."""
-        notes = (self._scoring_note(kind), self._generation_note(kind), self._length_note())
+        notes = (self._scoring_note(kind), self._generation_note(kind), self._length_note(kind))
         return tuple(note for note in notes if note)
 
     def _scoring_note(self, kind: str) -> Sentence | None:
@@ -115,10 +117,10 @@ class CheckedPaths:
             return sentence("error.prefix-differs", kind=kind)
         return None
 
-    def _length_note(self) -> Sentence | None:
+    def _length_note(self, kind: str) -> Sentence | None:
         if self.checked_length >= UNLIMITED:
             return None
-        return sentence("error.unchecked-length", n=self.checked_length)
+        return sentence("error.unchecked-length", kind=kind, n=self.checked_length)
 
 
 def check_paths(loaded: LoadedModel) -> CheckedPaths:
@@ -131,12 +133,13 @@ def check_paths(loaded: LoadedModel) -> CheckedPaths:
     windows = [each for each in _windows_of(loaded) if not 0 < loaded.max_length <= each]
     longest = _affordable_tokens(loaded) - _PAST_WINDOW
     probed = max((each for each in windows if each <= longest), default=0)
+    unchecked = [*_selection_lengths_of(loaded), *(each for each in windows if each > probed)]
     try:
-        return _check_paths(loaded, probed, min((w for w in windows if w > probed), default=0))
+        return _check_paths(loaded, probed, min(unchecked, default=UNLIMITED))
     except OutOfMemory:
         if not probed:
             raise
-        return _check_paths(loaded, 0, min(windows))
+        return _check_paths(loaded, 0, min([*windows, *unchecked]))
 
 
 def stored_paths(folder: Path, key: str, loaded: LoadedModel) -> CheckedPaths:
@@ -172,25 +175,43 @@ def max_tree_length(loaded: LoadedModel) -> int:
 
 def _windows_of(loaded: LoadedModel) -> list[int]:
     """Lengths in tokens beyond which some layer may not attend to all of a text."""
+    return [each for config in _configs_of(loaded) for each in _windows_in(config)]
+
+
+def _configs_of(loaded: LoadedModel) -> list[Any]:
+    """The settings of the text network, of each layer by itself where they differ."""
     config = loaded.model.config.get_text_config()
-    if getattr(config, "is_heterogeneous", False):
-        return [each for layer in config.per_layer_config for each in _windows_in(layer)]
-    return _windows_in(config)
+    return [*config.per_layer_config] if getattr(config, "is_heterogeneous", False) else [config]
 
 
 def _windows_in(config: Any) -> list[int]:
-    """The windows that settings of an architecture, or of one of its layers, state."""
     kinds = getattr(config, "layer_types", None) or ()
     # Many files state a window that no layer has.
     unused = bool(kinds) and all(kind == "full_attention" for kind in kinds)
-    windows: list[int] = []
-    settings = cast("dict[str, Any]", vars(config))
-    for name, value in settings.items():
-        if not _WINDOW_NAME.search(name) or (unused and name == "sliding_window"):
-            continue
-        lengths: list[Any] = [*cast(Any, value).values()] if isinstance(value, dict) else [value]
-        windows += [each for each in lengths if type(each) is int and each > 1]
-    return windows
+    return _lengths_in(config, _WINDOW_NAME, skipped="sliding_window" if unused else "")
+
+
+def _selection_lengths_of(loaded: LoadedModel) -> list[int]:
+    """Lengths in tokens beyond which some layer selects the tokens that it attends to.
+
+    Which of two equal ones it selects depends on the length of the rows of a batch, so no text
+    shows what happens to another.
+    """
+    lengths: list[int] = []
+    for config in _configs_of(loaded):
+        blocks = _lengths_in(config, _BLOCK_NAME) or [1]
+        selected = _lengths_in(config, _SELECTED_NAME)
+        lengths += [number * min(blocks) for number in selected]
+    return lengths
+
+
+def _lengths_in(config: Any, names: re.Pattern[str], skipped: str = "") -> list[int]:
+    """The lengths that settings of these names state, one or one for each type of layer."""
+    lengths: list[Any] = []
+    for name, value in cast("dict[str, Any]", vars(config)).items():
+        if names.search(name) and name != skipped:
+            lengths += [*cast(Any, value).values()] if isinstance(value, dict) else [value]
+    return [each for each in lengths if type(each) is int and each > 1]
 
 
 def _affordable_tokens(loaded: LoadedModel) -> int:
@@ -262,8 +283,8 @@ class _Probes:
         )
 
 
-def _check_paths(loaded: LoadedModel, window: int, unchecked: int) -> CheckedPaths:
-    """The check with texts longer than `window`; those over `unchecked` tokens remain unchecked."""
+def _check_paths(loaded: LoadedModel, window: int, limit: int) -> CheckedPaths:
+    """The check with texts longer than `window`; those over `limit` tokens remain unchecked."""
     config = loaded.model.config.get_text_config()
     probes = _Probes(largest_number(config, "vocab_size"), window)
     plain = PaddedNetwork(loaded)
@@ -273,7 +294,7 @@ def _check_paths(loaded: LoadedModel, window: int, unchecked: int) -> CheckedPat
     checked = CheckedPaths(
         trees=compare(lambda: _tree_scores(loaded, probes)),
         rows=compare(lambda: _row_scores(plain, probes, within=loaded.rope_safe_length)),
-        checked_length=unchecked or UNLIMITED,
+        checked_length=limit,
     )
     checked = _check_generation(loaded, probes, compare, checked)
     for note in checked.notes(str(loaded.model.config.model_type)):
