@@ -9,13 +9,16 @@ from transformers import AutoModelForCausalLM
 
 from evalui.errors import ModelError
 from evalui.models import ModelEntry, open_model
-from tests.models_matrix.matrix_models import ARCHITECTURES, REFUSED, Architecture, save
+from evalui.models.local.loading import LoadedModel
+from evalui.models.local.self_check import check_paths
+from tests.models_matrix.matrix_models import ARCHITECTURES, REFUSED, Architecture, build, save
 from tests.models_matrix.matrix_oracle import assert_equal, oracle
 from tests.models_matrix.matrix_tokenizers import TOKENIZERS, save_tokenizer
 from tests.unit.models.adapter_examples import make_adapter
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)  # of the files
 NAMES = tuple(ARCHITECTURES)
+DOCS = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
 
 
 def made(
@@ -37,6 +40,30 @@ def test_an_architecture_computes_as_plain_transformers(name: str, tmp_path: Pat
     architecture = ARCHITECTURES[name]
     entry = made(architecture, tokenizer, DTYPES[number % len(DTYPES)], tmp_path)
     assert_equal(open_model(entry), oracle(tmp_path, attention=architecture.attention))
+
+
+def documented_row(architecture: Architecture) -> str:
+    """What docs/models.md says of an architecture: how it scores, and how it writes."""
+    model = build(architecture, vocabulary=360, dtype=torch.float32)
+    checked = check_paths(LoadedModel(model, torch.device("cpu"), frozenset()))
+    scoring = "shared prefixes" if not checked.trees else "rows together"
+    if checked.trees and checked.rows:
+        scoring = "one row at a time"
+    if checked.own_cache:
+        writing = "one reply at a time, without a cache"
+    elif checked.left_padded:
+        writing = "one reply at a time"
+    elif checked.cached:
+        writing = "together, by transformers"
+    else:
+        writing = "together" if checked.shared_prefix else "together, prefixes shared"
+    return f"{scoring} | {writing}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_documentation_lists_what_an_architecture_does(name: str):
+    (row,) = [line for line in DOCS.splitlines() if line.startswith("|") and f"`{name}`" in line]
+    assert row.endswith(f"| {documented_row(ARCHITECTURES[name])} |")
 
 
 @pytest.mark.parametrize("merge", [True, False])

@@ -19,6 +19,9 @@ from evalui.models.scoring_requests import LogprobBatch, LogprobQuery, plan_batc
 
 # A device that cannot hold a batch of so many tokens is too small for the model.
 _MIN_BATCH_TOKENS = 64
+# On a CPU, of padded rows: with more, what a layer computes leaves the caches. BLOOM took 1.5 times
+# as long as row by row with 4096 tokens, and 0.9 times with 512.
+_MAX_CPU_ROW_TOKENS = 512
 _BATCH_SHARE, _CACHE_SHARE = 0.25, 0.125  # shares of the free memory
 # Of cached prefixes. The examples of a few subjects take less, and older ones are not used again.
 _MAX_CACHE_BYTES = 2**32
@@ -98,9 +101,10 @@ class Scorer:
             yield from _token_logprobs(batch, self._tree_network.compute_logprobs(batch))
 
     def _row_by_row(self, queries: Queries) -> Iterator[TokenLogprobs]:
+        most = _MAX_CPU_ROW_TOKENS if self._loaded.device.type == "cpu" else self._budget
         for batch in plan_batches(
             queries,
-            token_budget=self._budget,
+            token_budget=min(self._budget, most),
             max_logit_rows=self._loaded.max_logit_rows,
             rope_safe_length=self._max_padded_length,
         ):

@@ -139,6 +139,22 @@ def test_a_text_longer_than_what_was_checked_is_computed_alone(monkeypatch: pyte
     assert rows == [1, 1, 1]
 
 
+def test_rows_on_a_cpu_are_computed_few_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    """Batches of thousands of tokens took longer than one row after another."""
+    sizes: list[int] = []
+    forward = PaddedNetwork.compute_logprobs
+
+    def counted(network: PaddedNetwork, batch: Any) -> Any:
+        sizes.append(len(batch.rows) * max(map(len, batch.rows)))
+        return forward(network, batch)
+
+    monkeypatch.setattr(PaddedNetwork, "compute_logprobs", counted)
+    scorer = Scorer(network("bloom"), CheckedPaths(trees=UNSUPPORTED), token_budget=4096)
+    texts = [continuation_query(n, tuple(range(3 + n, 93 + n)), (5,)) for n in range(12)]
+    assert len(list(scorer.score(texts))) == 12
+    assert max(sizes) == 5 * 90
+
+
 def test_a_result_is_kept_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     causal = network("gpt_neo")
     checked = stored_paths(tmp_path, "a model", causal)
