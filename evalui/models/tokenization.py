@@ -223,7 +223,8 @@ def common_prefix_length(left: TokenIds | str, right: TokenIds | str) -> int:
 class HFTokenizer:
     """The tokenizer saved in a model's folder; see `Tokenizer`.
 
-    `eos_ids` are the tokens that end a text, `max_length` the longest input that its files state.
+    `eos_ids` are the tokens that end a text, `max_length` the longest input that its files state,
+    `unusual_prefix` the texts of `bos_ids` where they are not just its begin-of-text token.
 
     Raises:
         ModelError: it cannot be loaded.
@@ -251,6 +252,8 @@ class HFTokenizer:
         self.size = len(self._tokenizer)
         self.max_length = int(self._tokenizer.model_max_length)
         self.bos_ids: tuple[int, ...] = self._added_before("a")
+        usual = self.bos_ids in ((), (bos,))
+        self.unusual_prefix: tuple[str, ...] = () if usual else tuple(self.spell(self.bos_ids))
 
     def _added_before(self, text: str) -> tuple[int, ...]:
         """What stands before the tokens of a text when special tokens are added."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from evalui.models.local.loading import LoadedModel
     from evalui.models.local.self_check import CheckedPaths
 
-VERSION = "transformers.5"  # part of every fingerprint: raise it when an answer may change
+VERSION = "transformers.4"  # part of every fingerprint: raise it when an answer may change
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 # All of a repository's top folder that is needed to load a model, and nothing that is pickled.
@@ -154,8 +154,7 @@ class TransformersModel:
             (length for length in lengths if 0 < length < _UNSPECIFIED_LENGTH), default=2048
         )
         library = f"fp32:{loaded.library}" if loaded.library else ""
-        fingerprint = weights.fingerprint(
-            folder,
+        identity = (
             VERSION,
             loaded.dtype,
             loaded.device.type,
@@ -163,11 +162,17 @@ class TransformersModel:
             torch.__version__,
             import_module("transformers").__version__,
             *[part for part in (loaded.adapter, library) if part],
-            adapter=Path(entry.adapter) if entry.adapter else None,
+        )
+        adapter = Path(entry.adapter) if entry.adapter else None
+        unchecked = weights.fingerprint(folder, *identity, adapter=adapter)
+        checked = _checked_paths(loaded, unchecked, data_dir)
+        # Models that the check or their prefix changes nothing of keep the answers they have given.
+        added = [*checked.differences, *tokenizer.unusual_prefix]
+        fingerprint = (
+            weights.fingerprint(folder, *identity, *added, adapter=adapter) if added else unchecked
         )
         # The signature of the scores shows the library, which it reads off the beginning.
         self.fingerprint = f"{library}|{fingerprint}" if library else fingerprint
-        checked = _checked_paths(loaded, self.fingerprint, data_dir)
         self.notes = checked.notes(str(loaded.model.config.model_type))
         if code := weights.own_code(folder):
             self.notes = (sentence("error.own-code-unused", file=code), *self.notes)

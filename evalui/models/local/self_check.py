@@ -94,6 +94,13 @@ class CheckedPaths:
     own_cache: str = ""
     checked_length: int = UNLIMITED
 
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """The names of the ways that are not used, and the length that is checked if not all is."""
+        ways = ("trees", "rows", "cached", "shared_prefix", "left_padded", "own_cache")
+        limit = (f"to:{self.checked_length}",) if self.checked_length < UNLIMITED else ()
+        return (*(f"not:{way}" for way in ways if getattr(self, way)), *limit)
+
     def notes(self, kind: str) -> tuple[Sentence, ...]:
         """What a user is to know of a network of the architecture `kind`, a sentence each."""
         notes = (self._scoring_note(kind), self._generation_note(kind), self._length_note(kind))

@@ -29,6 +29,7 @@ def save(folder: Path, *, begins: bool = False, **special: Any) -> Path:
 def test_a_begin_token_is_the_lead_and_the_start(tmp_path: Path):
     tokenizer = HFTokenizer("toy", save(tmp_path, begins=True, bos_token="<s>"))
     assert (tokenizer.bos_ids, tokenizer.empty_context_id) == ((0,), 0)
+    assert tokenizer.unusual_prefix == ()
 
 
 def test_all_tokens_that_are_put_before_a_text_are_the_lead(tmp_path: Path):
@@ -43,6 +44,7 @@ def test_all_tokens_that_are_put_before_a_text_are_the_lead(tmp_path: Path):
     raw.save(str(folder / "tokenizer.json"))
     tokenizer = HFTokenizer("toy", folder)
     assert tokenizer.bos_ids == (ids[0][1], ids[1][1])
+    assert tokenizer.unusual_prefix == ("[gMASK]", "<sop>")
     (context,) = encode_contexts(tokenizer, ["A"], limit=9)
     assert context.ids == (*tokenizer.bos_ids, *tokenizer.encode(["A"])[0])
     (pair,) = encode_pairs(tokenizer, [("", "A")], limit=9)

@@ -155,6 +155,13 @@ def test_rows_on_a_cpu_are_computed_few_at_a_time(monkeypatch: pytest.MonkeyPatc
     assert max(sizes) == 5 * 90
 
 
+def test_the_ways_that_are_not_used_are_part_of_what_a_model_is():
+    """Answers that were given before they were checked are not taken for its own."""
+    assert CheckedPaths().differences == ()
+    checked = CheckedPaths(rows="0.3", left_padded=UNSUPPORTED, checked_length=64)
+    assert checked.differences == ("not:rows", "not:left_padded", "to:64")
+
+
 def test_a_result_is_kept_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     causal = network("gpt_neo")
     checked = stored_paths(tmp_path, "a model", causal)
