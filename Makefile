@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- evalui app.py 2>/dev/null; \
 	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
-.PHONY: demo test test-vllm check lint types quick-types unit unit-lower unit-upper suite browser
+.PHONY: demo test test-models test-vllm check lint types quick-types unit unit-lower unit-upper suite browser
 .PHONY: faults bench bench-load format clean
 
 demo: .venv/product
@@ -59,6 +59,10 @@ browser: .venv/tools
 # Kills, loss of power, damage, clocks that jump: some ten minutes. FAULTS chooses, as in -m ci.
 faults: .venv/tools
 	$(BIN)/pytest -q tests/faults $(FAULTS)
+
+# A hundred architectures with random weights against plain transformers: a minute of CPU.
+test-models: .venv/tools
+	OMP_NUM_THREADS=1 EVALUI_THREADS=1 $(BIN)/pytest -q tests/models_matrix
 
 # Against a real vLLM, on the CPU, in an environment of its own: 2.5 GB and two minutes to make.
 test-vllm: .venv/tools

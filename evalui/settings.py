@@ -54,6 +54,8 @@ class Settings(BaseSettings):
     ray_cores: int = Field(default=2, gt=0)  # of one actor where there is no accelerator
     # What multiplies float32 matrices on a CPU; "measured" takes the faster, see models.local.fp32.
     fp32: Literal["measured", "onednn", "blas"] = "measured"
+    # Whether what a local model's self check found is kept in the data folder.
+    self_checks: Literal["kept", "repeated"] = "kept"
     token_budget: int = Field(default=4096, gt=0)  # padded tokens of one forward pass
     # Hosts and networks that models added on the page may be at, "public" for every address of the
     # internet; empty: all but metadata services, on a server with accounts "public".

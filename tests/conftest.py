@@ -21,6 +21,7 @@ settings.load_profile("thorough")
 
 # Nothing is measured on a busy machine and kept in somebody's own folder; tests of that say so.
 os.environ["EVALUI_FP32"] = "blas"
+os.environ["EVALUI_SELF_CHECKS"] = "repeated"
 
 # Runs use no replies of other runs, and leave none behind: each test has its own data folder.
 _DATA_FOLDERS = tempfile.mkdtemp(prefix="evalui-tests-")

@@ -24,8 +24,9 @@ _STRIPPED_CHARACTERS = string.whitespace + "\u2581\u0120()[]{}<>【】「」『�
 class Tokenizer(Protocol):
     """The part of a tokenizer that evalui uses.
 
-    `bos_ids` is what it adds before every text by itself (a begin-of-text token or nothing),
-    `empty_context_id` stands for the empty context: begin-of-text, else end-of-text, else None.
+    `bos_ids` are the tokens it adds before every text by itself (begin-of-text, or GLM's
+    `[gMASK]<sop>`, or none). They stand for the empty context, too; where there are none it is
+    `empty_context_id`: begin-of-text, else end-of-text, else None.
     """
 
     name: str
@@ -178,7 +179,9 @@ def _with_bos(
     return ids if ids[: len(bos)] == bos else bos + ids
 
 
-def _empty_context(tokenizer: Tokenizer) -> tuple[int]:
+def _empty_context(tokenizer: Tokenizer) -> tuple[int, ...]:
+    if tokenizer.bos_ids:
+        return tokenizer.bos_ids
     if tokenizer.empty_context_id is None:
         raise ModelError("no-start-token", model=tokenizer.name)
     return (tokenizer.empty_context_id,)
@@ -190,7 +193,8 @@ def _encode_pair(
     boundary = common_prefix_length(context, whole)
     merged = boundary < len(context)
     if boundary == 0:
-        whole, boundary = _empty_context(tokenizer) + whole, 1
+        empty = _empty_context(tokenizer)
+        whole, boundary = empty + whole, len(empty)
     continuation = whole[boundary:]
     if not continuation:
         raise ModelError("no-continuation", model=tokenizer.name)
@@ -219,7 +223,8 @@ def common_prefix_length(left: TokenIds | str, right: TokenIds | str) -> int:
 class HFTokenizer:
     """The tokenizer saved in a model's folder; see `Tokenizer`.
 
-    `eos_ids` are the tokens that end a text, `max_length` the longest input that its files state.
+    `eos_ids` are the tokens that end a text, `max_length` the longest input that its files state,
+    `unusual_prefix` the texts of `bos_ids` where they are not just its begin-of-text token.
 
     Raises:
         ModelError: it cannot be loaded.
@@ -234,7 +239,11 @@ class HFTokenizer:
             self._tokenizer = cast(Any, AutoTokenizer).from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False
             )
-        except (OSError, ValueError, KeyError, ImportError) as error:
+        except (OSError, ValueError, KeyError, ImportError, AttributeError) as error:
+            if (folder / "tokenizer_config.json").is_file() and "auto_map" in (
+                folder / "tokenizer_config.json"
+            ).read_text(encoding="utf-8"):
+                raise ModelError("tokenizer-own-code", model=name) from error
             raise ModelError("tokenizer-unloadable", model=name, reason=str(error)) from error
         bos: int | None = self._tokenizer.bos_token_id
         eos: int | None = self._tokenizer.eos_token_id
@@ -242,8 +251,16 @@ class HFTokenizer:
         self.eos_ids: frozenset[int] = frozenset() if eos is None else frozenset({eos})
         self.size = len(self._tokenizer)
         self.max_length = int(self._tokenizer.model_max_length)
-        ids: list[int] = self._tokenizer("a")["input_ids"]
-        self.bos_ids: tuple[int, ...] = (bos,) if bos is not None and ids[0] == bos else ()
+        self.bos_ids: tuple[int, ...] = self._added_before("a")
+        usual = self.bos_ids in ((), (bos,))
+        self.unusual_prefix: tuple[str, ...] = () if usual else tuple(self.spell(self.bos_ids))
+
+    def _added_before(self, text: str) -> tuple[int, ...]:
+        """What stands before the tokens of a text when special tokens are added."""
+        own: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        ids: list[int] = self._tokenizer(text)["input_ids"]
+        starts = (at for at in range(len(ids)) if ids[at : at + len(own)] == own)
+        return tuple(ids[: next(starts, 0)])
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, nothing added."""

@@ -37,6 +37,7 @@ from evalui.types import (
 if TYPE_CHECKING:
     from evalui.models.local.generator import Generated
     from evalui.models.local.loading import LoadedModel
+    from evalui.models.local.self_check import CheckedPaths
 
 VERSION = "transformers.4"  # part of every fingerprint: raise it when an answer may change
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -45,6 +46,7 @@ _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 _FILES = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 # Some tokenizer files hold a length of 10**30 where none is known.
 _UNSPECIFIED_LENGTH = 10**9
+_CHECKED_TOKENS = 130  # of the texts that every model is checked with
 
 
 class TransformersBackend(Backend):
@@ -99,7 +101,12 @@ class TransformersBackend(Backend):
         if loaded.can_choose_library:
             loaded = replace(loaded, library=fp32.library_of(entry, settings))
         return TransformersModel(
-            entry, folder, tokenizer, loaded, token_budget=settings.token_budget
+            entry,
+            folder,
+            tokenizer,
+            loaded,
+            token_budget=settings.token_budget,
+            data_dir=settings.data_dir if settings.self_checks == "kept" else None,
         )
 
 
@@ -111,7 +118,10 @@ def import_libraries() -> None:
 
 
 class TransformersModel:
-    """A loaded model; see `base.Model`."""
+    """A loaded model; see `base.Model`.
+
+    `data_dir` is where the result of its self check is kept, None if that is repeated.
+    """
 
     def __init__(
         self,
@@ -121,18 +131,19 @@ class TransformersModel:
         loaded: "LoadedModel",
         *,
         token_budget: int,
+        data_dir: Path | None = None,
     ) -> None:
         import torch
 
+        from evalui.models.local.fp32 import use_onednn
         from evalui.models.local.generator import TokenGenerator
         from evalui.models.local.scorer import Scorer
 
+        if loaded.library == "onednn":
+            use_onednn(loaded.model)
         self.name = entry.name
         self.abilities = _ABILITIES
         self._tokenizer = tokenizer
-        self._scorer = Scorer(loaded, token_budget=token_budget)
-        self.notes = (self._scorer.note,) if self._scorer.note else ()
-        self._generator = TokenGenerator(loaded)
         self._device = loaded.device
         self._token_budget = token_budget
         self._seed = int(entry.options.get("seed", 0))
@@ -143,8 +154,7 @@ class TransformersModel:
             (length for length in lengths if 0 < length < _UNSPECIFIED_LENGTH), default=2048
         )
         library = f"fp32:{loaded.library}" if loaded.library else ""
-        fingerprint = weights.fingerprint(
-            folder,
+        identity = (
             VERSION,
             loaded.dtype,
             loaded.device.type,
@@ -152,10 +162,22 @@ class TransformersModel:
             torch.__version__,
             import_module("transformers").__version__,
             *[part for part in (loaded.adapter, library) if part],
-            adapter=Path(entry.adapter) if entry.adapter else None,
+        )
+        adapter = Path(entry.adapter) if entry.adapter else None
+        unchecked = weights.fingerprint(folder, *identity, adapter=adapter)
+        checked = _checked_paths(loaded, unchecked, data_dir)
+        # Models that the check or their prefix changes nothing of keep the answers they have given.
+        added = [*checked.differences, *tokenizer.unusual_prefix]
+        fingerprint = (
+            weights.fingerprint(folder, *identity, *added, adapter=adapter) if added else unchecked
         )
         # The signature of the scores shows the library, which it reads off the beginning.
         self.fingerprint = f"{library}|{fingerprint}" if library else fingerprint
+        self.notes = checked.notes(str(loaded.model.config.model_type))
+        if code := weights.own_code(folder):
+            self.notes = (sentence("error.own-code-unused", file=code), *self.notes)
+        self._scorer = Scorer(loaded, checked, token_budget=token_budget)
+        self._generator = TokenGenerator(loaded, checked)
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield responses batch by batch: log-probabilities first, then texts."""
@@ -240,6 +262,20 @@ class TransformersModel:
             finish_reason="stop" if generated.is_complete else "length",
             truncated=context.truncated,
         )
+
+
+def _checked_paths(
+    loaded: "LoadedModel", fingerprint: str, data_dir: Path | None
+) -> "CheckedPaths":
+    """Which ways of computing agree, as found before where that is kept."""
+    from evalui.models.local.forward import OutOfMemory
+    from evalui.models.local.loading import out_of_memory
+    from evalui.models.local.self_check import check_paths, stored_paths
+
+    try:
+        return stored_paths(data_dir, fingerprint, loaded) if data_dir else check_paths(loaded)
+    except OutOfMemory as error:
+        raise out_of_memory(_CHECKED_TOKENS) from error
 
 
 def _library_problem(entry: ModelEntry) -> str:

@@ -23,6 +23,7 @@ from evalui.models.local.loading import (
     pad_left,
     to_list,
 )
+from evalui.models.local.self_check import CheckedPaths
 from evalui.models.scoring_requests import TokenIds, batches_by_length
 
 _MAX_RANDOM_NUMBERS = 2**22  # random numbers at once: 32 MiB
@@ -77,10 +78,14 @@ class _Sequence:
 
 
 class TokenGenerator:
-    """Generates with a causal language model, by continuous batching where its cache allows."""
+    """Generates with a causal language model, by continuous batching where its cache allows.
 
-    def __init__(self, loaded: LoadedModel) -> None:
+    `checked` states which ways of computing agree with one row at a time.
+    """
+
+    def __init__(self, loaded: LoadedModel, checked: CheckedPaths) -> None:
         self._loaded = loaded
+        self._checked = checked
         self._cached_model = CachedModel(loaded)
         self._kv_cache_tokens = 0  # tokens whose keys and values fit; measured at the first use
 
@@ -106,17 +111,15 @@ class TokenGenerator:
         task = _GenerationTask(
             prompts, max_tokens, temperature, seeds, stop_check, self._loaded.eos_ids
         )
-        longest = self._loaded.rope_safe_length
         # The keys of a longer row would depend on the lengths of the others, so none are cached.
-        rows = [
-            row
-            for row in range(len(prompts))
-            if self._cached_model.is_supported and task.max_length(row) <= longest
-        ]
+        longest = min(self._loaded.rope_safe_length, self._checked.checked_length)
+        most = 0 if self._checked.cached else longest
+        rows = [row for row in range(len(prompts)) if task.max_length(row) <= most]
         yield from self._generate_with_cache(task, rows, token_budget)
         rest = sorted(set(range(len(prompts))) - set(rows))
         lengths = [task.max_length(row) for row in rest]
-        groups = batches_by_length(lengths, token_budget=token_budget, rope_safe_length=longest)
+        together = 0 if self._checked.left_padded else longest
+        groups = batches_by_length(lengths, token_budget=token_budget, rope_safe_length=together)
         yield from self._generate_without_cache(
             task, ([rest[at] for at in group] for group in groups)
         )
@@ -132,6 +135,7 @@ class TokenGenerator:
             task,
             rows,
             self._cached_model,
+            shares=not self._checked.shared_prefix,
             kv_cache_tokens=self._kv_cache_tokens,
             token_budget=token_budget,
         )
@@ -150,7 +154,7 @@ class TokenGenerator:
     def _generate_without_cache(
         self, task: _GenerationTask, groups: Iterable[Sequence[int]]
     ) -> Iterator[tuple[int, Generated]]:
-        """By transformers' generate(), for models whose cache is not a `KVCache`."""
+        """By transformers' generate(), where a `KVCache` cannot be used."""
         pending = deque(groups)
         while pending:
             group = pending.popleft()
@@ -183,7 +187,11 @@ class TokenGenerator:
 
             processors.append(add_noise)
         config = GenerationConfig(
-            max_new_tokens=task.max_tokens, do_sample=False, eos_token_id=None, pad_token_id=0
+            max_new_tokens=task.max_tokens,
+            do_sample=False,
+            eos_token_id=None,
+            pad_token_id=0,
+            use_cache=not self._checked.own_cache,
         )
         self._loaded.model.generate(
             input_ids=ids,
@@ -204,6 +212,7 @@ class _ContinuousBatch:
         rows: Sequence[int],
         cached_model: CachedModel,
         *,
+        shares: bool,
         kv_cache_tokens: int,
         token_budget: int,
     ) -> None:
@@ -211,9 +220,7 @@ class _ContinuousBatch:
         self._task = task
         self._cached_model = cached_model
         self._token_budget = token_budget
-        self._waiting = deque(
-            _ordered_sequences(task.prompts, rows, shares=cached_model.supports_shared_prefix)
-        )
+        self._waiting = deque(_ordered_sequences(task.prompts, rows, shares=shares))
         self._rows: list[_Sequence] = []
         self._kv_cache: KVCache | None = None
         self._rows_after_admission = 0  # the number of rows after the last admission

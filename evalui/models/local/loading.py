@@ -6,14 +6,20 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import torch
+import transformers
 from safetensors import SafetensorError
 from transformers.generation.configuration_utils import GenerationConfig
-from transformers.models.auto.modeling_auto import AutoModelForCausalLM
+from transformers.models.auto import configuration_auto
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    AutoModelForCausalLM,
+)
 from transformers.utils.logging import disable_progress_bar
 
 from evalui.errors import ModelError
 from evalui.models.local.fp32 import Library
 from evalui.models.local.lora import AdapterPlacement, attach
+from evalui.models.local.weights import own_code, read_json
 from evalui.models.scoring_requests import UNLIMITED
 
 MAX_LOGITS = 2**26  # of one forward pass: 256 MiB in float32
@@ -43,20 +49,23 @@ class LoadedModel:
     @property
     def max_length(self) -> int:
         """The longest input in tokens, 0 if its files do not state it."""
-        return int(getattr(self._config, "max_position_embeddings", 0) or 0)
+        return largest_number(self._config, "max_position_embeddings")
 
     @property
     def max_logit_rows(self) -> int:
         """How many distributions of the next token one forward pass may give."""
-        return max(1, MAX_LOGITS // int(self._config.vocab_size))
+        return max(1, MAX_LOGITS // max(1, largest_number(self._config, "vocab_size")))
 
     @property
     def kv_cache_tokens(self) -> int:
         """How many tokens' keys and values are kept at once: half of a GPU's free memory."""
         config = self._config
-        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        token = 2 * config.num_hidden_layers * heads * size * self.model.dtype.itemsize
+        queries = largest_number(config, "num_attention_heads") or 1
+        heads = largest_number(config, "num_key_value_heads") or queries
+        size = largest_number(config, "head_dim", "global_head_dim")
+        size = size or largest_number(config, "hidden_size") // queries
+        layers = largest_number(config, "num_hidden_layers")
+        token = max(1, 2 * layers * heads * size * self.model.dtype.itemsize)
         available = _CPU_CACHE_BYTES
         if self.device.type == "cuda":
             empty_cache(self.device)  # what torch keeps for itself would count as used
@@ -130,6 +139,17 @@ def load(
     return LoadedModel(model.eval().to(target), target, eos_ids, placement)
 
 
+def largest_number(config: Any, *names: str) -> int:
+    """The largest number that an architecture's settings give under these names, 0 if none.
+
+    Layers may differ in a setting, stated as a list or in settings of their own.
+    """
+    layers = config.per_layer_config if getattr(config, "is_heterogeneous", False) else [config]
+    values: list[Any] = [getattr(each, name, None) for each in layers for name in names]
+    listed: list[Any] = [n for value in values if isinstance(value, list) for n in cast(Any, value)]
+    return max((n for n in (*values, *listed) if type(n) is int), default=0)
+
+
 def empty_cache(device: torch.device) -> None:
     """Return to the device the memory that torch caches and no tensor uses."""
     if device.type == "cuda":
@@ -177,6 +197,7 @@ def _rope_settings(config: Any) -> list[dict[str, Any]]:
 
 def _load_model(folder: Path, dtype: Any) -> Any:
     """The model of the files, in the precision `dtype`, none of its weights missing."""
+    _check_architecture(folder)
     disable_progress_bar()  # a worker has no terminal; a command line shows its own
     try:
         model, report = cast(Any, AutoModelForCausalLM).from_pretrained(  # typed without report
@@ -192,9 +213,29 @@ def _load_model(folder: Path, dtype: Any) -> Any:
     # transformers fills missing weights with random numbers without an error.
     if gaps := sorted(report["missing_keys"]):
         raise ModelError("model-gaps", folder=str(folder), n=len(gaps), name=gaps[0])
+    code = own_code(folder)
+    if code and (spare := sorted(report["unexpected_keys"])):
+        raise ModelError(
+            "own-code-weights", folder=str(folder), file=code, n=len(spare), name=spare[0]
+        )
     if model.get_output_embeddings() is None:
         raise ModelError("not-causal", folder=str(folder))
     return model
+
+
+def _check_architecture(folder: Path) -> None:
+    """Raise for a model that transformers has no causal language model for, with the way out."""
+    config = read_json(folder / "config.json")
+    kind = str(config.get("model_type"))
+    if kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return
+    if code := own_code(folder):
+        raise ModelError("own-code", folder=str(folder), file=code)
+    if config.get("is_encoder_decoder"):
+        raise ModelError("encoder-decoder", kind=kind)
+    if kind in cast(Any, configuration_auto).CONFIG_MAPPING_NAMES:  # typed only in part
+        raise ModelError("no-causal-class", kind=kind)
+    raise ModelError("unknown-architecture", kind=kind, version=transformers.__version__)
 
 
 def _torch_dtype(dtype: str, device: torch.device) -> Any:

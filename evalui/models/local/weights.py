@@ -39,6 +39,8 @@ def unreadable_reason(place: Path, error: OSError) -> Sentence:
 
 def _problem(folder: Path) -> str:
     place = str(folder)
+    if _is_gguf(folder):
+        return sentence("error.gguf", folder=place)
     if not folder.is_dir():
         return sentence("error.no-folder", folder=place)
     if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
@@ -60,6 +62,18 @@ def _problem(folder: Path) -> str:
     if not any((folder / name).is_file() for name in _TOKENIZERS):
         return sentence("error.no-tokenizer", folder=place, names=", ".join(_TOKENIZERS))
     return ""
+
+
+def own_code(folder: Path) -> str:
+    """The module with code of the model's own that its files name, "" if there is none.
+
+    Raises:
+        ModelError: its config.json is damaged.
+    """
+    modules = read_json(folder / "config.json").get("auto_map")
+    named = cast("dict[str, Any]", modules if isinstance(modules, dict) else {})
+    classes = [str(named[key]) for key in named if key.startswith("AutoModel")]
+    return f"{classes[0].rpartition('.')[0]}.py" if classes else ""
 
 
 def has_chat_template(folder: Path) -> bool:
@@ -127,6 +141,17 @@ def _hashed_files(folder: Path, weights: Sequence[Path]) -> list[Path]:
     """The files of the folder whose contents decide the model's answers."""
     settings = [path for pattern in _SETTINGS for path in folder.glob(pattern)]
     return sorted([*settings, *(path for path in weights if path.parent == folder)])
+
+
+def _is_gguf(place: Path) -> bool:
+    """Whether a file, a folder, or what the hub's cache has of a model is llama.cpp's format."""
+    if not place.is_dir():
+        return place.suffix.lower() == ".gguf"
+    if any(place.glob("*.safetensors")):
+        return False
+    # Files of the hub that are not used are not downloaded, but the name of the model states it.
+    named = not (place / "config.json").is_file() and "gguf" in str(place).lower()
+    return named or any(place.glob("*.gguf"))
 
 
 def _missing_parts(folder: Path) -> list[str]:

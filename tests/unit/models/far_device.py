@@ -19,8 +19,10 @@ from torch.utils._pytree import tree_leaves
 from evalui.models.local import forward, generator
 from evalui.models.local.forward import PaddedNetwork, TreeNetwork
 from evalui.models.local.generator import TokenGenerator
+from evalui.models.local.kv_cache import CachedModel
 from evalui.models.local.loading import LoadedModel
 from evalui.models.local.prefix_tree import plan_tree_batches
+from evalui.models.local.self_check import UNSUPPORTED, CheckedPaths
 from evalui.models.scoring_requests import continuation_query, plan_batches
 from tests.unit.models.tree_architectures import tiny
 
@@ -106,7 +108,12 @@ def read_over_tries(causal: LoadedModel) -> None:
 def write(causal: LoadedModel) -> None:
     for temperature in (0.0, 1.0):
         prompts = [each.tokens for each in QUESTIONS[:9]]
-        written = TokenGenerator(causal).generate(
+        cached = CachedModel(causal)
+        checked = CheckedPaths(
+            cached="" if cached.is_supported else UNSUPPORTED,
+            shared_prefix="" if cached.supports_shared_prefix else UNSUPPORTED,
+        )
+        written = TokenGenerator(causal, checked).generate(
             prompts,
             max_tokens=3,
             temperature=temperature,

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -6,7 +7,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from evalui.errors import ModelError
-from evalui.models.tokenization import HFTokenizer
+from evalui.models.tokenization import HFTokenizer, encode_contexts, encode_pairs
 from evalui.types import Message
 
 
@@ -28,6 +29,33 @@ def save(folder: Path, *, begins: bool = False, **special: Any) -> Path:
 def test_a_begin_token_is_the_lead_and_the_start(tmp_path: Path):
     tokenizer = HFTokenizer("toy", save(tmp_path, begins=True, bos_token="<s>"))
     assert (tokenizer.bos_ids, tokenizer.empty_context_id) == ((0,), 0)
+    assert tokenizer.unusual_prefix == ()
+
+
+def test_all_tokens_that_are_put_before_a_text_are_the_lead(tmp_path: Path):
+    """GLM has two, neither of which is a begin token; what is put behind a text is left out."""
+    folder = save(tmp_path, eos_token="</s>")
+    raw = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    raw.add_special_tokens(["[gMASK]", "<sop>"])
+    ids = [(text, raw.token_to_id(text)) for text in ("[gMASK]", "<sop>", "</s>")]
+    raw.post_processor = processors.TemplateProcessing(
+        single="[gMASK] <sop> $A </s>", special_tokens=ids
+    )
+    raw.save(str(folder / "tokenizer.json"))
+    tokenizer = HFTokenizer("toy", folder)
+    assert tokenizer.bos_ids == (ids[0][1], ids[1][1])
+    assert tokenizer.unusual_prefix == ("[gMASK]", "<sop>")
+    (context,) = encode_contexts(tokenizer, ["A"], limit=9)
+    assert context.ids == (*tokenizer.bos_ids, *tokenizer.encode(["A"])[0])
+    (pair,) = encode_pairs(tokenizer, [("", "A")], limit=9)
+    assert pair.context == tokenizer.bos_ids
+
+
+def test_a_tokenizer_with_code_of_its_own_is_refused_with_a_way_out(tmp_path: Path):
+    settings = {"auto_map": {"AutoTokenizer": ["tokenization_x.X", None]}, "tokenizer_class": "X"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    with pytest.raises(ModelError, match="code of its own, which is never run"):
+        HFTokenizer("toy", tmp_path)
 
 
 def test_encoding_adds_nothing_by_itself(tmp_path: Path):

@@ -127,4 +127,5 @@ def tiny(name: str, dtype: torch.dtype = torch.float32) -> LoadedModel:
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(0)
         model = transformers.AutoModelForCausalLM.from_config(config, dtype=dtype).eval()
+    model.generation_config = transformers.GenerationConfig()
     return LoadedModel(model, torch.device("cpu"), frozenset())

@@ -190,10 +190,8 @@ def test_the_entry_goes_before_the_server_and_the_server_before_what_was_measure
 def test_the_library_of_the_data_folder_computes_and_names_the_model(
     small_entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from evalui.models.local import scorer
-
     modified: list[object] = []
-    monkeypatch.setattr(scorer, "use_onednn", modified.append)
+    monkeypatch.setattr(fp32, "use_onednn", modified.append)
     monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("EVALUI_FP32", "measured")
     prints: list[str] = []

@@ -12,6 +12,7 @@ from transformers import (
     AutoModelForCausalLM,
     BloomConfig,
     Gemma3TextConfig,
+    GenerationConfig,
     GPT2Config,
     LlamaConfig,
     MambaConfig,
@@ -26,6 +27,7 @@ from evalui.models.local import generator as writing
 from evalui.models.local.generator import Generated, TokenGenerator
 from evalui.models.local.loading import LoadedModel, load
 from evalui.types import Generate
+from tests.unit.models.checked_models import generator
 
 pytestmark = pytest.mark.slow  # it loads a model
 
@@ -61,7 +63,7 @@ def causal(small_folder: Path) -> LoadedModel:
 
 @pytest.fixture
 def writer(causal: LoadedModel) -> TokenGenerator:
-    return TokenGenerator(causal)
+    return generator(causal)
 
 
 def never(_row: int, _ids: Sequence[int]) -> bool:
@@ -99,6 +101,7 @@ def network_of(config: PreTrainedConfig) -> LoadedModel:
     for weight in model.parameters():
         if weight.dim() > 1:  # far from zero, so that no two tokens are nearly as probable
             torch.nn.init.normal_(weight, std=0.3)
+    model.generation_config = GenerationConfig()  # as `load` does
     return LoadedModel(model, torch.device("cpu"), frozenset())
 
 
@@ -126,7 +129,7 @@ def test_every_architecture_writes_as_transformers_does(
         by_transformers(causal.model, row, end) for row, end in zip(rows, ends, strict=True)
     ]
     written = write(
-        TokenGenerator(causal),
+        generator(causal),
         rows,
         max_tokens=10,
         stop_check=lambda row, ids: len(ids) == ends[row],
@@ -168,7 +171,7 @@ def test_a_long_row_does_not_change_what_its_neighbours_write(name: str):
     rows = (*ROWS, passing, long, long[:40])
     expected = [by_transformers(network_of(STRETCHED[name]).model, row, 12) for row in rows]
     for _ in range(2):
-        assert [text.ids for text in write(TokenGenerator(causal), rows, max_tokens=12)] == expected
+        assert [text.ids for text in write(generator(causal), rows, max_tokens=12)] == expected
 
 
 def test_positions_that_are_not_stretched_are_steady(causal: LoadedModel):
@@ -265,9 +268,9 @@ def test_a_row_that_has_enough_stops_and_is_marked_as_ended(writer: TokenGenerat
 @pytest.mark.parametrize("name", ["llama", "no attention"])
 def test_an_end_token_is_cut_off_and_marks_the_end(name: str):
     causal = network_of(ARCHITECTURES[name])
-    free = write(TokenGenerator(causal), ROWS, max_tokens=6)
+    free = write(generator(causal), ROWS, max_tokens=6)
     ending = LoadedModel(causal.model, causal.device, frozenset({free[0].ids[1]}))
-    texts = write(TokenGenerator(ending), ROWS, max_tokens=6)
+    texts = write(generator(ending), ROWS, max_tokens=6)
     assert texts[0] == Generated(free[0].ids[: free[0].ids.index(free[0].ids[1])], is_complete=True)
     assert all(text.is_complete == (len(text.ids) < 6) for text in texts)
 
@@ -299,7 +302,7 @@ def test_generation_defaults_in_the_file_are_not_used(
     defaults = json.loads((folder / "generation_config.json").read_text())
     defaults |= {"do_sample": True, "suppress_tokens": [text.ids[0] for text in free]}
     (folder / "generation_config.json").write_text(json.dumps(defaults))
-    assert write(TokenGenerator(loaded(folder)), ROWS, max_tokens=3) == free
+    assert write(generator(loaded(folder)), ROWS, max_tokens=3) == free
 
 
 def test_nan_is_an_error_and_not_a_text(small_folder: Path, tmp_path: Path):
@@ -308,7 +311,7 @@ def test_nan_is_an_error_and_not_a_text(small_folder: Path, tmp_path: Path):
     tensors["model.norm.weight"] = tensors["model.norm.weight"] * float("nan")
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(ModelError, match="NaN"):
-        write(TokenGenerator(loaded(folder)), ROWS, max_tokens=2)
+        write(generator(loaded(folder)), ROWS, max_tokens=2)
 
 
 def short_of_memory(
@@ -359,7 +362,8 @@ def test_a_network_with_a_memory_of_its_own_kind_writes_fewer_at_once_too(
     monkeypatch: pytest.MonkeyPatch,
 ):
     causal = network_of(ARCHITECTURES["no attention"])
-    expected = write(TokenGenerator(causal), SHARING)
+    expected = write(generator(causal), SHARING)
+    writer = generator(causal)
     plain, calls = causal.model.generate, list[int]()
 
     def generate(**inputs: Any) -> Any:
@@ -369,7 +373,7 @@ def test_a_network_with_a_memory_of_its_own_kind_writes_fewer_at_once_too(
         return plain(**inputs)
 
     monkeypatch.setattr(causal.model, "generate", generate)
-    assert write(TokenGenerator(causal), SHARING) == expected
+    assert write(writer, SHARING) == expected
     assert calls == [5, 2, 3, 1, 2]
 
 
@@ -378,7 +382,7 @@ def test_a_device_without_memory_for_one_row_is_an_error(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
     causal = network_of(ARCHITECTURES[name])
-    writer = TokenGenerator(causal)
+    writer = generator(causal)
     short_of_memory(causal, monkeypatch, most=0)
     with pytest.raises(ModelError, match="ran out of memory"):
         write(writer, ROWS)
@@ -404,5 +408,5 @@ def test_equal_prompts_are_written_once_and_answered_each(
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_gpu_writes_as_the_cpu_does(small_folder: Path, writer: TokenGenerator):
-    gpu = TokenGenerator(loaded(small_folder, device="cuda"))
+    gpu = generator(loaded(small_folder, device="cuda"))
     assert write(gpu, SHARING, max_tokens=4) == write(writer, SHARING, max_tokens=4)

@@ -2,13 +2,16 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from evalui.errors import ModelError
-from evalui.models.local.loading import LoadedModel, load
+from evalui.models import ModelEntry, open_model
+from evalui.models.base import load_notes
+from evalui.models.local.loading import LoadedModel, largest_number, load
 
 pytestmark = pytest.mark.slow  # it loads models
 
@@ -37,7 +40,7 @@ def test_weights_of_another_shape_are_an_error(small_folder: Path, tmp_path: Pat
 def test_an_unheard_of_architecture_is_an_error(small_folder: Path, tmp_path: Path):
     folder = Path(shutil.copytree(small_folder, tmp_path / "model"))
     (folder / "config.json").write_text(json.dumps({"model_type": "unheard"}))
-    with pytest.raises(ModelError, match=r"cannot be loaded: .*unheard"):
+    with pytest.raises(ModelError, match=r"does not know the architecture unheard\. Install"):
         loaded(folder)
 
 
@@ -84,3 +87,72 @@ def test_threads_are_set_only_if_stated(small_folder: Path):
     load(small_folder, dtype="float32", device="cpu", threads=2, eos_ids=frozenset())
     assert torch.get_num_threads() == 2
     torch.set_num_threads(before)
+
+
+def described(small_folder: Path, folder: Path, **config: object) -> Path:
+    """A copy of the small model whose config.json states something else."""
+    shutil.copytree(small_folder, folder)
+    about = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(about | config))
+    return folder
+
+
+OWN_CODE = {
+    "AutoConfig": "configuration_x.XConfig",
+    "AutoModelForCausalLM": "modeling_x.XForCausalLM",
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "cure"),
+    [
+        ({"model_type": "x", "auto_map": OWN_CODE}, r"code of its own \(modeling_x.py\).*vLLM"),
+        (
+            {"model_type": "t5", "is_encoder_decoder": True},
+            "encoder-decoder .* serve this",
+        ),
+        ({"model_type": "clip"}, "no causal language model of the type clip. Choose one"),
+    ],
+)
+def test_what_cannot_be_loaded_says_what_helps(
+    small_folder: Path, tmp_path: Path, config: dict[str, object], cure: str
+):
+    with pytest.raises(ModelError, match=cure):
+        loaded(described(small_folder, tmp_path / "model", **config))
+
+
+def test_a_model_of_a_known_type_that_brings_code_says_that_it_is_not_run(
+    small_folder: Path, small_entry: ModelEntry, tmp_path: Path
+):
+    folder = described(small_folder, tmp_path / "model", auto_map=OWN_CODE)
+    model = open_model(replace(small_entry, path=str(folder)))
+    assert [str(note) for note in load_notes(model)] == [
+        "The code that this model brings (modeling_x.py) is never run: it is computed by the class "
+        "that transformers has for it."
+    ]
+
+
+def test_code_of_its_own_that_has_weights_of_its_own_is_needed(small_folder: Path, tmp_path: Path):
+    folder = described(small_folder, tmp_path / "model", auto_map=OWN_CODE)
+    tensors = load_file(folder / "model.safetensors")
+    tensors["model.layers.0.extra.weight"] = torch.zeros(1)
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"no place for 1 of its weights.*extra\.weight"):
+        loaded(folder)
+
+
+class LayerSettings:
+    """Settings that differ by layer, which transformers does not let be read for all of them."""
+
+    is_heterogeneous = True
+    per_layer_config = (SimpleNamespace(head_dim=8), SimpleNamespace(head_dim=16))
+
+    @property
+    def head_dim(self) -> int:
+        raise RuntimeError("'head_dim' is a per-layer attribute")
+
+
+def test_settings_that_differ_by_layer_count_with_the_largest():
+    assert largest_number(LayerSettings(), "head_dim") == 16
+    assert largest_number(SimpleNamespace(intermediate_size=[16, 48]), "intermediate_size") == 48
+    assert largest_number(SimpleNamespace(intermediate_size=None), "intermediate_size", "x") == 0

@@ -1,4 +1,3 @@
-import logging
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -15,8 +14,10 @@ from evalui.models.local.fp32 import LIBRARIES
 from evalui.models.local.loading import LoadedModel, load
 from evalui.models.local.prefix_tree import TreeBatch
 from evalui.models.local.scorer import Scorer
+from evalui.models.local.self_check import check_paths
 from evalui.models.local.tree_attention import TreeAttention, UnsupportedArchitecture
 from evalui.models.scoring_requests import LogprobQuery, continuation_query, plan_batches
+from tests.unit.models.checked_models import notes, scorer
 from tests.unit.models.tree_architectures import STRETCHED, tiny
 
 SHOTS = tuple(range(50, 90))
@@ -55,14 +56,14 @@ def assert_right(reader: Scorer, causal: LoadedModel) -> None:
 
 
 def test_trees_give_what_each_text_gives_alone(causal: LoadedModel):
-    reader = Scorer(causal, token_budget=4096)
-    assert reader.note == ""
+    assert notes(causal) == ""
+    reader = scorer(causal, token_budget=4096)
     assert_right(reader, causal)
 
 
 def test_the_best_token_is_reported_for_each_place(causal: LoadedModel):
     question = LogprobQuery(0, (5, 6, 7), ((2, (1, 2)), (3, (1,))))
-    (found,) = Scorer(causal, token_budget=99).score([question])
+    (found,) = scorer(causal, token_budget=99).score([question])
     with torch.inference_mode():
         best = causal.model(torch.tensor([question.tokens])).logits[0].argmax(-1).tolist()
     assert found.best == (best[1], best[1], best[2])
@@ -70,7 +71,7 @@ def test_the_best_token_is_reported_for_each_place(causal: LoadedModel):
 
 @pytest.mark.parametrize("budget", [1, 7, 60])
 def test_a_small_budget_changes_no_score(causal: LoadedModel, budget: int):
-    assert_right(Scorer(causal, token_budget=budget), causal)
+    assert_right(scorer(causal, token_budget=budget), causal)
 
 
 def test_a_device_short_of_memory_gets_smaller_batches_and_loses_no_answer(
@@ -85,7 +86,7 @@ def test_a_device_short_of_memory_gets_smaller_batches_and_loses_no_answer(
             raise OutOfMemory
         return forward(self, tree_batch, prefix)  # type: ignore[arg-type]
 
-    reader = Scorer(causal, token_budget=4096)
+    reader = scorer(causal, token_budget=4096)
     monkeypatch.setattr(TreeNetwork, "_forward", limited)
     assert_right(reader, causal)
     assert max(sizes) > 100 >= sizes[-1]
@@ -97,21 +98,21 @@ def test_a_device_that_holds_nothing_is_an_error(
     def full(*_: object) -> None:
         raise OutOfMemory
 
-    reader = Scorer(causal, token_budget=4096)
+    reader = scorer(causal, token_budget=4096)
     monkeypatch.setattr(TreeNetwork, "_forward", full)
     with pytest.raises(ModelError, match="ran out of memory"):
         list(reader.score(QUESTIONS))
 
 
-def test_a_device_too_small_for_the_check_is_an_error(
+def test_a_device_too_small_for_the_check_is_noticed(
     causal: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ):
     def full(*_: object) -> None:
         raise OutOfMemory
 
     monkeypatch.setattr(PaddedNetwork, "compute_logprobs", full)
-    with pytest.raises(ModelError, match="ran out of memory"):
-        Scorer(causal, token_budget=4096)
+    with pytest.raises(OutOfMemory):
+        check_paths(causal)
 
 
 def test_what_torch_says_for_want_of_memory_is_understood(
@@ -132,20 +133,17 @@ def test_an_architecture_that_shows_itself_unfit_late_is_read_row_by_row(
     def unfit(*_: object) -> None:
         raise UnsupportedArchitecture("a window shorter than the text")
 
-    reader = Scorer(causal, token_budget=4096)
+    reader = scorer(causal, token_budget=4096)
     monkeypatch.setattr(TreeNetwork, "_forward", unfit)
     assert_right(reader, causal)
     assert_right(reader, causal)
     assert caplog.text.count("a window shorter than the text") == 1, "and not tried again"
 
 
-def test_a_network_without_attention_says_why_it_is_slower(caplog: pytest.LogCaptureFixture):
-    with caplog.at_level(logging.WARNING):
-        reader = Scorer(tiny("Mamba"), token_budget=99)
-    assert reader.note == (
+def test_a_network_without_attention_says_why_it_is_slower():
+    assert notes(tiny("Mamba")) == (
         "Scored prompt by prompt, which is slower: mamba computes attention in its own way."
     )
-    assert reader.note in caplog.text
 
 
 def test_scores_that_differ_over_prefix_trees_are_not_believed(
@@ -158,8 +156,8 @@ def test_scores_that_differ_over_prefix_trees_are_not_believed(
         return logits * 1.2, seen
 
     monkeypatch.setattr(TreeNetwork, "_forward", off)
-    reader = Scorer(causal, token_budget=4096)
-    assert "sharing prompts changes scores by" in reader.note
+    reader = scorer(causal, token_budget=4096)
+    assert "sharing prompts changes scores by" in notes(causal)
     assert_right(reader, causal)
 
 
@@ -177,13 +175,13 @@ def test_a_neighbour_in_sight_is_noticed_in_every_precision(
 
     monkeypatch.setattr(tree_network, "build_attention", recording)
     causal = load(small_folder, dtype=dtype, device="cpu", threads=1, eos_ids=frozenset())
-    assert "sharing prompts changes scores by" in Scorer(causal, token_budget=4096).note
+    assert "sharing prompts changes scores by" in notes(causal)
 
 
 def test_the_next_window_finds_the_prefix_of_the_one_before(
     causal: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ):
-    reader = Scorer(causal, token_budget=4096)
+    reader = scorer(causal, token_budget=4096)
     list(reader.score(QUESTIONS))
     sizes: list[int] = []
     forward = TreeNetwork._forward
@@ -199,7 +197,7 @@ def test_the_next_window_finds_the_prefix_of_the_one_before(
 
 def test_only_what_the_next_window_may_use_is_kept(causal: LoadedModel):
     """Each question comes in 24 orders and never again: its prefix goes, the examples stay."""
-    reader = Scorer(causal, token_budget=4096)
+    reader = scorer(causal, token_budget=4096)
     for window in range(5):
         stems = [(*SHOTS, *[3 * window + number + 100] * 30) for number in range(2)]
         orders = [
@@ -223,7 +221,7 @@ def test_no_prefix_is_computed_twice_in_a_window(
         nodes.append(len(tree_batch.tokens))  # type: ignore[attr-defined]
         return forward(self, tree_batch, prefix)  # type: ignore[arg-type]
 
-    reader = Scorer(causal, token_budget=4096)
+    reader = scorer(causal, token_budget=4096)
     stems = [(*SHOTS, *[100 + number] * 30) for number in range(3)]
     texts = [
         continuation_query(100 * number + at, (*stem, at + 200, *range(20)), (5,))
@@ -240,7 +238,7 @@ def test_a_long_text_alone_is_read_as_it_is_row_by_row(
 ):
     monkeypatch.setattr(prefix_tree, "_LONG_PREFIX_TOKENS", 32)
     monkeypatch.setattr(tree_network, "_PREFIX_CHUNK_TOKENS", 24)
-    reader = Scorer(causal, token_budget=4096)
+    reader = scorer(causal, token_budget=4096)
     assert_right(reader, causal)
     texts = [
         continuation_query(key, tuple(range(key, key + 90 * (key + 1))), (5, 6)) for key in range(2)
@@ -251,7 +249,7 @@ def test_a_long_text_alone_is_read_as_it_is_row_by_row(
 
 
 def test_a_kept_prefix_that_goes_too_far_is_used_up_to_where_it_fits(causal: LoadedModel):
-    reader = Scorer(causal, token_budget=4096)
+    reader = scorer(causal, token_budget=4096)
     longer = [
         continuation_query(key, (*SHOTS, *range(300, 340), 9 + key), (1, 2)) for key in range(200)
     ]
@@ -272,8 +270,7 @@ def test_a_long_text_does_not_change_what_its_neighbours_score(name: str, way: s
         for text in texts
         for batch in plan_batches([text], token_budget=1, max_logit_rows=99)
     }
-    reader = Scorer(tiny(name), token_budget=4096)
-    assert reader.note == ""
+    reader = scorer(tiny(name), token_budget=4096)
     for requested in (texts, texts[::-1], texts[3:6]):
         for each in getattr(reader, way)(requested):
             expected = pytest.approx(alone[each.query.key], abs=1e-5)
@@ -282,11 +279,11 @@ def test_a_long_text_does_not_change_what_its_neighbours_score(name: str, way: s
 
 def test_reading_leaves_the_model_as_it_was(causal: LoadedModel):
     before = causal.model.config._attn_implementation
-    list(Scorer(causal, token_budget=4096).score(QUESTIONS))
+    list(scorer(causal, token_budget=4096).score(QUESTIONS))
     assert causal.model.config._attn_implementation == before
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_coarser_numbers_are_read_over_prefix_trees_too(small_folder: Path, dtype: str):
     coarse = load(small_folder, dtype=dtype, device="cpu", threads=1, eos_ids=frozenset())
-    assert Scorer(coarse, token_budget=4096).note == ""
+    assert notes(coarse) == ""

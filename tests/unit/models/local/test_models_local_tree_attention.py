@@ -8,6 +8,7 @@ from evalui.models.local.forward import PaddedNetwork
 from evalui.models.local.loading import LoadedModel
 from evalui.models.local.scorer import Scorer
 from evalui.models.scoring_requests import LogprobQuery, TokenIds, continuation_query, plan_batches
+from tests.unit.models.checked_models import notes, scorer
 from tests.unit.models.tree_architectures import OVER_TRIES, ROW_BY_ROW, tiny
 
 pytestmark = pytest.mark.slow  # forty architectures are imported
@@ -55,8 +56,8 @@ def assert_equal(found: Scores, expected: Scores) -> None:
 def test_these_are_read_over_prefix_trees(name: str):
     causal = tiny(name)
     expected = alone(causal)
-    reader = Scorer(causal, token_budget=2048)
-    assert reader.note == ""
+    reader = scorer(causal, token_budget=2048)
+    assert "Scored" not in notes(causal)
     assert_equal(read(reader), expected)
     assert_equal(read(reader), expected)  # with the prefix kept from before
 
@@ -65,6 +66,6 @@ def test_these_are_read_over_prefix_trees(name: str):
 def test_these_are_read_row_by_row_and_say_so(name: str):
     causal = tiny(name)
     expected = alone(causal)
-    reader = Scorer(causal, token_budget=2048)
-    assert "Scored prompt by prompt" in reader.note
+    reader = scorer(causal, token_budget=2048)
+    assert "Scored prompt by prompt" in notes(causal)
     assert_equal(read(reader), expected)

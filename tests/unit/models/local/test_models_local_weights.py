@@ -166,3 +166,18 @@ def test_a_large_base_lets_its_adapter_go_by_size_and_time_too(folder: Path, tmp
     os.utime(tmp_path / "adapter_model.safetensors", (1, 1))
     assert before.startswith("stat:")
     assert weights.fingerprint(folder, adapter=tmp_path) != before
+
+
+def test_files_of_llama_cpp_are_named_with_what_serves_them(tmp_path: Path):
+    folder, file = tmp_path / "quantised", tmp_path / "quantised" / "model-q8_0.gguf"
+    folder.mkdir()
+    file.write_bytes(b"GGUF")
+    for place in (folder, file):
+        assert "GGUF format, which is not read here. Serve it" in weights.problem(place)
+
+
+def test_a_repository_of_the_hub_named_after_the_format_is_one(tmp_path: Path):
+    """Its files are not downloaded, so only the name is left."""
+    folder = tmp_path / "models--someone--Small-GGUF" / "snapshots" / "1"
+    folder.mkdir(parents=True)
+    assert "GGUF format" in weights.problem(folder)
