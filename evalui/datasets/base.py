@@ -169,6 +169,7 @@ class LoadResult:
     choice, `files` names what was read. `sheets` are the visible
     sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
     `unlisted` faults are only counted; then `rows_unusable` is in how many rows there are any.
+    `unused_columns` are the columns of text that nothing of the dataset uses.
     """
 
     dataset: Dataset
@@ -181,6 +182,7 @@ class LoadResult:
     skipped: int = 0
     unlisted: int = 0
     rows_unusable: int = 0
+    unused_columns: tuple[str, ...] = ()
 
     @property
     def n_faults(self) -> int:

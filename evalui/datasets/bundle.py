@@ -33,6 +33,7 @@ from evalui.datasets.reading import (
     select_kind,
 )
 from evalui.datasets.tables.records import read_records
+from evalui.datasets.tables.table import is_json_lines
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 from evalui.types import Dataset, DatasetKind, Fault, Sample
@@ -128,9 +129,11 @@ def read_columns(
         file for file in open_files(gathered.files, layout, limits) if isinstance(file, DecodedFile)
     ]
     scored = [file for file in opened if file.source.split not in ("dev", "train")]
-    source = next(iter(scored or opened)).source if opened else None
-    records = read_records(source, ()) if source else None
-    if source is None or records is None or len(records.names) < _MIN_COLUMNS:
+    first = next(iter(scored or opened), None)
+    if first is None:
+        return None
+    records = read_records(first.source, ())
+    if len(records.names) < _MIN_COLUMNS:
         return None
     if not records.rows or 2 * len(records.rows) < records.n_rows:
         return None
@@ -138,7 +141,14 @@ def read_columns(
         tuple(row.texts.get(name, "") for name in records.names)
         for row in records.rows[:_ROWS_INSPECTED]
     )
-    return ColumnTable(source.name, tuple(records.names.values()), rows, records.n_rows)
+    return ColumnTable(
+        first.source.name,
+        tuple(records.names.values()),
+        rows,
+        records.n_rows,
+        head_row=0 if is_json_lines(first.source) else records.header_line,
+        sheets=first.sheets,
+    )
 
 
 def load(

@@ -6,12 +6,13 @@ A guess is only shown: nothing is read by it until a person has confirmed it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from evalui.datasets.base import Layout, shorten
 from evalui.datasets.questions.choice import ANSWER_KEYS, RawAnswer, detect_answer_key
 from evalui.datasets.questions.option_lists import read_options
 from evalui.datasets.tables.records import fold_name
-from evalui.types import LETTERS
+from evalui.types import LETTERS, DatasetKind
 
 # What a column may be; the letters are the options in order, `options` is a list of them.
 COLUMN_ROLES = ("question", *LETTERS, "options", "answer", "subject", "id", "capability")
@@ -53,12 +54,18 @@ _ANSWER_SHARE = 0.9  # of a column's cells that must name an option for it to be
 
 @dataclass(frozen=True, slots=True)
 class ColumnTable:
-    """The columns of a file as it writes them, and the texts of its first rows by column."""
+    """The columns of a file as it writes them, and the texts of its first rows by column.
+
+    `head_row` is the row of the names, counted from 1; 0 where a file has none, as JSON. `sheets`
+    are the visible sheets of a workbook.
+    """
 
     file: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     n_rows: int
+    head_row: int = 0
+    sheets: tuple[str, ...] = ()
 
     def cells(self, column: int) -> tuple[str, ...]:
         """What stands in a column of the first rows, without blank cells."""
@@ -67,10 +74,17 @@ class ColumnTable:
 
 @dataclass(frozen=True, slots=True)
 class ColumnGuess:
-    """A role for each column, "" for none, and what the right answer is written as."""
+    """A role for each column, "" for none, and what the right answer is written as.
+
+    `kind` is that of the questions, "" if nothing tells. `sure`: the file is read this way without
+    anybody's help. `unused` are columns of text that have no role.
+    """
 
     roles: tuple[str, ...]
     answer_key: str = "letter"
+    kind: DatasetKind | Literal[""] = ""
+    sure: bool = False
+    unused: tuple[str, ...] = ()
 
 
 def with_columns(layout: Layout, columns: Mapping[str, str]) -> Layout:
@@ -106,7 +120,7 @@ def guess_answer_key(table: ColumnTable, roles: Sequence[str]) -> str:
     """What the right answer is written as in the first rows, a name in `ANSWER_KEYS`."""
     if "answer" not in roles:
         return "letter"
-    options = [place for place, role in enumerate(roles) if role in LETTERS]
+    options = [place for place, role in enumerate(roles) if role and role in LETTERS]
     listed = roles.index("options") if "options" in roles else None
     answers = [
         RawAnswer(cell, texts)
@@ -115,6 +129,13 @@ def guess_answer_key(table: ColumnTable, roles: Sequence[str]) -> str:
         and (texts := _option_texts(row, options, listed))
     ]
     return detect_answer_key(answers, table.file, "").key if answers else "letter"
+
+
+def is_known_name(text: str) -> bool:
+    """Whether a header is a name that columns of questions have."""
+    name = fold_name(text)
+    known = any(name in names for names in _NAMES.values())
+    return known or bool(_OPTION_NAME.fullmatch(name))
 
 
 def answer_values(table: ColumnTable, column: int, *, limit: int = 6) -> tuple[str, ...]:
