@@ -74,6 +74,11 @@ class CollectedFiles:
     notes: tuple[UploadNote, ...] = ()
 
 
+def readable_suffixes() -> tuple[str, ...]:
+    """The endings of the files that are read, that of archives last."""
+    return (*_TABLE_SUFFIXES, *_WORKBOOK_SUFFIXES, *_CONFIG_SUFFIXES, ".zip")
+
+
 def collect_files(paths: Sequence[Path], limits: Limits) -> CollectedFiles:
     """Every table and configuration in `paths`, in name order; raises `DataError`."""
     if not paths:

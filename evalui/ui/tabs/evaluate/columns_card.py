@@ -202,7 +202,7 @@ def _layout_without_roles(form: Form, upload: str, placed: Layout, plain: Previe
 
 def _chosen_kind(form: Form, upload: str) -> DatasetKind | Literal[""]:
     """The kind of the draft, "" if it is the one detected."""
-    kind = KINDS.get(field_value(form, f"{KIND_FIELD}{upload}"), "")
+    kind: DatasetKind | Literal[""] = KINDS.get(field_value(form, f"{KIND_FIELD}{upload}"), "")
     return "" if kind == field_value(form, f"drawn_{upload}").partition(" ")[2] else kind
 
 
