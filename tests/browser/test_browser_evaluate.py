@@ -59,8 +59,10 @@ def test_a_faulty_file_is_explained_and_runs_without_its_faulty_rows(page: Any, 
     page.get_by_text("Details").focus()
     page.locator(".ds .l2 > summary").press("Enter")
     expect(page.get_by_text("one of A, B, C, D")).to_be_visible()
+    expect(page.get_by_text("Questions as a model sees them")).to_be_visible()
     page.get_by_role("button", name="Preview").press("Enter")
-    expect(page.get_by_text("Options, the right one in bold")).to_be_visible()
+    expect(page.get_by_text("Questions as a model sees them")).to_be_hidden()
+    page.get_by_role("button", name="Preview").press("Enter")
     expect(page.get_by_role("button", name="Start evaluation")).to_be_enabled()
     assert page.evaluate("window.__xss") is None
     assert page.locator("#tab-evaluate iframe, #tab-evaluate img").count() == 0

@@ -58,8 +58,11 @@ class ColumnChoice:
 
     @property
     def missing(self) -> str:
-        """The role without which nothing can be read, "" if all are there."""
-        if self.preview.total:
+        """The role without which nothing can be read, "" if all are there.
+
+        A role that nobody gave may still be found by a name, which is not what the lists say.
+        """
+        if self.preview.total and not columns_of(self.layout):
             return ""
         open_ended = self.reading.kind.value != "multiple_choice"
         needed = ("question",) if open_ended else ("question", "answer")
@@ -110,14 +113,14 @@ def columns_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
         div(el("table", _head(t), el("tbody", *_rows(t, choice)), cls="map"), cls="scroll"),
         _answer_key(t, choice),
         unused_line(t, choice.preview.unused),
-        questions_part(t, upload, choice.preview),
+        None if choice.missing else questions_part(t, upload, choice.preview),
         div(
             button(
                 t("mapping.use"),
                 "columns",
                 cls="pri",
                 data_upload=upload,
-                disabled=not choice.preview.total,
+                disabled=not choice.preview.total or bool(choice.missing),
             ),
             button(
                 t("mapping.cancel"),
