@@ -1,6 +1,6 @@
 """C-Eval's table: id, question, A, B, C, D, answer, explanation, in any order and letter case.
 
-Two to ten options A to J, fewer where cells are empty; id and explanation may be missing. The
+Two to 26 options A to Z, fewer where cells are empty; id and explanation may be missing. The
 same columns as JSON Lines, one object per line, are the same format. A `subject` column, where
 there is one, names the subject of each row; every further column goes into the metadata.
 """
@@ -30,6 +30,7 @@ from evalui.datasets.tables.records import (
 from evalui.datasets.tables.table import read_header, read_table
 from evalui.types import LETTERS, Fault
 
+_FIRST_OPTIONS = ("a", "b")  # of which a table of options has one at least
 _MIN_KNOWN_COLUMNS = 3  # known column names that set the format apart from other tables
 
 
@@ -46,10 +47,9 @@ def recognises(source: Source, layout: Layout) -> bool:
     """
     if layout.option_list:
         return False
-    known = {name.casefold() for name in known_column_names(layout)}.intersection(
-        _header_names(source, layout)
-    )
-    has_options = layout.options or not known.isdisjoint(LETTERS.casefold())
+    names = _header_names(source, layout)
+    known = {name.casefold() for name in known_column_names(layout)} & names
+    has_options = layout.options or not names.isdisjoint(_FIRST_OPTIONS)
     return bool(has_options) and len(known) >= _MIN_KNOWN_COLUMNS
 
 
@@ -157,7 +157,7 @@ def _shifted_answer_fault(
     cells is right by accident. Nothing is put back, since it would be a guess.
     """
     answer = cells[columns.answer].strip()
-    if by_letter(answer, LETTERS) is not None or answer_letters(answer):
+    if by_letter(answer, LETTERS) is not None or answer_letters(answer, len(columns.options)):
         return None
     later = range(columns.answer + 1, len(table.header))
     at = next((at for at in later if by_letter(cells[at], LETTERS) is not None), None)

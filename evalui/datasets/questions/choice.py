@@ -9,7 +9,7 @@ figure, blood groups), as far as that can be decided from the options alone.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 from evalui.datasets.base import (
     FaultList,
@@ -25,7 +25,7 @@ from evalui.datasets.questions.ceval_subjects import subject_metadata
 from evalui.registry import Registry
 from evalui.types import LETTERS, Fault, Sample
 
-_LETTER = r"[(\[]?[A-J][)\]]?"
+_LETTER = r"[(\[]?[A-Z][)\]]?"
 # Blanks follow a joint and precede only the first: two ways to match one would take for ever.
 _JOIN = r"\s*(?:(?:,|;|、|/|&|\+|\band\b|\bor\b|和|与|及|以及|或者?)\s*)+"
 _SEVERAL_LETTERS = rf"{_LETTER}(?:{_JOIN}{_LETTER})+"
@@ -42,7 +42,7 @@ _EN_LETTERS = (
 _ZH_ALL = r"(?:都|均|皆|全)(?:不|没)?(?:是|对|正确|错误?|可以?|可能|包括|成立|符合|有|选)?的?"
 _ZH_LETTERS = (
     rf"(?:选项|只有|仅|包括)*\s*(?:{_SEVERAL_LETTERS}|(?<=选项){_LETTER})\s*(?:选项|[两二三四]?[项者个])?\s*"
-    rf"(?:{_ZH_ALL})?|[A-J]{{2,}}{_ZH_ALL}"
+    rf"(?:{_ZH_ALL})?|[A-Z]{{2,}}{_ZH_ALL}"
 )
 # "all of the above", "none of the above statements is true", "both of the first two options"
 _EN_THINGS = r"(?:options?|answers?|choices?|statements?|ones)"
@@ -65,9 +65,10 @@ _ZH_PLACE = (
     r"|(?:都|全部?)(?:是|不是)?以上(?:[^,。;:]{0,4})"
 )
 _REFERENCE_HINTS = re.compile(
-    r"[A-JＡ-Ｊ]|above|below|first|previous|preceding|last|以上|上述|以下|前"
+    r"[A-ZＡ-Ｚ]|above|below|first|previous|preceding|last|以上|上述|以下|前"
 )
 _TRAILING_PUNCTUATION = " .。!！,，;；"
+_MIN_LETTERS = 10  # letters that may name an option, however few there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ def _answer_fault(
     cell, column = question.answer.strip(), question.columns[1]
     actual = f"“{shorten(collapse_whitespace(cell))}”" if cell else "empty"
     by_letter = layout.answer_key == "letter"
-    if by_letter and (letters := answer_letters(cell)):
+    if by_letter and (letters := answer_letters(cell, len(texts))):
         expected = f"one letter; single-answer evaluation cannot score {', '.join(letters)}"
         return Fault(file, question.line, column, "multi-letter-answer", actual, expected)
     same = [letter for letter, text in zip(LETTERS, texts, strict=False) if text == cell]
@@ -223,7 +224,9 @@ def refers_to_other_options(choices: Sequence[str]) -> bool:
     ):
         return True
     lettered = {
-        slot: named for slot, text in enumerate(texts) if (named := _letters_referred_to(text))
+        slot: named
+        for slot, text in enumerate(texts)
+        if (named := _letters_referred_to(text, len(choices)))
     }
     # "A和B", "A和C", "B和D", "C和D": such letters are the question's own, not the options'.
     return any(_refers_elsewhere(named, lettered, len(choices)) for named in lettered.values())
@@ -234,17 +237,19 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _letters_referred_to(text: str) -> frozenset[int]:
+def _letters_referred_to(text: str, n_options: int) -> frozenset[int]:
     """The options named, if the text does nothing else."""
-    folded = re.sub(r"[a-zA-Z]{2,}", _fold_letter, text)
+    letters = set(LETTERS[: max(n_options, _MIN_LETTERS)])
+    folded = re.sub(r"[a-zA-Z]{2,}", partial(_fold_word, letters), text)
     if not (_compiled(_EN_LETTERS).fullmatch(folded) or _compiled(_ZH_LETTERS).fullmatch(folded)):
         return frozenset()
-    return frozenset(LETTERS.index(letter) for letter in re.findall(r"[A-J]", folded))
+    named = re.findall(r"[A-Z]", folded)
+    return frozenset(map(LETTERS.index, named)) if letters.issuperset(named) else frozenset()
 
 
-def _fold_letter(word: re.Match[str]) -> str:
+def _fold_word(letters: set[str], word: re.Match[str]) -> str:
     # "AND" is a word, "ABC" may be three options.
-    return word[0] if set(word[0]) <= set(LETTERS) else word[0].casefold()
+    return word[0] if set(word[0]) <= letters else word[0].casefold()
 
 
 def _refers_elsewhere(
@@ -258,16 +263,17 @@ AnswerKey = Callable[[str, Sequence[str]], int | None]
 
 ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
 
-_ANSWER_LETTER = re.compile(r"[(\[【]?([A-Ja-j])[)\]】.、:]?")
-_LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
+_ANSWER_LETTER = re.compile(r"[(\[【]?([A-Za-z])[)\]】.、:]?")
+_LETTERS = re.compile(r"[A-Z](?:(?:[\s,;、/&+|]|AND|和|与)*[A-Z])+")
 
 
-def answer_letters(cell: str) -> str:
+def answer_letters(cell: str, n_options: int = _MIN_LETTERS) -> str:
     """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
     text = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
     letters = "".join(dict.fromkeys(re.sub(r"AND", "", text)))
     letters = "".join(letter for letter in letters if letter in LETTERS)
-    return letters if _LETTERS.fullmatch(text) and len(letters) > 1 else ""
+    several = len(letters) > 1 and set(letters) <= set(LETTERS[: max(n_options, _MIN_LETTERS)])
+    return letters if several and _LETTERS.fullmatch(text) else ""
 
 
 @ANSWER_KEYS.register("letter")

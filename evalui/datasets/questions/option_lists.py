@@ -24,7 +24,7 @@ _QUOTED = r"(?:'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
 _NUMPY_LIST = re.compile(rf"\[\s*(?:{_QUOTED}\s*)++\]", re.DOTALL)
 _NUMPY_ARRAY = rf"('\w+': )array\((\[(?:{_QUOTED}|[,\s])*+\]), dtype=\w+\)"
 _NUMPY_ARRAYS = re.compile(rf"\{{{_NUMPY_ARRAY}, {_NUMPY_ARRAY}\}}", re.DOTALL)
-_OPTION_LABEL = re.compile(r"[A-Ja-j]|[0-9]{1,2}")
+_OPTION_LABEL = re.compile(r"[A-Za-z]|[0-9]{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class OptionList:
 
     @property
     def labelled(self) -> tuple[tuple[str, str], ...]:
-        """(name, text) of each option; without a label its letter, or its number beyond J."""
+        """(name, text) of each option; without a label its letter, or its number beyond Z."""
         places = range(len(self.texts))
         names = self.labels or [LETTERS[at : at + 1] or str(at + 1) for at in places]
         return tuple(zip(names, self.texts, strict=True))

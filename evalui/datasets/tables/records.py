@@ -170,9 +170,6 @@ def find_columns(
     for name in (*needed, *filter(None, (layout.subject, layout.id))):
         if fold_name(name) not in places:
             faults.append(missing_column_fault(name, header, needed, file=file, line=line))
-    if not layout.options and "k" in places and len(options) == len(LETTERS):
-        expected = f"at most {len(LETTERS)} options, {LETTERS[0]} to {LETTERS[-1]}"
-        faults.append(Fault(file, line, "K", "too-many-options", "a column K", expected))
     if faults:
         return tuple(faults)
     used = {
@@ -218,9 +215,14 @@ def duplicate_column_faults(header: Sequence[str], file: str, line: int) -> list
 
 
 def _option_letters(places: Mapping[str, int]) -> tuple[str, ...]:
-    # Up to the last letter there is: a file with A, B and D lacks C, it has not three options.
-    present = [at for at, letter in enumerate(LETTERS) if letter.casefold() in places]
-    return tuple(LETTERS[: max([_MIN_OPTIONS, *(at + 1 for at in present)])])
+    """A and the letters after it that have a column; of one missing between two the file lacks it.
+
+    A letter further on (n, x) is the name of something else.
+    """
+    end = _MIN_OPTIONS
+    while any(letter.casefold() in places for letter in LETTERS[end : end + 2]):
+        end += 1
+    return tuple(LETTERS[:end])
 
 
 def missing_column_fault(

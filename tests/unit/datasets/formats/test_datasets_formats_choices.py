@@ -66,7 +66,7 @@ def test_further_keys_are_kept(tmp_path: Path) -> None:
         (record(answer=None), ("answerKey", "answer-not-an-option", "one of A, B, C, D")),
         (record("A", "A"), ("", "too-few-options", "at least 2")),
         (record("AAB"), ("choices", "duplicate-option", "a label of its own for each choice")),
-        (record("ABCDEFGHIJK"), ("choices", "too-many-options", "at most 10")),
+        (record("ABCDEFGHIJKLMNOPQRSTUVWXYZÄ"), ("choices", "too-many-options", "at most 26")),
         ({"id": "q1"}, ("question", "empty-question", "some text")),
     ],
 )
@@ -173,7 +173,7 @@ def test_a_column_of_options_without_a_list_is_no_such_file(tmp_path: Path) -> N
         (mmlu("A, C"), "answer", "answer-not-an-option"),
         (mmlu(0, "no list"), "", "too-few-options"),
         (mmlu(0, ["a"]), "", "too-few-options"),
-        (mmlu(0, list("abcdefghijk")), "choices", "too-many-options"),
+        (mmlu(0, [*map(str, range(27))]), "choices", "too-many-options"),
         (mmlu(-1), "answer", "answer-not-an-option"),
     ],
 )

@@ -83,6 +83,6 @@ def test_numbers_are_labels_in_python_too():
 
 
 def test_options_without_labels_are_named_by_letters():
-    assert read_options(["x"] * 11) is not None
-    named = OptionList(("x",) * 11).labelled
-    assert [name for name, _ in named][-2:] == ["J", "11"]
+    assert read_options(["x"] * 27) is not None
+    named = OptionList(("x",) * 27).labelled
+    assert [name for name, _ in named][-2:] == ["Z", "27"]
