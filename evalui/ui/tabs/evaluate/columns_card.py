@@ -13,7 +13,7 @@ from evalui.datasets.columns import (
     guess_columns,
     with_columns,
 )
-from evalui.datasets.questions.choice import ANSWER_KEYS
+from evalui.datasets.questions.answers import ANSWER_KEYS
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status, status_icon
