@@ -171,8 +171,8 @@ class LoadResult:
     counts the rows of the scored files, `skipped` the usable ones among them that were left out by
     choice, `files` names what was read. `sheets` are the visible
     sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
-    `unused_columns` hold texts that nothing of the dataset uses.
     `unlisted` faults are only counted; then `rows_unusable` is in how many rows there are any.
+    `unused_columns` are the columns of text that nothing of the dataset uses.
     """
 
     dataset: Dataset
@@ -183,9 +183,9 @@ class LoadResult:
     sheets: tuple[str, ...] = ()
     kinds: tuple[DatasetKind, ...] = ()
     skipped: int = 0
-    unused_columns: tuple[str, ...] = ()
     unlisted: int = 0
     rows_unusable: int = 0
+    unused_columns: tuple[str, ...] = ()
 
     @property
     def n_faults(self) -> int:

@@ -125,7 +125,9 @@ def read_columns(
         file for file in open_files(gathered.files, layout, limits) if isinstance(file, DecodedFile)
     ]
     scored = [file for file in opened if file.source.split not in ("dev", "train")]
-    return column_table(next(iter(scored or opened)).source) if opened else None
+    first = next(iter(scored or opened), None)
+    table = column_table(first.source) if first else None
+    return replace(table, sheets=first.sheets) if first and table else None
 
 
 def load(

@@ -33,25 +33,25 @@ _ROLE_NAMES: Mapping[str, str] = {
         题面 判断题 单选题 选择题
     """,
     "options": """
-        choices options candidates endings alternatives choice option answerchoices
-        answeroptions optionlist choicelist multiplechoicetargets mc1targets 选项 备选项
-        备选答案 答案选项 选项内容 候选项 候选答案 选择项
+        choices options candidates candidateanswers endings alternatives choice option
+        answerchoices answeroptions optionlist choicelist multiplechoicetargets mc1targets 选项
+        备选项 备选答案 答案选项 选项内容 候选项 候选答案 选择项
     """,
     "answer": """
         answer answerkey correctanswer correctoption correctchoice rightanswer goldanswer
         answerletter correct gold goldlabel key label target answers bestanswer answeridx
-        answerindex answerid correctindex correctidx correctanswerindex truth groundtruth
-        solution cop rightoption iscorrect response referenceanswer reference expectedanswer
-        expected expectedoutput ideal output outputs completion targets finalanswer
-        answerrightending answertext canonicalanswer 答案 正确答案 标准答案 参考答案 正确选项
-        正确项 标答 回答 标准回答 参考回答 期望答案 期望输出 预期答案 输出 答 结论 是否正确 对错
-        标签
+        answerindex answerid correctindex correctidx correctansweridx correctanswerindex truth
+        groundtruth solution cop rightoption iscorrect response referenceanswer reference
+        expectedanswer expected expectedoutput ideal output outputs completion targets
+        finalanswer answerrightending answertext canonicalanswer correctanswers goldanswers 答案
+        正确答案 标准答案 参考答案 正确选项 正确项 标答 回答 标准回答 参考回答 期望答案 期望输出
+        预期答案 输出 答 结论 是否正确 对错 标签
     """,
     "passage": """
         passage context article paragraph support story text background material document
-        dialogue dialog conversationtext hint facts contexts content documents essay excerpt
-        scenario evidence 材料 背景 文章 短文 阅读材料 篇章 段落 原文 资料 上下文 情景 背景材料
-        阅读文本 案例 题目材料 对话 文本 内容 背景资料 案例材料
+        dialogue dialog conversationtext hint contexts content documents essay excerpt scenario
+        材料 背景 文章 短文 阅读材料 篇章 段落 原文 资料 上下文 情景 背景材料 阅读文本 案例
+        题目材料 对话 文本 内容 背景资料 案例材料
     """,
     "explanation": """
         explanation explanations exp explain rationale reasoning analysis answerexplanation
@@ -62,8 +62,8 @@ _ROLE_NAMES: Mapping[str, str] = {
         subject subjectname topic category task 学科 科目 类别 主题 学科名称 课程
     """,
     "id": """
-        id no nr number index qid questionid exampleid recordid sampleid uid idstring ind num
-        序号 编号 题号 题目编号 试题编号
+        id no nr number index idx qid questionid exampleid recordid sampleid uid idstring ind
+        num 序号 编号 题号 题目编号 试题编号
     """,
     "capability": "capability skill ability 能力",
     "distractor": """
@@ -93,6 +93,12 @@ _OTHER_NAMES = _words("""
     type difficulty level source split score language author history system messages turns
     conversation conversations evaluatingguidance tags tag url model date 题型 难度 来源 分值
     知识点 章节 年份 题目类型 难易度 难度等级 备注 语言 出题人 分数 评分标准 类型
+""")
+# Names of answers that only say which option is right: of open questions they hold something else.
+CHOICE_ANSWER_NAMES = _words("""
+    key correct cop answeridx answerindex answerid answerletter correctindex correctidx
+    correctansweridx correctanswerindex iscorrect correctoption correctchoice rightoption
+    answerrightending 正确选项 正确项 是否正确 对错
 """)
 # Labels of a classification: a class that the text has, not an answer to a question.
 LABEL_NAMES = _words("""

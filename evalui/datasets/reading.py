@@ -166,7 +166,7 @@ def open_files(
     for member, role in zip(members, roles, strict=True):
         opened = open_file(member, role, layout, limits)
         if (
-            opened.dataset_format is None
+            (opened.dataset_format is None or opened.is_unconfirmed)
             and not member.explicit
             and member.path.suffix.lower() == ".txt"
         ):
@@ -192,15 +192,16 @@ def select_kind(files: Sequence[DecodedFile], layout: Layout) -> FilesOfKind:
     if none can. A file that waits to be confirmed belongs to whatever kind is read.
     """
     files = _share_guesses(files)
-    own = [file.dataset_format.kind for file in files if file.dataset_format]
-    sure = [
+    own: list[DatasetKind] = [file.dataset_format.kind for file in files if file.dataset_format]
+    sure: list[DatasetKind] = [
         file.dataset_format.kind
         for file in files
         if file.dataset_format and not file.is_unconfirmed
     ]
     kinds: tuple[DatasetKind, ...] = tuple(dict.fromkeys(sure or own))
-    kind: DatasetKind = layout.kind or next(iter(kinds), "multiple_choice")
-    if kinds and kind not in sure:
+    usual_kind: DatasetKind = "multiple_choice"
+    kind = layout.kind or next(iter(kinds), usual_kind)
+    if own and layout.kind and kind not in sure:
         files = _read_as(kind, files, kinds, layout)
     usual = DATASET_FORMATS[_DEFAULT_FORMATS[kind]]
     readers = [(file, file.dataset_format or usual) for file in files]

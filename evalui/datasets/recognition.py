@@ -27,7 +27,9 @@ from evalui.datasets.columns import (
     with_columns,
 )
 from evalui.datasets.formats import choices, general_qa, subjective
+from evalui.datasets.guessing.profile import FITTING_SHARE
 from evalui.datasets.heads import is_known_name
+from evalui.datasets.questions.answers import by_letter
 from evalui.datasets.questions.open import OpenColumnNames
 from evalui.datasets.questions.reshaping import split_passages
 from evalui.datasets.tables.records import (
@@ -37,7 +39,13 @@ from evalui.datasets.tables.records import (
     fold_name,
     read_records,
 )
-from evalui.datasets.tables.table import JsonNumber, cell_text, read_header
+from evalui.datasets.tables.table import (
+    JsonNumber,
+    cell_text,
+    is_json_lines,
+    read_header,
+    read_table,
+)
 from evalui.types import LETTERS, Fault
 
 _MIN_COLUMNS = 2  # of a table: a question and something beside it
@@ -81,9 +89,10 @@ def recognise(source: Source, layout: Layout) -> Recognition:
     own = DATASET_FORMATS[name] if name else None
     if own is not None and name not in ("ceval", "choices", *_OPEN_FORMATS):
         return Recognition(own, layout)
-    if name == "ceval" and not columns_of(layout) and _is_plain_ceval(source):
+    beginning = _peek(source)
+    if name == "ceval" and not columns_of(layout) and _is_plain_ceval(beginning):
         return Recognition(own, layout)
-    table = column_table(_peek(source))
+    table = column_table(beginning)
     if table is None:
         return Recognition(own, layout)
     guess = guess_columns(table, natural)
@@ -94,11 +103,13 @@ def recognise(source: Source, layout: Layout) -> Recognition:
 
 def recognise_as(source: Source, layout: Layout) -> Recognition:
     """What reads a file as questions of the layout's kind, nothing if they cannot be that."""
-    table = column_table(source)
-    guess = guess_columns(table, layout) if table else None
+    table, guess = _guess_from_all(source, layout)
     if table is None or guess is None or guess.place("question") < 0 or guess.doubt == "options":
         return Recognition(None, layout)
-    return _read_so(source, table, guess, layout)
+    # That texts have labels speaks against the kind, which is stated now.
+    if guess.sure or guess.doubt == "labels":
+        return _read_so(source, table, guess, layout)
+    return _wait(table, guess, layout)
 
 
 def column_table(source: Source) -> ColumnTable | None:
@@ -106,7 +117,10 @@ def column_table(source: Source) -> ColumnTable | None:
 
     A text of which half the lines have other cells than its first is none.
     """
-    records = read_rows(source)
+    return _to_table(source, read_rows(source))
+
+
+def _to_table(source: Source, records: Records) -> ColumnTable | None:
     if not records.rows or 2 * len(records.rows) < records.n_rows:
         return None
     if len(records.names) < _MIN_COLUMNS and not _is_known_alone(records):
@@ -122,7 +136,8 @@ def column_table(source: Source) -> ColumnTable | None:
         and all(isinstance(row.values.get(name, None), JsonNumber | None) for row in chosen)
     )
     names = tuple(records.names.values())
-    return ColumnTable(source.name, names, rows, records.n_rows, numbers)
+    head_row = 0 if is_json_lines(source) else records.header_line
+    return ColumnTable(source.name, names, rows, records.n_rows, head_row, numbers=numbers)
 
 
 def read_rows(source: Source) -> Records:
@@ -178,7 +193,13 @@ def _is_plain_ceval(source: Source) -> bool:
         return False
     run = list(LETTERS[: len(letters)].casefold())
     others = [name for name in header if name and name not in (*letters, "id", "question")]
-    return sorted(letters) == run and {*others} <= {"answer", "explanation", "subject"}
+    if sorted(letters) != run or not {*others} <= {"answer", "explanation", "subject"}:
+        return False
+    place = header.index("answer")
+    rows = read_table(source, COLUMN_NAMES).rows
+    answers = [row.cells[place] for row in rows if len(row.cells) > place]
+    lettered = sum(by_letter(answer, LETTERS) is not None for answer in answers)
+    return bool(answers) and lettered >= FITTING_SHARE * len(answers)
 
 
 def _keeps_format(name: str, table: ColumnTable, guess: ColumnGuess, layout: Layout) -> bool:
@@ -198,6 +219,8 @@ def _keeps_ceval(heads: Mapping[str, int], table: ColumnTable, guess: ColumnGues
         return not guess.sure
     own = {"question": heads["question"], "answer": heads["answer"]}
     if not table.cells(own["answer"]) and guess.place("answer") not in (-1, own["answer"]):
+        return False
+    if guess.doubt in ("answer-key", "answer-base"):
         return False
     same = all(guess.place(role) in (-1, at) for role, at in own.items())
     return not guess.sure or (same and guess.place("passage") < 0)
@@ -222,8 +245,6 @@ def _keeps_choices(heads: Mapping[str, int], table: ColumnTable, guess: ColumnGu
 def _keeps_open(names: OpenColumnNames, heads: Mapping[str, int], guess: ColumnGuess) -> bool:
     if guess.kind == "multiple_choice" or guess.doubt in ("labels", "options"):
         return False
-    if not guess.sure:
-        return True
     question = next((heads[name] for name in names.question if name in heads), -1)
     reference = next((heads[name] for name in names.reference if name in heads), -1)
     return (
@@ -235,12 +256,34 @@ def _keeps_open(names: OpenColumnNames, heads: Mapping[str, int], guess: ColumnG
 
 def _by_guess(source: Source, layout: Layout, own: DatasetFormat | None) -> Recognition:
     """The file read as its columns are guessed from all its rows, if that is sure."""
-    table = column_table(source)
-    guess = guess_columns(table, replace(layout, kind="")) if table else None
+    table, guess = _guess_from_all(source, replace(layout, kind=""))
     if table is None or guess is None or guess.place("question") < 0:
         return Recognition(own, layout, guess)
-    if guess.sure:
-        return _read_so(source, table, guess, layout)
+    return _read_so(source, table, guess, layout) if guess.sure else _wait(table, guess, layout)
+
+
+def _guess_from_all(
+    source: Source, layout: Layout
+) -> tuple[ColumnTable | None, ColumnGuess | None]:
+    """The columns of a file and the guess of them, in which ids are different in all its rows."""
+    records = read_rows(source)
+    table = _to_table(source, records)
+    if table is None:
+        return None, None
+    guess = guess_columns(table, layout)
+    place = guess.place("id")
+    if place < 0 or layout.id or guess.place("row_option") >= 0:
+        return table, guess
+    name = list(records.names)[place]
+    ids = [row.texts.get(name, "").strip() for row in records.rows]
+    if len(set(ids)) == len(ids):
+        return table, guess
+    roles = tuple("" if role == "id" else role for role in guess.roles)
+    return table, replace(guess, roles=roles)
+
+
+def _wait(table: ColumnTable, guess: ColumnGuess, layout: Layout) -> Recognition:
+    """The file left unread until a person has confirmed the guess."""
     read = partial(_read_unconfirmed, guess=guess, table=table)
     waiting = DatasetFormat(guess.kind or "multiple_choice", _never, read)
     return Recognition(waiting, layout, guess, table.headers, "unconfirmed")
@@ -261,12 +304,12 @@ def _read_so(source: Source, table: ColumnTable, guess: ColumnGuess, layout: Lay
     return Recognition(fitting, named, guess, table.headers, "guess", notes)
 
 
-def _never(source: Source, layout: Layout) -> bool:
+def _never(_source: Source, _layout: Layout) -> bool:
     return False
 
 
 def _read_unconfirmed(
-    source: Source, layout: Layout, *, guess: ColumnGuess, table: ColumnTable
+    source: Source, _layout: Layout, *, guess: ColumnGuess, table: ColumnTable
 ) -> ParsedRows:
     """One fault that says what was made out, and what is to be confirmed."""
     line = read_records(source, COLUMN_NAMES).header_line

@@ -185,8 +185,8 @@ class _ChoiceColumns:
         unread = "" if options else cell_text(listed).strip()
         if not options and not unread and (split := split_question(text)):
             text, options = split.text, split.options
-        passages = (record.values.get(name) for name in self.passages)
-        passage = next(filter(None, map(passage_text, passages)), "")
+        passages = [passage_text(record.values.get(name)) for name in self.passages]
+        passage = next((each for each in passages if each), "")
         return _ChoiceRow(
             record, with_passage(passage, text), options, record.values.get(self.answer), unread
         )

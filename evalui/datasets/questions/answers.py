@@ -44,7 +44,10 @@ _LETTERS = re.compile(r"[A-Z](?:(?:[\s,;、/&+|]|AND|和|与)*[A-Z])+")
 _NUMBER = re.compile(r"([0-9]{1,3})(?:\.0+)?")
 _TRUE = "true t yes y right correct 对 正确 是 真 √ ✓ ✔ 正确的 对的 是的 ☑ 〇"
 _FALSE = "false f no n wrong incorrect 错 错误 否 假 × ✗ ✘ x ✕ ❌ 错误的 错的 不是 不对 不正确 ╳"
-_TRUTH = dict.fromkeys(_TRUE.split(), True) | dict.fromkeys(_FALSE.split(), False)
+_TRUTH: Mapping[str, bool] = {
+    **dict.fromkeys(_TRUE.split(), True),
+    **dict.fromkeys(_FALSE.split(), False),
+}
 # What the two options are called, by the words that all answers of a file are among.
 _PAIRS: tuple[tuple[frozenset[str], tuple[str, str]], ...] = (
     (frozenset(("正确", "错误")), ("正确", "错误")),
@@ -198,7 +201,7 @@ def fit_answers(answers: Sequence[RawAnswer]) -> AnswerFit:
     base, assumed = _index_base(answers)
     keys = ("letter", base, "text")
     targets = {key: _targets(key, answers) for key in keys}
-    several = sum(1 for each in answers if answer_letters(each.cell, len(each.options)))
+    several = sum(map(_names_several, answers))
     hits = {key: sum(target is not None for target in targets[key]) for key in keys}
     hits["letter"] += several
     best = max(keys, key=lambda key: hits[key])
@@ -216,9 +219,9 @@ def fit_answers(answers: Sequence[RawAnswer]) -> AnswerFit:
     )
 
 
-def target_of(cell: str, options: Sequence[str], key: str) -> int | None:
-    """The place of the option that a cell names under an answer key, None if it names none."""
-    return ANSWER_KEYS[key](cell, options)
+def _names_several(answer: RawAnswer) -> bool:
+    letters = answer_letters(answer.cell, len(answer.options))
+    return bool(letters) and max(letters) <= LETTERS[len(answer.options) - 1]
 
 
 def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:

@@ -225,7 +225,8 @@ class _Reading:
     def _text_faults(self, question: ParsedQuestion) -> list[Fault]:
         if question.text:
             return []
-        return [self._fault(question, question.columns[0], "empty-question", "empty", "some text")]
+        column, file = question.columns[0], self.source.name
+        return [Fault(file, question.line, column, "empty-question", "empty", "some text")]
 
     def _option_faults(self, question: ParsedQuestion, texts: Sequence[str]) -> list[Fault]:
         options = question.options
@@ -237,12 +238,25 @@ class _Reading:
                 later = next(at for at in range(empty, filled + 1) if options[at])
                 actual = f"empty, but {names[later]} is filled"
                 expected = "no gap between options"
-                return [self._fault(question, names[empty], "gap-in-options", actual, expected)]
+                return [
+                    Fault(
+                        self.source.name,
+                        question.line,
+                        names[empty],
+                        "gap-in-options",
+                        actual,
+                        expected,
+                    )
+                ]
         if len(texts) < 2:
             actual = f"{len(texts)} option" + ("s" if not texts else "")
             pairs = zip(names, options, strict=False)
             column = next((name for name, text in pairs if not text), "")
-            return [self._fault(question, column, "too-few-options", actual, "at least 2")]
+            return [
+                Fault(
+                    self.source.name, question.line, column, "too-few-options", actual, "at least 2"
+                )
+            ]
         return []
 
     def _answer_fault(self, question: ParsedQuestion, texts: Sequence[str]) -> Fault:
@@ -251,21 +265,34 @@ class _Reading:
             right = ", ".join(LETTERS[place] for place in question.right)
             if right:
                 expected = f"one letter; single-answer evaluation cannot score {right}"
-                return self._fault(question, column, "multi-letter-answer", right, expected)
+                return Fault(
+                    self.source.name, question.line, column, "multi-letter-answer", right, expected
+                )
             expected = "one option that is marked as right"
-            return self._fault(question, column, "answer-not-an-option", "none marked", expected)
+            return Fault(
+                self.source.name,
+                question.line,
+                column,
+                "answer-not-an-option",
+                "none marked",
+                expected,
+            )
         actual = f"“{shorten(collapse_whitespace(cell))}”" if cell else "empty"
         by_letter = self.key == "letter"
         if by_letter and (letters := answer_letters(cell, len(texts))):
             expected = f"one letter; single-answer evaluation cannot score {', '.join(letters)}"
-            return self._fault(question, column, "multi-letter-answer", actual, expected)
+            return Fault(
+                self.source.name, question.line, column, "multi-letter-answer", actual, expected
+            )
         same = [letter for letter, text in zip(LETTERS, texts, strict=False) if text == cell]
         if same and (by_letter or len(same) > 1):
             actual += f" (the text of option {' and '.join(same)})"
         expected = self._expected_answer(question, texts)
         if self.key == "text" and len(same) > 1:
             expected = "the text of one option only"
-        return self._fault(question, column, "answer-not-an-option", actual, expected)
+        return Fault(
+            self.source.name, question.line, column, "answer-not-an-option", actual, expected
+        )
 
     def _expected_answer(self, question: ParsedQuestion, texts: Sequence[str]) -> str:
         if not texts:
@@ -279,11 +306,6 @@ class _Reading:
             first = int(self.key == "index1")
             return f"a number from {first} to {first + len(texts) - 1}"
         return "the text of the right option" if self.key == "apart" else _ONE_TEXT
-
-    def _fault(
-        self, question: ParsedQuestion, column: str, rule: str, actual: str, expected: str
-    ) -> Fault:
-        return Fault(self.source.name, question.line, column, rule, actual, expected)
 
 
 _ONE_TEXT = "the text of one of the options"

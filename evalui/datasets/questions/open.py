@@ -179,7 +179,9 @@ def _find_columns(records: Records, names: OpenColumnNames) -> _OpenColumns:
         return next((name for name in wanted if name in records.names), "")
 
     wanted = (names.question, names.reference, names.id, names.capability, (names.subject,))
-    return _OpenColumns(*map(first, wanted), names.passage, names.explanation)
+    question, reference, id_, capability, subject = map(first, wanted)
+    more = (names.passage, names.explanation)
+    return _OpenColumns(question, reference, id_, capability, subject, *more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,11 @@ _NUMBER_LINE = re.compile(r"^[ \t]*[(（]?(\d{1,2})[.．、:：)）]\s*(?=\S)", 
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _HEADING = re.compile(r"(?:选项|options?|choices?|answers?) ?[:：]?", re.IGNORECASE)
 _HEADING_AT_END = re.compile(r"(?:选项|options?|choices?) ?[:：]$", re.IGNORECASE)
+_ANSWER_CUE = re.compile(
+    r"\n[ \t]*(?:(?:the|your|correct|right|正确|你的) ?)*(?:answer|答案)(?: is|是|为)?"
+    r" ?[:：]?[ \t(（【]*$",
+    re.IGNORECASE,
+)
 _SEPARATORS = ("\n", ";", "；", "|", "｜", "/", "、", "\t", "，", ",")
 _MAX_MARKS = 500  # letters in a text that may each begin an option; a hostile one has millions
 
@@ -110,9 +115,12 @@ def split_cell(cell: str, separator: str) -> OptionList:
 
 def split_question(text: str) -> SplitQuestion | None:
     """A question that ends with its options under letters, None if it does not."""
-    split = _split_at_letters(text)
+    split = _split_at_letters(_ANSWER_CUE.sub("", text.rstrip()))
     if split is None or not split.text:
         return None
+    *others, last = split.options.texts
+    if "\n" in last and not any("\n" in other for other in others):
+        return None  # what stands behind the options may be anything
     stem = _HEADING_AT_END.sub("", split.text).rstrip()
     return SplitQuestion(stem, split.options) if stem else None
 

@@ -101,7 +101,8 @@ def _questions_of(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     beside = [name for name in lists if len(lists[name]) == n and name != questions]
     if not any(_goes_with_questions(name, lists[name]) for name in beside):
         return []
-    return [values | {name: lists[name][at] for name in (questions, *beside)} for at in range(n)]
+    split = (questions, *beside)
+    return [{**values, **{name: lists[name][at] for name in split}} for at in range(n)]
 
 
 def _objects_of(value: Any) -> list[dict[str, Any]]:
