@@ -76,7 +76,7 @@ def _layout(given: argparse.Namespace) -> "Layout":
     """
     from evalui.datasets.base import Layout
     from evalui.datasets.columns import COLUMN_ROLES, with_columns
-    from evalui.datasets.questions.choice import ANSWER_KEYS
+    from evalui.datasets.questions.answers import ANSWER_KEYS
 
     columns: dict[str, str] = {}
     for pair in given.column:

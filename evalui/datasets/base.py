@@ -36,8 +36,9 @@ class Layout:
     `duplicate_options` decides whether rows whose options share a text stay or are left out.
     `option_list` is the one column of a list of options, `passage` that of a text which a question
     is about and which stands before it. `columns.with_columns` sets all that name columns from what
-    each column is. `head_row` is the row of the column names, counted from 1 as a person sees it;
-    0 looks for it, -1 says that there is none.
+    each column is. `explanation` is the column of why the answer is right, `row_option` that of the
+    options where each has a row of its own. `head_row` is the row of the column names, counted from
+    1 as a person sees it; 0 looks for it, -1 says that there is none.
     """
 
     options: tuple[str, ...] = ()
@@ -54,6 +55,8 @@ class Layout:
     capability: str = ""
     passage: str = ""
     head_row: int = 0
+    explanation: str = ""
+    row_option: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.files.archive import SourceFile, is_workbook
 from evalui.datasets.files.encoding import decode
+from evalui.datasets.recognition import Recognition, recognise, recognise_as
 from evalui.datasets.tables.pictures import PICTURE_RULE
 from evalui.datasets.tables.workbook import read_sheet
 from evalui.errors import DataError
@@ -73,15 +74,25 @@ class FileRole:
 
 @dataclass(frozen=True, slots=True)
 class DecodedFile:
-    """A file before its rows are read; `dataset_format` is None if none recognises it."""
+    """A file before its rows are read."""
 
     path: PurePosixPath
     role: FileRole
     source: Source
-    dataset_format: DatasetFormat | None
+    recognition: Recognition
     digest: bytes
     notes: tuple[UploadNote, ...] = ()
     sheets: tuple[str, ...] = ()
+
+    @property
+    def dataset_format(self) -> DatasetFormat | None:
+        """What reads the file."""
+        return self.recognition.dataset_format
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether the file waits for its columns to be confirmed."""
+        return self.recognition.way == "unconfirmed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +166,7 @@ def open_files(
     for member, role in zip(members, roles, strict=True):
         opened = open_file(member, role, layout, limits)
         if (
-            opened.dataset_format is None
+            (opened.dataset_format is None or opened.is_unconfirmed)
             and not member.explicit
             and member.path.suffix.lower() == ".txt"
         ):
@@ -171,50 +182,102 @@ def open_file(member: SourceFile, role: FileRole, layout: Layout, limits: Limits
         return _open_workbook(member, role, digest, layout, limits)
     decoded = decode(member.data, member.name)
     source = replace(_empty_source(member, role), text=decoded.text, encoding=decoded.encoding)
-    return DecodedFile(member.path, role, source, _find_format(source, layout), digest)
+    return DecodedFile(member.path, role, source, recognise(source, layout), digest)
 
 
 def select_kind(files: Sequence[DecodedFile], layout: Layout) -> FilesOfKind:
     """The files of the kind that the layout chooses, else of the first kind there is.
 
-    Open questions may be read as either open kind, if the files are all of the other. Raises
-    `DataError` if there are no questions of the chosen kind.
+    Where all files are of other kinds, each is read as that kind if it can be. Raises `DataError`
+    if none can. A file that waits to be confirmed belongs to whatever kind is read.
     """
-    all_kinds: list[DatasetKind] = [
-        file.dataset_format.kind for file in files if file.dataset_format
+    files = _share_guesses(files)
+    own: list[DatasetKind] = [file.dataset_format.kind for file in files if file.dataset_format]
+    sure: list[DatasetKind] = [
+        file.dataset_format.kind
+        for file in files
+        if file.dataset_format and not file.is_unconfirmed
     ]
-    kinds = tuple(dict.fromkeys(all_kinds))
-    kind = _choose_kind(files, kinds, layout)
+    kinds: tuple[DatasetKind, ...] = tuple(dict.fromkeys(sure or own))
+    usual_kind: DatasetKind = "multiple_choice"
+    kind = layout.kind or next(iter(kinds), usual_kind)
+    if own and layout.kind and kind not in sure:
+        files = _read_as(kind, files, kinds, layout)
     usual = DATASET_FORMATS[_DEFAULT_FORMATS[kind]]
-    if kind in kinds or not kinds:
-        readers = [(file, file.dataset_format or usual) for file in files]
-    else:
-        readers = [
-            (file, usual if _can_be_read_as(kind, file) else file.dataset_format) for file in files
-        ]
-    chosen = tuple((file, reader) for file, reader in readers if reader and reader.kind == kind)
-    others = [(file, reader) for file, reader in readers if reader and reader.kind != kind]
+    readers = [(file, file.dataset_format or usual) for file in files]
+    chosen = tuple(
+        (file, reader) for file, reader in readers if reader.kind == kind or file.is_unconfirmed
+    )
     notes = tuple(
         UploadNote("other-kind", {"file": file.source.name, "kind": reader.kind})
-        for file, reader in others
+        for file, reader in readers
+        if reader.kind != kind and not file.is_unconfirmed
     )
     return FilesOfKind(chosen, kind, kinds if kind in kinds else (*kinds, kind), notes)
 
 
-def read_files(selection: FilesOfKind, layout: Layout) -> list[ParsedFile]:
+def _share_guesses(files: Sequence[DecodedFile]) -> list[DecodedFile]:
+    """The files, those in doubt read as another one of the same headers that is not."""
+    sure = {
+        file.recognition.headers: file.recognition
+        for file in files
+        if file.recognition.way == "guess"
+    }
+
+    def shared(file: DecodedFile) -> DecodedFile:
+        other = sure.get(file.recognition.headers)
+        if not file.is_unconfirmed or other is None:
+            return file
+        return replace(file, recognition=replace(other, notes=()))
+
+    return list(map(shared, files))
+
+
+def _read_as(
+    kind: DatasetKind, files: Sequence[DecodedFile], kinds: Sequence[DatasetKind], layout: Layout
+) -> list[DecodedFile]:
+    """The files read as questions of a kind that none of them is of."""
+    forced = [replace(file, recognition=_recognise_as(kind, file, layout)) for file in files]
+    if all(file.dataset_format is None for file in forced):
+        raise DataError(
+            "no-such-kind",
+            files=", ".join(file.source.name for file in files[:3]),
+            kind=kind,
+            known=", ".join(kinds),
+        )
+    pairs = zip(files, forced, strict=True)
+    return [after if after.dataset_format else before for before, after in pairs]
+
+
+def _recognise_as(kind: DatasetKind, file: DecodedFile, layout: Layout) -> Recognition:
+    """Open questions are read as the other open kind under the same columns."""
+    known = file.recognition
+    own = file.dataset_format
+    if kind in _OPEN_KINDS and (own is None or own.kind in _OPEN_KINDS) and known.way == "format":
+        return replace(known, dataset_format=DATASET_FORMATS[_DEFAULT_FORMATS[kind]])
+    return recognise_as(file.source, replace(layout, kind=kind))
+
+
+def read_files(selection: FilesOfKind) -> list[ParsedFile]:
     """The rows of the opened files.
 
     Where one of them shows whether numbers count options from 0 or from 1, that holds for the
     others too: five worked examples may well lack the last option.
     """
-    files = [ParsedFile(file, reader.read(file.source, layout)) for file, reader in selection.files]
+    files = [
+        ParsedFile(file, reader.read(file.source, file.recognition.layout))
+        for file, reader in selection.files
+    ]
     bases = {file.parsed.answer_key for file in files if not _is_index_base_assumed(file.parsed)}
     bases &= {"index0", "index1"}
     if len(bases) != 1:
         return files
-    with_base = replace(layout, answer_key=bases.pop())
+    base = bases.pop()
     return [
-        ParsedFile(opened, reader.read(opened.source, with_base))
+        ParsedFile(
+            opened,
+            reader.read(opened.source, replace(opened.recognition.layout, answer_key=base)),
+        )
         if _is_index_base_assumed(file.parsed)
         else file
         for file, (opened, reader) in zip(files, selection.files, strict=True)
@@ -238,7 +301,7 @@ def _open_workbook(
         return replace(_empty_source(member, role), table=table)
 
     def fits(head: RawTable) -> bool:
-        return _find_format(source(head), layout) is not None
+        return recognise(source(head), layout).dataset_format is not None
 
     sheet = read_sheet(
         member.data, member.name, sheet_name=layout.sheet, accepts_header=fits, limits=limits
@@ -252,36 +315,14 @@ def _open_workbook(
         hidden = {"file": member.name, "sheets": ", ".join(sheet.hidden)}
         notes.append(UploadNote("hidden-sheets", hidden))
     decoded = source(sheet.table)
-    dataset_format = _find_format(decoded, layout)
     return DecodedFile(
-        member.path, role, decoded, dataset_format, digest, tuple(notes), sheet.visible
-    )
-
-
-def _find_format(source: Source, layout: Layout) -> DatasetFormat | None:
-    readers = (DATASET_FORMATS[name] for name in DATASET_FORMATS)
-    return next((reader for reader in readers if reader.recognises(source, layout)), None)
-
-
-def _choose_kind(
-    files: Sequence[DecodedFile], kinds: Sequence[DatasetKind], layout: Layout
-) -> DatasetKind:
-    kind = layout.kind
-    if not kind:
-        return kinds[0] if kinds else "multiple_choice"
-    if kinds and kind not in kinds and not any(_can_be_read_as(kind, file) for file in files):
-        raise DataError(
-            "no-such-kind",
-            files=", ".join(file.source.name for file in files[:3]),
-            kind=kind,
-            known=", ".join(kinds),
-        )
-    return kind
-
-
-def _can_be_read_as(kind: DatasetKind, file: DecodedFile) -> bool:
-    return kind in _OPEN_KINDS and (
-        file.dataset_format is None or file.dataset_format.kind in _OPEN_KINDS
+        member.path,
+        role,
+        decoded,
+        recognise(decoded, layout),
+        digest,
+        tuple(notes),
+        sheet.visible,
     )
 
 

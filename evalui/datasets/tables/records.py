@@ -22,7 +22,8 @@ Value = TypeVar("Value")
 
 COLUMN_NAMES = ("id", "question", *LETTERS, "answer", "explanation", "subject")
 _MIN_OPTIONS = 2
-_RESERVED_COLUMNS = ("file", "line", "ceval_subject")  # what samples know of themselves
+# What samples know of themselves, and the names that mean something under every layout.
+_ALWAYS_USED = ("file", "line", "ceval_subject", "id", "subject", "explanation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,7 @@ class HeaderColumns:
     id: int
     subject: int
     explanation: int
+    passage: int
     others: tuple[tuple[str, int], ...]
 
     @property
@@ -153,7 +155,8 @@ class HeaderColumns:
 
 def known_column_names(layout: Layout) -> tuple[str, ...]:
     """Every column name that means something under this layout."""
-    own = (layout.question, layout.answer, layout.subject, layout.id, *layout.options)
+    own = (layout.question, layout.answer, layout.subject, layout.id, layout.passage)
+    own += (layout.explanation, *layout.options)
     return (*COLUMN_NAMES, *(name for name in own if name))
 
 
@@ -167,17 +170,16 @@ def find_columns(
     question, answer = layout.question or "question", layout.answer or "answer"
     needed = (question, *options, answer)
     subject, id_ = layout.subject or "subject", layout.id or "id"
-    for name in (*needed, *filter(None, (layout.subject, layout.id))):
+    explanation = layout.explanation or "explanation"
+    further = (layout.subject, layout.id, layout.passage, layout.explanation)
+    for name in (*needed, *filter(None, further)):
         if fold_name(name) not in places:
             faults.append(missing_column_fault(name, header, needed, file=file, line=line))
-    if not layout.options and "k" in places and len(options) == len(LETTERS):
-        expected = f"at most {len(LETTERS)} options, {LETTERS[0]} to {LETTERS[-1]}"
-        faults.append(Fault(file, line, "K", "too-many-options", "a column K", expected))
     if faults:
         return tuple(faults)
     used = {
         fold_name(name)
-        for name in (*needed, subject, id_, "id", "subject", "explanation", *_RESERVED_COLUMNS)
+        for name in (*needed, subject, id_, layout.passage, explanation, *_ALWAYS_USED)
     }
     return HeaderColumns(
         question=places[fold_name(question)],
@@ -187,7 +189,8 @@ def find_columns(
         answer_name=answer,
         id=places.get(fold_name(id_), -1),
         subject=places.get(fold_name(subject), -1),
-        explanation=places.get("explanation", -1),
+        explanation=places.get(fold_name(explanation), -1),
+        passage=places.get(fold_name(layout.passage), -1) if layout.passage else -1,
         others=tuple(
             (name.strip(), places[fold_name(name)])
             for name in header
@@ -218,9 +221,14 @@ def duplicate_column_faults(header: Sequence[str], file: str, line: int) -> list
 
 
 def _option_letters(places: Mapping[str, int]) -> tuple[str, ...]:
-    # Up to the last letter there is: a file with A, B and D lacks C, it has not three options.
-    present = [at for at, letter in enumerate(LETTERS) if letter.casefold() in places]
-    return tuple(LETTERS[: max([_MIN_OPTIONS, *(at + 1 for at in present)])])
+    """A and the letters after it that have a column; of one missing between two the file lacks it.
+
+    A letter further on (n, x) is the name of something else.
+    """
+    end = _MIN_OPTIONS
+    while any(letter.casefold() in places for letter in LETTERS[end : end + 2]):
+        end += 1
+    return tuple(LETTERS[:end])
 
 
 def missing_column_fault(

@@ -13,7 +13,7 @@ from typing import Literal
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
-from evalui.datasets.questions.choice import ANSWER_KEYS
+from evalui.datasets.questions.answers import ANSWER_KEYS
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status
