@@ -117,7 +117,7 @@ def _check_dataset(t: "Messages", given: argparse.Namespace, layout: "Layout") -
     cured = not shown.total and bool(_samples(again))
     _print_lines(_about(t, shown, loaded, cured=cured))
     if cured:
-        print(t("check.guess"))
+        print(t("check.guess", why=_doubt(t, shown)))
         shown = preview(_result(again), table, pinned, start=start, size=size)
     _print_lines(_questions(t, shown))
     if cured or (shown.total and _samples(loaded) == _samples(again)):
@@ -127,6 +127,12 @@ def _check_dataset(t: "Messages", given: argparse.Namespace, layout: "Layout") -
         print(json.dumps(entry, ensure_ascii=False))
     refused = isinstance(loaded, DataError) or loaded.faults or not loaded.dataset.samples
     return 2 if refused else 0
+
+
+def _doubt(t: "Messages", shown: "Preview") -> str:
+    """Why a file is not read without a confirmation."""
+    doubt = shown.reading.guess.doubt if shown.reading else ""
+    return t(f"fault.confirm-{doubt}.what") if doubt else t("check.unread")
 
 
 def _load(files: Sequence[Path], layout: "Layout") -> "LoadResult | DataError":
@@ -167,8 +173,10 @@ def _about(
     if shown.unused:
         yield t("file.unused", names=t("list.comma").join(shown.unused))
     if not isinstance(loaded, DataError):
-        yield from (t.translate(note.sentence) for note in loaded.notes)
-        yield from _faults(t, loaded, cured=cured)
+        stated = ("columns-read", "unused-columns")
+        notes = (note for note in loaded.notes if note.rule not in stated)
+        yield from (t.translate(note.sentence) for note in notes)
+        yield from () if cured else _faults(t, loaded)
 
 
 def _reading(t: "Messages", reading: "FileReading") -> Iterator[str]:
@@ -195,8 +203,8 @@ def _origin(t: "Messages", origin: str) -> str:
     return f"  [{t(f'check.{origin}')}]" if origin in ("content", "person") else ""
 
 
-def _faults(t: "Messages", loaded: "LoadResult", *, cured: bool) -> Iterator[str]:
-    """The first faults, and what helps; `cured`: what is guessed does."""
+def _faults(t: "Messages", loaded: "LoadResult") -> Iterator[str]:
+    """The first faults, and what helps."""
     from evalui.datasets.preview import is_misread
 
     if not loaded.faults:
@@ -206,8 +214,7 @@ def _faults(t: "Messages", loaded: "LoadResult", *, cured: bool) -> Iterator[str
     rest = loaded.n_faults - _SHOWN_FAULTS
     if rest > 0:
         yield "  " + t("preview.more", n=f"{rest:,}")
-    if not cured:
-        yield t("check.misread" if is_misread(loaded) else "check.rows")
+    yield t("check.misread" if is_misread(loaded) else "check.rows")
 
 
 def _questions(t: "Messages", shown: "Preview") -> Iterator[str]:

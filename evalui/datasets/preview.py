@@ -30,7 +30,6 @@ Origin = Literal["name", "content", "person"]
 _SHOWN_VALUES = 2  # of each column
 _MAX_VALUE_CHARS = 200
 _WHOLE_FILE_RULES = frozenset(("missing-column", "duplicate-column", "no-rows"))
-_OPTION_ROLES = frozenset((*LETTERS, "options"))
 _NO_LAYOUT = Layout()
 _KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
 
@@ -90,8 +89,9 @@ class LayoutChoice:
 class FileReading:
     """How a table is read. Each of its choices is a field of `Layout`, or a role of a column.
 
-    `sheets` are all there are to choose from. `guess` is what the content alone says; it is read
-    without anybody's help if it is sure. `detected_key` is the answer key that these columns show.
+    `sheets` are all there are to choose from. `guess` is what the content says of questions of this
+    kind; it is read without anybody's help if it is sure. `detected_key` is the answer key that
+    these columns show.
     """
 
     file: str
@@ -197,7 +197,8 @@ def read_choices(
     """
     if table is None:
         return None
-    guess = guess_columns(table)
+    natural = guess_columns(table)
+    guess = guess_columns(table, Layout(kind=layout.kind)) if layout.kind else natural
     named = columns_of(layout)
     roles = _roles_by_header(table, named) if named else guess.roles
     kind = layout.kind or kind or guess.kind
@@ -214,7 +215,7 @@ def read_choices(
                 zip(table.headers, roles, guess.roles, strict=True)
             )
         ),
-        kind=LayoutChoice(kind, "person" if layout.kind not in ("", guess.kind) else "content"),
+        kind=LayoutChoice(kind, "person" if layout.kind not in ("", natural.kind) else "content"),
         answer_key=LayoutChoice(key, "content" if key == detected else "person"),
         head_row=_head_row(table, layout),
         sheet=LayoutChoice(layout.sheet, "person" if layout.sheet else "content"),
@@ -240,10 +241,7 @@ def pin(reading: FileReading, layout: Layout = _NO_LAYOUT) -> Layout:
     """
     kind = _KINDS.get(str(reading.kind.value), "")
     columns = {column.role: column.header for column in reading.columns if column.role}
-    if kind not in ("", "multiple_choice"):
-        columns = {role: name for role, name in columns.items() if role not in _OPTION_ROLES}
-    has_options = "answer" in columns and not _OPTION_ROLES.isdisjoint(columns)
-    key = str(reading.answer_key.value) if has_options else "letter"
+    key = str(reading.answer_key.value) if kind == "multiple_choice" else "letter"
     return with_columns(replace(layout, answer_key=key, kind=kind), columns)
 
 

@@ -149,12 +149,12 @@ def test_another_reading_is_shown_with_what_it_makes(
     api: TestClient, send: Callable[..., str]
 ) -> None:
     upload = send(OWN_NAMES, "staedte.csv")
-    sent = {"columns": {"question": "Frage", "answer": "richtig"}, "kind": "general_qa"}
+    sent = {"columns": {"question": "Frage", "answer": "zweite"}, "kind": "general_qa"}
     part = api.post(f"/datasets/{upload}/columns", json=sent).json()
     assert (part["kind"], part["questions"]) == ("general_qa", 2)
-    assert part["preview"]["questions"][0]["references"] == ["1"]
+    assert part["preview"]["questions"][0]["references"] == ["Rom"]
     origins = {each["header"]: each["origin"] for each in part["preview"]["reading"]["columns"]}
-    assert (origins["Frage"], origins["erste"]) == ("content", "person")
+    assert (origins["Frage"], origins["zweite"]) == ("content", "person")
 
 
 def test_a_dataset_is_shared_with_a_team_and_taken(

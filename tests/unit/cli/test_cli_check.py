@@ -11,7 +11,10 @@ from evalui.runs.spec import RunSpec
 from evalui.runs.submit import read_datasets
 
 GOOD = "question,A,B,answer\n" + "".join(f"Q{n}?,yes,no,{'AB'[n % 2]}\n" for n in range(8))
-OWN = "Frage,erste,zweite,richtig\nEins?,ja,nein,1\nZwei?,ja,nein,2\n"
+OWN = """Frage,erste,zweite,richtig
+Hauptstadt von Norwegen?,Oslo,Rom,1
+Hauptstadt von Italien?,Oslo,Rom,2
+"""
 
 
 @pytest.fixture
@@ -47,8 +50,8 @@ def test_the_first_questions_are_shown_as_they_are_asked(check: Any) -> None:
 def test_a_guess_is_shown_and_pinned_by_the_json(check: Any) -> None:
     code, output = check(OWN)
     assert code == 2  # `evalui run` would refuse it
-    assert "What is guessed has to be confirmed." in output
-    assert " * B. nein" in output
+    assert "This has to be confirmed: the columns are not clear" in output
+    assert " * A. Oslo" in output
     spec = RunSpec.model_validate(
         {"version": 2, "datasets": [entry_of(output)], "models": ["x"], "mode": "cloze"}
     )

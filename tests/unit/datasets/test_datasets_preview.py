@@ -170,7 +170,7 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
     nothing = preview("It is not clear.", table)
     assert (nothing.problem, nothing.total, nothing.n_rows) == ("It is not clear.", 0, 2)
     assert nothing.reading
-    unread = shown(path, with_columns(Layout(), ROLES))
+    unread = shown(path, with_columns(Layout(answer_key="text"), ROLES))
     assert unread.fault
     assert (unread.fault.rule, unread.total) == ("answer-not-an-option", 0)
     assert preview("no table", None).reading is None
@@ -188,8 +188,8 @@ def faulty(folder: Path, *answers: str) -> LoadResult:
 
 
 def test_one_fault_in_most_rows_is_a_wrong_reading(tmp_path: Path) -> None:
-    assert is_misread(faulty(tmp_path, "1", "2", "1", "A"))
-    assert is_misread(faulty(tmp_path, "1", "2"))
+    assert is_misread(faulty(tmp_path, "E", "F", "E", "A"))
+    assert is_misread(faulty(tmp_path, "E", "F"))
     assert is_misread(load([written(tmp_path, "question,A,B\nQ?,a,b\n", "bare.csv")]))
     assert not is_misread(faulty(tmp_path, "A", "B", "E", "A"))
     assert not is_misread(faulty(tmp_path, "A", "B"))

@@ -55,7 +55,7 @@ def test_columns_of_other_names_are_given_by_what_they_are(folder: Path) -> None
 
 
 def test_a_role_that_no_column_has_is_reported_with_those_there_are() -> None:
-    with pytest.raises(SpecError, match="“colour” is none of question, A, B"):
+    with pytest.raises(SpecError, match="“colour” is none of question, passage, A, B"):
         read_spec(
             '{"datasets": [{"path": "a.csv", "columns": {"colour": "red"}}], '
             '"models": ["x"], "mode": "cloze"}'
@@ -253,7 +253,8 @@ def test_the_error_for_faulty_rows_shows_the_json_to_write(folder: Path) -> None
 
 
 def test_a_file_that_is_read_wrongly_is_cured_by_its_columns(folder: Path) -> None:
-    (folder / "exam.csv").write_text("Frage,erste,zweite,richtig\nEins?,1,2,1\nZwei?,1,2,2\n")
+    rows = "Hauptstadt von Norwegen?,Oslo,Rom,1\nHauptstadt von Italien?,Oslo,Rom,2\n"
+    (folder / "exam.csv").write_text("Frage,erste,zweite,richtig\n" + rows)
     for skipped in (False, True):  # which cannot help
         sent = spec(datasets=["good.csv", {"path": "exam.csv", "skip_faulty": skipped}])
         with pytest.raises(FaultyRows, match="Confirm its columns") as caught:

@@ -40,7 +40,7 @@ class ColumnChoice:
 
     `layout` has what was chosen alone, the `preview` also what is guessed. `confirmed`: a person
     has used these columns before. `detected_kind` is that of the questions if nobody chooses one,
-    `known`: the file can be read without anybody's choice.
+    `known`: the file can be read without anybody's choice; else `problem` may say why not.
     """
 
     upload: str
@@ -50,6 +50,7 @@ class ColumnChoice:
     detected_kind: str
     confirmed: bool
     known: bool
+    problem: str
 
     @property
     def pinned(self) -> Layout:
@@ -64,8 +65,10 @@ class ColumnChoice:
         """
         if self.preview.total and not columns_of(self.layout):
             return ""
-        open_ended = self.reading.kind.value != "multiple_choice"
-        needed = ("question",) if open_ended else ("question", "answer")
+        needed = ["question"]
+        guessed = "answer" in self.reading.guess.roles  # else the options mark it themselves
+        if self.reading.kind.value == "multiple_choice" and (guessed or not self.preview.total):
+            needed.append("answer")
         return next((role for role in needed if role not in self.reading.roles), "")
 
 
@@ -81,7 +84,7 @@ def choose_columns(files: FileReader, upload: str, form: Form) -> ColumnChoice |
         return None
     layout = _draft(form, upload, placed, plain.reading)
     if layout is None:
-        layout = _layout_without_roles(form, upload, placed, plain)
+        layout = _layout_without_roles(files, upload, form, placed)
     shown = files.preview(upload, layout, first_question(form, upload))
     assert shown.reading is not None, "the same file in the same place is a table again"
     return ColumnChoice(
@@ -92,6 +95,7 @@ def choose_columns(files: FileReader, upload: str, form: Form) -> ColumnChoice |
         str(plain.reading.kind.value),
         confirmed=bool(columns_of(confirmed)),
         known=bool(plain.total),
+        problem=plain.problem,
     )
 
 
@@ -108,7 +112,7 @@ def columns_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
         hidden(f"heads_{upload}", _digest(reading.headers)),
         hidden(f"drawn_{upload}", f"{reading.detected_key} {choice.detected_kind}"),
         div(el("h2", t("mapping.title")), span(" · ".join(shape), cls="meta"), cls="card-h"),
-        el("p", t("mapping.known" if choice.known else "mapping.unknown"), cls="dim"),
+        el("p", _state(t, choice), cls="dim"),
         _place_fields(t, choice),
         div(el("table", _head(t), el("tbody", *_rows(t, choice)), cls="map"), cls="scroll"),
         _answer_key(t, choice),
@@ -187,20 +191,20 @@ def _placed(form: Form, upload: str, confirmed: Layout) -> Layout:
     )
 
 
-def _layout_without_roles(form: Form, upload: str, placed: Layout, plain: Preview) -> Layout:
+def _layout_without_roles(files: FileReader, upload: str, form: Form, placed: Layout) -> Layout:
     """The layout where the card has no roles yet: what was confirmed, else a guess.
 
     A file that is read without help stays as it is read, unless another kind is chosen for it.
     """
-    confirmed, reading = read_layout(form, upload), plain.reading
+    confirmed = read_layout(form, upload)
     same_place = (placed.sheet, placed.head_row) == (confirmed.sheet, confirmed.head_row)
     kind = _chosen_kind(form, upload)
     if not kind and columns_of(confirmed) and same_place:
         return confirmed
-    if reading is None or (plain.total and not kind):
-        return replace(placed, kind=confirmed.kind)
-    chosen = replace(reading, kind=replace(reading.kind, value=kind)) if kind else reading
-    return pin(chosen, placed)
+    layout = replace(placed, kind=kind or confirmed.kind)
+    guessed = files.preview(upload, layout)
+    is_read = guessed.total and not kind
+    return layout if is_read or not guessed.reading else pin(guessed.reading, layout)
 
 
 def _chosen_kind(form: Form, upload: str) -> DatasetKind | Literal[""]:
@@ -231,6 +235,17 @@ def _draft(form: Form, upload: str, placed: Layout, reading: FileReading) -> Lay
 
 def _digest(headers: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(list(headers)).encode()).hexdigest()[:16]
+
+
+def _state(t: Messages, choice: ColumnChoice) -> str:
+    """Whether the file is read without help, else why not."""
+    if choice.known:
+        return t("mapping.known")
+    doubt = choice.reading.guess.doubt
+    if choice.problem or not doubt:
+        return t.translate(choice.problem) or t("mapping.unknown")
+    why = t(f"fault.confirm-{doubt}.what")
+    return t("mapping.doubt", why=why[:1].upper() + why[1:])
 
 
 def _place_fields(t: Messages, choice: ColumnChoice) -> Html:

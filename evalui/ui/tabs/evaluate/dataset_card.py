@@ -20,6 +20,7 @@ from evalui.ui.tabs.evaluate.questions import questions_part
 from evalui.ui.tabs.evaluate.rows import details_summary, remark
 
 PREVIEW, FOLDED = "preview", "folded"  # states of a dataset's questions
+_STATED_RULES = (KEPT_RULE, "columns-read", "unused-columns")  # by the card itself
 _MOST_FINDINGS = 2
 _SHOWN_UNUSED = 8  # names of columns
 _UNBALANCED_P = 0.05
@@ -134,7 +135,7 @@ def _facts(t: Messages, shown: ShownDataset) -> Sequence[str]:
 
 
 def _health_line(t: Messages, shown: ShownDataset) -> Html:
-    notes = [note for note in shown.view.notes if note.rule != KEPT_RULE]
+    notes = [note for note in shown.view.notes if note.rule not in _STATED_RULES]
     more = [t.count("finding.notes", len(notes))] if notes else []
     if worst := findings(t, shown)[:_MOST_FINDINGS]:
         return remark("warn", join_sentences(*[*worst, *more][:_MOST_FINDINGS]))
