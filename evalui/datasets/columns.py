@@ -4,6 +4,7 @@ A guess is only shown: nothing is read by it until a person has confirmed it.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -89,6 +90,12 @@ def columns_of(layout: Layout) -> dict[str, str]:
     options = dict(zip(LETTERS, layout.options, strict=False))
     others = {role: str(getattr(layout, field)) for role, field in _FIELDS.items()}
     return {role: name for role, name in (options | others).items() if name}
+
+
+def is_known_name(text: str) -> bool:
+    """Whether a cell is the name of a column that means something."""
+    name = fold_name(unicodedata.normalize("NFKC", text))
+    return any(name in names for names in _NAMES.values()) or bool(_OPTION_NAME.fullmatch(name))
 
 
 def guess_columns(table: ColumnTable) -> ColumnGuess:

@@ -19,7 +19,6 @@ _MAGIC = (
     (b"\xd0\xcf\x11\xe0", "error.magic-office"),
     (b"%PDF", "error.magic-pdf"),
     (b"\x1f\x8b", "error.magic-gzip"),
-    (b"PAR1", "error.magic-parquet"),
     (b"SQLite format 3\x00", "error.magic-sqlite"),
 )
 _SNIFF_BYTES = (

@@ -25,7 +25,7 @@ def recognises(source: Source, layout: Layout) -> bool:
     A header ends in the name of a column. One whose last name is a letter has the other letters
     too, or a common name.
     """
-    if source.table or is_json_lines(source) or layout.answer_key != "letter":
+    if not source.text or is_json_lines(source) or layout.answer_key != "letter":
         return False
     if layout.options or layout.option_list or layout.question or layout.answer:
         return False  # names stand in a header
