@@ -133,8 +133,8 @@ class RawTable:
 class Source:
     """One table of a file: the file as a whole, a sheet of a workbook, a list of a JSON document.
 
-    `subject` and `split` are those of its name. Line breaks are "\\n" whatever the file had, so that
-    a question means the same to a model on each system; the lines keep their numbers. `prefix`
+    `subject` and `split` are those of its name. Line breaks are "\\n" whatever the file had, so
+    that a question means the same to a model on each system; the lines keep their numbers. `prefix`
     begins the ids of its samples. What is no plain text has a `table`, or `records` whose values
     have types, and then `faults` are the rows that could not be read and `unlisted` counts more of
     them; delimited text has both its text and its `table`. `sheet` is the title of one of several

@@ -34,6 +34,7 @@ from evalui.datasets.reading import (
 )
 from evalui.datasets.tables.records import read_records
 from evalui.errors import DataError
+from evalui.imports import uncollected
 from evalui.messages import Sentence, sentence
 from evalui.types import Dataset, DatasetKind, Fault, Sample
 
@@ -112,6 +113,7 @@ def config_entries(
     return _select_files(paths, limits).usable_entries
 
 
+@uncollected()
 def read_columns(
     paths: Sequence[Path],
     *,
@@ -141,6 +143,7 @@ def read_columns(
     return ColumnTable(source.name, tuple(records.names.values()), rows, records.n_rows)
 
 
+@uncollected()
 def load(
     paths: Sequence[Path],
     *,

@@ -211,9 +211,7 @@ def open_file(
         own_role = _part_role(role, part.title) if len(chosen) > 1 else role
         own_notes = (*part.notes, *notes) if not files else part.notes
         files.append(
-            DecodedFile(
-                member.path, own_role, source, reader, digest, own_notes, container.titles
-            )
+            DecodedFile(member.path, own_role, source, reader, digest, own_notes, container.titles)
         )
     return tuple(files)
 

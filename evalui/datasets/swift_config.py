@@ -148,9 +148,7 @@ def _parse(text: str, file: str) -> Any:
         value: Any = json.loads(text, parse_int=float)
         half = has_lone_surrogate(value)
     except json.JSONDecodeError as error:
-        raise DataError(
-            "json-broken", file=file, line=error.lineno, reason=error.msg
-        ) from error
+        raise DataError("json-broken", file=file, line=error.lineno, reason=error.msg) from error
     except RecursionError as error:
         raise DataError("json-too-deep", file=file) from error
     if half:

@@ -1,6 +1,6 @@
 """What a file holds, whatever it is: its tables as parts, each with cells or with typed rows.
 
-The name of a file decides only what its content leaves open. Every part becomes a source of its own.
+The name of a file decides only what its content leaves open. Every part becomes a source.
 """
 
 from collections.abc import Sequence
@@ -106,9 +106,7 @@ class _Opener:
                 parts.append(Part(grid.title, table=read.table, notes=read.notes))
         if not parts:
             raise DataError("empty-file", file=self.name)
-        tables = [
-            part for part in parts if part.table and is_table(part.table, self.is_known_name)
-        ]
+        tables = [part for part in parts if part.table and is_table(part.table, self.is_known_name)]
         chosen = tables or parts[:1]
         notes: list[UploadNote] = []
         if book.hidden:
@@ -209,16 +207,12 @@ class _Opener:
             text, self.name, is_known_name=self.is_known_name, head_row=self.layout.head_row
         )
         several = len(tables) > 1
-        parts = tuple(
-            _table_part(table.title if several else "", table.table) for table in tables
-        )
+        parts = tuple(_table_part(table.title if several else "", table.table) for table in tables)
         return Container(parts, titles=tuple(part.title for part in parts) if several else ())
 
     def _quiz(self, quiz: quizzes.Quiz) -> Container:
         several = len(quiz.parts) > 1
-        parts = tuple(
-            Part(part.title if several else "", records=part.rows) for part in quiz.parts
-        )
+        parts = tuple(Part(part.title if several else "", records=part.rows) for part in quiz.parts)
         titles = tuple(part.title for part in parts) if several else ()
         return Container(parts, quiz.notes, titles)
 

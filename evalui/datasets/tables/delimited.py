@@ -1,7 +1,7 @@
 """Delimited text becomes a table: which character separates its cells, where its head is, its rows.
 
-The csv module decides where cells end. A row that it cannot cut is a fault, and reading goes on with
-the line below the one where that row began, since its quote may have swallowed good rows.
+The csv module decides where cells end. A row that it cannot cut is a fault, and reading goes on
+with the line below the one where that row began, since its quote may have swallowed good rows.
 """
 
 import csv
@@ -41,18 +41,20 @@ def read_delimited(
     """
     lines = io.StringIO(text.removeprefix("\ufeff")).readlines()
     delimiter = detect_delimiter(lines, is_known_name)
-    parsed = list(_parse_rows(lines, delimiter, file))
-    rows = [row for row in parsed if isinstance(row, RawRow)]
-    wrong = FaultList(fault for fault in parsed if isinstance(fault, Fault))
-    if not parsed or isinstance(parsed[0], Fault):
+    rows, wrong = _plain_rows(lines, delimiter), FaultList()
+    first: RawRow | Fault | None = rows[0] if rows else None
+    if rows is None:
+        parsed = list(_parse_rows(lines, delimiter, file))
+        rows = [row for row in parsed if isinstance(row, RawRow)]
+        wrong = FaultList(fault for fault in parsed if isinstance(fault, Fault))
+        first = parsed[0] if parsed else None
+    if not isinstance(first, RawRow):
         start = next((at for at, line in enumerate(lines, 1) if line.strip()), 1)
         table = RawTable((), (), delimiter, wrong.kept, start, unlisted=wrong.unlisted)
         return RowTable(table)
     cut = cut_table(rows, file, head_row=head_row, is_known_name=is_known_name)
     check_width(len(cut.table.header), file)
-    table = replace(
-        cut.table, delimiter=delimiter, faults=wrong.kept, unlisted=wrong.unlisted
-    )
+    table = replace(cut.table, delimiter=delimiter, faults=wrong.kept, unlisted=wrong.unlisted)
     return replace(cut, table=table)
 
 
@@ -66,7 +68,7 @@ def read_headerless(text: str, file: str, *, max_rows: int | None = None) -> Raw
 
 
 def detect_delimiter(lines: Sequence[str], is_known_name: IsKnownName) -> str:
-    """The character under which the names of the columns are known, or the rows are equally wide."""
+    """The character under which names of columns are known, or the rows are equally wide."""
     sample = [line for line in lines[:_LINES_INSPECTED] if line.strip()]
     return max(DELIMITERS, key=lambda delimiter: _fit(sample, delimiter, is_known_name))
 
@@ -84,6 +86,22 @@ def _fit(lines: Sequence[str], delimiter: str, is_known_name: IsKnownName) -> tu
     even = sum(1 for row in below if len(row) == width) / len(below) if below else 0
     # A text without any delimiter is a table of one column.
     return (known if known > 1 else 0, even if width > 1 else 0, width > 1, even, width)
+
+
+def _plain_rows(lines: Sequence[str], delimiter: str) -> list[RawRow] | None:
+    """The rows that are not blank, at once, if each is on a line of its own and none is broken."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+    try:
+        rows = list(reader)
+    except csv.Error:
+        return None
+    if len(rows) != len(lines):
+        return None
+    return [
+        row
+        for row in map(RawRow._make, enumerate(map(tuple, rows), start=1))
+        if row[1] and (row[1][0].strip() or any(map(str.strip, row[1])))
+    ]
 
 
 def _parse_rows(lines: Sequence[str], delimiter: str, name: str) -> Iterator[RawRow | Fault]:

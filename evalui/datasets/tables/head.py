@@ -62,9 +62,7 @@ def find_head(rows: Sequence[Sequence[str]], is_known_name: IsKnownName) -> Head
     if not rows:
         return HeadRows((), -1, 0)
     for at, row in enumerate(rows):
-        if _counts_known(row, is_known_name) and all(
-            _is_title(above, row) for above in rows[:at]
-        ):
+        if _counts_known(row, is_known_name) and all(_is_title(above, row) for above in rows[:at]):
             return head_at(rows, at, is_known_name)
     width = _usual_width(rows)
     at = next((at for at, row in enumerate(rows) if 2 * _filled(row) >= width), 0)
@@ -110,8 +108,10 @@ def find_tail(rows: Sequence[Sequence[str]], width: int) -> int:
     tail = 0
     for back, row in enumerate(reversed(rows[-_MAX_TAIL_ROWS:]), start=1):
         texts = [text for cell in row if (text := cell.strip())]
-        if texts and _TAIL.fullmatch(texts[0]) and (
-            len(texts) < usual or all(map(_COUNT.fullmatch, texts[1:]))
+        if (
+            texts
+            and _TAIL.fullmatch(texts[0])
+            and (len(texts) < usual or all(map(_COUNT.fullmatch, texts[1:])))
         ):
             tail = back
         elif len(texts) > 1 or usual < _MIN_FOR_SINGLES:

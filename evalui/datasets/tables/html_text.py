@@ -13,7 +13,10 @@ _PICTURES = frozenset(("img", "svg", "picture", "video", "audio", "object", "emb
 _SILENT = frozenset(("script", "style", "head", "title", "template"))
 _RAISED = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
 _LOWERED = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
-_SHIFTED = {"sup": (re.compile(r"[0-9+\-=()n]+"), _RAISED, "^"), "sub": (re.compile(r"[0-9+\-=()]+"), _LOWERED, "_")}
+_SHIFTED = {
+    "sup": (re.compile(r"[0-9+\-=()n]+"), _RAISED, "^"),
+    "sub": (re.compile(r"[0-9+\-=()]+"), _LOWERED, "_"),
+}
 _MARKUP = re.compile(r"<[a-zA-Z/!]|&[#\w]+;")
 
 
@@ -35,7 +38,7 @@ def html_text(markup: str) -> HtmlText:
     silent: list[str] = []
 
     class Reader(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
             if tag in _PICTURES:
                 shown.append(tag)
             elif tag in _SILENT:

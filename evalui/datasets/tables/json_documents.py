@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 from evalui.datasets.base import Limits, RawRow, UploadNote
@@ -104,9 +105,7 @@ def read_json(
     except json.JSONDecodeError as error:
         if not must_be_json:
             return None
-        raise DataError(
-            "json-broken", file=file, line=error.lineno, reason=error.msg
-        ) from error
+        raise DataError("json-broken", file=file, line=error.lineno, reason=error.msg) from error
     except RecursionError as error:
         if not must_be_json:
             return None
@@ -199,7 +198,7 @@ class _Reader:
             counted = at
             located.append(_Located(line, value))
         lines = [each.line for each in located]
-        if any(before >= after for before, after in zip(lines, lines[1:], strict=False)):
+        if any(before >= after for before, after in pairwise(lines)):
             return [_Located(n, each.value) for n, each in enumerate(located, start=1)]
         return located
 
@@ -235,7 +234,9 @@ class _Reader:
         if _is_row(document) or any(self._is_known_name(key) for key in document):
             return self._rows_document([_Located(1, document)])
         raise DataError(
-            "json-no-list", file=self._file, keys=", ".join(list(document)[:_MAX_NAMES_SHOWN]) or "–"
+            "json-no-list",
+            file=self._file,
+            keys=", ".join(list(document)[:_MAX_NAMES_SHOWN]) or "–",
         )
 
     def _read_lists(
@@ -313,9 +314,7 @@ class _Expansion:
     def _questions(self, value: Any, depth: int = 0) -> list[Any]:
         self._n += 1
         if self._n > self._limits.lines:
-            raise DataError(
-                "too-many-lines", files=self._file, n=self._n, limit=self._limits.lines
-            )
+            raise DataError("too-many-lines", files=self._file, n=self._n, limit=self._limits.lines)
         if not isinstance(value, dict) or depth >= _EXPANDED_NESTING:
             return [value]
         row = cast(dict[str, Any], value)
@@ -348,12 +347,12 @@ class _Expansion:
 
 def _named_elements(value: Any) -> Any:
     """The row of C3 and DREAM, a list of a passage, its questions and an id, as an object."""
-    items = cast(list[Any], value) if isinstance(value, list) else []
-    questions = [item for item in items if _are_objects(item)]
+    items: list[Any] = cast(list[Any], value) if isinstance(value, list) else []
+    questions: list[Any] = [item for item in items if _are_objects(item)]
     if len(questions) != 1:
-        return value
-    texts = [cast(list[Any], item) for item in items if isinstance(item, list)]
-    passage = [cell_text(text) for each in texts if each is not questions[0] for text in each]
+        return cast(Any, value)
+    others = [cast(list[Any], each) for each in items if isinstance(each, list)]
+    passage = [cell_text(text) for each in others if each is not questions[0] for text in each]
     return {"passage": "\n".join(passage), "questions": questions[0]}
 
 
@@ -385,9 +384,11 @@ def _parallel_questions(row: dict[str, Any]) -> list[dict[str, Any]]:
 def _with_answer_texts(row: dict[str, Any]) -> dict[str, Any]:
     """A question of SQuAD with the texts of its answers, each once, instead of their places."""
     answers = row.get("answers")
-    if not isinstance(answers, list) or not all(isinstance(each, dict) for each in answers):
+    if not isinstance(answers, list) or not all(
+        isinstance(each, dict) for each in cast(list[Any], answers)
+    ):
         return row
-    texts = [cast(dict[str, Any], each).get("text") for each in cast(list[Any], answers)]
+    texts = [each.get("text") for each in cast(list[dict[str, Any]], answers)]
     if not all(isinstance(text, str) for text in texts):
         return row
     rest = {name: value for name, value in row.items() if not isinstance(value, list)}
@@ -428,7 +429,8 @@ def _lists_of_rows(document: Mapping[str, Any]) -> list[tuple[str, list[Any]]]:
     located_lists = list(_walk_lists(document, ()))
     counts = Counter(path[-1] for path, _ in located_lists)
     return [
-        (path[-1] if counts[path[-1]] == 1 else "/".join(path), rows) for path, rows in located_lists
+        (path[-1] if counts[path[-1]] == 1 else "/".join(path), rows)
+        for path, rows in located_lists
     ]
 
 

@@ -1,4 +1,4 @@
-"""Tables in Markdown, as GitHub has them: a line of names, a line of dashes, a line for each row."""
+"""Tables in Markdown, as GitHub has them: a line of names, one of dashes, one for each row."""
 
 import re
 from collections.abc import Iterator, Sequence

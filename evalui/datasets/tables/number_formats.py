@@ -106,8 +106,8 @@ class UnknownNumberFormat(ValueError):
 
 
 def plain_number(value: float) -> str:
-    """A number as a cell without a format shows it: 15 digits, no point where it has no decimals."""
-    if value.is_integer() and abs(value) < 1e15:
+    """A number as a cell without a format shows it: 15 digits, no point without decimals."""
+    if float(value).is_integer() and abs(value) < 1e15:
         return str(int(value))
     return f"{value:.15g}"
 

@@ -28,7 +28,6 @@ from evalui.datasets.tables.workbook import as_damage
 from evalui.datasets.tables.xml_stream import XmlDamage
 from evalui.errors import DataError
 
-
 _ENCRYPTION_MARKER = "EncryptedPackage".encode("utf-16-le")
 _SECTOR_SHIFTS = ((9, 6), (12, 6))  # of the sizes of sectors and short ones that there are
 _STREAMS = ("Workbook", "Book")
@@ -206,9 +205,7 @@ class _SheetReader:
             if number in _COUNTRY_FORMATS:
                 code = BUILTIN_FORMATS[number]
             try:
-                self._writers[style] = compile_format(
-                    code, starts_1904=bool(self._book.datemode)
-                )
+                self._writers[style] = compile_format(code, starts_1904=bool(self._book.datemode))
             except UnknownNumberFormat:
                 self._grid.formats.add(code)
                 self._writers[style] = None

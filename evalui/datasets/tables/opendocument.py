@@ -188,7 +188,9 @@ class _ContentHandler:
 
     def _has_no_value(self) -> bool:
         return (
-            self._is_formula() and not self._paragraphs and not any(v in self._cell for v in _VALUES)
+            self._is_formula()
+            and not self._paragraphs
+            and not any(v in self._cell for v in _VALUES)
         )
 
     def _merge(self, column: int) -> None:
@@ -218,4 +220,3 @@ class _ContentHandler:
 
 def _count(attributes: Attributes, name: str) -> int:
     return max(1, int(attributes.get(name, "1")))
-

@@ -26,6 +26,8 @@ _PREFIX_ENCODING = 7  # DELTA_BYTE_ARRAY
 _MAX_LEAVES = 10_000  # columns, those within objects too
 _MAX_PAGES = 200_000
 _MAX_NESTING = 64
+# What pyarrow raises on a file that is not as it expects: its errors are of these kinds.
+_DAMAGES = (OSError, ValueError, LookupError, ArithmeticError, NotImplementedError)
 _MAX_FIELDS = 1000  # of one structure of a header
 # Types of the compact protocol.
 _BOOLS, _BYTE, _INTEGERS, _DOUBLE, _BINARY, _LISTS, _MAP, _STRUCT = (
@@ -57,10 +59,10 @@ def read_parquet(data: bytes, file: str, limits: Limits) -> JsonRows:
         DataError: it is damaged or too large, or pyarrow is not installed.
     """
     try:
-        import pyarrow
-        from pyarrow import parquet
+        from pyarrow import parquet as pyarrow_parquet
     except ImportError as error:
         raise DataError("parquet-not-installed", file=file) from error
+    parquet: Any = pyarrow_parquet  # it has no types
     try:
         _check_nesting(data)
         metadata: Any = parquet.read_metadata(io.BytesIO(data))
@@ -77,7 +79,7 @@ def read_parquet(data: bytes, file: str, limits: Limits) -> JsonRows:
         )
         rows = _rows(batches, _TextBudget(file, limits.unpacked))
         return collect_json_rows(enumerate(rows, start=1), file, search=True)
-    except (pyarrow.ArrowException, OSError, ValueError, LookupError, OverflowError) as error:
+    except _DAMAGES as error:
         reason = " ".join(str(error).split())[:120].rstrip(".")
         raise DataError("parquet-damaged", file=file, reason=reason) from error
 
@@ -132,10 +134,10 @@ def _read_page_header(data: bytes, at: int) -> _Page:
     if not isinstance(unpacked, int) or not isinstance(packed, int) or min(unpacked, packed) < 0:
         raise ValueError("a page without a size")
     # That of data, of a dictionary, of data in the second version.
-    inner = next((header[key] for key in (5, 8, 7) if isinstance(header.get(key), dict)), {})
-    values = inner.get(1, 0)
-    encoding = inner.get(4 if 8 in header else 2, 0)
-    return _Page(unpacked, packed, max(0, values), encoding, end + packed)
+    kind = next((key for key in (5, 8, 7) if isinstance(header.get(key), dict)), 0)
+    inner: dict[int, Any] = header.get(kind, {})
+    values = max(0, inner.get(1, 0))
+    return _Page(unpacked, packed, values, inner.get(4 if kind == 8 else 2, 0), end + packed)
 
 
 def _check_nesting(data: bytes) -> None:
@@ -174,9 +176,7 @@ class _Thrift:
             at += 1
             if not head:
                 return fields, at
-            number, at = (
-                (number + (head >> 4), at) if head >> 4 else self._zigzag(at)
-            )
+            number, at = (number + (head >> 4), at) if head >> 4 else self._zigzag(at)
             kind = head & 15
             if kind in _BOOLS:
                 fields[number] = kind == 1

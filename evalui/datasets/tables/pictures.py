@@ -51,14 +51,17 @@ def picture_column(row: Mapping[str, Any]) -> str | None:
     return next((name for name, value in row.items() if _has_picture_value(name, value)), None)
 
 
-def cells_need_search(header: Iterable[str], cells: Sequence[str]) -> bool:
-    """Whether a table may have a picture: one look at all its texts spares one at each cell."""
+def cells_need_search(header: Iterable[str], cells: Sequence[str], text: str = "") -> bool:
+    """Whether a table may have a picture: one look at all its texts spares one at each cell.
+
+    `text` is the file if it is delimited text, in which all cells stand.
+    """
     if any(map(is_picture_column, header)):
         return True
-    text = "\n".join(cells)
-    return any(sign in text for sign in _SIGNS) or any(
-        _has_long_base64(cell) for cell in cells if len(cell) >= _MIN_BLOB_CHARS
-    )
+    text = text or "\n".join(cells)
+    if any(sign in text for sign in _SIGNS):
+        return True
+    return max(map(len, cells), default=0) >= _MIN_BLOB_CHARS and any(map(_has_long_base64, cells))
 
 
 def json_needs_search(text: str) -> bool:

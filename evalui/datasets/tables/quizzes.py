@@ -8,6 +8,7 @@ numbers with a tolerance, gaps) is a fault that names it; descriptions are noted
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from evalui.datasets.base import FaultList, Limits, UploadNote, sort_by_line
@@ -32,7 +33,9 @@ _EXPLANATION = re.compile(
     r"\s*[【\[]?(?:解析|答案解析|试题解析|Explanation|EXPLANATION|Feedback)[】\]]?\s*[:：]?\s*(.+)"
 )
 _NUMBERED = re.compile(r"\s*(\d{1,5})\s*[.、．)）]\s*(?=\S)")
-_SECTION = re.compile(r"\s*[一二三四五六七八九十]+\s*[、.．]\s*.{0,40}题.*|\s*第.{1,6}[部分章节]\s*.{0,40}")
+_SECTION = re.compile(
+    r"\s*[一二三四五六七八九十]+\s*[、.．]\s*.{0,40}题.*|\s*第.{1,6}[部分章节]\s*.{0,40}"
+)
 
 _GIFT_ESCAPED = "~=#{}:\\"
 _GIFT_HOLD = 0xE000  # private characters that stand for escaped ones while a text is cut
@@ -114,7 +117,7 @@ def is_aiken(text: str) -> bool:
     lines = [line for line in text.split("\n") if line.strip()]
     return any(
         _answer_letters(line) is not None and _AIKEN_OPTION.match(before)
-        for before, line in zip(lines, lines[1:], strict=False)
+        for before, line in pairwise(lines)
     )
 
 
@@ -319,7 +322,9 @@ def read_moodle_xml(text: str, file: str, limits: Limits) -> Quiz:
     handler = _MoodleHandler(file, limits)
     # Its text is decoded already, whatever encoding the first line states.
     content = re.sub(
-        r"^\s*<\?xml[^>]*\?>", lambda match: "\n" * match[0].count("\n"), text.removeprefix("\ufeff")
+        r"^\s*<\?xml[^>]*\?>",
+        lambda match: "\n" * match[0].count("\n"),
+        text.removeprefix("\ufeff"),
     )
     try:
         parse_xml([content.encode()], handler, file, locate=handler.locate)

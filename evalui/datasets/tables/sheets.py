@@ -42,9 +42,9 @@ class MergedRegion(NamedTuple):
 class SheetGrid:
     """The cells of one sheet as they are shown, by row number; rows without any are not there.
 
-    `broken` says what stands in a cell instead of a value, by row and column. `hidden` are rows that
-    a person does not see, `pictures` those on which one is pasted, and `formats` are number formats
-    that were not understood.
+    `broken` says what stands in a cell instead of a value, by row and column. `hidden` are rows
+    that a person does not see, `pictures` those on which one is pasted, and `formats` are number
+    formats that were not understood.
     """
 
     title: str
@@ -165,7 +165,7 @@ def _name_merged(grid: SheetGrid, table: RawTable) -> tuple[str, ...]:
 
 
 def _with_faults(grid: SheetGrid, table: RawTable, file: str) -> RawTable:
-    """The rows cut to the header, without those that cannot be read; what stands beside is no row."""
+    """The rows cut to the header, since notes stand beside tables, and faults for the others."""
     width = len(table.header)
     padding = [""] * width
     rows: list[RawRow] = []

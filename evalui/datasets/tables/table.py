@@ -58,13 +58,11 @@ def read_table(source: Source, known: Sequence[str]) -> RawTable:
     Raises `DataError` for a file with more columns than any table of questions has.
     """
     if source.table:
-        return without_pictures(source.table, source.name)
+        return _without_pictures(source.table, source.name, source.text)
     if is_json_lines(source):
         return _objects_table(json_rows(source), source.name)
-    parsed = delimited.read_delimited(
-        source.text, source.name, is_known_name=known_names(known)
-    )
-    return without_pictures(parsed.table, source.name)
+    parsed = delimited.read_delimited(source.text, source.name, is_known_name=known_names(known))
+    return _without_pictures(parsed.table, source.name, source.text)
 
 
 def read_headerless(source: Source, *, max_rows: int | None = None) -> RawTable:
@@ -72,10 +70,10 @@ def read_headerless(source: Source, *, max_rows: int | None = None) -> RawTable:
     return delimited.read_headerless(source.text, source.name, max_rows=max_rows)
 
 
-def without_pictures(table: RawTable, file: str) -> RawTable:
+def _without_pictures(table: RawTable, file: str, text: str) -> RawTable:
     """The table with each row that has a picture made a fault."""
     cells = list(chain.from_iterable(row.cells for row in table.rows))
-    if not pictures.cells_need_search(table.header, cells):
+    if not pictures.cells_need_search(table.header, cells, text):
         return table
     rows: list[RawRow] = []
     faults = FaultList()
@@ -105,9 +103,7 @@ def read_json_lines(text: str, file: str) -> JsonRows:
     return collect_json_rows(_parse_lines(text), file, search=pictures.json_needs_search(text))
 
 
-def collect_json_rows(
-    objects: Iterable[tuple[int, Any]], file: str, *, search: bool
-) -> JsonRows:
+def collect_json_rows(objects: Iterable[tuple[int, Any]], file: str, *, search: bool) -> JsonRows:
     """The rows of objects with their lines, and the faults of those that are none.
 
     A text instead of an object says what is wrong with it. Without `search` pictures are looked for
@@ -119,16 +115,14 @@ def collect_json_rows(
     names: set[str] = set()
     shapes: set[tuple[str, ...]] = set()
     for number, (line, parsed) in enumerate(objects, start=1):
-        texts = _cell_texts(parsed) if isinstance(parsed, dict) else parsed
+        texts = _cell_texts(cast(dict[str, Any], parsed)) if isinstance(parsed, dict) else parsed
         if not isinstance(parsed, dict) or not isinstance(texts, dict):
             actual = texts if isinstance(texts, str) else "JSON that is no object"
             faults.add(Fault(file, line, "", "invalid-json", actual, "a JSON object"))
             continue
         values = cast(dict[str, Any], parsed)
         shown = cast(dict[str, str], texts)
-        column = (
-            pictures.picture_column(values) if search else pictures.plain_picture_column(shown)
-        )
+        column = pictures.picture_column(values) if search else pictures.plain_picture_column(shown)
         if column is not None:
             faults.add(pictures.picture_fault(file, line, column))
             continue

@@ -39,7 +39,6 @@ from evalui.errors import DataError
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _REGION = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7}):\$?([A-Z]{1,3})\$?(\d{1,7})")
 _DIGITS = "0123456789"
-_MAX_DRAWINGS = 10_000  # pictures of one sheet whose rows are remembered
 
 
 class _Relation(NamedTuple):
@@ -170,11 +169,11 @@ class _BookReader:
 class _Ignoring:
     """The parts of a document that nothing is done with."""
 
-    def start(self, name: str, attributes: Attributes) -> None: ...
+    def start(self, name: str, attributes: Attributes, /) -> None: ...
 
-    def end(self, name: str) -> None: ...
+    def end(self, name: str, /) -> None: ...
 
-    def text(self, content: str) -> None: ...
+    def text(self, content: str, /) -> None: ...
 
 
 class _RelationsHandler(_Ignoring):
@@ -216,7 +215,7 @@ class _StringsHandler(_Ignoring):
         self._file = file
         self._limits = limits
 
-    def start(self, name: str, attributes: Attributes) -> None:
+    def start(self, name: str, _: Attributes) -> None:
         if name == "t":
             self._inside = not self._phonetic
         elif name == "rPh":
@@ -286,7 +285,7 @@ class _DrawingHandler(_Ignoring):
         self._row = ""
         self._has_picture = False
 
-    def start(self, name: str, attributes: Attributes) -> None:
+    def start(self, name: str, _: Attributes) -> None:
         self._path.append(name)
         if name in ("twoCellAnchor", "oneCellAnchor"):
             self._row, self._has_picture = "", False
@@ -296,8 +295,7 @@ class _DrawingHandler(_Ignoring):
     def end(self, name: str) -> None:
         self._path.pop()
         if name in ("twoCellAnchor", "oneCellAnchor") and self._has_picture and self._row:
-            if len(self.rows) < _MAX_DRAWINGS:
-                self.rows.add(_integer(self._row) + 1)
+            self.rows.add(_integer(self._row) + 1)
 
     def text(self, content: str) -> None:
         if self._path[-2:] == ["from", "row"]:

@@ -15,15 +15,15 @@ Attributes = Mapping[str, str]
 class XmlHandler(Protocol):
     """What is done with the parts of a document, by the names of its elements."""
 
-    def start(self, name: str, attributes: Attributes) -> None:
+    def start(self, name: str, attributes: Attributes, /) -> None:
         """An element begins."""
         ...
 
-    def end(self, name: str) -> None:
+    def end(self, name: str, /) -> None:
         """An element ends."""
         ...
 
-    def text(self, content: str) -> None:
+    def text(self, content: str, /) -> None:
         """A piece of text."""
         ...
 
