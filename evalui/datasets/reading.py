@@ -25,6 +25,7 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.columns import is_known_name
 from evalui.datasets.files.archive import SourceFile, is_optional
+from evalui.datasets.tables import quizzes
 from evalui.datasets.tables.containers import Part, open_container
 from evalui.datasets.tables.pictures import PICTURE_RULE
 from evalui.errors import DataError
@@ -291,6 +292,8 @@ def _part_role(role: FileRole, title: str) -> FileRole:
     name = f"{role.name}/{title}"
     if split := _SPLITS.get(title.strip().lower()):
         return FileRole(role.subject, role.split or split, name, is_new=True)
+    if title in (quizzes.CHOICES, quizzes.ANSWERS):
+        return FileRole(role.subject, role.split, name, is_new=True)  # questions of two kinds
     own = role_of(PurePosixPath(title.replace("/", " ").strip() or "sheet"))
     split = role.split or own.split
     subject = own.subject if own.split else title

@@ -22,6 +22,7 @@ DELIMITERS = ",;\t|"
 _MAX_BROKEN_ROWS = 20  # rows with broken quotes before the rest of a file is given up
 MAX_CELL_CHARS = 131_072  # characters; the csv module's own, which is one for all threads
 _LINES_INSPECTED = 200  # lines by which the delimiter is chosen
+_CHARS_INSPECTED = 100_000  # of all of them together
 
 
 class _LongCell(NamedTuple):
@@ -69,7 +70,12 @@ def read_headerless(text: str, file: str, *, max_rows: int | None = None) -> Raw
 
 def detect_delimiter(lines: Sequence[str], is_known_name: IsKnownName) -> str:
     """The character under which names of columns are known, or the rows are equally wide."""
-    sample = [line for line in lines[:_LINES_INSPECTED] if line.strip()]
+    sample: list[str] = []
+    left = _CHARS_INSPECTED
+    for line in lines[:_LINES_INSPECTED]:
+        if left > 0 and line.strip():
+            sample.append(line[:left])
+            left -= len(line)
     return max(DELIMITERS, key=lambda delimiter: _fit(sample, delimiter, is_known_name))
 
 

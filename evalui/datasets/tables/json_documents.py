@@ -32,7 +32,6 @@ _BLANK = re.compile(r"[ \t\n\r]*")
 _AFTER_ELEMENT = re.compile(r"[ \t\n\r]*([,\]])[ \t\n\r]*")
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _STRUCTURE = "[{,"  # characters of which each begins a value, where they are no part of a text
-_CHUNK_CHARS = 2**20  # in which a text is searched for them
 _LIST_NESTING = 2  # objects around a list of rows, beside the outermost
 _MAX_PARTS = 200  # lists of rows of one document
 _MAX_NAMES_SHOWN = 5  # keys in a note
@@ -78,8 +77,8 @@ def check_json_size(text: str, file: str, limits: Limits) -> None:
 
     Each begins after a bracket or a comma; those within texts are counted with them.
     """
-    if sum(map(text.count, _STRUCTURE)) > limits.cells:
-        raise DataError("json-too-large", file=file, values=limits.cells)
+    if sum(map(text.count, _STRUCTURE)) > limits.values:
+        raise DataError("json-too-large", file=file, values=limits.values)
 
 
 def read_json(

@@ -10,6 +10,7 @@ from evalui.datasets.tables.pictures import picture_fault
 from evalui.datasets.tables.rows import RowTable, check_width, cut_table
 
 _DASHES = re.compile(r" {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_MAX_DASHES = 20_000  # characters of the line below the names
 _HEADING = re.compile(r" {0,3}#{1,6}\s+(.*?)\s*#*\s*")
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _CELL = re.compile(r"((?:\\.|[^|\\])*)(?:\||$)", re.DOTALL)
@@ -75,7 +76,7 @@ def _tables(text: str) -> Iterator[tuple[str, list[RawRow]]]:
             fenced = not fenced
         elif not fenced and (named := _HEADING.fullmatch(line)):
             heading = named[1]
-        elif not fenced and "|" in line and _DASHES.fullmatch(lines[at + 1]):
+        elif not fenced and 0 < line.count("|") < _MAX_DASHES and _is_dashes(lines[at + 1]):
             names = _cells(line)
             if len(names) == len(_cells(lines[at + 1])):
                 end = at + 2
@@ -86,6 +87,10 @@ def _tables(text: str) -> Iterator[tuple[str, list[RawRow]]]:
                 heading, at = "", end
                 continue
         at += 1
+
+
+def _is_dashes(line: str) -> bool:
+    return len(line) <= _MAX_DASHES and bool(_DASHES.fullmatch(line))
 
 
 def _cells(line: str) -> tuple[str, ...]:

@@ -21,6 +21,9 @@ from evalui.types import LETTERS, Fault
 
 CHOICES, ANSWERS = "multichoice", "shortanswer"  # the parts, by Moodle's names
 _ANSWER_LINE = "answer line"  # what states the answer, kept for the fault of one that does not
+_MAX_ANSWERS = 1000  # of one question
+_MAX_OPTION_LINE = 20_000  # characters of a line in which several options are looked for
+_MAX_NESTING = 100  # elements of a quiz within one another
 _MAX_LINES_SHOWN = 10  # line numbers in a note
 
 _AIKEN_OPTION = re.compile(r"\s*[(（]?([A-ZＡ-Ｚ])\s*[.)、．:：）]\s*(.*)")
@@ -189,7 +192,7 @@ def _mark_right(question: _Question, letters: str) -> None:
 
 def _options_of(line: str, question: _Question) -> list[_Choice]:
     """The options in a line, if their letters follow those that are there."""
-    starts = list(_AIKEN_SEVERAL.finditer(line))
+    starts = list(_AIKEN_SEVERAL.finditer(line)) if len(line) <= _MAX_OPTION_LINE else []
     expected = len(question.choices)
     if not starts or starts[0].start() != len(line) - len(line.lstrip()):
         match = _AIKEN_OPTION.fullmatch(line)
@@ -246,6 +249,9 @@ def _gift_question(block: str, line: int, category: str, file: str) -> _Item:
     if answers is None:
         return _NoQuestion(line)
     after = body[answers.end() :].strip()
+    if "{" in after:
+        actual, expected = "answers in braces twice", "a blank line between two questions"
+        return Fault(file, line, "", "quiz-question", actual, expected)
     stem = body[: answers.start()].rstrip() + (f" _____ {after}" if after else "")
     text = _released(stem, is_html=is_html)
     if text is None:
@@ -274,6 +280,8 @@ def _fill_gift_answers(question: _Question, inside: str, *, is_html: bool) -> st
             return "a number with a tolerance"
         question.answers = [number[1]]
         return ""
+    if inside.count("=") + inside.count("~") > _MAX_ANSWERS:
+        return f"more than {_MAX_ANSWERS:,} answers"
     given = _GIFT_ANSWER.findall(inside)
     if not given:
         return "answers without “=” and “~”"
@@ -357,6 +365,8 @@ class _MoodleHandler:
 
     def start(self, name: str, attributes: Attributes) -> None:
         self._path.append(name)
+        if len(self._path) > _MAX_NESTING:
+            raise XmlDamage("its elements are nested too deeply")
         if name == "question" and len(self._path) == 2:
             self._kind = attributes.get("type", "")
             self._start = self._line()

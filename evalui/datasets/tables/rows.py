@@ -36,6 +36,8 @@ def cut_table(
     line has no row.
     """
     head = locate_head(rows, file, is_known_name=is_known_name, head_row=head_row)
+    if len(head.names) > _MAX_COLUMNS:
+        check_width(max(len(row.cells) for row in rows[: head.end + 1]), file)
     data = rows[head.end :]
     tail = find_tail([row.cells for row in data], len(head.names))
     body, below = (data[:-tail], data[-tail:]) if tail else (data, ())
@@ -54,14 +56,15 @@ def locate_head(
     rows: Sequence[RawRow], file: str, *, is_known_name: IsKnownName, head_row: int = 0
 ) -> HeadRows:
     """The names of the columns; raises `DataError` if the row they should be in is blank."""
-    first = [row.cells for row in rows[: max(HEAD_SEARCH_ROWS, head_row) + 1]]
+    # Names of more columns than are read need not be known to be refused.
+    first = [row.cells[: _MAX_COLUMNS + 1] for row in rows[: max(HEAD_SEARCH_ROWS, head_row) + 1]]
     if head_row < 0:
         return without_head(first)
     if not head_row:
         return find_head(first, is_known_name)
     for at, row in enumerate(rows):
         if row.line == head_row:
-            return head_at([each.cells for each in rows[: at + 2]], at, is_known_name)
+            return head_at(first, at, is_known_name)
     raise DataError("no-head-row", file=file, row=head_row)
 
 

@@ -115,6 +115,8 @@ def collect_json_rows(objects: Iterable[tuple[int, Any]], file: str, *, search: 
     names: set[str] = set()
     shapes: set[tuple[str, ...]] = set()
     for number, (line, parsed) in enumerate(objects, start=1):
+        if isinstance(parsed, dict):
+            check_width(len(cast(dict[str, Any], parsed)), file)
         texts = _cell_texts(cast(dict[str, Any], parsed)) if isinstance(parsed, dict) else parsed
         if not isinstance(parsed, dict) or not isinstance(texts, dict):
             actual = texts if isinstance(texts, str) else "JSON that is no object"
@@ -171,7 +173,7 @@ def cell_text(value: Any) -> str:
         return ""
     if isinstance(value, list):
         return ", ".join(cell_text(item) for item in cast(Iterable[Any], value))
-    return json.dumps(value, ensure_ascii=False)
+    return _ENCODER.encode(value)
 
 
 def _parse_lines(text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -194,6 +196,7 @@ def _parse_json_line(line: str) -> dict[str, Any] | str:
     return cast(dict[str, Any], value) if isinstance(value, dict) else "JSON that is no object"
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=str)
 
 

@@ -11,6 +11,8 @@ from evalui.errors import DataError
 
 Attributes = Mapping[str, str]
 
+_MAX_NESTING = 1_000_000  # elements and comments that are open, as far as that can be counted
+
 
 class XmlHandler(Protocol):
     """What is done with the parts of a document, by the names of its elements."""
@@ -72,8 +74,13 @@ def parse_xml(
     parser.EntityDeclHandler = refuse
     parser.CharacterDataHandler = handler.text
     parser.StartElementHandler = start_first
+    depth = 0
     try:
         for piece in pieces:
+            # Counted so since a call at each of a million elements takes as long as the rest.
+            depth += piece.count(b"<") - 2 * piece.count(b"</") - piece.count(b"/>")
+            if depth > _MAX_NESTING:
+                raise XmlDamage("its elements are nested too deeply")
             parser.Parse(piece, False)
         parser.Parse(b"", True)
     except expat.ExpatError as error:
