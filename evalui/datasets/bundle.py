@@ -22,7 +22,7 @@ from evalui.datasets.base import (
     sort_by_line,
 )
 from evalui.datasets.columns import ColumnTable, columns_of
-from evalui.datasets.files.archive import SourceFile, collect_files, is_json, is_workbook
+from evalui.datasets.files.archive import SourceFile, collect_files, is_text
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,
     DecodedFile,
@@ -34,6 +34,7 @@ from evalui.datasets.reading import (
 )
 from evalui.datasets.recognition import column_table
 from evalui.errors import DataError
+from evalui.imports import uncollected
 from evalui.messages import Sentence, sentence
 from evalui.types import Dataset, DatasetKind, Fault, Sample
 
@@ -110,6 +111,7 @@ def config_entries(
     return _select_files(paths, limits).usable_entries
 
 
+@uncollected()
 def read_columns(
     paths: Sequence[Path],
     *,
@@ -130,6 +132,7 @@ def read_columns(
     return replace(table, sheets=first.sheets) if first and table else None
 
 
+@uncollected()
 def load(
     paths: Sequence[Path],
     *,
@@ -190,7 +193,7 @@ def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
     """The files to read, and the entries of configurations that they belong to."""
     gathered = collect_files(paths, limits)
     configs = [member for member in gathered.files if swift_config.is_config(member)]
-    members = [member for member in gathered.files if not is_json(member)]
+    members = [member for member in gathered.files if member not in configs]
     if not configs:
         return _SelectedFiles(tuple(members), gathered.notes)
     for path in paths:
@@ -212,7 +215,7 @@ def _kind_by_suffix(file: DecodedFile) -> DatasetKind:
 def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:
     # Each line may become a fault, and a fault is a hundred times as big as the line "1".
     # The rows of a workbook are counted where they are read.
-    texts = [member.data for member in members if not is_workbook(member)]
+    texts = [member.data for member in members if is_text(member)]
     lines = sum(max(data.count(b"\n"), data.count(b"\r")) for data in texts)
     if lines > limits.lines:
         names = ", ".join(member.name for member in members[:_MAX_NAMES_SHOWN])
@@ -245,13 +248,13 @@ def _check_names(files: Sequence[ParsedFile]) -> None:
 def _assign_roles(files: Sequence[ParsedFile]) -> _FileRoles:
     """Which files are scored and which shown; a file of pictures alone is neither."""
     pictured = {
-        file.decoded.path: file.picture_column for file in files if file.picture_column is not None
+        file.decoded.key: file.picture_column for file in files if file.picture_column is not None
     }
-    roles = _roles_by_split([file for file in files if file.decoded.path not in pictured])
+    roles = _roles_by_split([file for file in files if file.decoded.key not in pictured])
     left_out = (
-        UploadNote("pictures", {"file": file.source.name, "column": pictured[file.decoded.path]})
+        UploadNote("pictures", {"file": file.source.name, "column": pictured[file.decoded.key]})
         for file in files
-        if file.decoded.path in pictured
+        if file.decoded.key in pictured
     )
     return replace(roles, notes=(*left_out, *roles.notes))
 

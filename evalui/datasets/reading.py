@@ -9,7 +9,7 @@ benchmarks have such rows, and published figures count them.
 
 import hashlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -20,15 +20,15 @@ from evalui.datasets.base import (
     Layout,
     Limits,
     ParsedRows,
-    RawTable,
     Source,
     UploadNote,
 )
-from evalui.datasets.files.archive import SourceFile, is_workbook
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.columns import is_known_name
+from evalui.datasets.files.archive import SourceFile, is_optional
 from evalui.datasets.recognition import Recognition, recognise, recognise_as
+from evalui.datasets.tables import quizzes
+from evalui.datasets.tables.containers import Part, open_container
 from evalui.datasets.tables.pictures import PICTURE_RULE
-from evalui.datasets.tables.workbook import read_sheet
 from evalui.errors import DataError
 from evalui.types import LETTERS, DatasetKind, Sample, Split
 
@@ -90,9 +90,24 @@ class DecodedFile:
         return self.recognition.dataset_format
 
     @property
+    def is_recognised(self) -> bool:
+        """Whether the file can be read without anybody's help."""
+        return self.dataset_format is not None and not self.is_unconfirmed
+
+    @property
     def is_unconfirmed(self) -> bool:
         """Whether the file waits for its columns to be confirmed."""
         return self.recognition.way == "unconfirmed"
+
+    def key(self) -> tuple[PurePosixPath, str]:
+        """What tells it from all others: the path, and the sheet where there are several."""
+        return self.path, self.source.sheet
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it has, as far as that is known without reading them."""
+        rows = self.source.table.rows if self.source.table else self.source.records
+        return len(rows or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,28 +176,74 @@ def role_of(path: PurePosixPath) -> FileRole:
 def open_files(
     members: Sequence[SourceFile], layout: Layout, limits: Limits
 ) -> Iterator[DecodedFile | UploadNote]:
-    """Each of the files that come together, or a note on why it is not used."""
+    """Each table of the files that come together, or a note on why a file is not used."""
     roles = roles_of([member.path for member in members])
+    rows = 0
     for member, role in zip(members, roles, strict=True):
-        opened = open_file(member, role, layout, limits)
-        if (
-            (opened.dataset_format is None or opened.is_unconfirmed)
-            and not member.explicit
-            and member.path.suffix.lower() == ".txt"
-        ):
+        try:
+            opened = open_file(member, role, layout, limits)
+        except DataError:
+            if not is_optional(member):
+                raise
+            opened = ()
+        if is_optional(member) and not any(file.is_recognised for file in opened):
             yield UploadNote("ignored-files", {"files": member.name})
-        else:
-            yield opened
+            continue
+        rows += sum(file.n_rows for file in opened)
+        if rows > limits.lines:
+            raise DataError("too-many-lines", files=member.name, n=rows, limit=limits.lines)
+        yield from opened
 
 
-def open_file(member: SourceFile, role: FileRole, layout: Layout, limits: Limits) -> DecodedFile:
-    """A file as text or as a sheet; raises `DataError` if it is neither."""
+def open_file(
+    member: SourceFile, role: FileRole, layout: Layout, limits: Limits
+) -> tuple[DecodedFile, ...]:
+    """The tables of a file, of which each sheet and each list is one; raises `DataError`.
+
+    Of several those count that a format recognises, and the first where none does; a note names
+    the others. Each has a role of its own if there are still several.
+    """
     digest = hashlib.sha256(member.data).digest()
-    if is_workbook(member):
-        return _open_workbook(member, role, digest, layout, limits)
-    decoded = decode(member.data, member.name)
-    source = replace(_empty_source(member, role), text=decoded.text, encoding=decoded.encoding)
-    return DecodedFile(member.path, role, source, recognise(source, layout), digest)
+    container = open_container(member, layout, limits, is_known_name)
+    candidates = [
+        (part, recognise(_to_source(member, role, part), layout)) for part in container.parts
+    ]
+    chosen = _recognised_parts(candidates)
+    roles = [_part_role(role, part.title) if len(chosen) > 1 else role for part, _ in chosen]
+    notes = list(container.notes)
+    titles = [part.title for part, _ in chosen]
+    others = [title for title in container.titles if title not in titles]
+    if others and not layout.sheet:
+        shown = {"file": member.name, "sheet": ", ".join(titles), "others": ", ".join(others)}
+        notes.insert(0, UploadNote("other-sheets", shown))
+    files: list[DecodedFile] = []
+    for (part, recognition), own_role in zip(chosen, roles, strict=True):
+        own_notes = (*part.notes, *notes) if not files else part.notes
+        source = _to_source(member, own_role, part)
+        named = recognition.named(source.name)
+        files.append(
+            DecodedFile(member.path, own_role, source, named, digest, own_notes, container.titles)
+        )
+    return tuple(files)
+
+
+def _recognised_parts(
+    candidates: Sequence[tuple[Part, Recognition]],
+) -> Sequence[tuple[Part, Recognition]]:
+    """The parts that can be read, and those in doubt that have the headers of one of them.
+
+    Where none can be read, those that wait to be confirmed; where there is none of these, the
+    first.
+    """
+    known = [each for _, each in candidates if each.dataset_format and each.way != "unconfirmed"]
+    headers = {each.headers for each in known if each.headers}
+    chosen = [
+        (part, each)
+        for part, each in candidates
+        if each in known or (each.way == "unconfirmed" and each.headers in headers)
+    ]
+    waiting = [(part, each) for part, each in candidates if each.way == "unconfirmed"]
+    return chosen or waiting or candidates[:1]
 
 
 def select_kind(files: Sequence[DecodedFile], layout: Layout) -> FilesOfKind:
@@ -288,42 +349,36 @@ def _is_index_base_assumed(part: ParsedRows) -> bool:
     return any(note.rule == "counts-from-0" for note in part.notes)
 
 
-def _empty_source(member: SourceFile, role: FileRole) -> Source:
-    """What is known of a file before it is opened."""
-    # C-Eval's own files have their split in their names.
-    return Source(role.name, "", role.subject, role.split, own_subjects=role.name != member.name)
-
-
-def _open_workbook(
-    member: SourceFile, role: FileRole, digest: bytes, layout: Layout, limits: Limits
-) -> DecodedFile:
-    def source(table: RawTable) -> Source:
-        return replace(_empty_source(member, role), table=table)
-
-    def fits(head: RawTable) -> bool:
-        return recognise(source(head), layout).dataset_format is not None
-
-    sheet = read_sheet(
-        member.data, member.name, sheet_name=layout.sheet, accepts_header=fits, limits=limits
+def _to_source(member: SourceFile, role: FileRole, part: Part) -> Source:
+    """A part of a file under the subject and split of its role."""
+    read = part.records
+    return Source(
+        role.name,
+        part.text,
+        role.subject,
+        role.split,
+        part.encoding,
+        part.table,
+        # C-Eval's own files have their split in their names.
+        own_subjects=role.name != member.name,
+        records=read.rows if read else None,
+        faults=read.faults if read else (),
+        unlisted=read.unlisted if read else Counter(),
+        sheet=part.title,
     )
-    others = ", ".join(title for title in sheet.visible if title != sheet.title)
-    notes: list[UploadNote] = []
-    if others and not layout.sheet:
-        values = {"file": member.name, "sheet": sheet.title, "others": others}
-        notes.append(UploadNote("other-sheets", values))
-    if sheet.hidden:
-        hidden = {"file": member.name, "sheets": ", ".join(sheet.hidden)}
-        notes.append(UploadNote("hidden-sheets", hidden))
-    decoded = source(sheet.table)
-    return DecodedFile(
-        member.path,
-        role,
-        decoded,
-        recognise(decoded, layout),
-        digest,
-        tuple(notes),
-        sheet.visible,
-    )
+
+
+def _part_role(role: FileRole, title: str) -> FileRole:
+    """The role of one of several sheets or lists: its title is a split, or a subject."""
+    name = f"{role.name}/{title}"
+    if split := _SPLITS.get(title.strip().lower()):
+        return FileRole(role.subject, role.split or split, name, is_new=True)
+    if title in (quizzes.CHOICES, quizzes.ANSWERS):
+        return FileRole(role.subject, role.split, name, is_new=True)  # questions of two kinds
+    own = role_of(PurePosixPath(title.replace("/", " ").strip() or "sheet"))
+    split = role.split or own.split
+    subject = own.subject if own.split else title
+    return FileRole(f"{role.subject} {subject}".strip(), split, name, is_new=True)
 
 
 def equal_letters(choices: Sequence[str]) -> tuple[str, ...]:

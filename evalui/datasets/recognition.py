@@ -78,6 +78,11 @@ class Recognition:
     way: Literal["format", "guess", "unconfirmed"] = "format"
     notes: tuple[UploadNote, ...] = ()
 
+    def named(self, file: str) -> "Recognition":
+        """The same of a file of another name."""
+        notes = (UploadNote(note.rule, {**note.params, "file": file}) for note in self.notes)
+        return replace(self, notes=tuple(notes))
+
 
 def recognise(source: Source, layout: Layout) -> Recognition:
     """What reads a file, whose kind is its own whatever kind the layout wants.
@@ -180,6 +185,8 @@ def _peek(source: Source) -> Source:
     if source.table is not None:
         table = replace(source.table, rows=source.table.rows[:_PEEK_ROWS], faults=())
         return replace(source, table=table)
+    if source.records is not None:
+        return replace(source, records=source.records[:_PEEK_ROWS], faults=())
     if len(source.text) <= _PEEK_CHARS:
         return source
     return replace(source, text=source.text[: source.text.rindex("\n", 0, _PEEK_CHARS) + 1])

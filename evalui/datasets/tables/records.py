@@ -7,18 +7,12 @@ missing column is reported with the nearest name that is there.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from evalui.datasets.base import FaultList, Layout, RawRow, Source, shorten, sort_by_line
-from evalui.datasets.tables.table import (
-    check_width,
-    is_json_lines,
-    json_rows,
-    read_table,
-)
+from evalui.datasets.tables.rows import check_width
+from evalui.datasets.tables.table import is_json_lines, json_rows, read_table
 from evalui.types import LETTERS, Fault
-
-Value = TypeVar("Value")
 
 COLUMN_NAMES = ("id", "question", *LETTERS, "answer", "explanation", "subject")
 _MIN_OPTIONS = 2
@@ -26,8 +20,7 @@ _MIN_OPTIONS = 2
 _ALWAYS_USED = ("file", "line", "ceval_subject", "id", "subject", "explanation")
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One row. `number` counts the rows from 1; `texts` are the `values` as cells of a table."""
 
     line: int
@@ -76,25 +69,42 @@ def read_records(source: Source, known: Sequence[str]) -> Records:
 def _from_json(source: Source) -> Records:
     names: dict[str, str] = {}
     rows: list[Record] = []
-    faults = FaultList()
-    for number, row in enumerate(json_rows(source), start=1):
-        if isinstance(row, Fault):
-            faults.add(row)
-        elif repeated := duplicate_column_faults(tuple(row.values), source.name, row.line):
-            faults.add(*repeated)
-        else:
-            rows.append(Record(row.line, number, _fold_keys(row.values), _fold_keys(row.texts)))
-            for name in row.values:
+    read = json_rows(source)
+    faults = FaultList(read.faults)
+    folded: dict[tuple[str, ...], _FoldedKeys] = {}
+    for row in read.rows:
+        keys = tuple(row.values)
+        shape = folded.get(keys)
+        if shape is None:
+            shape = folded[keys] = _FoldedKeys(
+                tuple(map(fold_name, keys)), bool(duplicate_column_faults(keys, source.name, 0))
+            )
+            for name in keys:
                 names.setdefault(fold_name(name), name.strip())
             check_width(len(names), source.name)
+        if shape.repeated:
+            faults.add(*duplicate_column_faults(keys, source.name, row.line))
+        elif shape.names == keys:
+            rows.append(Record(row.line, row.number, row.values, row.texts))
+        else:
+            values = dict(zip(shape.names, row.values.values(), strict=True))
+            texts = dict(zip(shape.names, row.texts.values(), strict=True))
+            rows.append(Record(row.line, row.number, values, texts))
     names.pop("", None)
     return Records(
-        names, tuple(rows), faults.kept, unlisted=faults.unlisted, rows_unread=faults.rows
+        names,
+        tuple(rows),
+        tuple(sort_by_line(faults.kept)),
+        unlisted=faults.unlisted + read.unlisted,
+        rows_unread=faults.rows + read.unlisted.total(),
     )
 
 
-def _fold_keys(row: Mapping[str, Value]) -> dict[str, Value]:
-    return {fold_name(name): value for name, value in row.items()}
+class _FoldedKeys(NamedTuple):
+    """The names of an object as they are looked for, and whether two of them are the same."""
+
+    names: tuple[str, ...]
+    repeated: bool
 
 
 def _from_table(source: Source, known: Sequence[str]) -> Records:
@@ -120,15 +130,16 @@ def _to_records(
     rows: Sequence[RawRow], header: Sequence[str], delimiter: str, file: str
 ) -> Iterator[Record | Fault]:
     width = len(header)
+    names = tuple(map(fold_name, header))
     visible = "tab" if delimiter == "\t" else delimiter
     for number, row in enumerate(rows, start=1):
-        if any(map(str.strip, row.cells[width:])):
+        if len(row.cells) > width and any(map(str.strip, row.cells[width:])):
             expected = f"{width} cell{'s' if width > 1 else ''}, as in the header; "
             expected += f"a text that contains “{visible}” needs quotes around it"
             actual = f"{len(row.cells)} cells"
             yield Fault(file, row.line, "", "shifted-row", actual, expected)
             continue
-        texts = {fold_name(name): cell for name, cell in zip(header, row.cells, strict=False)}
+        texts = dict(zip(names, row.cells, strict=False))
         yield Record(row.line, number, texts, texts)
 
 
