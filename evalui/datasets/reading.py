@@ -260,8 +260,7 @@ def select_kind(files: Sequence[DecodedFile], layout: Layout) -> FilesOfKind:
         if file.dataset_format and not file.is_unconfirmed
     ]
     kinds: tuple[DatasetKind, ...] = tuple(dict.fromkeys(sure or own))
-    usual_kind: DatasetKind = "multiple_choice"
-    kind = layout.kind or next(iter(kinds), usual_kind)
+    kind: DatasetKind = layout.kind or (kinds[0] if kinds else "multiple_choice")
     if own and layout.kind and kind not in sure:
         files = _read_as(kind, files, kinds, layout)
     usual = DATASET_FORMATS[_DEFAULT_FORMATS[kind]]

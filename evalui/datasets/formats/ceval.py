@@ -70,9 +70,10 @@ def read(source: Source, layout: Layout) -> ParsedRows:
         return ParsedRows((), table.faults or columns, len(table.rows), unlisted=table.unlisted)
     if not table.rows and not table.faults:
         return ParsedRows((), (no_rows_fault(source.name, table.header_line),))
-    questions = _parse_questions(table, columns, source, layout)
-    # The rows that could not be cut stand where they were in the file.
-    rows = heapq.merge(questions, sort_by_line(table.faults), key=lambda question: question.line)
+    rows = _parse_questions(table, columns, source, layout)
+    if table.faults:
+        # The rows that could not be cut stand where they were in the file.
+        rows = heapq.merge(rows, sort_by_line(table.faults), key=lambda question: question.line)
     part = validate(rows, source, layout)
     more = table.unlisted
     return replace(part, n_rows=part.n_rows + more.total(), unlisted=part.unlisted + more)

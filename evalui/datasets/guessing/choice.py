@@ -214,14 +214,20 @@ def _lists(profile: TableProfile) -> Iterator[_OptionSource]:
 
 
 def _inline(profile: TableProfile) -> Iterator[_OptionSource]:
-    """Options at the end of the question's own text."""
+    """Options at the end of the question's own text; rows without may be true or false."""
     question = profile.find_question(profile.new_roles())
     if question is None:
         return
     split = [split_question(cell) for cell in question.cells]
-    if sum(map(bool, split)) >= FITTING_SHARE * max(1, len(question.texts)):
-        texts = [each.options.texts if each else () for each in split]
-        yield _OptionSource(texts, question=question.at)
+    if not any(split):
+        return
+    answers = next(iter(profile.by_head("answer")), question).cells
+    rows = zip(split, answers, strict=True)
+    fitting = sum(bool(each) or truth_of(answer) is not None for each, answer in rows)
+    nearly_all = fitting >= FITTING_SHARE * len(question.texts)
+    texts = [each.options.texts if each else () for each in split]
+    doubt: Doubt = "" if nearly_all else "options"
+    yield _OptionSource(texts, question=question.at, by_head=nearly_all, doubt=doubt)
 
 
 def _unnamed_columns(profile: TableProfile) -> Iterator[_OptionSource]:

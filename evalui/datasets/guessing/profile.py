@@ -183,11 +183,13 @@ class TableProfile:
         others = [
             column
             for column in texts
-            if column.is_unknown
+            if not column.role
             and 2 * column.distinct > len(column.texts)
             and column.mean_bytes >= _MIN_QUESTION_BYTES
         ]
-        return max(passages or others, key=lambda column: column.mean_bytes, default=None)
+        unknown = [column for column in others if column.is_unknown]
+        best = passages or unknown or others
+        return max(best, key=lambda column: column.mean_bytes, default=None)
 
     def assign_texts(self, roles: list[str], question: ColumnProfile | None) -> Doubt:
         """Give the question, what is read with it and what describes it their roles."""
@@ -217,8 +219,8 @@ class TableProfile:
         if named:
             roles[max(named, key=lambda column: column.mean_bytes).at] = "passage"
             return ""
-        if asked := _text_of_short_questions(free, question):
-            roles[asked.at] = "passage"
+        if subject := _text_of_short_questions(free, question):
+            roles[subject.at] = "passage"
             return "question"
         if unnamed := _text_that_is_spoken_of(free, question):
             roles[unnamed.at] = "passage"
@@ -242,9 +244,10 @@ class TableProfile:
         self, roles: Sequence[str], kind: DatasetKind, doubts: Sequence[Doubt], key: str = "letter"
     ) -> ColumnGuess:
         """The guess with these roles; the first of the doubts counts."""
-        none: Doubt = ""
-        first = next((doubt for doubt in doubts if doubt), none)
-        doubt: Doubt = first if self.table.rows else "columns"
+        real: list[Doubt] = [doubt for doubt in doubts if doubt]
+        if not self.table.rows:
+            real = ["columns"]
+        doubt: Doubt = real[0] if real else ""
         unused = tuple(column.header for column in self._unused(roles))
         return ColumnGuess(tuple(roles), key, kind, not doubt, unused, doubt)
 

@@ -19,7 +19,8 @@ AnswerKey = Callable[[str, Sequence[str]], int | None]
 ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
 
 MIN_LETTERS = 10  # letters that may name an option, however few there are
-_PLACES = {
+# The places of bare letters: A, a and the full-width form.
+LETTER_PLACES: Mapping[str, int] = {
     form: place
     for place, letter in enumerate(LETTERS)
     for form in (letter, letter.lower(), chr(ord(letter) + 0xFEE0))
@@ -62,7 +63,7 @@ def by_letter(cell: str, options: Sequence[str]) -> int | None:
     """A for the first option, in any dress: a, Ａ, (A), 【A】, A., 答案：A, option_a, and A. with
     the text of the first option behind it.
     """
-    place = _PLACES.get(cell)
+    place = LETTER_PLACES.get(cell)
     if place is None:
         place = _dressed_letter(cell, options)
     return place if place is not None and place < len(options) else None

@@ -6,7 +6,7 @@ say, and a question with a true or false answer and no options gets those two.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.questions.answers import (
     ANSWER_KEYS,
+    LETTER_PLACES,
     DetectedAnswerKey,
     RawAnswer,
     answer_letters,
@@ -36,6 +37,7 @@ from evalui.types import LETTERS, Fault, Sample
 
 _LETTERED_SHARE = 0.9  # of the questions whose options begin with their letters, for all to do so
 _MIN_LETTERED = 3  # questions
+_PLAIN_SHARE = 0.9  # of the answers of a file that are bare letters, for no other to be thought of
 _LETTER_STARTS = frozenset("AaＡａ(（[【选")
 _SHUFFLE_SEED = "evalui-options-1"  # another one would be another order: raise its number
 _NO_METADATA: Mapping[str, str] = MappingProxyType({})
@@ -144,7 +146,7 @@ def _detect_key(
     questions: Sequence[ParsedQuestion], source: Source, layout: Layout
 ) -> DetectedAnswerKey:
     """What the answers are written as: as the layout states, or as most of them show."""
-    if layout.answer_key != "letter":
+    if layout.answer_key != "letter" or _are_plain_letters(questions):
         return DetectedAnswerKey(layout.answer_key)
     answers = [
         RawAnswer(row.answer, texts, row.is_number)
@@ -156,6 +158,15 @@ def _detect_key(
     return detect_answer_key(answers, source.name, questions[0].columns[1])
 
 
+def _are_plain_letters(questions: Sequence[ParsedQuestion]) -> bool:
+    """Whether nearly all answers are bare letters of options and no options themselves."""
+    plain = 0
+    for row in questions:
+        place = LETTER_PLACES.get(row.answer)
+        plain += place is not None and place < len(row.options) and row.answer not in row.options
+    return plain >= _PLAIN_SHARE * len(questions)
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """What the rows of one file have in common."""
@@ -164,6 +175,7 @@ class _Reading:
     key: str
     truth_names: tuple[str, str]
     shuffled: bool
+    subjects: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def notes(self, n: int) -> tuple[UploadNote, ...]:
         """What is to be known of questions that were changed on the way."""
@@ -172,7 +184,13 @@ class _Reading:
         return (UploadNote("options-shuffled", {"file": self.source.name, "n": str(n)}),)
 
     def to_sample(self, question: ParsedQuestion) -> Sample | list[Fault]:
+        """The question as a sample, or everything that is wrong with it."""
         texts = question.texts
+        target = LETTER_PLACES.get(question.answer) if self.key == "letter" else None
+        plain = question.right is None and not question.answers_with_label and not self.shuffled
+        whole = question.text and len(texts) == len(question.options) > 1
+        if plain and whole and target is not None and target < len(texts):
+            return self._make_sample(question, texts, target)
         if not texts and (truth := truth_of(question.answer)) is not None:
             texts, target = self.truth_names, int(not truth)
             faults = self._text_faults(question)
@@ -185,18 +203,22 @@ class _Reading:
             return faults
         if self.shuffled:
             texts, target = _shuffle(question.text, texts, target)
+        return self._make_sample(question, texts, target)
+
+    def _make_sample(self, question: ParsedQuestion, texts: tuple[str, ...], target: int) -> Sample:
         subject = question.subject or self.source.subject
-        own = {"subject": subject} if self.source.own_subjects else subject_metadata(subject)
+        own = self.subjects.get(subject)
+        if own is None:
+            named = {"subject": subject} if self.source.own_subjects else subject_metadata(subject)
+            own = self.subjects[subject] = {**named, "file": self.source.name}
         # The reader's own values come last: no column of the file may replace them.
-        metadata = {**question.metadata, **own}
-        metadata["file"], metadata["line"] = self.source.name, str(question.line)
         return Sample(
-            id=f"{question.subject or self.source.prefix}/{question.id}",
-            question=question.text,
-            choices=texts,
-            target=target,
-            metadata=metadata,
-            refers_to_other_options=refers_to_other_options(texts),
+            f"{question.subject or self.source.prefix}/{question.id}",
+            question.text,
+            texts,
+            target,
+            {**question.metadata, **own, "line": str(question.line)},
+            refers_to_other_options(texts),
         )
 
     def _read_target(

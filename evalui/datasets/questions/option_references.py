@@ -52,18 +52,23 @@ _ZH_PLACE = (
     r"(?:(?:都|均|皆|全|没有|无)[^,。;:]{0,8}|之一|(?<=[两二三四][项者]))"
     r"|(?:都|全部?)(?:是|不是)?以上(?:[^,。;:]{0,4})"
 )
-_REFERENCE_HINTS = re.compile(
-    r"[A-ZＡ-Ｚ]|above|below|first|previous|preceding|last|以上|上述|以下|前"
+# What an option that names letters has, and what else it may have.
+_LONE_CAPITALS = re.compile(r"(?<![A-Za-z])[A-Z]+(?![A-Za-z])")
+_NAMING_CHARACTERS = re.compile(
+    r"[A-Za-z()\[\],;、/&+\s和与及以或者选项只有仅包括都均皆全不没是对正确错误可能成立符合的两二三四个]+"
 )
 _TRAILING_PUNCTUATION = " .。!！,，;；"
 
 
 def refers_to_other_options(choices: Sequence[str]) -> bool:
     """Whether one of the options refers to another by its letter or its place."""
-    if not any(map(_REFERENCE_HINTS.search, choices)):
+    joined = "\n".join(choices)
+    lowered = joined.lower()
+    has_place = _has_place_word(lowered)
+    if not has_place and (lowered == joined or not _LONE_CAPITALS.search(normalise_cell(joined))):
         return False
     texts = [normalise_cell(choice).strip(_TRAILING_PUNCTUATION) for choice in choices]
-    if any(
+    if has_place and any(
         _compiled(_EN_PLACE).fullmatch(text.casefold()) or _compiled(_ZH_PLACE).fullmatch(text)
         for text in texts
     ):
@@ -71,10 +76,27 @@ def refers_to_other_options(choices: Sequence[str]) -> bool:
     lettered = {
         slot: named
         for slot, text in enumerate(texts)
+        if _LONE_CAPITALS.search(text) and _NAMING_CHARACTERS.fullmatch(text)
         if (named := _letters_referred_to(text, len(choices)))
     }
     # "A和B", "A和C", "B和D", "C和D": such letters are the question's own, not the options'.
     return any(_refers_elsewhere(named, lettered, len(choices)) for named in lettered.values())
+
+
+def _has_place_word(text: str) -> bool:
+    """Whether there is a word without which no option speaks of a place; written out to be fast."""
+    return (
+        "above" in text
+        or "below" in text
+        or "first" in text
+        or "previous" in text
+        or "preceding" in text
+        or "last" in text
+        or "以上" in text
+        or "上述" in text
+        or "以下" in text
+        or "前" in text
+    )
 
 
 @cache  # at first use: to compile them takes longer than to import the module
