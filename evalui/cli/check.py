@@ -184,7 +184,7 @@ def _reading(t: "Messages", reading: "FileReading") -> Iterator[str]:
     if row:
         number = t("mapping.no_head_row") if row < 0 else t("mapping.row", n=row)
         yield f"{t('mapping.head_row')}: {number}{_origin(t, reading.head_row.origin)}"
-    if reading.sheets:
+    if len(reading.sheets) > 1:
         yield f"{t('columns.sheet')}: {reading.sheet.value or t('mapping.any_sheet')}"
     width = max(len(column.header) for column in reading.columns)
     roles = max(1, *(len(column.role) for column in reading.columns))

@@ -55,15 +55,15 @@ def test_a_sheet_under_a_title_goes_through_the_card_to_a_run(page: Any):
     expect(page.get_by_role("heading", name="Which column is what?")).to_be_visible()
     head_row = page.get_by_label("Row of the headers")
     expect(head_row.locator("option:checked")).to_have_text("row 2, detected")
-    head_row.select_option("1")
-    expect(page.get_by_role("button", name="Use these columns")).to_be_disabled()
+    head_row.select_option("3")
+    expect(page.get_by_text("The columns are not clear enough")).to_be_visible()
     head_row.select_option("2")
     expect(page.get_by_text("5 of 5 rows will be readable")).to_be_visible()
     expect(page.locator(".asked .options .ok").first).to_contain_text("全国人大")
     page.get_by_role("button", name="Use these columns").click()
     expect(page.locator(".ds")).to_contain_text("5 of 5 rows ready")
     finish(page, "title_row")
-    expect(page.locator(".headline h1")).to_contain_text("steady")
+    expect(page.locator(".headline h1")).to_contain_text("questions (5)")
 
 
 def test_a_file_that_is_not_clear_is_confirmed_once(page: Any, tmp_path: Path):
