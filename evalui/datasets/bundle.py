@@ -363,6 +363,8 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
         total.update(_utf8("further:" + repr(further)))
     if layout.sheet:
         total.update(_utf8("sheet:" + layout.sheet))
+    if layout.head_row:
+        total.update(_utf8(f"head_row:{layout.head_row}"))
     if skipped:
         total.update(b"duplicate_options:skip")
     return total.hexdigest()

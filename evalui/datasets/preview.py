@@ -202,8 +202,8 @@ def read_choices(
     named = columns_of(layout)
     roles = _roles_by_header(table, named) if named else guess.roles
     kind = layout.kind or kind or guess.kind
-    detected = guess_answer_key(table, roles)
-    key = layout.answer_key if named else detected
+    detected = _detect_key(table, roles, guess)
+    key = layout.answer_key if layout.answer_key != _NO_LAYOUT.answer_key else detected
     return FileReading(
         file=table.file,
         n_rows=table.n_rows,
@@ -231,7 +231,8 @@ def with_detected_key(layout: Layout, table: ColumnTable) -> Layout:
     if layout.answer_key:
         return layout
     roles = _roles_by_header(table, columns_of(layout))
-    return replace(layout, answer_key=guess_answer_key(table, roles))
+    guess = guess_columns(table, Layout(kind=layout.kind))
+    return replace(layout, answer_key=_detect_key(table, roles, guess))
 
 
 def pin(reading: FileReading, layout: Layout = _NO_LAYOUT) -> Layout:
@@ -267,6 +268,11 @@ def is_misread(loaded: LoadResult) -> bool:
     return bool(rules) and (
         missing or not loaded.dataset.samples or 2 * common > min(loaded.n_rows, MAX_FAULTS)
     )
+
+
+def _detect_key(table: ColumnTable, roles: tuple[str, ...], guess: ColumnGuess) -> str:
+    """What the right answer is written as; the guess knows more than its roles alone say."""
+    return guess.answer_key if roles == guess.roles else guess_answer_key(table, roles)
 
 
 def _equal(choices: Sequence[str], place: int) -> str:

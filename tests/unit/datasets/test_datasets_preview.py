@@ -148,6 +148,13 @@ def test_what_is_chosen_besides_columns_is_pinned_too(tmp_path: Path) -> None:
     assert layout_fields(pinned)["head_row"] == 1
 
 
+def test_a_head_row_that_is_chosen_counts_in_the_digest(tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD)
+    detected, chosen = load([path]), load([path], layout=Layout(head_row=1))
+    assert detected.dataset.samples == chosen.dataset.samples
+    assert detected.dataset.sha256 != chosen.dataset.sha256
+
+
 def test_open_questions_are_pinned_without_an_answer_key(tmp_path: Path) -> None:
     path = written(tmp_path, "Frage,Antwort\nWer?,3\nWas?,4\n")
     table = read_columns([path])

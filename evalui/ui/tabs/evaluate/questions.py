@@ -55,8 +55,7 @@ def _pager(t: Messages, upload: str, preview: Preview) -> Html | None:
 def _question(t: Messages, question: QuestionPreview, *, with_file: bool) -> Html:
     line = t("preview.line", n=f"{question.line:,}") if question.line else ""
     place = " ".join(filter(None, (question.file if with_file else "", line)))
-    # The subject of a file that has no column for it is the name of the file.
-    subject = "" if question.file.startswith(question.subject) else question.subject
+    subject = _own_subject(question)
     turns = (
         el("p", span(t(f"role.{turn.role}"), cls="meta"), " ", _text(t, turn.content))
         for turn in question.turns
@@ -77,6 +76,14 @@ def _question(t: Messages, question: QuestionPreview, *, with_file: bool) -> Htm
             *follow_ups,
         ),
     )
+
+
+def _own_subject(question: QuestionPreview) -> str:
+    """The subject without the name of the file, which stands for it where no column does."""
+    if question.file.startswith(question.subject):
+        return ""
+    sheet = question.file.partition("/")[2]
+    return sheet if sheet and question.subject.endswith(f" {sheet}") else question.subject
 
 
 def _option(t: Messages, option: OptionPreview) -> Html:

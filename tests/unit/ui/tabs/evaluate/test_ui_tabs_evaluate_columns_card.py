@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from html import unescape
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
 
 MakeAct = Callable[..., Action]
+SHAPES = Path(__file__).parents[5] / "tests" / "golden" / "shapes"
 EXAM = """prompt,opt1,opt2,opt3,opt4,label,topic,note
 Capital of France?,Paris,Rome,Oslo,Bern,1,history,2024 spring
 Capital of Italy?,Paris,Rome,Oslo,Bern,2,history,
@@ -244,6 +246,27 @@ def test_a_head_row_that_is_chosen_is_kept_with_the_dataset(
     assert f'name="col_head_row_{upload}" value="1"' in tab.render(
         {"again": read_runs(desk.database)[0].id}
     )
+
+
+def test_the_answer_key_of_the_guess_is_shown_and_used(
+    tab: EvaluateTab, desk: AppService, act: MakeAct
+):
+    row = '{"question": "What melts at %d?", "distractor1": "iron", "distractor2": "zinc", '
+    rows = (row % n + '"correct_answer": "ice"}\n' for n in range(4))
+    upload = desk.store_upload([("apart.jsonl", "".join(rows).encode())])
+    page = tab.act(act("open", {"uploads": [upload]}, upload=upload, part="columns"))
+    assert 'value="apart" selected' in page
+    page = tab.act(act("columns", roles_form(page, upload), upload=upload))
+    assert "4 of 4 rows ready" in page
+    assert "key=apart" in page
+
+
+def test_sheets_name_their_questions_without_the_file(
+    tab: EvaluateTab, desk: AppService, act: MakeAct
+):
+    book = (SHAPES / "m08_two_sheets_hidden_rows.xlsx").read_bytes()
+    page = tab.act(act("uploaded", upload=desk.store_upload([("exam.xlsx", book)])))
+    assert "<b>line 2</b><div>第一章</div>" in page
 
 
 def test_every_role_has_a_word_in_both_languages():
