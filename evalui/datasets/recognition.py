@@ -179,7 +179,7 @@ def _peek(source: Source) -> Source:
     """The beginning of a file."""
     if source.table is not None:
         table = replace(source.table, rows=source.table.rows[:_PEEK_ROWS], faults=())
-        return replace(source, table=table)
+        return replace(source, table=table, text=source.text[:_PEEK_CHARS])
     if len(source.text) <= _PEEK_CHARS:
         return source
     return replace(source, text=source.text[: source.text.rindex("\n", 0, _PEEK_CHARS) + 1])
