@@ -184,7 +184,7 @@ def _peek(source: Source) -> Source:
     """The beginning of a file."""
     if source.table is not None:
         table = replace(source.table, rows=source.table.rows[:_PEEK_ROWS], faults=())
-        return replace(source, table=table)
+        return replace(source, table=table, text=source.text[:_PEEK_CHARS])
     if source.records is not None:
         return replace(source, records=source.records[:_PEEK_ROWS], faults=())
     if len(source.text) <= _PEEK_CHARS:

@@ -8,6 +8,7 @@ there is one, names the subject of each row; every further column goes into the 
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from evalui.datasets.base import (
@@ -111,8 +112,10 @@ def _parse_questions(
 def _expects_letters(table: RawTable, columns: HeaderColumns) -> bool:
     """Whether a letter in a later column shows a shift: not where answers are texts or numbers."""
     at = columns.answer
-    others = [row.cells for row in table.rows if at < len(row.cells)]
-    others = [cells for cells in others if cells[at] not in _LETTER_CELLS and cells[at].strip()]
+    cells_of_rows = [row.cells for row in table.rows if at < len(row.cells)]
+    others = [
+        cells for cells in cells_of_rows if cells[at] not in _LETTER_CELLS and cells[at].strip()
+    ]
     named = sum(_names_otherwise(cells, columns) for cells in others)
     return 2 * named <= len(others)
 
@@ -130,16 +133,19 @@ class _RowParser:
 
     def __init__(self, columns: HeaderColumns) -> None:
         self._columns = columns
-        self._options = tuple(at for _, at in columns.options)
+        self._question, self._answer = columns.question, columns.answer
+        self._cells_of_options = itemgetter(*(at for _, at in columns.options))
         self._names = tuple(name for name, _ in columns.options)
         self._headers = (columns.question_name, columns.answer_name)
 
     def to_question(self, cells: Sequence[str], line: int, number: int) -> ParsedQuestion:
         columns = self._columns
-        text = cells[columns.question].strip()
+        text = cells[self._question].strip()
         if columns.passage >= 0:
             text = with_passage(cells[columns.passage], text)
-        metadata = {name: cell for name, at in columns.others if (cell := cells[at].strip())}
+        metadata: dict[str, str] = {}
+        if columns.others:
+            metadata = {name: cell for name, at in columns.others if (cell := cells[at].strip())}
         if columns.explanation >= 0 and (explanation := cells[columns.explanation].strip()):
             metadata["explanation"] = explanation
         # A row without an id must not take that of a numbered one.
@@ -148,8 +154,8 @@ class _RowParser:
             line,
             (cells[columns.id].strip() if columns.id >= 0 else "") or own_number,
             text,
-            tuple([cells[at].strip() for at in self._options]),
-            cells[columns.answer].strip(),
+            tuple(map(str.strip, self._cells_of_options(cells))),
+            cells[self._answer].strip(),
             cells[columns.subject].strip() if columns.subject >= 0 else "",
             self._names,
             self._headers,

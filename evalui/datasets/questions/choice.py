@@ -69,7 +69,7 @@ class ParsedQuestion(NamedTuple):
     @property
     def texts(self) -> tuple[str, ...]:
         """The options that are not empty."""
-        return self.options if all(self.options) else tuple(filter(None, self.options))
+        return tuple(filter(None, self.options)) if "" in self.options else self.options
 
 
 def validate(
@@ -87,18 +87,21 @@ def validate(
     rows = list(questions)
     parsed = _without_letters([row for row in rows if not isinstance(row, Fault)])
     key = _detect_key(parsed, source, layout)
-    truths = [row for row in parsed if not row.texts and truth_of(row.answer) is not None]
+    bare = [row for row in parsed if "" in row.options or not row.options]
+    truths = [row for row in bare if not row.texts and truth_of(row.answer) is not None]
     reading = _Reading(
         source,
         key.key,
         truth_options([row.answer for row in truths], [row.text for row in truths]),
         shuffled=shuffled or key.key == "apart",
+        by_letter=key.key == "letter" and not shuffled,
+        prefix=source.prefix,
     )
     samples: list[Sample] = []
     faults = FaultList()
-    later = iter(parsed)
+    read = map(reading.to_sample, parsed)
     for row in rows:
-        result = [row] if isinstance(row, Fault) else reading.to_sample(next(later))
+        result = [row] if isinstance(row, Fault) else next(read)
         if isinstance(result, Sample):
             samples.append(result)
         else:
@@ -175,7 +178,9 @@ class _Reading:
     key: str
     truth_names: tuple[str, str]
     shuffled: bool
-    subjects: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    by_letter: bool
+    prefix: str
+    subjects: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def notes(self, n: int) -> tuple[UploadNote, ...]:
         """What is to be known of questions that were changed on the way."""
@@ -185,12 +190,14 @@ class _Reading:
 
     def to_sample(self, question: ParsedQuestion) -> Sample | list[Fault]:
         """The question as a sample, or everything that is wrong with it."""
+        options = question.options
+        place = LETTER_PLACES.get(question.answer)
+        if self.by_letter and place is not None and place < len(options) and question.text:
+            # As nearly all questions of a file are.
+            by_mark = question.answers_with_label or question.right is not None
+            if "" not in options and len(options) > 1 and not by_mark:
+                return self._make_sample(question, options, place)
         texts = question.texts
-        target = LETTER_PLACES.get(question.answer) if self.key == "letter" else None
-        plain = question.right is None and not question.answers_with_label and not self.shuffled
-        whole = question.text and len(texts) == len(question.options) > 1
-        if plain and whole and target is not None and target < len(texts):
-            return self._make_sample(question, texts, target)
         if not texts and (truth := truth_of(question.answer)) is not None:
             texts, target = self.truth_names, int(not truth)
             faults = self._text_faults(question)
@@ -212,12 +219,15 @@ class _Reading:
             named = {"subject": subject} if self.source.own_subjects else subject_metadata(subject)
             own = self.subjects[subject] = {**named, "file": self.source.name}
         # The reader's own values come last: no column of the file may replace them.
+        further = question.metadata
+        metadata = {**further, **own} if further else own.copy()
+        metadata["line"] = str(question.line)
         return Sample(
-            f"{question.subject or self.source.prefix}/{question.id}",
+            f"{question.subject or self.prefix}/{question.id}",
             question.text,
             texts,
             target,
-            {**question.metadata, **own, "line": str(question.line)},
+            metadata,
             refers_to_other_options(texts),
         )
 

@@ -55,7 +55,8 @@ _ZH_PLACE = (
 # What an option that names letters has, and what else it may have.
 _LONE_CAPITALS = re.compile(r"(?<![A-Za-z])[A-Z]+(?![A-Za-z])")
 _NAMING_CHARACTERS = re.compile(
-    r"[A-Za-z()\[\],;、/&+\s和与及以或者选项只有仅包括都均皆全不没是对正确错误可能成立符合的两二三四个]+"
+    r"[A-Za-zＡ-Ｚａ-ｚ()（）\[\]［］,，;；、/／&＆+＋.．。!！\s"
+    r"和与及以或者选项只有仅包括都均皆全不没是对正确错误可能成立符合的两二三四个]+"
 )
 _TRAILING_PUNCTUATION = " .。!！,，;；"
 
@@ -64,23 +65,30 @@ def refers_to_other_options(choices: Sequence[str]) -> bool:
     """Whether one of the options refers to another by its letter or its place."""
     joined = "\n".join(choices)
     lowered = joined.lower()
-    has_place = _has_place_word(lowered)
-    if not has_place and (lowered == joined or not _LONE_CAPITALS.search(normalise_cell(joined))):
-        return False
-    texts = [normalise_cell(choice).strip(_TRAILING_PUNCTUATION) for choice in choices]
-    if has_place and any(
-        _compiled(_EN_PLACE).fullmatch(text.casefold()) or _compiled(_ZH_PLACE).fullmatch(text)
-        for text in texts
-    ):
+    if _has_place_word(lowered) and any(map(_refers_to_place, choices)):
         return True
+    if lowered == joined:
+        return False
     lettered = {
         slot: named
-        for slot, text in enumerate(texts)
-        if _LONE_CAPITALS.search(text) and _NAMING_CHARACTERS.fullmatch(text)
-        if (named := _letters_referred_to(text, len(choices)))
+        for slot, choice in enumerate(choices)
+        if _NAMING_CHARACTERS.fullmatch(choice)
+        if (named := _letters_referred_to(_to_match(choice), len(choices)))
     }
     # "A和B", "A和C", "B和D", "C和D": such letters are the question's own, not the options'.
     return any(_refers_elsewhere(named, lettered, len(choices)) for named in lettered.values())
+
+
+def _refers_to_place(choice: str) -> bool:
+    if not _has_place_word(choice.lower()):
+        return False
+    text = _to_match(choice)
+    english = _compiled(_EN_PLACE).fullmatch(text.casefold())
+    return bool(english or _compiled(_ZH_PLACE).fullmatch(text))
+
+
+def _to_match(choice: str) -> str:
+    return normalise_cell(choice).strip(_TRAILING_PUNCTUATION)
 
 
 def _has_place_word(text: str) -> bool:
@@ -106,6 +114,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _letters_referred_to(text: str, n_options: int) -> frozenset[int]:
     """The options named, if the text does nothing else."""
+    if not _LONE_CAPITALS.search(text):
+        return frozenset()
     letters = set(LETTERS[: max(n_options, MIN_LETTERS)])
     folded = re.sub(r"[a-zA-Z]{2,}", partial(_fold_word, letters), text)
     if not (_compiled(_EN_LETTERS).fullmatch(folded) or _compiled(_ZH_LETTERS).fullmatch(folded)):
