@@ -27,7 +27,13 @@ def recognises(source: Source, layout: Layout) -> bool:
     """
     if not source.text or is_json_lines(source) or layout.answer_key != "letter":
         return False
-    if layout.head_row > 0 or layout.options or layout.option_list or layout.question or layout.answer:
+    if (
+        layout.head_row > 0
+        or layout.options
+        or layout.option_list
+        or layout.question
+        or layout.answer
+    ):
         return False  # names stand in a header
     rows = read_headerless(source, max_rows=_ROWS_INSPECTED).rows
     if not rows or _is_header(rows[0].cells):
