@@ -125,21 +125,21 @@ def _counts_known(row: Sequence[str], is_known_name: IsKnownName) -> bool:
     """Whether a row has names enough to be the head; a letter alone may be an answer."""
     names = {name for cell in row if (name := cell.strip()) and len(cell) <= _MAX_NAME_CHARS}
     known = sum(1 for name in names if not _LABEL.fullmatch(name) and is_known_name(name))
-    return known >= _MIN_KNOWN_NAMES or (
-        len(names) > _MIN_KNOWN_NAMES and bool(_letters_in_order(row))
-    )
+    return known >= _MIN_KNOWN_NAMES or (len(names) > _MIN_KNOWN_NAMES and _letters_in_order(row))
 
 
-def _letters_in_order(row: Sequence[str]) -> int:
-    """How many letters a row has beside one another from A on, 0 if only that one."""
-    texts = [unicodedata.normalize("NFKC", cell).strip().upper() for cell in row]
-    if "A" not in texts:
-        return 0
-    start = texts.index("A")
-    n = 0
-    while start + n < len(texts) and texts[start + n] == LETTERS[n : n + 1]:
-        n += 1
-    return n if n > 1 else 0
+def _letters_in_order(row: Sequence[str]) -> bool:
+    """Whether a row has letters beside one another from A on, and no other one: names of options.
+
+    In a row of data another letter names the right option.
+    """
+    texts = [unicodedata.normalize("NFKC", cell).strip() for cell in row]
+    letters = [text for text in texts if _LETTER.fullmatch(text)]
+    n = len(letters)
+    if n < _MIN_KNOWN_NAMES or "".join(letters).upper() != LETTERS[:n]:
+        return False
+    start = texts.index(letters[0])
+    return texts[start : start + n] == letters
 
 
 def _is_title(above: Sequence[str], head: Sequence[str]) -> bool:

@@ -45,7 +45,7 @@ _ROW_LISTS = frozenset(
 )
 _QUESTION_KEYS = frozenset(("question", "query", "prompt", "input", "stem", "题目", "问题", "题干"))
 _QUESTION_LISTS = ("qas", "questions", "items", "examples", "qa_pairs", "qa", "题目", "问题")
-_PASSAGE_KEYS = ("context", "passage", "article", "text", "story", "paragraph")
+_PASSAGE_KEYS = ("context", "context_text", "passage", "article", "text", "story", "paragraph")
 _EXPANDED_NESTING = 3  # lists of questions within rows
 
 

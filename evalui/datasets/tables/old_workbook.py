@@ -65,7 +65,7 @@ def read_old_workbook(data: bytes, file: str, *, sheet: str, limits: Limits) -> 
             return _read(data, file, sheet, CellBudget(file, limits))
         # What xlrd raises on a file that is not as it expects, beside the errors of damage.
         except (XLRDError, CompDocError, AssertionError, AttributeError, TypeError) as error:
-            raise XmlDamage(str(error)) from error
+            raise XmlDamage(str(error) or "its parts contradict one another") from error
 
 
 def _read(data: bytes, file: str, wanted: str, budget: CellBudget) -> Workbook:

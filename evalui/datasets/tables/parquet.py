@@ -66,16 +66,19 @@ def read_parquet(data: bytes, file: str, limits: Limits) -> JsonRows:
     try:
         _check_nesting(data)
         metadata: Any = parquet.read_metadata(io.BytesIO(data))
-        has_prefixes = _check_pages(data, metadata, file, limits)
+        prefixed = _check_pages(data, metadata, file, limits)
         columns = [metadata.schema.column(place) for place in range(metadata.num_columns)]
         opened: Any = parquet.ParquetFile(
             io.BytesIO(data),
-            read_dictionary=[c.path for c in columns if c.physical_type == "BYTE_ARRAY"],
+            read_dictionary=[
+                column.path
+                for place, column in enumerate(columns)
+                if column.physical_type == "BYTE_ARRAY" and place not in prefixed
+            ],
             pre_buffer=False,
         )
         batches = opened.iter_batches(
-            batch_size=_BATCH_ROWS_OF_PREFIXES if has_prefixes else _BATCH_ROWS,
-            use_threads=False,
+            batch_size=_BATCH_ROWS_OF_PREFIXES if prefixed else _BATCH_ROWS, use_threads=False
         )
         rows = _rows(batches, _TextBudget(file, limits.unpacked))
         return collect_json_rows(enumerate(rows, start=1), file, search=True)
@@ -87,14 +90,17 @@ def read_parquet(data: bytes, file: str, limits: Limits) -> JsonRows:
 # Sizes
 
 
-def _check_pages(data: bytes, metadata: Any, file: str, limits: Limits) -> bool:
-    """Whether texts may be additions to the ones before; raises `DataError` if all is too much."""
+def _check_pages(data: bytes, metadata: Any, file: str, limits: Limits) -> set[int]:
+    """The columns whose texts may be additions to the ones before, which make no dictionaries.
+
+    Raises `DataError` if what all pages unpack to is too much.
+    """
     if metadata.num_rows > limits.lines:
         n, limit = metadata.num_rows, limits.lines
         raise DataError("too-many-lines", files=file, n=n, limit=limit)
     check_width(metadata.num_columns, file, max_columns=_MAX_LEAVES)
     unpacked = values = pages = 0
-    has_prefixes = False
+    prefixed: set[int] = set()
     for group in range(metadata.num_row_groups):
         for place in range(metadata.num_columns):
             chunk = metadata.row_group(group).column(place)
@@ -103,14 +109,15 @@ def _check_pages(data: bytes, metadata: Any, file: str, limits: Limits) -> bool:
                 pages += 1
                 values += page.values
                 unpacked += page.unpacked
-                has_prefixes = has_prefixes or page.encoding == _PREFIX_ENCODING
+                if page.encoding == _PREFIX_ENCODING:
+                    prefixed.add(place)
                 if (
                     max(unpacked, page.values * width) > limits.unpacked
                     or values > limits.cells
                     or pages > _MAX_PAGES
                 ):
                     raise DataError("parquet-too-large", file=file)
-    return has_prefixes
+    return prefixed
 
 
 def _pages(data: bytes, chunk: Any) -> Iterator[_Page]:
@@ -256,33 +263,44 @@ def _rows(batches: Any, budget: _TextBudget) -> Iterator[dict[str, Any]]:
 
 def _values(array: Any, budget: _TextBudget) -> list[Any]:
     """The values of an array as JSON has them; equal texts are one and the same."""
+    import pyarrow
     from pyarrow import types
 
     kind = array.type
     if types.is_dictionary(kind):
-        known = [_json_value(value) for value in array.dictionary.to_pylist()]
-        return [
-            None if place is None else _counted(known[place], budget)
-            for place in array.indices.to_pylist()
-        ]
+        # Every batch has the dictionary of all of them.
+        places = array.indices.fill_null(-1).to_numpy().tolist()
+        used = sorted({place for place in places if place >= 0})
+        texts = array.dictionary.take(pyarrow.array(used, pyarrow.int64())).to_pylist()
+        known = dict(zip(used, map(_json_value, texts), strict=True))
+        return [None if place < 0 else _counted(known[place], budget) for place in places]
     if types.is_struct(kind):
         names = [kind.field(place).name for place in range(kind.num_fields)]
         columns = [_values(array.field(place), budget) for place in range(kind.num_fields)]
-        present = array.is_valid().to_pylist()
+        present = _present(array)
         return [
             dict(zip(names, values, strict=True)) if here else None
             for here, *values in zip(present, *columns, strict=True)
         ]
     if types.is_list(kind) or types.is_large_list(kind):
         return _list_values(array, budget)
+    if not array.null_count and (types.is_integer(kind) or types.is_floating(kind)):
+        return list(map(_json_value, array.to_numpy().tolist()))
     return [_counted(_json_value(value), budget) for value in array.to_pylist()]
 
 
+def _present(array: Any) -> list[bool]:
+    """Which values of an array are not null."""
+    if not array.null_count:
+        return [True] * len(array)
+    return cast(list[bool], array.is_valid().to_numpy(zero_copy_only=False).tolist())
+
+
 def _list_values(array: Any, budget: _TextBudget) -> list[Any]:
-    offsets = array.offsets.to_pylist()
+    offsets = array.offsets.to_numpy().tolist()
     first, last = offsets[0], offsets[-1]
     items = _values(array.values.slice(first, last - first), budget)
-    present = array.is_valid().to_pylist()
+    present = _present(array)
     return [
         items[begin - first : end - first] if here else None
         for here, begin, end in zip(present, offsets, offsets[1:], strict=False)

@@ -6,7 +6,7 @@ numbers with a tolerance, gaps) is a fault that names it; descriptions are noted
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from evalui.errors import DataError
 from evalui.types import LETTERS, Fault
 
 CHOICES, ANSWERS = "multichoice", "shortanswer"  # the parts, by Moodle's names
+_FULL = 99.9  # per cent of the marks; thirds do not add up to 100
 _ANSWER_LINE = "answer line"  # what states the answer, kept for the fault of one that does not
 _MAX_ANSWERS = 1000  # of one question
 _MAX_OPTION_LINE = 20_000  # characters of a line in which several options are looked for
@@ -28,26 +29,29 @@ _MAX_LINES_SHOWN = 10  # line numbers in a note
 
 _AIKEN_OPTION = re.compile(r"\s*[(（]?([A-ZＡ-Ｚ])\s*[.)、．:：）]\s*(.*)")
 _AIKEN_SEVERAL = re.compile(r"(?:(?<=\s)|^)[(（]?([A-ZＡ-Ｚ])\s*[.)、．）]\s*")
+_ANSWER_WORDS = "ANSWER|Answer|answer|正确答案|标准答案|参考答案|答案"
 _AIKEN_ANSWER = re.compile(
-    r"\s*[【\[(（]?(?:ANSWER|Answer|answer|正确答案|标准答案|参考答案|答案)[】\])）]?\s*[:：]?\s*(.*)"
+    rf"\s*(?:[【\[(（](?:{_ANSWER_WORDS})[】\])）]\s*[:：]?|(?:{_ANSWER_WORDS})\s*[:：])\s*(.*)"
 )
 _AIKEN_LETTERS = re.compile(r"[A-ZＡ-Ｚ](?:[\s,、，;；和]*[A-ZＡ-Ｚ])*\s*[.。]?")
+_EXPLANATION_WORDS = "答案解析|试题解析|解析|Explanation|EXPLANATION|Feedback"
 _EXPLANATION = re.compile(
-    r"\s*[【\[]?(?:解析|答案解析|试题解析|Explanation|EXPLANATION|Feedback)[】\]]?\s*[:：]?\s*(.+)"
+    rf"\s*(?:[【\[](?:{_EXPLANATION_WORDS})[】\]]\s*[:：]?|(?:{_EXPLANATION_WORDS})\s*[:：])\s*(.+)"
 )
 _NUMBERED = re.compile(r"\s*(\d{1,5})\s*[.、．)）]\s*(?=\S)")
 _SECTION = re.compile(
     r"\s*[一二三四五六七八九十]+\s*[、.．]\s*.{0,40}题.*|\s*第.{1,6}[部分章节]\s*.{0,40}"
 )
 
-_GIFT_ESCAPED = "~=#{}:\\"
+_GIFT_ESCAPED = "\\~=#{}:"  # the backslash before all others, which it stands before
 _GIFT_HOLD = 0xE000  # private characters that stand for escaped ones while a text is cut
 _GIFT_TITLE = re.compile(r"::(.*?)::", re.DOTALL)
 _GIFT_MARKUP = re.compile(r"\[(html|markdown|plain|moodle)\]", re.IGNORECASE)
 _GIFT_ANSWER = re.compile(r"([=~])\s*(?:%(-?\d+(?:\.\d+)?)%)?([^=~]*)")
 _GIFT_BLOCK = re.compile(r"\{[^{}]*\}", re.DOTALL)
 _GIFT_TRUE = re.compile(r"(T|TRUE|F|FALSE)\s*(?:#.*)?", re.IGNORECASE | re.DOTALL)
-_GIFT_NUMBER = re.compile(r"=?\s*(-?\d+(?:\.\d+)?)\s*(?::\s*0(?:\.0+)?)?")
+_GIFT_NUMBERS = re.compile(r"=\s*(?:%(-?\d+(?:\.\d+)?)%)?([^=]*)")
+_GIFT_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?::\s*0(?:\.0+)?)?")
 _GIFT_SIGNS = re.compile(r"\{\s*(?:[=~#]|T(?:RUE)?\s*[}#]|F(?:ALSE)?\s*[}#])", re.IGNORECASE)
 
 
@@ -85,6 +89,16 @@ class _Question:
     @property
     def title(self) -> str:
         return CHOICES if self.choices else ANSWERS
+
+    def extend(self, text: str, *, answered: bool) -> bool:
+        """Add a line to the last option, or to the explanation of an answered question."""
+        if answered and "explanation" in self.more:
+            self.more["explanation"] += "\n" + text
+        elif self.choices and not answered:
+            self.choices[-1].text += "\n" + text
+        else:
+            return False
+        return True
 
     def values(self) -> dict[str, Any]:
         """The question as a row."""
@@ -126,7 +140,7 @@ def is_aiken(text: str) -> bool:
 
 def read_aiken(text: str, file: str, limits: Limits) -> Quiz:
     """The questions of a text in which options begin with their letters, a line for the answer."""
-    blocks = list(_aiken_blocks(text))
+    blocks = _AikenReader(file).read(text)
     numbers = [_NUMBERED.match(block.text) for block in blocks if isinstance(block, _Question)]
     if numbers and all(numbers):
         for block in blocks:
@@ -145,32 +159,69 @@ def _aiken_fault(item: _Item, file: str) -> _Item:
     return Fault(file, item.line, "", "quiz-question", actual, expected)
 
 
-def _aiken_blocks(text: str) -> Iterator[_Item]:
-    question: _Question | None = None
-    answered = False
-    for line, content in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
-        if not content.strip():
-            continue
-        letters = _answer_letters(content) if question and question.choices else None
-        if question and letters is not None:
-            _mark_right(question, letters)
-            answered = True
-        elif question and answered and (more := _EXPLANATION.match(content)):
+class _AikenReader:
+    """The questions of a text, as its lines come."""
+
+    def __init__(self, file: str) -> None:
+        self.items: list[_Item] = []
+        self._file = file
+        self._question: _Question | None = None
+        self._answered = False
+
+    def read(self, text: str) -> list[_Item]:
+        after_blank = False
+        for line, content in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+            if content.strip():
+                self._add(line, content, goes_on=not after_blank and not _NUMBERED.match(content))
+            after_blank = not content.strip()
+        if question := self._question:
+            complete = question.choices or self._answered
+            self.items.append(question if complete else _NoQuestion(question.line))
+        return self.items
+
+    def _add(self, line: int, content: str, *, goes_on: bool) -> None:
+        question, letters = self._question, _answer_letters(content)
+        if letters is not None:
+            self._add_answer(line, letters)
+        elif question is None:
+            self._begin(line, content)
+        elif self._answered and (more := _EXPLANATION.match(content)):
             question.more["explanation"] = more[1].strip()
-        elif question and not answered and (options := _options_of(content, question)):
+        elif not self._answered and (options := _options_of(content, question)):
             question.choices += options
-        elif question and question.choices and not answered and not _NUMBERED.match(content):
-            question.choices[-1].text += "\n" + content.strip()
-        elif _SECTION.fullmatch(content) and (question is None or answered):
-            yield _NoQuestion(line)
-        elif question is None or answered or question.choices:
-            if question:
-                yield question
-            question, answered = _Question(line, content.strip()), False
-        else:
+        elif goes_on and question.extend(content.strip(), answered=self._answered):
+            pass
+        elif not question.choices:
             question.text += "\n" + content.strip()
-    if question:
-        yield question if question.choices or answered else _NoQuestion(question.line)
+        else:
+            self._begin(line, content)
+
+    def _add_answer(self, line: int, letters: str) -> None:
+        question = self._question
+        if question is None or self._answered:
+            self.items.append(_NoQuestion(line))
+        elif question.choices:
+            _mark_right(question, letters)
+            self._answered = True
+        else:
+            actual, expected = "an answer and no options", "the options above their answer"
+            self._add_fault(question.line, actual, expected)
+            self._question = None
+
+    def _begin(self, line: int, content: str) -> None:
+        if _SECTION.fullmatch(content) and (self._question is None or self._answered):
+            self.items.append(_NoQuestion(line))
+            return
+        if self._question:
+            self.items.append(self._question)
+        self._question, self._answered = _Question(line, content.strip()), False
+        if _AIKEN_OPTION.match(content) and _narrow(content.strip()[0]) == LETTERS[0]:
+            actual, expected = "options and no question", "the question above its options"
+            self._add_fault(line, actual, expected)
+            self._question = None
+
+    def _add_fault(self, line: int, actual: str, expected: str) -> None:
+        self.items.append(Fault(self._file, line, "", "quiz-question", actual, expected))
 
 
 def _answer_letters(line: str) -> str | None:
@@ -252,7 +303,8 @@ def _gift_question(block: str, line: int, category: str, file: str) -> _Item:
     if "{" in after:
         actual, expected = "answers in braces twice", "a blank line between two questions"
         return Fault(file, line, "", "quiz-question", actual, expected)
-    stem = body[: answers.start()].rstrip() + (f" _____ {after}" if after else "")
+    gap = "" if not after else " _____" if re.match(r"\W", after) else " _____ "
+    stem = body[: answers.start()].rstrip() + gap + after
     text = _released(stem, is_html=is_html)
     if text is None:
         return picture_fault(file, line, "")
@@ -275,10 +327,12 @@ def _fill_gift_answers(question: _Question, inside: str, *, is_html: bool) -> st
         _set_true_false(question, is_true=match[1].upper().startswith("T"))
         return ""
     if inside.startswith("#"):
-        number = _GIFT_NUMBER.fullmatch(inside[1:].partition("#")[0].strip())
-        if number is None:
+        given = _GIFT_NUMBERS.findall(inside[1:]) or [("", inside[1:])]
+        full = [text.partition("#")[0].strip() for weight, text in given if not weight]
+        numbers = [_GIFT_NUMBER.fullmatch(text) for text in full]
+        if not all(numbers):
             return "a number with a tolerance"
-        question.answers = [number[1]]
+        question.answers = [number[1] for number in numbers if number]
         return ""
     if inside.count("=") + inside.count("~") > _MAX_ANSWERS:
         return f"more than {_MAX_ANSWERS:,} answers"
@@ -288,29 +342,36 @@ def _fill_gift_answers(question: _Question, inside: str, *, is_html: bool) -> st
     if all("->" in text for _, _, text in given):
         return "terms to be matched"
     is_choice = any(sign == "~" for sign, _, _ in given)
+    weighed: list[tuple[float, str]] = []
     for sign, weight, text in given:
         shown = _released(text.partition("#")[0], is_html=is_html)
         if shown is None:
             return "a picture"
-        right = float(weight) > 0 if weight else sign == "="
-        if is_choice:
-            question.choices.append(_Choice(shown, right=right))
-        elif not weight or float(weight) == 100:
-            question.answers.append(shown)
+        weighed.append((float(weight) if weight else _FULL if sign == "=" else 0.0, shown))
+    if is_choice:
+        question.choices = _weighed_choices(weighed)
+    else:
+        question.answers = [text for weight, text in weighed if weight >= _FULL]
     return ""
+
+
+def _weighed_choices(weighed: Sequence[tuple[float, str]]) -> list[_Choice]:
+    """Choices of which those are right that give all marks, or together do; others give some."""
+    least = _FULL if any(weight >= _FULL for weight, _ in weighed) else 0.01
+    return [_Choice(text, right=weight >= least) for weight, text in weighed]
 
 
 def _hold_escaped(text: str) -> str:
     for place, char in enumerate(_GIFT_ESCAPED):
-        text = text.replace("\\" + char, chr(_GIFT_HOLD + place)) if char != "\\" else text
+        text = text.replace("\\" + char, chr(_GIFT_HOLD + place))
     return text
 
 
 def _released(text: str, *, is_html: bool) -> str | None:
     """A text with its escaped characters; None if a picture is in it."""
+    text = text.replace("\\n", "\n")
     for place, char in enumerate(_GIFT_ESCAPED):
         text = text.replace(chr(_GIFT_HOLD + place), char)
-    text = text.replace("\\n", "\n")
     if not is_html:
         return text.strip()
     read = html_text(text)
@@ -419,14 +480,14 @@ class _MoodleHandler:
         more = {name: read[key].text for name, key in named.items() if key in read}
         question = _Question(self._start, asked.text, more={**more, "category": self._category})
         if self._kind == "multichoice":
-            question.choices = [_Choice(text.text, fraction > 0) for fraction, text in answers]
+            question.choices = _weighed_choices([(share, text.text) for share, text in answers])
         elif self._kind == "truefalse":
             right = next((text.text for fraction, text in answers if fraction > 0), "")
             _set_true_false(question, is_true=right.strip().lower() == "true")
         elif self._kind == "shortanswer" or (
             self._kind == "numerical" and "tolerance" not in self._texts
         ):
-            question.answers = [text.text for fraction, text in answers if fraction == 100]
+            question.answers = [text.text for share, text in answers if share >= _FULL]
         elif self._kind != "essay":
             actual = f"a question of the type “{self._kind}”"
             if self._kind == "numerical":

@@ -56,10 +56,12 @@ class SheetGrid:
     pictures: set[int] = field(default_factory=set[int])
     formats: set[str] = field(default_factory=set[str])
 
-    def add_row(self, line: int, cells: list[str]) -> None:
-        """Add a row, if any of its cells is filled or broken."""
-        if line in self.broken or any(map(str.strip, cells)):
+    def add_row(self, line: int, cells: list[str]) -> bool:
+        """Add a row if any of its cells is filled or broken; whether it is."""
+        is_filled = line in self.broken or any(map(str.strip, cells))
+        if is_filled:
             self.lines[line] = cells
+        return is_filled
 
     def mark_broken(self, line: int, column: int, actual: str) -> None:
         """Remember what stands in a cell instead of a value."""

@@ -124,7 +124,11 @@ def collect_json_rows(objects: Iterable[tuple[int, Any]], file: str, *, search: 
             continue
         values = cast(dict[str, Any], parsed)
         shown = cast(dict[str, str], texts)
-        column = pictures.picture_column(values) if search else pictures.plain_picture_column(shown)
+        column = (
+            pictures.picture_column(values)
+            if search and pictures.json_needs_search("\n".join(shown.values()))
+            else pictures.plain_picture_column(shown)
+        )
         if column is not None:
             faults.add(pictures.picture_fault(file, line, column))
             continue

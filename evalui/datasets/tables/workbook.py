@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple
 
 from evalui.datasets.base import Limits
@@ -84,8 +83,11 @@ class _BookReader:
         self._file = file
         self._budget = CellBudget(file, limits)
         self._limits = limits
-        # Programs differ in the letter case of names.
-        self._parts = {info.filename.lower().lstrip("/"): info for info in archive.infolist()}
+        # Programs differ in the letter case of names, and in their slashes.
+        self._parts = {
+            info.filename.replace("\\", "/").lower().lstrip("/"): info
+            for info in archive.infolist()
+        }
 
     def read(self, wanted: str) -> Workbook:
         main = next(
@@ -331,8 +333,10 @@ class _SheetHandler:
             self._cell = attributes
             self._formula = False
             self._pieces = []
-        elif name == "v" or (name == "t" and not self._phonetic):
-            self._inside = True
+        elif name == "v":
+            self._inside = self._cell.get("t") != "inlineStr"  # whose text is within it already
+        elif name == "t":
+            self._inside = not self._phonetic
         elif name == "f":
             self._formula = True
         elif name == "row":
@@ -348,8 +352,9 @@ class _SheetHandler:
         elif name in ("v", "t"):
             self._inside = False
         elif name == "row":
-            self._budget.spend(self.grid.title, self._line, len(self._row))
-            self.grid.add_row(self._line, self._row)
+            # Blank rows to the very end of a sheet only have a style.
+            filled = self.grid.add_row(self._line, self._row)
+            self._budget.spend(self.grid.title, self._line if filled else 0, len(self._row))
         elif name == "rPh":
             self._phonetic = False
 
@@ -362,7 +367,6 @@ class _SheetHandler:
         self._line = _integer(given) if given else self._line + 1
         if self._line < 1:
             raise XmlDamage(f"there is no row {self._line}")
-        self._budget.spend(self.grid.title, self._line, 0)
         # A row may come in two pieces.
         self._row = self.grid.lines.get(self._line, [])
         if attributes.get("hidden") in ("1", "true"):
@@ -433,11 +437,9 @@ class _SheetHandler:
         return writer(float(text))
 
     def _date(self, text: str) -> str:
-        """A date that is written as ISO 8601 has it."""
-        moment = datetime.fromisoformat(text)
-        if moment.hour or moment.minute or moment.second or "T" not in text:
-            return text.replace("T", " ")
-        return moment.date().isoformat()
+        """A date or a time that is written as ISO 8601 has it."""
+        day, _, time = text.partition("T")
+        return f"{day} {time}" if time.strip("0:.Z") else day
 
     def _merge(self, reference: str) -> None:
         if region := _REGION.fullmatch(reference):
