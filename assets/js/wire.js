@@ -156,6 +156,13 @@
       next.click();
     }
   });
+  // What a key leaves has a button that says so; a list that is open keeps the key for itself.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+    if (CSS.supports("selector(:open)") && event.target.matches?.("select:open")) return;
+    const leave = [...document.querySelectorAll("[data-escape]")].find((one) => one.checkVisibility());
+    leave?.click();
+  });
   for (const kind of ["dragover", "dragleave", "drop"]) {
     document.addEventListener(kind, (event) => {
       const pane = actor(event.target);

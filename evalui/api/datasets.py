@@ -8,17 +8,23 @@ from starlette.concurrency import run_in_threadpool
 
 from evalui.accounts.teams import dataset_of
 from evalui.api.problems import CheckedRoute, Service, Words, requires
-from evalui.api.schemas import ColumnsShown, DatasetPart, RightsSent, UploadedDatasets
+from evalui.api.schemas import (
+    ColumnsShown,
+    DatasetPart,
+    PreviewShown,
+    RightsSent,
+    UploadedDatasets,
+)
 from evalui.datasets.base import Layout
-from evalui.datasets.columns import ColumnTable, columns_of, guess_columns
+from evalui.datasets.columns import columns_of
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.submit import layout_of
 from evalui.runs.submitted import UploadedDataset
+from evalui.ui.services.column_memory import fitting_layout
 from evalui.ui.services.files.receiving import receive_upload
-from evalui.ui.services.files.views import UploadView
-from evalui.ui.services.run_form import read_layout, write_columns
+from evalui.ui.services.run_form import write_kept_columns
 from evalui.ui.services.service import AppService
 from evalui.ui.services.uploads import UploadedFiles
 from evalui.ui.sharing.rights import state_rights
@@ -84,16 +90,23 @@ def set_rights(upload_id: str, team: str, sent: RightsSent, service: Service) ->
 
 @router.post("/{upload_id}/columns", dependencies=[requires("start")])
 def map_columns(
-    upload_id: str, sent: UploadedDataset, service: Service, t: Words, remember: bool = False
+    upload_id: str,
+    sent: UploadedDataset,
+    service: Service,
+    t: Words,
+    remember: bool = False,
+    start: int = 0,
 ) -> DatasetPart:
     """Read an upload as an entry of `datasets` in a specification states it; the columns can be
-    remembered for other files with these headers.
+    remembered for other files with these headers. The preview begins at question `start`, from 0.
     """
     upload, layout = _about(service, upload_id).id, layout_of(sent)
-    view, table = service.load(upload, layout), service.files.columns(upload, sent.sheet)
-    if remember and table:
-        service.column_memory.remember(table.headers, write_columns(layout))
-    return _part(service, t, view, table)
+    part = _part(service, t, upload, layout, start)
+    if remember and part.columns:
+        memory, columns = service.column_memory, write_kept_columns(layout)
+        memory.remember(part.columns.table.headers, columns)
+        part = _part(service, t, upload, layout, start)
+    return part
 
 
 def _about(service: AppService, upload_id: str) -> UploadedFiles:
@@ -106,21 +119,30 @@ def _about(service: AppService, upload_id: str) -> UploadedFiles:
 def _described(service: AppService, t: Messages, about: UploadedFiles) -> UploadedDatasets:
     parts, problem = list[DatasetPart](), ""
     try:
-        for part in service.parts(about.id):
-            view, table = service.load(part, Layout()), service.files.columns(part)
-            parts.append(_part(service, t, view, table))
+        parts += (_part(service, t, part, Layout()) for part in service.parts(about.id))
     except EvaluiError as error:
         problem = t.translate(error.sentence)
     return UploadedDatasets(**asdict(about), parts=parts, problem=problem)
 
 
 def _part(
-    service: AppService, t: Messages, view: UploadView, table: ColumnTable | None
+    service: AppService, t: Messages, upload: str, layout: Layout, start: int = 0
 ) -> DatasetPart:
-    columns = None
-    if table:
-        layout = read_layout({"col_columns": service.column_memory.recall(table.headers)})
-        columns = ColumnsShown(table=table, guess=guess_columns(table), kept=columns_of(layout))
+    files = service.files
+    preview, table = files.preview(upload, layout, start), files.columns(upload, layout)
+    reading, columns = preview.reading, None
+    if table and reading:
+        kept = fitting_layout(service.column_memory, files, upload)
+        named = columns_of(kept) if kept else {}
+        columns = ColumnsShown(table=table, guess=reading.guess, kept=named)
+    shown = PreviewShown.model_validate(preview)
+    if preview.problem:
+        file, rows = (reading.file, reading.n_rows) if reading else ("", 0)
+        problem = t.translate(preview.problem)
+        return DatasetPart(
+            name=file, kind="", rows=rows, columns=columns, preview=shown, problem=problem
+        )
+    view = service.load(upload, layout)
     return DatasetPart(
         name=view.name,
         kind=view.kind,
@@ -131,4 +153,6 @@ def _part(
         unlisted=view.unlisted,
         notes=[t.translate(note.sentence) for note in view.notes],
         columns=columns,
+        preview=shown,
+        problem="",
     )

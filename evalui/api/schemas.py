@@ -6,6 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from evalui.access import Deed, Right, Role, Scope
 from evalui.datasets.columns import ColumnGuess, ColumnTable
+from evalui.datasets.preview import FileReading, QuestionPreview
 from evalui.messages import Messages
 from evalui.runs.estimate import Estimate
 from evalui.runs.fair_queue.limits import UserLimits
@@ -68,22 +69,39 @@ class ColumnsShown(Answered):
     kept: dict[str, str]
 
 
+class PreviewShown(Answered):
+    """Questions as models are asked them, from the one at `start` (from 0) of `total`.
+
+    `reading` has each choice about how the file is read, and its origin: a name in the file, its
+    content, or a person. The columns in `unused` hold texts that nothing uses.
+    """
+
+    questions: list[QuestionPreview]
+    start: int
+    total: int
+    unused: list[str]
+    reading: FileReading | None
+
+
 class DatasetPart(Answered):
     """One dataset of an upload: `questions` of `rows` can be used, the others have `faults`.
 
     Where a configuration has several, `name` is the `entry` of a specification. `unlisted` counts
-    further faults. What is no table has no `columns`.
+    further faults. What is no table has no `columns`. `problem` is why nothing can be read as it
+    stands, "" if it can; then the columns or the kind must be confirmed, and `kind` is "".
     """
 
     name: str
-    kind: DatasetKind
-    questions: int
-    worked_examples: int
+    kind: DatasetKind | Literal[""]
+    questions: int = 0
+    worked_examples: int = 0
     rows: int
-    faults: list[Fault]
-    unlisted: int
-    notes: list[str]
+    faults: list[Fault] = []
+    unlisted: int = 0
+    notes: list[str] = []
     columns: ColumnsShown | None
+    preview: PreviewShown
+    problem: str
 
 
 class UploadedDatasets(Answered):

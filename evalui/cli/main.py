@@ -1,6 +1,6 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | demo | run SPEC | runs | export RUN FORMAT | score KIND FILE
+    evalui serve | demo | check FILE | run SPEC | runs | export RUN FORMAT | score KIND FILE
            | models list|add|remove | users | tokens | teams | share | worker | probe
            | backup FILE | restore FILE | doctor
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
 from evalui import __version__
+from evalui.cli.check import add_check_command
 from evalui.cli.export import add_export_command
 from evalui.cli.hosting import add_hosting_commands
 from evalui.cli.models import add_models_command
@@ -109,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     add_server_options(run)
     run.set_defaults(command=_run)
 
+    add_check_command(commands)
     add_score_command(commands)
     add_export_command(commands)
     add_models_command(commands)

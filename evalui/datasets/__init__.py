@@ -11,7 +11,7 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.bundle import config_entries, load, read_columns
 from evalui.datasets.columns import COLUMN_ROLES
-from evalui.datasets.questions.choice import ANSWER_KEYS
+from evalui.datasets.questions.answers import ANSWER_KEYS
 
 __all__ = [
     "ANSWER_KEYS",

@@ -4,7 +4,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from evalui.messages import Sentence, sentence
 from evalui.registry import Registry
@@ -20,6 +20,7 @@ ASSUMPTION_NOTES = (
     "place-or-text",
     "text-or-place",
     "duplicate-options",
+    "number-formats",
 )
 
 MAX_FAULTS = 1000  # more than a user reads; a file may have a million
@@ -36,8 +37,9 @@ class Layout:
     `duplicate_options` decides whether rows whose options share a text stay or are left out.
     `option_list` is the one column of a list of options, `passage` that of a text which a question
     is about and which stands before it. `columns.with_columns` sets all that name columns from what
-    each column is. `head_row` is the row of the column names, counted from 1 as a person sees it;
-    0 looks for it, -1 says that there is none.
+    each column is. `explanation` is the column of why the answer is right, `row_option` that of the
+    options where each has a row of its own. `head_row` is the row of the column names, counted from
+    1 as a person sees it; 0 looks for it, -1 says that there is none.
     """
 
     options: tuple[str, ...] = ()
@@ -54,6 +56,8 @@ class Layout:
     capability: str = ""
     passage: str = ""
     head_row: int = 0
+    explanation: str = ""
+    row_option: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ class Limits:
 
     `bytes` of one file as it comes and `unpacked` of all together, `files` and `lines` of all
     together; `ratio` is how many times its packed size a file in an archive may have. A workbook
-    is such an archive; it may have `lines` rows and `cells` cells.
+    is such an archive; it may have `lines` rows and `cells` cells. JSON may have `values` values,
+    of which a small one takes a hundred bytes of memory.
     """
 
     bytes: int = 50 * 2**20
@@ -71,6 +76,7 @@ class Limits:
     files: int = 2000
     lines: int = 1_000_000
     cells: int = 10_000_000
+    values: int = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +96,34 @@ class UploadNote:
         return sentence(f"note.{self.rule}", **self.params)
 
 
-@dataclass(frozen=True, slots=True)
-class RawRow:
+class RawRow(NamedTuple):
     """The cells of one row and the physical line on which it begins, counted from 1."""
 
     line: int
     cells: tuple[str, ...]
 
 
+class JsonRow(NamedTuple):
+    """A row whose values have types, and the same as cells of a table.
+
+    `line` is the physical line on which it begins, or its place, counted from 1, where several rows
+    share a line. `number` counts the rows from 1, those too that cannot be read.
+    """
+
+    line: int
+    number: int
+    values: dict[str, Any]
+    texts: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class RawTable:
     """A header and its rows; `faults` are the rows that could not even be cut into cells.
 
-    `delimiter` is "" for JSON Lines, where each row has a cell for each key of the file, and for
-    a sheet of a workbook, where lines are the sheet's row numbers. The header is empty if it
-    could not be read, and then there are no rows. `header_line` is 0 where the file has none.
-    `unlisted` counts more faults by their rule.
+    `delimiter` is "" for rows whose values have types, of which each has a cell for each key of the
+    file, and for a sheet of a workbook, where lines are the sheet's row numbers. The header is
+    empty if it could not be read, and then there are no rows. `header_line` is 0 where the file has
+    none; its columns are then "#1", "#2" and so on. `unlisted` counts more faults by their rule.
     """
 
     header: tuple[str, ...]
@@ -118,12 +136,14 @@ class RawTable:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One decoded file. `subject` and `split` are those of its name.
+    """One table of a file: the file as a whole, a sheet of a workbook, a list of a JSON document.
 
-    Line breaks are "\\n" whatever the file had, so that a question means the same to a model
-    on each system; the lines keep their numbers. `prefix` begins the ids of its samples. A sheet
-    of a workbook has a `table` instead of a text. `own_subjects`: they are not C-Eval's, though
-    some may have the same names.
+    `subject` and `split` are those of its name. Line breaks are "\\n" whatever the file had, so
+    that a question means the same to a model on each system; the lines keep their numbers. `prefix`
+    begins the ids of its samples. What is no plain text has a `table`, or `records` whose values
+    have types, and then `faults` are the rows that could not be read and `unlisted` counts more of
+    them; delimited text has both its text and its `table`. `sheet` is the title of one of several
+    sheets or lists. `own_subjects`: they are not C-Eval's, though some may have the same names.
     """
 
     name: str
@@ -133,6 +153,10 @@ class Source:
     encoding: str = "utf-8"
     table: RawTable | None = None
     own_subjects: bool = False
+    records: tuple[JsonRow, ...] | None = None
+    faults: tuple[Fault, ...] = ()
+    unlisted: Counter[str] = field(default_factory=Counter[str])
+    sheet: str = ""
 
     @property
     def prefix(self) -> str:
@@ -169,6 +193,7 @@ class LoadResult:
     choice, `files` names what was read. `sheets` are the visible
     sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
     `unlisted` faults are only counted; then `rows_unusable` is in how many rows there are any.
+    `unused_columns` are the columns of text that nothing of the dataset uses.
     """
 
     dataset: Dataset
@@ -181,6 +206,7 @@ class LoadResult:
     skipped: int = 0
     unlisted: int = 0
     rows_unusable: int = 0
+    unused_columns: tuple[str, ...] = ()
 
     @property
     def n_faults(self) -> int:

@@ -21,8 +21,8 @@ from evalui.datasets.base import (
     UploadNote,
     sort_by_line,
 )
-from evalui.datasets.columns import ColumnTable
-from evalui.datasets.files.archive import SourceFile, collect_files, is_json, is_workbook
+from evalui.datasets.columns import ColumnTable, columns_of
+from evalui.datasets.files.archive import SourceFile, collect_files, is_text
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,
     DecodedFile,
@@ -32,16 +32,15 @@ from evalui.datasets.reading import (
     read_files,
     select_kind,
 )
-from evalui.datasets.tables.records import read_records
+from evalui.datasets.recognition import column_table
 from evalui.errors import DataError
+from evalui.imports import uncollected
 from evalui.messages import Sentence, sentence
 from evalui.types import Dataset, DatasetKind, Fault, Sample
 
 _CEVAL_SHOTS = 5  # worked examples that C-Eval gives
 _MAX_NAMES_SHOWN = 3  # file names in a refusal
 _COLUMN_FIELDS = 4  # of a layout: options, answer, answer key, question
-_MIN_COLUMNS = 2  # of a table: a question and something beside it
-_ROWS_INSPECTED = 50
 _DEFAULT_LAYOUT = Layout()
 _DEFAULT_LIMITS = Limits()
 
@@ -112,6 +111,7 @@ def config_entries(
     return _select_files(paths, limits).usable_entries
 
 
+@uncollected()
 def read_columns(
     paths: Sequence[Path],
     *,
@@ -120,27 +120,19 @@ def read_columns(
 ) -> ColumnTable | None:
     """The columns of the first file that is to be scored; None if it is no table of rows.
 
-    A text of which half the lines have other cells than its first is none. Raises `DataError` as
-    `load` does.
+    Raises `DataError` as `load` does.
     """
     gathered = _select_files(paths, limits).for_entry(layout.entry)
     opened = [
         file for file in open_files(gathered.files, layout, limits) if isinstance(file, DecodedFile)
     ]
     scored = [file for file in opened if file.source.split not in ("dev", "train")]
-    source = next(iter(scored or opened)).source if opened else None
-    records = read_records(source, ()) if source else None
-    if source is None or records is None or len(records.names) < _MIN_COLUMNS:
-        return None
-    if not records.rows or 2 * len(records.rows) < records.n_rows:
-        return None
-    rows = tuple(
-        tuple(row.texts.get(name, "") for name in records.names)
-        for row in records.rows[:_ROWS_INSPECTED]
-    )
-    return ColumnTable(source.name, tuple(records.names.values()), rows, records.n_rows)
+    first = next(iter(scored or opened), None)
+    table = column_table(first.source) if first else None
+    return replace(table, sheets=first.sheets) if first and table else None
 
 
+@uncollected()
 def load(
     paths: Sequence[Path],
     *,
@@ -160,7 +152,7 @@ def load(
     opened = list(open_files(gathered.files, layout, limits))
     own = [file for file in opened if isinstance(file, DecodedFile) and gathered.includes(file)]
     selection = select_kind(own, layout)
-    files, repeated = apply_duplicate_policy(read_files(selection, layout), layout)
+    files, repeated = apply_duplicate_policy(read_files(selection), layout)
     _check_names(files)
     roles = _assign_roles(files)
     left_out = [note for note in opened if isinstance(note, UploadNote)]
@@ -188,6 +180,7 @@ def load(
         notes=(*notes, *_load_notes(roles, selection.kind)),
         sheets=tuple(dict.fromkeys(title for file in used for title in file.decoded.sheets)),
         kinds=selection.kinds,
+        unused_columns=_unused_columns(used),
         unlisted=faults.unlisted.total(),
         rows_unusable=sum(
             part.n_rows - part.skipped - len(part.samples)
@@ -200,7 +193,7 @@ def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
     """The files to read, and the entries of configurations that they belong to."""
     gathered = collect_files(paths, limits)
     configs = [member for member in gathered.files if swift_config.is_config(member)]
-    members = [member for member in gathered.files if not is_json(member)]
+    members = [member for member in gathered.files if member not in configs]
     if not configs:
         return _SelectedFiles(tuple(members), gathered.notes)
     for path in paths:
@@ -222,7 +215,7 @@ def _kind_by_suffix(file: DecodedFile) -> DatasetKind:
 def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:
     # Each line may become a fault, and a fault is a hundred times as big as the line "1".
     # The rows of a workbook are counted where they are read.
-    texts = [member.data for member in members if not is_workbook(member)]
+    texts = [member.data for member in members if is_text(member)]
     lines = sum(max(data.count(b"\n"), data.count(b"\r")) for data in texts)
     if lines > limits.lines:
         names = ", ".join(member.name for member in members[:_MAX_NAMES_SHOWN])
@@ -255,13 +248,13 @@ def _check_names(files: Sequence[ParsedFile]) -> None:
 def _assign_roles(files: Sequence[ParsedFile]) -> _FileRoles:
     """Which files are scored and which shown; a file of pictures alone is neither."""
     pictured = {
-        file.decoded.path: file.picture_column for file in files if file.picture_column is not None
+        file.decoded.key: file.picture_column for file in files if file.picture_column is not None
     }
-    roles = _roles_by_split([file for file in files if file.decoded.path not in pictured])
+    roles = _roles_by_split([file for file in files if file.decoded.key not in pictured])
     left_out = (
-        UploadNote("pictures", {"file": file.source.name, "column": pictured[file.decoded.path]})
+        UploadNote("pictures", {"file": file.source.name, "column": pictured[file.decoded.key]})
         for file in files
-        if file.decoded.path in pictured
+        if file.decoded.key in pictured
     )
     return replace(roles, notes=(*left_out, *roles.notes))
 
@@ -352,6 +345,11 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
         if file.decoded.role.is_new:
             # Earlier versions gave the same file another subject or split.
             total.update(_utf8(f"role:{file.source.subject}:{file.source.split}"))
+        if file.decoded.recognition.way == "guess":
+            # What was read by a guess is what that guess made of it.
+            guessed = file.decoded.recognition.layout
+            total.update(_utf8(f"guess:{columns_of(guessed)!r}:{guessed.answer_key}"))
+            total.update(_utf8(f":{guessed.kind}"))
     # The kind and the entry decide which files are used, and are hashed with them.
     columns = astuple(layout)[:_COLUMN_FIELDS]
     if columns != astuple(_DEFAULT_LAYOUT)[:_COLUMN_FIELDS]:
@@ -360,11 +358,22 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
     more = (layout.subject, layout.id, layout.option_list, layout.capability)
     if any(more):
         total.update(_utf8("columns:" + repr(more)))
+    further = (layout.passage, layout.explanation, layout.row_option)
+    if any(further):
+        total.update(_utf8("further:" + repr(further)))
     if layout.sheet:
         total.update(_utf8("sheet:" + layout.sheet))
+    if layout.head_row:
+        total.update(_utf8(f"head_row:{layout.head_row}"))
     if skipped:
         total.update(b"duplicate_options:skip")
     return total.hexdigest()
+
+
+def _unused_columns(files: Sequence[ParsedFile]) -> tuple[str, ...]:
+    """The columns of texts that nothing uses."""
+    guesses = (file.decoded.recognition.guess for file in files)
+    return tuple(dict.fromkeys(name for guess in guesses if guess for name in guess.unused))
 
 
 def _utf8(text: str) -> bytes:
@@ -374,7 +383,11 @@ def _utf8(text: str) -> bytes:
 def _load_notes(roles: _FileRoles, kind: DatasetKind) -> Iterator[UploadNote]:
     for file in (*roles.scored, *roles.shots):
         yield from file.decoded.notes
+        yield from file.decoded.recognition.notes
         yield from file.parsed.notes
+        if unused := _unused_columns([file]):
+            values = {"file": file.source.name, "columns": ", ".join(unused)}
+            yield UploadNote("unused-columns", values)
         if not file.source.encoding.startswith("utf"):
             encoding = file.source.encoding.upper()
             yield UploadNote("encoding", {"file": file.source.name, "encoding": encoding})

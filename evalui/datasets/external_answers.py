@@ -94,14 +94,15 @@ def read_answers(
 
 
 def _read_source(path: Path, limits: Limits) -> Source:
-    members = [member for member in collect_files([path], limits).files if not is_json(member)]
+    given = collect_files([path], limits).files
+    members = [member for member in given if len(given) == 1 or not is_json(member)]
     if len(members) != 1:
         raise DataError(
             "answers-one-file",
             n=len(members),
             files=", ".join(member.name for member in members[:3]) or path.name,
         )
-    return open_file(members[0], role_of(members[0].path), Layout(), limits).source
+    return open_file(members[0], role_of(members[0].path), Layout(), limits)[0].source
 
 
 def _check_columns(records: Records, file: str) -> None:

@@ -9,7 +9,7 @@ benchmarks have such rows, and published figures count them.
 
 import hashlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -20,14 +20,15 @@ from evalui.datasets.base import (
     Layout,
     Limits,
     ParsedRows,
-    RawTable,
     Source,
     UploadNote,
 )
-from evalui.datasets.files.archive import SourceFile, is_workbook
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.columns import is_known_name
+from evalui.datasets.files.archive import SourceFile, is_optional
+from evalui.datasets.recognition import Recognition, recognise, recognise_as
+from evalui.datasets.tables import quizzes
+from evalui.datasets.tables.containers import Part, open_container
 from evalui.datasets.tables.pictures import PICTURE_RULE
-from evalui.datasets.tables.workbook import read_sheet
 from evalui.errors import DataError
 from evalui.types import LETTERS, DatasetKind, Sample, Split
 
@@ -73,15 +74,40 @@ class FileRole:
 
 @dataclass(frozen=True, slots=True)
 class DecodedFile:
-    """A file before its rows are read; `dataset_format` is None if none recognises it."""
+    """A file before its rows are read."""
 
     path: PurePosixPath
     role: FileRole
     source: Source
-    dataset_format: DatasetFormat | None
+    recognition: Recognition
     digest: bytes
     notes: tuple[UploadNote, ...] = ()
     sheets: tuple[str, ...] = ()
+
+    @property
+    def dataset_format(self) -> DatasetFormat | None:
+        """What reads the file."""
+        return self.recognition.dataset_format
+
+    @property
+    def is_recognised(self) -> bool:
+        """Whether the file can be read without anybody's help."""
+        return self.dataset_format is not None and not self.is_unconfirmed
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether the file waits for its columns to be confirmed."""
+        return self.recognition.way == "unconfirmed"
+
+    def key(self) -> tuple[PurePosixPath, str]:
+        """What tells it from all others: the path, and the sheet where there are several."""
+        return self.path, self.source.sheet
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it has, as far as that is known without reading them."""
+        rows = self.source.table.rows if self.source.table else self.source.records
+        return len(rows or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,71 +176,168 @@ def role_of(path: PurePosixPath) -> FileRole:
 def open_files(
     members: Sequence[SourceFile], layout: Layout, limits: Limits
 ) -> Iterator[DecodedFile | UploadNote]:
-    """Each of the files that come together, or a note on why it is not used."""
+    """Each table of the files that come together, or a note on why a file is not used."""
     roles = roles_of([member.path for member in members])
+    rows = 0
     for member, role in zip(members, roles, strict=True):
-        opened = open_file(member, role, layout, limits)
-        if (
-            opened.dataset_format is None
-            and not member.explicit
-            and member.path.suffix.lower() == ".txt"
-        ):
+        try:
+            opened = open_file(member, role, layout, limits)
+        except DataError:
+            if not is_optional(member):
+                raise
+            opened = ()
+        if is_optional(member) and not any(file.is_recognised for file in opened):
             yield UploadNote("ignored-files", {"files": member.name})
-        else:
-            yield opened
+            continue
+        rows += sum(file.n_rows for file in opened)
+        if rows > limits.lines:
+            raise DataError("too-many-lines", files=member.name, n=rows, limit=limits.lines)
+        yield from opened
 
 
-def open_file(member: SourceFile, role: FileRole, layout: Layout, limits: Limits) -> DecodedFile:
-    """A file as text or as a sheet; raises `DataError` if it is neither."""
+def open_file(
+    member: SourceFile, role: FileRole, layout: Layout, limits: Limits
+) -> tuple[DecodedFile, ...]:
+    """The tables of a file, of which each sheet and each list is one; raises `DataError`.
+
+    Of several those count that a format recognises, and the first where none does; a note names
+    the others. Each has a role of its own if there are still several.
+    """
     digest = hashlib.sha256(member.data).digest()
-    if is_workbook(member):
-        return _open_workbook(member, role, digest, layout, limits)
-    decoded = decode(member.data, member.name)
-    source = replace(_empty_source(member, role), text=decoded.text, encoding=decoded.encoding)
-    return DecodedFile(member.path, role, source, _find_format(source, layout), digest)
+    container = open_container(member, layout, limits, is_known_name)
+    candidates = [
+        (part, recognise(_to_source(member, role, part), layout)) for part in container.parts
+    ]
+    chosen = _recognised_parts(candidates)
+    roles = [_part_role(role, part.title) if len(chosen) > 1 else role for part, _ in chosen]
+    notes = list(container.notes)
+    titles = [part.title for part, _ in chosen]
+    others = [title for title in container.titles if title not in titles]
+    if others and not layout.sheet:
+        shown = {"file": member.name, "sheet": ", ".join(titles), "others": ", ".join(others)}
+        notes.insert(0, UploadNote("other-sheets", shown))
+    files: list[DecodedFile] = []
+    for (part, recognition), own_role in zip(chosen, roles, strict=True):
+        own_notes = (*part.notes, *notes) if not files else part.notes
+        source = _to_source(member, own_role, part)
+        named = recognition.named(source.name)
+        files.append(
+            DecodedFile(member.path, own_role, source, named, digest, own_notes, container.titles)
+        )
+    return tuple(files)
+
+
+def _recognised_parts(
+    candidates: Sequence[tuple[Part, Recognition]],
+) -> Sequence[tuple[Part, Recognition]]:
+    """The parts that can be read, and those in doubt that have the headers of one of them.
+
+    Where none can be read, those that wait to be confirmed; where there is none of these, the
+    first.
+    """
+    known = [each for _, each in candidates if each.dataset_format and each.way != "unconfirmed"]
+    headers = {each.headers for each in known if each.headers}
+    chosen = [
+        (part, each)
+        for part, each in candidates
+        if each in known or (each.way == "unconfirmed" and each.headers in headers)
+    ]
+    waiting = [(part, each) for part, each in candidates if each.way == "unconfirmed"]
+    return chosen or waiting or candidates[:1]
 
 
 def select_kind(files: Sequence[DecodedFile], layout: Layout) -> FilesOfKind:
     """The files of the kind that the layout chooses, else of the first kind there is.
 
-    Open questions may be read as either open kind, if the files are all of the other. Raises
-    `DataError` if there are no questions of the chosen kind.
+    Where all files are of other kinds, each is read as that kind if it can be. Raises `DataError`
+    if none can. A file that waits to be confirmed belongs to whatever kind is read.
     """
-    all_kinds: list[DatasetKind] = [
-        file.dataset_format.kind for file in files if file.dataset_format
+    files = _share_guesses(files)
+    own: list[DatasetKind] = [file.dataset_format.kind for file in files if file.dataset_format]
+    sure: list[DatasetKind] = [
+        file.dataset_format.kind
+        for file in files
+        if file.dataset_format and not file.is_unconfirmed
     ]
-    kinds = tuple(dict.fromkeys(all_kinds))
-    kind = _choose_kind(files, kinds, layout)
+    kinds: tuple[DatasetKind, ...] = tuple(dict.fromkeys(sure or own))
+    kind: DatasetKind = layout.kind or (kinds[0] if kinds else "multiple_choice")
+    if own and layout.kind and kind not in sure:
+        files = _read_as(kind, files, kinds, layout)
     usual = DATASET_FORMATS[_DEFAULT_FORMATS[kind]]
-    if kind in kinds or not kinds:
-        readers = [(file, file.dataset_format or usual) for file in files]
-    else:
-        readers = [
-            (file, usual if _can_be_read_as(kind, file) else file.dataset_format) for file in files
-        ]
-    chosen = tuple((file, reader) for file, reader in readers if reader and reader.kind == kind)
-    others = [(file, reader) for file, reader in readers if reader and reader.kind != kind]
+    readers = [(file, file.dataset_format or usual) for file in files]
+    chosen = tuple(
+        (file, reader) for file, reader in readers if reader.kind == kind or file.is_unconfirmed
+    )
     notes = tuple(
         UploadNote("other-kind", {"file": file.source.name, "kind": reader.kind})
-        for file, reader in others
+        for file, reader in readers
+        if reader.kind != kind and not file.is_unconfirmed
     )
     return FilesOfKind(chosen, kind, kinds if kind in kinds else (*kinds, kind), notes)
 
 
-def read_files(selection: FilesOfKind, layout: Layout) -> list[ParsedFile]:
+def _share_guesses(files: Sequence[DecodedFile]) -> list[DecodedFile]:
+    """The files, those in doubt read as another one of the same headers that is not."""
+    sure = {
+        file.recognition.headers: file.recognition
+        for file in files
+        if file.recognition.way == "guess"
+    }
+
+    def shared(file: DecodedFile) -> DecodedFile:
+        other = sure.get(file.recognition.headers)
+        if not file.is_unconfirmed or other is None:
+            return file
+        return replace(file, recognition=replace(other, notes=()))
+
+    return list(map(shared, files))
+
+
+def _read_as(
+    kind: DatasetKind, files: Sequence[DecodedFile], kinds: Sequence[DatasetKind], layout: Layout
+) -> list[DecodedFile]:
+    """The files read as questions of a kind that none of them is of."""
+    forced = [replace(file, recognition=_recognise_as(kind, file, layout)) for file in files]
+    if all(file.dataset_format is None for file in forced):
+        raise DataError(
+            "no-such-kind",
+            files=", ".join(file.source.name for file in files[:3]),
+            kind=kind,
+            known=", ".join(kinds),
+        )
+    pairs = zip(files, forced, strict=True)
+    return [after if after.dataset_format else before for before, after in pairs]
+
+
+def _recognise_as(kind: DatasetKind, file: DecodedFile, layout: Layout) -> Recognition:
+    """Open questions are read as the other open kind under the same columns."""
+    known = file.recognition
+    own = file.dataset_format
+    if kind in _OPEN_KINDS and (own is None or own.kind in _OPEN_KINDS) and known.way == "format":
+        return replace(known, dataset_format=DATASET_FORMATS[_DEFAULT_FORMATS[kind]])
+    return recognise_as(file.source, replace(layout, kind=kind))
+
+
+def read_files(selection: FilesOfKind) -> list[ParsedFile]:
     """The rows of the opened files.
 
     Where one of them shows whether numbers count options from 0 or from 1, that holds for the
     others too: five worked examples may well lack the last option.
     """
-    files = [ParsedFile(file, reader.read(file.source, layout)) for file, reader in selection.files]
+    files = [
+        ParsedFile(file, reader.read(file.source, file.recognition.layout))
+        for file, reader in selection.files
+    ]
     bases = {file.parsed.answer_key for file in files if not _is_index_base_assumed(file.parsed)}
     bases &= {"index0", "index1"}
     if len(bases) != 1:
         return files
-    with_base = replace(layout, answer_key=bases.pop())
+    base = bases.pop()
     return [
-        ParsedFile(opened, reader.read(opened.source, with_base))
+        ParsedFile(
+            opened,
+            reader.read(opened.source, replace(opened.recognition.layout, answer_key=base)),
+        )
         if _is_index_base_assumed(file.parsed)
         else file
         for file, (opened, reader) in zip(files, selection.files, strict=True)
@@ -225,64 +348,36 @@ def _is_index_base_assumed(part: ParsedRows) -> bool:
     return any(note.rule == "counts-from-0" for note in part.notes)
 
 
-def _empty_source(member: SourceFile, role: FileRole) -> Source:
-    """What is known of a file before it is opened."""
-    # C-Eval's own files have their split in their names.
-    return Source(role.name, "", role.subject, role.split, own_subjects=role.name != member.name)
-
-
-def _open_workbook(
-    member: SourceFile, role: FileRole, digest: bytes, layout: Layout, limits: Limits
-) -> DecodedFile:
-    def source(table: RawTable) -> Source:
-        return replace(_empty_source(member, role), table=table)
-
-    def fits(head: RawTable) -> bool:
-        return _find_format(source(head), layout) is not None
-
-    sheet = read_sheet(
-        member.data, member.name, sheet_name=layout.sheet, accepts_header=fits, limits=limits
-    )
-    others = ", ".join(title for title in sheet.visible if title != sheet.title)
-    notes: list[UploadNote] = []
-    if others and not layout.sheet:
-        values = {"file": member.name, "sheet": sheet.title, "others": others}
-        notes.append(UploadNote("other-sheets", values))
-    if sheet.hidden:
-        hidden = {"file": member.name, "sheets": ", ".join(sheet.hidden)}
-        notes.append(UploadNote("hidden-sheets", hidden))
-    decoded = source(sheet.table)
-    dataset_format = _find_format(decoded, layout)
-    return DecodedFile(
-        member.path, role, decoded, dataset_format, digest, tuple(notes), sheet.visible
+def _to_source(member: SourceFile, role: FileRole, part: Part) -> Source:
+    """A part of a file under the subject and split of its role."""
+    read = part.records
+    return Source(
+        role.name,
+        part.text,
+        role.subject,
+        role.split,
+        part.encoding,
+        part.table,
+        # C-Eval's own files have their split in their names.
+        own_subjects=role.name != member.name,
+        records=read.rows if read else None,
+        faults=read.faults if read else (),
+        unlisted=read.unlisted if read else Counter(),
+        sheet=part.title,
     )
 
 
-def _find_format(source: Source, layout: Layout) -> DatasetFormat | None:
-    readers = (DATASET_FORMATS[name] for name in DATASET_FORMATS)
-    return next((reader for reader in readers if reader.recognises(source, layout)), None)
-
-
-def _choose_kind(
-    files: Sequence[DecodedFile], kinds: Sequence[DatasetKind], layout: Layout
-) -> DatasetKind:
-    kind = layout.kind
-    if not kind:
-        return kinds[0] if kinds else "multiple_choice"
-    if kinds and kind not in kinds and not any(_can_be_read_as(kind, file) for file in files):
-        raise DataError(
-            "no-such-kind",
-            files=", ".join(file.source.name for file in files[:3]),
-            kind=kind,
-            known=", ".join(kinds),
-        )
-    return kind
-
-
-def _can_be_read_as(kind: DatasetKind, file: DecodedFile) -> bool:
-    return kind in _OPEN_KINDS and (
-        file.dataset_format is None or file.dataset_format.kind in _OPEN_KINDS
-    )
+def _part_role(role: FileRole, title: str) -> FileRole:
+    """The role of one of several sheets or lists: its title is a split, or a subject."""
+    name = f"{role.name}/{title}"
+    if split := _SPLITS.get(title.strip().lower()):
+        return FileRole(role.subject, role.split or split, name, is_new=True)
+    if title in (quizzes.CHOICES, quizzes.ANSWERS):
+        return FileRole(role.subject, role.split, name, is_new=True)  # questions of two kinds
+    own = role_of(PurePosixPath(title.replace("/", " ").strip() or "sheet"))
+    split = role.split or own.split
+    subject = own.subject if own.split else title
+    return FileRole(f"{role.subject} {subject}".strip(), split, name, is_new=True)
 
 
 def equal_letters(choices: Sequence[str]) -> tuple[str, ...]:

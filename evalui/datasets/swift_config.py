@@ -15,12 +15,14 @@ from typing import Any, cast
 from evalui.datasets.base import Limits
 from evalui.datasets.files.archive import SourceFile, files_in_folder, is_json
 from evalui.datasets.files.encoding import decode
+from evalui.datasets.tables.json_documents import check_json_size
 from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 from evalui.types import DatasetKind
 
 SWIFT_PATTERNS = ("ceval", "general_qa")
+_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +54,22 @@ class EntryFiles:
 
 
 def is_config(member: SourceFile) -> bool:
-    """Whether to read a file as a configuration.
+    """Whether a JSON file is a configuration: a list of objects with a pattern and a dataset.
 
-    The JSON file that a user names is meant to be one, others that lie about may be anything.
+    One of them is enough, so that what is wrong with the others is reported.
     """
     if not is_json(member):
         return False
     try:
-        return bool(read_config(member))
+        text = decode(member.data, member.name).text
+        # Most files of questions need not be parsed for this.
+        value = _parse(text, member.name) if '"pattern"' in text and '"dataset"' in text else None
     except DataError:
-        return member.explicit
+        return False  # whatever it is, it is no configuration
+    return isinstance(value, list) and any(
+        isinstance(entry, dict) and entry.keys() >= {"pattern", "dataset"}
+        for entry in cast(list[Any], value)
+    )
 
 
 def files_beside(path: Path, limits: Limits) -> tuple[SourceFile, ...]:
@@ -77,7 +85,7 @@ def files_beside(path: Path, limits: Limits) -> tuple[SourceFile, ...]:
             member
             for place in places
             for member in files_in_folder(place, limits)
-            if not is_json(member)
+            if not is_config(member)
         )
     except OSError as error:
         raise DataError("folder-unreadable", file=path.name, reason=str(error.strerror)) from error
@@ -125,26 +133,27 @@ def reject_shared_files(chosen: EntryFiles, others: Iterable[EntryFiles]) -> Non
 
 
 def read_config(member: SourceFile) -> tuple[SwiftEntry, ...]:
-    """The entries of a configuration; raises `DataError` if it is none."""
-    try:
-        # Python refuses to read thousands of digits; no number here means anything.
-        value: Any = json.loads(decode(member.data, member.name).text, parse_int=float)
-        half = has_lone_surrogate(value)
-    except json.JSONDecodeError as error:
-        raise DataError(
-            "config-no-json", file=member.name, line=error.lineno, reason=error.msg
-        ) from error
-    except RecursionError as error:
-        raise DataError("json-too-deep", file=member.name) from error
-    if half:
-        raise DataError("half-pair", file=member.name)
-    if not isinstance(value, list) or not value:
-        raise DataError("no-config", file=member.name)
-    entries = cast(list[Any], value)
+    """The entries of a configuration; raises `DataError` if one of them is none."""
+    value = _parse(decode(member.data, member.name).text, member.name)
     return tuple(
         _parse_entry(entry, sentence("error.where-dataset", file=member.name, n=n))
-        for n, entry in enumerate(entries, 1)
+        for n, entry in enumerate(cast(list[Any], value), 1)
     )
+
+
+def _parse(text: str, file: str) -> Any:
+    check_json_size(text, file, _LIMITS)
+    try:
+        # Python refuses to read thousands of digits; no number here means anything.
+        value: Any = json.loads(text, parse_int=float)
+        half = has_lone_surrogate(value)
+    except json.JSONDecodeError as error:
+        raise DataError("json-broken", file=file, line=error.lineno, reason=error.msg) from error
+    except RecursionError as error:
+        raise DataError("json-too-deep", file=file) from error
+    if half:
+        raise DataError("half-pair", file=file)
+    return value
 
 
 def _parse_entry(value: Any, where: Sentence) -> SwiftEntry:

@@ -29,7 +29,8 @@ class DatasetSpec(BaseModel):
 
     `path` is a file, folder, zip or SWIFT's custom_config.json, or a list of files.
     `sha256` pins the contents. `columns` says which column is what, by `datasets.COLUMN_ROLES`;
-    the older settings name some of them alone. The others are those of `datasets.Layout`.
+    the older settings name some of them alone. The others are those of `datasets.Layout`; without
+    them the content of the files decides.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -47,6 +48,7 @@ class DatasetSpec(BaseModel):
     duplicate_options: DuplicatePolicy = "keep"
     entry: str = ""
     columns: dict[str, str] = {}
+    head_row: int = Field(default=0, ge=-1)
 
     @field_validator("columns")
     @classmethod

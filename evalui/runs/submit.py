@@ -4,14 +4,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
 from evalui.access import LOCAL, LOCAL_PERSON, Person, may
 from evalui.datasets.base import Layout, Limits, LoadResult
-from evalui.datasets.bundle import config_entries, load
+from evalui.datasets.bundle import config_entries, load, read_columns
 from evalui.datasets.columns import with_columns
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.datasets.preview import is_misread, layout_fields, pin, read_choices
 from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
@@ -40,6 +42,9 @@ _NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "ignored-files": ("files", ""),
     "other-sheets": ("file", "others"),
     "hidden-sheets": ("file", "sheets"),
+    "rows-below": ("file", "text"),
+    "json-lists-unread": ("file", "others"),
+    "quiz-texts": ("file", "lines"),
     "pictures": ("file", "column"),
     "train-unused": ("file", ""),
     "duplicate-options-left-out": ("file", "where"),
@@ -155,6 +160,7 @@ def layout_of(source: DatasetSpec) -> Layout:
         kind=source.kind,
         duplicate_options=source.duplicate_options,
         entry=source.entry,
+        head_row=source.head_row,
     )
     return with_columns(layout, source.columns) if source.columns else layout
 
@@ -263,12 +269,8 @@ def _question_key(sample: Sample) -> tuple[object, ...]:
 
 
 def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> LoadResult:
-    loaded = load(
-        [absolute_path(base, path) for path in source.paths],
-        layout=layout_of(source),
-        name=source.name,
-        limits=limits,
-    )
+    paths = [absolute_path(base, path) for path in source.paths]
+    loaded = load(paths, layout=layout_of(source), name=source.name, limits=limits)
     name = loaded.dataset.name
     if source.sha256 and source.sha256 != loaded.dataset.sha256:
         raise SpecError(
@@ -277,29 +279,51 @@ def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits
             found=loaded.dataset.sha256[:8],
             expected=source.sha256[:8],
         )
-    if loaded.faults and not source.skip_faulty:
+    leaves_out = source.skip_faulty and loaded.dataset.samples
+    if not leaves_out and is_misread(loaded):
+        raise _misread_error(loaded, spec, source, paths, limits)
+    if loaded.faults and not leaves_out:
         raise _faulty_rows_error(
             name, loaded.faults[0], loaded.n_faults, "datasets", spec.datasets, source
         )
     return loaded
 
 
+def _misread_error(
+    loaded: LoadResult, spec: RunSpec, source: DatasetSpec, paths: Sequence[Path], limits: Limits
+) -> FaultyRows:
+    """The error of a file that is read wrongly, with the JSON of what was guessed if that helps."""
+    values = {
+        "name": loaded.dataset.name,
+        "n": loaded.n_faults,
+        "fault": str(loaded.faults[0]),
+    }
+    layout = layout_of(source)
+    table = read_columns(paths, layout=layout, limits=limits)
+    unnamed = Layout(kind=layout.kind, sheet=layout.sheet, head_row=layout.head_row)
+    reading = read_choices(table, unnamed)
+    pinned = pin(reading, layout) if reading else layout
+    if pinned == layout or is_misread(load(paths, layout=pinned, limits=limits)):
+        return FaultyRows("faults-reading", **values)
+    written = _with_entry(spec.datasets, source, layout_fields(pinned))
+    return FaultyRows("faults-columns", **values, json=written)
+
+
 def _faulty_rows_error(
     name: str, first: Fault, n: int, key: str, listed: Sequence[BaseModel], source: BaseModel
 ) -> FaultyRows:
     """The error of `n` faults in rows of `source`, with the JSON that leaves them out."""
+    written = _with_entry(listed, source, {"skip_faulty": True})
+    return FaultyRows("faults", name=name, n=n, fault=str(first), key=key, json=written)
+
+
+def _with_entry(listed: Sequence[BaseModel], source: BaseModel, more: Mapping[str, Any]) -> str:
+    """The entries as JSON, one of them with more fields."""
     written = [
-        each.model_dump(exclude_defaults=True) | ({"skip_faulty": True} if each is source else {})
+        each.model_dump(exclude_defaults=True) | (dict(more) if each is source else {})
         for each in listed
     ]
-    return FaultyRows(
-        "faults",
-        name=name,
-        n=n,
-        fault=str(first),
-        key=key,
-        json=json.dumps(written, ensure_ascii=False),
-    )
+    return json.dumps(written, ensure_ascii=False)
 
 
 def left_out(

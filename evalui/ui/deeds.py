@@ -33,7 +33,7 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
         **dict.fromkeys(("sample", "open_sample", "start"), _START),
         **dict.fromkeys(("uploaded", "replaced", "answered", "columns"), _START),
         **dict.fromkeys(("take", "grant", "ungrant"), _START),  # of teams; the tab checks whose
-        **dict.fromkeys(("remove", "open", "preset", "forget"), _SEE),
+        **dict.fromkeys(("remove", "open", "questions", "preset", "forget"), _SEE),
     },
     "runs": {"stop": _CHANGE, "resume": _CHANGE, "delete": _CHANGE},
     "results": {

@@ -86,8 +86,10 @@ def test_a_faulty_file_is_explained_and_runs_without_its_faulty_rows(page: Any, 
     page.get_by_text("Details").focus()
     page.locator(".ds .l2 > summary").press("Enter")
     expect(page.get_by_text("one of A, B, C, D")).to_be_visible()
+    expect(page.get_by_text("Questions as a model sees them")).to_be_visible()
     page.get_by_role("button", name="Preview").press("Enter")
-    expect(page.get_by_text("Options, the right one in bold")).to_be_visible()
+    expect(page.get_by_text("Questions as a model sees them")).to_be_hidden()
+    page.get_by_role("button", name="Preview").press("Enter")
     expect(page.get_by_role("button", name="Start evaluation")).to_be_enabled()
     assert page.evaluate("window.__xss") is None
     assert page.locator("#tab-evaluate iframe, #tab-evaluate img").count() == 0
@@ -127,13 +129,13 @@ def test_start_is_in_sight_without_scrolling(page: Any):
 
 
 def test_unknown_headers_are_chosen_used_and_remembered(page: Any, tmp_path: Path):
-    text = "prompt,opt1,opt2,label\nCapital of France?,Paris,Rome,1\nOf Italy?,Paris,Rome,2\n"
+    text = "one,two,three,four\nCapital of France?,Paris,Rome,1\nOf Italy?,Paris,Rome,2\n"
     for name in ("first", "second"):
         (tmp_path / f"{name}.csv").write_text(text.replace("Of", name), encoding="utf-8")
     page.goto("/en/")
     page.set_input_files("#files", tmp_path / "first.csv")
     expect(page.get_by_role("heading", name="Which column is what?")).to_be_visible()
-    role = page.get_by_label("Role of label")
+    role = page.get_by_label("Role of four")
     expect(role).to_have_value("answer")
     role.select_option("")
     expect(page.get_by_text("No column is the right answer yet.")).to_be_visible()

@@ -2,10 +2,12 @@
 
 import gc
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 
-from evalui.imports import uncollected_imports
+from evalui.imports import uncollected, uncollected_imports
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -24,10 +26,17 @@ def test_what_is_imported_once_is_not_looked_at_for_garbage(
         gc.unfreeze()
 
 
-def test_who_collects_nothing_goes_on_so():
+def test_nothing_is_collected_within_and_all_is_after():
+    with uncollected():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize("without", [uncollected, uncollected_imports])
+def test_who_collects_nothing_goes_on_so(without: Callable[[], AbstractContextManager[None]]):
     gc.disable()
     try:
-        with uncollected_imports():
+        with without():
             pass
         assert not gc.isenabled()
     finally:

@@ -13,7 +13,7 @@ import pytest
 from source_trees import nodes_of, tree_of
 
 from evalui.datasets.base import DATASET_FORMATS
-from evalui.datasets.questions.choice import ANSWER_KEYS
+from evalui.datasets.questions.answers import ANSWER_KEYS
 from evalui.models import BACKENDS
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES

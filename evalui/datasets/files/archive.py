@@ -14,7 +14,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -22,9 +22,16 @@ from evalui.datasets.base import Limits, UploadNote
 from evalui.errors import DataError
 from evalui.messages import sentence
 
-_TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
-_WORKBOOK_SUFFIXES = (".xlsx",)
-_CONFIG_SUFFIXES = (".json",)
+_TEXT_SUFFIXES = (
+    *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"),
+    *(".md", ".markdown", ".gift", ".xml"),
+)
+_WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods")
+_BINARY_SUFFIXES = (".parquet",)
+_JSON_SUFFIXES = (".json",)
+_OTHER_NAMES = (".ndjson", ".markdown", ".xlsm")  # of kinds that have a name above
+# What lies beside questions and is none of them as often as not.
+_OPTIONAL_SUFFIXES = (".txt", ".json", ".md", ".markdown", ".xml")
 _UTF8_NAME_FLAG = 0x800  # zip flag: the name is UTF-8
 _ENCRYPTED_FLAG = 0x1  # zip flag
 _MIN_BOMB_BYTES = 2**20  # bytes; below this no ratio is a bomb
@@ -46,7 +53,6 @@ _CHUNK_BYTES = 2**16  # bytes
 # The zip module stops at the number of unpacked bytes for stored and deflated entries only. Of LZMA
 # it unpacks as many packed bytes as are wanted at once, and one of them makes 7,000 at most.
 _LZMA_CHUNK_BYTES = 2**12
-_MAX_TAG_BYTES = 2**10  # bytes of a tag in XML that are kept together
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,12 @@ class CollectedFiles:
     notes: tuple[UploadNote, ...] = ()
 
 
+def readable_suffixes() -> tuple[str, ...]:
+    """The endings of the files that are read, each kind once; that of archives is the last."""
+    suffixes = (*_TEXT_SUFFIXES, *_WORKBOOK_SUFFIXES, *_BINARY_SUFFIXES, ".zip")
+    return tuple(suffix for suffix in suffixes if suffix not in _OTHER_NAMES)
+
+
 def collect_files(paths: Sequence[Path], limits: Limits) -> CollectedFiles:
     """Every table and configuration in `paths`, in name order; raises `DataError`."""
     if not paths:
@@ -99,13 +111,23 @@ def collect_files(paths: Sequence[Path], limits: Limits) -> CollectedFiles:
 
 
 def is_json(member: SourceFile) -> bool:
-    """Whether a file is JSON by its name, which questions never are: a configuration perhaps."""
-    return member.path.suffix.lower() in _CONFIG_SUFFIXES
+    """Whether a file is JSON by its name: questions, or a configuration perhaps."""
+    return member.path.suffix.lower() in _JSON_SUFFIXES
 
 
 def is_workbook(member: SourceFile) -> bool:
-    """Whether a file is an Excel workbook by its name."""
+    """Whether a file is a workbook of a spreadsheet program by its name."""
     return member.path.suffix.lower() in _WORKBOOK_SUFFIXES
+
+
+def is_text(member: SourceFile) -> bool:
+    """Whether a file is text by its name, of which each line may become a row."""
+    return member.path.suffix.lower() in _TEXT_SUFFIXES
+
+
+def is_optional(member: SourceFile) -> bool:
+    """Whether a file may be something else than questions: it lay in a folder beside them."""
+    return not member.explicit and member.path.suffix.lower() in _OPTIONAL_SUFFIXES
 
 
 def files_in_folder(path: Path, limits: Limits) -> Iterator[SourceFile]:
@@ -130,8 +152,6 @@ def _read_path(path: Path, limits: Limits) -> Iterator[SourceFile]:
         elif _is_supported(PurePosixPath(path.name)):
             place = PurePosixPath(_displayable_name(path.name))
             yield SourceFile(place, _read_bytes(path, limits), explicit=True)
-        elif path.suffix.lower() == ".xls":
-            raise DataError("workbook-old", file=path.name)
         else:
             raise DataError("unknown-kind", file=path.name, kinds=sentence("error.kinds"))
     except OSError as error:
@@ -219,7 +239,7 @@ def _entry_name(info: zipfile.ZipInfo) -> str:
 
 
 def _is_supported(place: PurePosixPath) -> bool:
-    return place.suffix.lower() in (*_TABLE_SUFFIXES, *_WORKBOOK_SUFFIXES, *_CONFIG_SUFFIXES)
+    return place.suffix.lower() in (*_TEXT_SUFFIXES, *_WORKBOOK_SUFFIXES, *_BINARY_SUFFIXES)
 
 
 def _is_visible(parts: Sequence[str]) -> bool:
@@ -262,18 +282,6 @@ def read_all(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     for piece in read_chunks(archive, info):
         content.write(piece)
     return content.getvalue()
-
-
-def split_between_tags(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes of XML cut so that no tag is in two pieces, unless it is longer than 1 kB."""
-    rest = b""
-    for part in parts:
-        piece = rest + part
-        at = piece.rfind(b"<", -_MAX_TAG_BYTES)
-        at = len(piece) if at < 0 else at
-        rest = piece[at:]
-        yield piece[:at]
-    yield rest
 
 
 def _read_with_zipfile(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:

@@ -1,7 +1,6 @@
 """Bytes become text, without losing a character, or the file is refused with a reason."""
 
 import codecs
-import re
 from typing import NamedTuple
 
 from evalui.errors import DataError
@@ -19,14 +18,14 @@ _MAGIC = (
     (b"\xd0\xcf\x11\xe0", "error.magic-office"),
     (b"%PDF", "error.magic-pdf"),
     (b"\x1f\x8b", "error.magic-gzip"),
-    (b"PAR1", "error.magic-parquet"),
     (b"SQLite format 3\x00", "error.magic-sqlite"),
 )
 _SNIFF_BYTES = (
     4096  # bytes in which UTF-16 without a mark is detected: the header's ASCII names are there
 )
+_ASCII_COMPATIBLE = ("utf-8", "gb18030")  # no other character has a byte below the space in it
 # Control characters that no text has; tab, line breaks and form feed are text.
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_CONTROL = bytes((*range(9), *range(14, 32)))
 
 
 class DecodedText(NamedTuple):
@@ -46,8 +45,10 @@ def decode(data: bytes, name: str) -> DecodedText:
     decoded = _detect_and_decode(data)
     if decoded is None:
         raise DataError("unknown-encoding", file=name)
-    text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
-    if _is_binary(text):
+    text = decoded.text
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if _is_binary(text, data if decoded.encoding in _ASCII_COMPATIBLE else text.encode()):
         raise DataError("binary-file", file=name)
     if not text.strip("\ufeff").strip():
         raise DataError("empty-file", file=name)
@@ -93,6 +94,7 @@ def _is_chinese(text: str) -> bool:
     return 2 * common >= len(foreign)
 
 
-def _is_binary(text: str) -> bool:
+def _is_binary(text: str, encoded: bytes) -> bool:
     # A stray control character comes with text copied from a PDF; a zero or many do not.
-    return "\0" in text or 100 * len(_CONTROL.findall(text)) > len(text)
+    controls = len(encoded) - len(encoded.translate(None, _CONTROL))
+    return controls > 0 and (b"\0" in encoded or 100 * controls > len(text))

@@ -1,6 +1,6 @@
 """C-Eval's table: id, question, A, B, C, D, answer, explanation, in any order and letter case.
 
-Two to ten options A to J, fewer where cells are empty; id and explanation may be missing. The
+Two to 26 options A to Z, fewer where cells are empty; id and explanation may be missing. The
 same columns as JSON Lines, one object per line, are the same format. A `subject` column, where
 there is one, names the subject of each row; every further column goes into the metadata.
 """
@@ -8,6 +8,7 @@ there is one, names the subject of each row; every further column goes into the 
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from evalui.datasets.base import (
@@ -20,7 +21,9 @@ from evalui.datasets.base import (
     Source,
     sort_by_line,
 )
-from evalui.datasets.questions.choice import ParsedQuestion, answer_letters, by_letter, validate
+from evalui.datasets.questions.answers import answer_letters, by_letter, truth_of
+from evalui.datasets.questions.choice import ParsedQuestion, validate
+from evalui.datasets.questions.passages import with_passage
 from evalui.datasets.tables.records import (
     HeaderColumns,
     find_columns,
@@ -30,6 +33,8 @@ from evalui.datasets.tables.records import (
 from evalui.datasets.tables.table import read_header, read_table
 from evalui.types import LETTERS, Fault
 
+_LETTER_CELLS = frozenset(LETTERS)
+_FIRST_OPTIONS = ("a", "b")  # of which a table of options has one at least
 _MIN_KNOWN_COLUMNS = 3  # known column names that set the format apart from other tables
 
 
@@ -46,10 +51,9 @@ def recognises(source: Source, layout: Layout) -> bool:
     """
     if layout.option_list:
         return False
-    known = {name.casefold() for name in known_column_names(layout)}.intersection(
-        _header_names(source, layout)
-    )
-    has_options = layout.options or not known.isdisjoint(LETTERS.casefold())
+    names = _header_names(source, layout)
+    known = {name.casefold() for name in known_column_names(layout)} & names
+    has_options = layout.options or not names.isdisjoint(_FIRST_OPTIONS)
     return bool(has_options) and len(known) >= _MIN_KNOWN_COLUMNS
 
 
@@ -67,9 +71,10 @@ def read(source: Source, layout: Layout) -> ParsedRows:
         return ParsedRows((), table.faults or columns, len(table.rows), unlisted=table.unlisted)
     if not table.rows and not table.faults:
         return ParsedRows((), (no_rows_fault(source.name, table.header_line),))
-    questions = _parse_questions(table, columns, source, layout)
-    # The rows that could not be cut stand where they were in the file.
-    rows = heapq.merge(questions, sort_by_line(table.faults), key=lambda question: question.line)
+    rows = _parse_questions(table, columns, source, layout)
+    if table.faults:
+        # The rows that could not be cut stand where they were in the file.
+        rows = heapq.merge(rows, sort_by_line(table.faults), key=lambda question: question.line)
     part = validate(rows, source, layout)
     more = table.unlisted
     return replace(part, n_rows=part.n_rows + more.total(), unlisted=part.unlisted + more)
@@ -86,38 +91,76 @@ def _header_names(source: Source, layout: Layout) -> set[str]:
 def _parse_questions(
     table: RawTable, columns: HeaderColumns, source: Source, layout: Layout
 ) -> Iterator[ParsedQuestion | Fault]:
+    width = len(table.header)
+    by_letters = (
+        bool(table.delimiter) and layout.answer_key == "letter" and _expects_letters(table, columns)
+    )
+    parse = _RowParser(columns)
     for number, row in enumerate(table.rows, start=1):
-        cells = _fit_to_width(row, len(table.header), columns)
-        shifted = _cell_count_fault(cells, row, table, columns)
-        if not shifted and table.delimiter and layout.answer_key == "letter":
+        cells = row.cells if len(row.cells) == width else _fit_to_width(row, width, columns)
+        shifted = None
+        if len(cells) != width:
+            shifted = _cell_count_fault(cells, row, table, columns)
+        elif by_letters and cells[columns.answer] not in _LETTER_CELLS:
             shifted = _shifted_answer_fault(cells, table, columns)
         if shifted:
             yield Fault(source.name, row.line, shifted.column, "shifted-row", *shifted[1:])
         else:
-            yield _parse_question(cells, row.line, number, columns)
+            yield parse.to_question(cells, row.line, number)
 
 
-def _parse_question(
-    cells: Sequence[str], line: int, number: int, columns: HeaderColumns
-) -> ParsedQuestion:
-    def cell(at: int) -> str:
-        return cells[at].strip() if at >= 0 else ""
+def _expects_letters(table: RawTable, columns: HeaderColumns) -> bool:
+    """Whether a letter in a later column shows a shift: not where answers are texts or numbers."""
+    at = columns.answer
+    cells_of_rows = [row.cells for row in table.rows if at < len(row.cells)]
+    others = [
+        cells for cells in cells_of_rows if cells[at] not in _LETTER_CELLS and cells[at].strip()
+    ]
+    named = sum(_names_otherwise(cells, columns) for cells in others)
+    return 2 * named <= len(others)
 
-    # A row without an id must not take that of a numbered one.
-    own_number = str(number) if columns.id < 0 else f"row-{number}"
-    metadata = {name: text for name, at in columns.others if (text := cell(at))}
-    if explanation := cell(columns.explanation):
-        metadata["explanation"] = explanation
-    return ParsedQuestion(
-        line=line,
-        id=cell(columns.id) or own_number,
-        text=cell(columns.question),
-        options=tuple((name, cell(at)) for name, at in columns.options),
-        answer=cell(columns.answer),
-        subject=cell(columns.subject),
-        columns=(columns.question_name, columns.answer_name),
-        metadata=metadata,
-    )
+
+def _names_otherwise(cells: Sequence[str], columns: HeaderColumns) -> bool:
+    """Whether an answer names an option by its text or by its place."""
+    answer = cells[columns.answer].strip()
+    texts = [cells[at].strip() for _, at in columns.options if at < len(cells)]
+    by_place = answer.isdecimal() and len(answer) < 3 and int(answer) <= len(texts)
+    return by_place or answer in texts or truth_of(answer) is not None
+
+
+class _RowParser:
+    """The columns of a table, in the form in which a row is taken apart fastest."""
+
+    def __init__(self, columns: HeaderColumns) -> None:
+        self._columns = columns
+        self._question, self._answer = columns.question, columns.answer
+        self._cells_of_options = itemgetter(*(at for _, at in columns.options))
+        self._names = tuple(name for name, _ in columns.options)
+        self._headers = (columns.question_name, columns.answer_name)
+
+    def to_question(self, cells: Sequence[str], line: int, number: int) -> ParsedQuestion:
+        columns = self._columns
+        text = cells[self._question].strip()
+        if columns.passage >= 0:
+            text = with_passage(cells[columns.passage], text)
+        metadata: dict[str, str] = {}
+        if columns.others:
+            metadata = {name: cell for name, at in columns.others if (cell := cells[at].strip())}
+        if columns.explanation >= 0 and (explanation := cells[columns.explanation].strip()):
+            metadata["explanation"] = explanation
+        # A row without an id must not take that of a numbered one.
+        own_number = str(number) if columns.id < 0 else f"row-{number}"
+        return ParsedQuestion(
+            line,
+            (cells[columns.id].strip() if columns.id >= 0 else "") or own_number,
+            text,
+            tuple(map(str.strip, self._cells_of_options(cells))),
+            cells[self._answer].strip(),
+            cells[columns.subject].strip() if columns.subject >= 0 else "",
+            self._names,
+            self._headers,
+            metadata=metadata,
+        )
 
 
 def _fit_to_width(row: RawRow, width: int, columns: HeaderColumns) -> tuple[str, ...]:
@@ -136,11 +179,9 @@ def _fit_to_width(row: RawRow, width: int, columns: HeaderColumns) -> tuple[str,
 
 def _cell_count_fault(
     cells: Sequence[str], row: RawRow, table: RawTable, columns: HeaderColumns
-) -> _RowShift | None:
-    """What is wrong if the row has more or fewer cells than the header."""
+) -> _RowShift:
+    """What is wrong with a row that has more or fewer cells than the header."""
     width = len(table.header)
-    if len(cells) == width:
-        return None
     actual = f"{len(row.cells)} cells"
     if len(cells) > columns.answer:
         actual += f", and “{cells[columns.answer].strip()[:20]}” under {columns.answer_name}"
@@ -157,7 +198,9 @@ def _shifted_answer_fault(
     cells is right by accident. Nothing is put back, since it would be a guess.
     """
     answer = cells[columns.answer].strip()
-    if by_letter(answer, LETTERS) is not None or answer_letters(answer):
+    if by_letter(answer, LETTERS) is not None or truth_of(answer) is not None:
+        return None
+    if answer_letters(answer, len(columns.options)):
         return None
     later = range(columns.answer + 1, len(table.header))
     at = next((at for at in later if by_letter(cells[at], LETTERS) is not None), None)

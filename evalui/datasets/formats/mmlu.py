@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, RawRow, Source
 from evalui.datasets.formats import ceval
-from evalui.datasets.questions.choice import by_letter
+from evalui.datasets.questions.answers import by_letter
 from evalui.datasets.tables.records import COLUMN_NAMES
 from evalui.datasets.tables.table import is_json_lines, read_headerless
 from evalui.types import LETTERS
@@ -25,9 +25,15 @@ def recognises(source: Source, layout: Layout) -> bool:
     A header ends in the name of a column. One whose last name is a letter has the other letters
     too, or a common name.
     """
-    if source.table or is_json_lines(source) or layout.answer_key != "letter":
+    if not source.text or is_json_lines(source) or layout.answer_key != "letter":
         return False
-    if layout.options or layout.option_list or layout.question or layout.answer:
+    if (
+        layout.head_row > 0
+        or layout.options
+        or layout.option_list
+        or layout.question
+        or layout.answer
+    ):
         return False  # names stand in a header
     rows = read_headerless(source, max_rows=_ROWS_INSPECTED).rows
     if not rows or _is_header(rows[0].cells):

@@ -1,15 +1,14 @@
-"""One question as a file has it, checked: a sample, or everything that is wrong with it.
+"""Questions as a file has them, checked all together: samples, or all that is wrong with them.
 
-Options that refer to other options by letter or by place are marked: reordering changes their
-meaning. "None of these" keeps its meaning wherever it stands and is no such option; nor is one that
-names statements of the question ("①②") or letters that are the question's own (points A and B of a
-figure, blood groups), as far as that can be decided from the options alone.
+The letters before the options' texts are taken off, the answers of the whole file decide what they
+say, and a question with a true or false answer and no options gets those two.
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
 
 from evalui.datasets.base import (
     FaultList,
@@ -18,95 +17,91 @@ from evalui.datasets.base import (
     Source,
     UploadNote,
     collapse_whitespace,
-    normalise_cell,
     shorten,
 )
+from evalui.datasets.questions.answers import (
+    ANSWER_KEYS,
+    LETTER_PLACES,
+    DetectedAnswerKey,
+    RawAnswer,
+    answer_letters,
+    by_text,
+    detect_answer_key,
+    truth_of,
+    truth_options,
+)
 from evalui.datasets.questions.ceval_subjects import subject_metadata
-from evalui.registry import Registry
+from evalui.datasets.questions.option_lists import strip_letter, strip_letters
+from evalui.datasets.questions.option_references import refers_to_other_options
 from evalui.types import LETTERS, Fault, Sample
 
-_LETTER = r"[(\[]?[A-J][)\]]?"
-# Blanks follow a joint and precede only the first: two ways to match one would take for ever.
-_JOIN = r"\s*(?:(?:,|;|、|/|&|\+|\band\b|\bor\b|和|与|及|以及|或者?)\s*)+"
-_SEVERAL_LETTERS = rf"{_LETTER}(?:{_JOIN}{_LETTER})+"
-# "A and B", "both A and C", "A, B and C are correct", "neither A nor B", "only A and C"
-_EN_LETTERS = (
-    rf"(?:(?:both|either|only|all of|options?|answers?|choices?)\s+)*{_SEVERAL_LETTERS}"
-    r"(?:\s+(?:only|both|together))?"
-    r"(?:\s+(?:are|is)(?:\s+(?:all|both))?(?:\s+not)?"
-    r"\s+(?:correct|right|true|wrong|incorrect|false))?"
-    rf"|neither\s+{_LETTER}\s+nor\s+{_LETTER}(?:\s+is\s+(?:correct|right|true))?"
-    rf"|(?:options?|answers?|choices?)\s+{_LETTER}"
-)
-# "A和B", "A、B、C均正确", "选项A和B都对", "A、B两项"
-_ZH_ALL = r"(?:都|均|皆|全)(?:不|没)?(?:是|对|正确|错误?|可以?|可能|包括|成立|符合|有|选)?的?"
-_ZH_LETTERS = (
-    rf"(?:选项|只有|仅|包括)*\s*(?:{_SEVERAL_LETTERS}|(?<=选项){_LETTER})\s*(?:选项|[两二三四]?[项者个])?\s*"
-    rf"(?:{_ZH_ALL})?|[A-J]{{2,}}{_ZH_ALL}"
-)
-# "all of the above", "none of the above statements is true", "both of the first two options"
-_EN_THINGS = r"(?:options?|answers?|choices?|statements?|ones)"
-_EN_PLACE = (
-    r"(?:all|none|any|both|either|neither|each|some|one|two|three|most)\s+(?:of\s+)?"
-    rf"(?:(?:the|these)\s+)?(?:(?:two|three|four|{_EN_THINGS})\s+)?(?:above|below)"
-    rf"(?:\s+{_EN_THINGS})?(?:\s+(?:are|is|apply|applies)(?:\s+\w+){{0,2}})?"
-    r"|(?:the\s+)?above\s+(?:are\s+)?all(?:\s+\w+){0,2}"
-    r"|(?:both|all)\s+(?:of\s+)?the\s+(?:first|previous|preceding|last)"
-    rf"(?:\s+(?:two|three|four))?(?:\s+{_EN_THINGS})?"
-)
-# "以上都对", "以上说法都不对", "上述方法都可以", "以上皆非", "前两项都是", "以上全部"
-_ZH_THINGS = (
-    r"(?:(?:所有|各|几|[两二三四五])?[项种个点者]?的?"
-    r"(?:选项|说法|答案|情况|方法|观点|表述|叙述|描述|因素|措施|做法|原因|内容|特点|条件)?)"
-)
-_ZH_PLACE = (
-    rf"(?:以上|上述|以下|前(?:面|述)?[两二三四][项者个种]){_ZH_THINGS}"
-    r"(?:(?:都|均|皆|全|没有|无)[^,。;:]{0,8}|之一|(?<=[两二三四][项者]))"
-    r"|(?:都|全部?)(?:是|不是)?以上(?:[^,。;:]{0,4})"
-)
-_REFERENCE_HINTS = re.compile(
-    r"[A-JＡ-Ｊ]|above|below|first|previous|preceding|last|以上|上述|以下|前"
-)
-_TRAILING_PUNCTUATION = " .。!！,，;；"
+_LETTERED_SHARE = 0.9  # of the questions whose options begin with their letters, for all to do so
+_MIN_LETTERED = 3  # questions
+_PLAIN_SHARE = 0.9  # of the answers of a file that are bare letters, for no other to be thought of
+_LETTER_STARTS = frozenset("AaＡａ(（[【选")
+_SHUFFLE_SEED = "evalui-options-1"  # another one would be another order: raise its number
+_NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuestion:
+class ParsedQuestion(NamedTuple):
     """One question before any check.
 
-    `options` are (column, text) pairs with the empty ones, `columns` is what the file calls the
-    question and the answer. `answers_with_label`: the answer repeats the name of an option,
-    whatever the layout states. `metadata` has all else.
+    `options` are texts, with the empty ones, and `names` what the file calls each; `columns` is
+    what it calls the question and the answer. `answers_with_label`: the answer repeats the name of
+    an option, whatever the layout states. `right` are the places of the options that the file marks
+    as right, None where it has an answer instead. `is_number`: JSON wrote the answer without
+    quotes. `metadata` has all else.
     """
 
     line: int
     id: str
     text: str
-    options: tuple[tuple[str, str], ...]
+    options: tuple[str, ...]
     answer: str
-    subject: str
+    subject: str = ""
+    names: Sequence[str] = LETTERS
     columns: tuple[str, str] = ("question", "answer")
     answers_with_label: bool = False
-    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    right: tuple[int, ...] | None = None
+    is_number: bool = False
+    metadata: Mapping[str, str] = _NO_METADATA
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The options that are not empty."""
+        return tuple(filter(None, self.options)) if "" in self.options else self.options
 
 
 def validate(
-    questions: Iterable[ParsedQuestion | Fault], source: Source, layout: Layout
+    questions: Iterable[ParsedQuestion | Fault],
+    source: Source,
+    layout: Layout,
+    *,
+    shuffled: bool = False,
 ) -> ParsedRows:
     """Samples of the good questions and the faults of the others, in the file's order.
 
-    Faults among `questions` are rows that could not be read; they count as rows.
+    Faults among `questions` are rows that could not be read; they count as rows. `shuffled`: the
+    file's order of options says which is right, and another takes its place.
     """
+    rows = list(questions)
+    parsed = _without_letters([row for row in rows if not isinstance(row, Fault)])
+    key = _detect_key(parsed, source, layout)
+    bare = [row for row in parsed if "" in row.options or not row.options]
+    truths = [row for row in bare if not row.texts and truth_of(row.answer) is not None]
+    reading = _Reading(
+        source,
+        key.key,
+        truth_options([row.answer for row in truths], [row.text for row in truths]),
+        shuffled=shuffled or key.key == "apart",
+        by_letter=key.key == "letter" and not shuffled,
+        prefix=source.prefix,
+    )
     samples: list[Sample] = []
     faults = FaultList()
-    rows, any_question, any_answer = 0, False, False
-    for question in questions:
-        rows += 1
-        if isinstance(question, Fault):
-            faults.add(question)
-            continue
-        any_question, any_answer = True, any_answer or bool(question.answer.strip())
-        result = _to_sample(question, source, layout)
+    read = map(reading.to_sample, parsed)
+    for row in rows:
+        result = [row] if isinstance(row, Fault) else next(read)
         if isinstance(result, Sample):
             samples.append(result)
         else:
@@ -114,269 +109,251 @@ def validate(
     return ParsedRows(
         tuple(samples),
         faults.kept,
-        rows,
-        unanswered=any_question and not any_answer,
+        len(rows),
+        unanswered=bool(parsed) and not any(row.answer.strip() or row.right for row in parsed),
+        answer_key=key.key,
+        notes=(*key.notes, *reading.notes(len(samples))),
         unlisted=faults.unlisted,
     )
 
 
-def _to_sample(question: ParsedQuestion, source: Source, layout: Layout) -> Sample | list[Fault]:
-    texts = tuple(text for _, text in question.options if text)
-    faults = list(_text_faults(question, source.name))
-    faults += _option_faults(question, texts, source.name)
-    target = _target_index(question, texts, layout)
-    if target is None:
-        faults.append(_answer_fault(question, texts, source.name, layout))
-    if faults or target is None:
-        return faults
-    subject = question.subject or source.subject
-    own = {"subject": subject} if source.own_subjects else subject_metadata(subject)
-    own |= {"file": source.name, "line": str(question.line)}
-    return Sample(
-        id=f"{question.subject or source.prefix}/{question.id}",
-        question=question.text,
-        choices=texts,
-        target=target,
-        # The reader's own values come last: no column of the file may replace them.
-        metadata={**question.metadata, **own},
-        refers_to_other_options=refers_to_other_options(texts),
-    )
+def _without_letters(questions: list[ParsedQuestion]) -> list[ParsedQuestion]:
+    """The questions without the letters that stand before their options.
 
-
-def _text_faults(question: ParsedQuestion, file: str) -> Sequence[Fault]:
-    if question.text:
-        return ()
-    return (
-        Fault(file, question.line, question.columns[0], "empty-question", "empty", "some text"),
-    )
-
-
-def _option_faults(question: ParsedQuestion, texts: Sequence[str], file: str) -> Sequence[Fault]:
-    if gap := _option_gap(question):
-        empty, filled = gap
-        actual, expected = f"empty, but {filled} is filled", "no gap between options"
-        return (Fault(file, question.line, empty, "gap-in-options", actual, expected),)
-    if len(texts) < 2:
-        actual = f"{len(texts)} option" + ("s" if not texts else "")
-        column = next((column for column, text in question.options if not text), "")
-        return (Fault(file, question.line, column, "too-few-options", actual, "at least 2"),)
-    return ()
-
-
-def _option_gap(question: ParsedQuestion) -> tuple[str, str] | None:
-    """The first empty option column before a filled one, and that one."""
-    empty = ""
-    for column, text in question.options:
-        if text and empty:
-            return empty, column
-        empty = empty or ("" if text else column)
-    return None
-
-
-def _target_index(question: ParsedQuestion, texts: Sequence[str], layout: Layout) -> int | None:
-    if not question.answers_with_label:
-        return ANSWER_KEYS[layout.answer_key](question.answer, texts)
-    labels = [label for label, text in question.options if text]
-    answer = normalise_cell(question.answer)
-    return labels.index(answer) if answer in labels else None
-
-
-def _answer_fault(
-    question: ParsedQuestion, texts: Sequence[str], file: str, layout: Layout
-) -> Fault:
-    cell, column = question.answer.strip(), question.columns[1]
-    actual = f"“{shorten(collapse_whitespace(cell))}”" if cell else "empty"
-    by_letter = layout.answer_key == "letter"
-    if by_letter and (letters := answer_letters(cell)):
-        expected = f"one letter; single-answer evaluation cannot score {', '.join(letters)}"
-        return Fault(file, question.line, column, "multi-letter-answer", actual, expected)
-    same = [letter for letter, text in zip(LETTERS, texts, strict=False) if text == cell]
-    if same and (by_letter or len(same) > 1):
-        actual += f" (the text of option {' and '.join(same)})"
-    expected = _expected_answer(question, texts, layout.answer_key)
-    if layout.answer_key == "text" and len(same) > 1:
-        expected = "the text of one option only"
-    return Fault(file, question.line, column, "answer-not-an-option", actual, expected)
-
-
-def _expected_answer(question: ParsedQuestion, texts: Sequence[str], key: str) -> str:
-    if not texts:
-        return "an answer that names an option"
-    if question.answers_with_label:
-        return f"one of {', '.join(label for label, text in question.options if text)}"
-    if key == "letter":
-        return f"one of {', '.join(LETTERS[: len(texts)])}"
-    if key in ("index0", "index1"):
-        first = int(key == "index1")
-        return f"a number from {first} to {first + len(texts) - 1}"
-    return "the text of one of the options"
-
-
-def refers_to_other_options(choices: Sequence[str]) -> bool:
-    """Whether one of the options refers to another by its letter or its place."""
-    if not any(map(_REFERENCE_HINTS.search, choices)):
-        return False
-    texts = [normalise_cell(choice).strip(_TRAILING_PUNCTUATION) for choice in choices]
-    if any(
-        _compiled(_EN_PLACE).fullmatch(text.casefold()) or _compiled(_ZH_PLACE).fullmatch(text)
-        for text in texts
-    ):
-        return True
-    lettered = {
-        slot: named for slot, text in enumerate(texts) if (named := _letters_referred_to(text))
-    }
-    # "A和B", "A和C", "B和D", "C和D": such letters are the question's own, not the options'.
-    return any(_refers_elsewhere(named, lettered, len(choices)) for named in lettered.values())
-
-
-@cache  # at first use: to compile them takes longer than to import the module
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
-def _letters_referred_to(text: str) -> frozenset[int]:
-    """The options named, if the text does nothing else."""
-    folded = re.sub(r"[a-zA-Z]{2,}", _fold_letter, text)
-    if not (_compiled(_EN_LETTERS).fullmatch(folded) or _compiled(_ZH_LETTERS).fullmatch(folded)):
-        return frozenset()
-    return frozenset(LETTERS.index(letter) for letter in re.findall(r"[A-J]", folded))
-
-
-def _fold_letter(word: re.Match[str]) -> str:
-    # "AND" is a word, "ABC" may be three options.
-    return word[0] if set(word[0]) <= set(LETTERS) else word[0].casefold()
-
-
-def _refers_elsewhere(
-    named: frozenset[int], lettered: dict[int, frozenset[int]], n_options: int
-) -> bool:
-    return all(slot < n_options and slot not in lettered for slot in named)
-
-
-# (cell text, the options that are not empty) -> index of the right option, None if it names none
-AnswerKey = Callable[[str, Sequence[str]], int | None]
-
-ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
-
-_ANSWER_LETTER = re.compile(r"[(\[【]?([A-Ja-j])[)\]】.、:]?")
-_LETTERS = re.compile(r"[A-J](?:(?:[\s,;、/&+|]|AND|和|与)*[A-J])+")
-
-
-def answer_letters(cell: str) -> str:
-    """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
-    text = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
-    letters = "".join(dict.fromkeys(re.sub(r"AND", "", text)))
-    letters = "".join(letter for letter in letters if letter in LETTERS)
-    return letters if _LETTERS.fullmatch(text) and len(letters) > 1 else ""
-
-
-@ANSWER_KEYS.register("letter")
-def by_letter(cell: str, options: Sequence[str]) -> int | None:
-    """A for the first option; lower case, full width and "(A)" or "A." are the same letter."""
-    match = _ANSWER_LETTER.fullmatch(normalise_cell(cell))
-    return _valid_index(LETTERS.index(match[1].upper()), options) if match else None
-
-
-@ANSWER_KEYS.register("index0")
-def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
-    """0 for the first option."""
-    number = _parse_number(cell)
-    return None if number is None else _valid_index(number, options)
-
-
-@ANSWER_KEYS.register("index1")
-def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
-    """1 for the first option."""
-    number = _parse_number(cell)
-    return None if number is None else _valid_index(number - 1, options)
-
-
-@ANSWER_KEYS.register("text")
-def by_text(cell: str, options: Sequence[str]) -> int | None:
-    """The option whose text the cell repeats; none where several have it."""
-    text = cell.strip()
-    return options.index(text) if options.count(text) == 1 else None
-
-
-def _parse_number(cell: str) -> int | None:
-    # A spreadsheet may have made 2 into 2.0; three digits are enough for ten options.
-    match = re.fullmatch(r"([0-9]{1,3})(?:\.0+)?", normalise_cell(cell))
-    return int(match[1]) if match else None
-
-
-def _valid_index(index: int, options: Sequence[str]) -> int | None:
-    return index if 0 <= index < len(options) else None
-
-
-@dataclass(frozen=True, slots=True)
-class RawAnswer:
-    """An answer with the options that are not empty; `is_number`: JSON wrote it without quotes."""
-
-    cell: str
-    options: tuple[str, ...]
-    is_number: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DetectedAnswerKey:
-    """An answer key, and notes on what was assumed for it."""
-
-    key: str
-    notes: tuple[UploadNote, ...] = ()
-
-
-def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:
-    """The key under which most answers name an option.
-
-    A 0 means that numbers count from 0, the number of a row's options that they count from 1;
-    where a file has both, the way in which more of its answers name an option; where it has
-    neither, 0 is assumed, with a note. Where places and texts explain as much,
-    numbers that JSON writes as such and letters are places, quoted numbers are texts, with a note
-    if that makes a difference.
+    They are no part of an option where all options of a question have their own, and where nearly
+    all questions of a file are so: "C. elegans" alone keeps its letter.
     """
-    base, assumed = _index_base(answers)
-    place = max(("letter", base), key=lambda key: _count_matches(key, answers))
-    hits, as_text = _count_matches(place, answers), _count_matches("text", answers)
-    text_first = place == base and not all(answer.is_number for answer in answers)
-    values = {"file": file, "column": column}
-    if as_text > hits or (as_text == hits and text_first):
-        other = _count_differences("text", place, answers) if as_text == hits else 0
-        return DetectedAnswerKey("text", _note_if_any("text-or-place", values, other))
-    notes = _note_if_any(
-        "place-or-text",
-        values,
-        _count_differences(place, "text", answers) if as_text == hits else 0,
-    )
-    if place == "index1":
-        notes += (UploadNote("counts-from-1", values),)
-    elif place == "index0" and assumed:
-        notes += (UploadNote("counts-from-0", values),)
-    return DetectedAnswerKey(place, notes)
+    stripped: dict[int, ParsedQuestion] = {}
+    for at, question in enumerate(questions):
+        options = question.options
+        if options and options[0][:1] in _LETTER_STARTS:
+            texts = question.texts
+            rest = options[len(texts) :]
+            if (plain := strip_letters(texts)) != texts and not any(rest):
+                stripped[at] = question._replace(options=plain + rest)
+    if not stripped:
+        return questions
+    nearly_all = len(stripped) >= max(_MIN_LETTERED, _LETTERED_SHARE * len(questions))
+    return [
+        stripped.get(at) or (_without_own_letters(question) if nearly_all else question)
+        for at, question in enumerate(questions)
+    ]
 
 
-def _index_base(answers: Sequence[RawAnswer]) -> tuple[str, bool]:
-    """From where numbers count, and whether that is assumed."""
-    from_0, from_1 = ANSWER_KEYS["index0"], ANSWER_KEYS["index1"]
-    first = any(from_0(answer.cell, ("",)) == 0 for answer in answers)
-    last = any(from_1(each.cell, each.options) == len(each.options) - 1 for each in answers)
-    if first and last:
-        return max(("index0", "index1"), key=lambda key: _count_matches(key, answers)), False
-    return ("index1", False) if last else ("index0", not first)
+def _without_own_letters(question: ParsedQuestion) -> ParsedQuestion:
+    options = enumerate(question.options[: len(LETTERS)])
+    return question._replace(options=tuple(strip_letter(text, place) for place, text in options))
 
 
-def _targets(key: str, answers: Sequence[RawAnswer]) -> list[int | None]:
-    return [ANSWER_KEYS[key](answer.cell, answer.options) for answer in answers]
+def _detect_key(
+    questions: Sequence[ParsedQuestion], source: Source, layout: Layout
+) -> DetectedAnswerKey:
+    """What the answers are written as: as the layout states, or as most of them show."""
+    if layout.answer_key != "letter" or _are_plain_letters(questions):
+        return DetectedAnswerKey(layout.answer_key)
+    answers = [
+        RawAnswer(row.answer, texts, row.is_number)
+        for row in questions
+        if row.answer and row.right is None and not row.answers_with_label and (texts := row.texts)
+    ]
+    if not answers:
+        return DetectedAnswerKey("letter")
+    return detect_answer_key(answers, source.name, questions[0].columns[1])
 
 
-def _count_matches(key: str, answers: Sequence[RawAnswer]) -> int:
-    return sum(target is not None for target in _targets(key, answers))
+def _are_plain_letters(questions: Sequence[ParsedQuestion]) -> bool:
+    """Whether nearly all answers are bare letters of options and no options themselves."""
+    plain = 0
+    for row in questions:
+        place = LETTER_PLACES.get(row.answer)
+        plain += place is not None and place < len(row.options) and row.answer not in row.options
+    return plain >= _PLAIN_SHARE * len(questions)
 
 
-def _count_differences(key: str, other: str, answers: Sequence[RawAnswer]) -> int:
-    """How many answers name another option under the other key."""
-    pairs = zip(_targets(key, answers), _targets(other, answers), strict=True)
-    return sum(None not in pair and pair[0] != pair[1] for pair in pairs)
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What the rows of one file have in common."""
+
+    source: Source
+    key: str
+    truth_names: tuple[str, str]
+    shuffled: bool
+    by_letter: bool
+    prefix: str
+    subjects: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+
+    def notes(self, n: int) -> tuple[UploadNote, ...]:
+        """What is to be known of questions that were changed on the way."""
+        if not (self.shuffled and n):
+            return ()
+        return (UploadNote("options-shuffled", {"file": self.source.name, "n": str(n)}),)
+
+    def to_sample(self, question: ParsedQuestion) -> Sample | list[Fault]:
+        """The question as a sample, or everything that is wrong with it."""
+        options = question.options
+        place = LETTER_PLACES.get(question.answer)
+        if self.by_letter and place is not None and place < len(options) and question.text:
+            # As nearly all questions of a file are.
+            by_mark = question.answers_with_label or question.right is not None
+            if "" not in options and len(options) > 1 and not by_mark:
+                return self._make_sample(question, options, place)
+        texts = question.texts
+        if not texts and (truth := truth_of(question.answer)) is not None:
+            texts, target = self.truth_names, int(not truth)
+            faults = self._text_faults(question)
+        else:
+            texts, target = self._read_target(question, texts)
+            faults = [*self._text_faults(question), *self._option_faults(question, texts)]
+            if target is None:
+                faults.append(self._answer_fault(question, texts))
+        if faults or target is None:
+            return faults
+        if self.shuffled:
+            texts, target = _shuffle(question.text, texts, target)
+        return self._make_sample(question, texts, target)
+
+    def _make_sample(self, question: ParsedQuestion, texts: tuple[str, ...], target: int) -> Sample:
+        subject = question.subject or self.source.subject
+        own = self.subjects.get(subject)
+        if own is None:
+            named = {"subject": subject} if self.source.own_subjects else subject_metadata(subject)
+            own = self.subjects[subject] = {**named, "file": self.source.name}
+        # The reader's own values come last: no column of the file may replace them.
+        further = question.metadata
+        metadata = {**further, **own} if further else own.copy()
+        metadata["line"] = str(question.line)
+        return Sample(
+            f"{question.subject or self.prefix}/{question.id}",
+            question.text,
+            texts,
+            target,
+            metadata,
+            refers_to_other_options(texts),
+        )
+
+    def _read_target(
+        self, question: ParsedQuestion, texts: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], int | None]:
+        """The options and the place of the right one among them."""
+        answer = question.answer
+        if question.right is not None:
+            return texts, question.right[0] if len(question.right) == 1 else None
+        if question.answers_with_label:
+            labels = [
+                name for name, text in zip(question.names, question.options, strict=False) if text
+            ]
+            return texts, labels.index(answer) if answer in labels else None
+        if self.key == "apart":
+            wrong = tuple(text for text in texts if text != answer)
+            return ((answer, *wrong), 0) if answer else (texts, None)
+        target = ANSWER_KEYS[self.key](answer, texts)
+        if target is None and self.key == "letter" and _is_wording(answer):
+            target = by_text(answer, texts)
+        if target is None and (truth := truth_of(answer)) is not None:
+            same = [place for place, text in enumerate(texts) if truth_of(text) is truth]
+            target = same[0] if len(same) == 1 and len(texts) == 2 else None
+        return texts, target
+
+    def _text_faults(self, question: ParsedQuestion) -> list[Fault]:
+        if question.text:
+            return []
+        column, file = question.columns[0], self.source.name
+        return [Fault(file, question.line, column, "empty-question", "empty", "some text")]
+
+    def _option_faults(self, question: ParsedQuestion, texts: Sequence[str]) -> list[Fault]:
+        options = question.options
+        names = question.names
+        if not all(options):
+            filled = max((at for at, text in enumerate(options) if text), default=-1)
+            empty = next(at for at, text in enumerate(options) if not text)
+            if empty < filled:
+                later = next(at for at in range(empty, filled + 1) if options[at])
+                actual = f"empty, but {names[later]} is filled"
+                expected = "no gap between options"
+                return [
+                    Fault(
+                        self.source.name,
+                        question.line,
+                        names[empty],
+                        "gap-in-options",
+                        actual,
+                        expected,
+                    )
+                ]
+        if len(texts) < 2:
+            actual = f"{len(texts)} option" + ("s" if not texts else "")
+            pairs = zip(names, options, strict=False)
+            column = next((name for name, text in pairs if not text), "")
+            return [
+                Fault(
+                    self.source.name, question.line, column, "too-few-options", actual, "at least 2"
+                )
+            ]
+        return []
+
+    def _answer_fault(self, question: ParsedQuestion, texts: Sequence[str]) -> Fault:
+        cell, column = question.answer.strip(), question.columns[1]
+        if question.right is not None:
+            right = ", ".join(LETTERS[place] for place in question.right)
+            if right:
+                expected = f"one letter; single-answer evaluation cannot score {right}"
+                return Fault(
+                    self.source.name, question.line, column, "multi-letter-answer", right, expected
+                )
+            expected = "one option that is marked as right"
+            return Fault(
+                self.source.name,
+                question.line,
+                column,
+                "answer-not-an-option",
+                "none marked",
+                expected,
+            )
+        actual = f"“{shorten(collapse_whitespace(cell))}”" if cell else "empty"
+        by_letter = self.key == "letter"
+        if by_letter and (letters := answer_letters(cell, len(texts))):
+            expected = f"one letter; single-answer evaluation cannot score {', '.join(letters)}"
+            return Fault(
+                self.source.name, question.line, column, "multi-letter-answer", actual, expected
+            )
+        same = [letter for letter, text in zip(LETTERS, texts, strict=False) if text == cell]
+        if same and (by_letter or len(same) > 1):
+            actual += f" (the text of option {' and '.join(same)})"
+        expected = self._expected_answer(question, texts)
+        if self.key == "text" and len(same) > 1:
+            expected = "the text of one option only"
+        return Fault(
+            self.source.name, question.line, column, "answer-not-an-option", actual, expected
+        )
+
+    def _expected_answer(self, question: ParsedQuestion, texts: Sequence[str]) -> str:
+        if not texts:
+            return "an answer that names an option"
+        if question.answers_with_label:
+            pairs = zip(question.names, question.options, strict=False)
+            return f"one of {', '.join(name for name, text in pairs if text)}"
+        if self.key == "letter":
+            return f"one of {', '.join(LETTERS[: len(texts)])}"
+        if self.key in ("index0", "index1"):
+            first = int(self.key == "index1")
+            return f"a number from {first} to {first + len(texts) - 1}"
+        return "the text of the right option" if self.key == "apart" else _ONE_TEXT
 
 
-def _note_if_any(rule: str, values: Mapping[str, str], n: int) -> tuple[UploadNote, ...]:
-    return (UploadNote(rule, {**values, "n": str(n)}),) if n else ()
+_ONE_TEXT = "the text of one of the options"
+
+
+def _is_wording(answer: str) -> bool:
+    """Whether an answer that is no letter can only be meant as the text of an option."""
+    return len(answer) > 1 and not answer.replace(".", "", 1).isdecimal()
+
+
+def _shuffle(question: str, texts: tuple[str, ...], target: int) -> tuple[tuple[str, ...], int]:
+    """The options in an order that depends on the question's own texts and on nothing else."""
+
+    def rank(place: int) -> bytes:
+        text = "\0".join((_SHUFFLE_SEED, question, texts[place]))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+    order = sorted(range(len(texts)), key=rank)
+    return tuple(texts[place] for place in order), order.index(target)

@@ -1,14 +1,15 @@
 """Rows of open questions become samples: what question-and-answer and subjective files share.
 
 Histories, messages, turns and lists of references are read by functions that return what they read,
-or a text that describes what stands there instead. In a table a cell holds the same as JSON.
+or a text that describes what stands there instead. In a table a cell holds the same as JSON. The
+question may be a conversation itself, as OpenAI's, ShareGPT's and Inspect's files have it.
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from evalui.datasets.base import (
     FaultList,
@@ -19,6 +20,9 @@ from evalui.datasets.base import (
     shorten,
     sort_by_line,
 )
+from evalui.datasets.heads import INSTRUCTION_NAMES, fold_head
+from evalui.datasets.questions.passages import passage_text, with_instruction, with_passage
+from evalui.datasets.questions.reshaping import split_passages
 from evalui.datasets.tables.records import (
     Record,
     Records,
@@ -43,7 +47,14 @@ HISTORY_FORMAT = "a list of [question, answer] pairs, or of objects with role an
 MESSAGES_FORMAT = "a list of objects with role and content, in which the user speaks last"
 TURNS_FORMAT = "a list of texts, one for each turn of the user"
 REFERENCE_FORMAT = "a text, or a list of texts"
-_ROLES: tuple[str, ...] = get_args(Message.__annotations__["role"])
+Role = Literal["system", "user", "assistant"]
+# What files call who speaks.
+_ROLES: Mapping[str, Role] = {
+    **{role: role for role in get_args(Role)},
+    **dict.fromkeys(("human", "prompter"), "user"),
+    **dict.fromkeys(("gpt", "chatgpt", "bot", "model", "bard", "bing", "ai"), "assistant"),
+}
+_TEXTS_OF_REFERENCE = ("text", "texts", "spans", "value", "aliases", "answer", "answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,8 @@ class OpenColumnNames:
     id: tuple[str, ...]
     capability: tuple[str, ...] = ("capability",)
     subject: str = "subject"
+    passage: str = ""
+    explanation: str = ""
 
     def with_layout(self, layout: Layout) -> "OpenColumnNames":
         """These names, with those of the user's own."""
@@ -67,13 +80,16 @@ class OpenColumnNames:
             id=(fold_name(layout.id),) if layout.id else self.id,
             capability=(fold_name(layout.capability),) if layout.capability else self.capability,
             subject=fold_name(layout.subject or "subject"),
+            passage=fold_name(layout.passage),
+            explanation=fold_name(layout.explanation),
         )
 
     @property
     def all_names(self) -> tuple[str, ...]:
         """Every name that means something."""
         own = (*self.question, *self.reference, *self.id, *self.capability, self.subject)
-        return (*own, *_COMMON_COLUMNS)
+        named = (name for name in (self.passage, self.explanation) if name)
+        return (*own, *_COMMON_COLUMNS, *named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +101,8 @@ class _OpenColumns:
     id: str
     capability: str
     subject: str
+    passage: str
+    explanation: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +121,7 @@ def column_names(source: Source, names: OpenColumnNames) -> frozenset[str]:
 def read_open(source: Source, layout: Layout, names: OpenColumnNames) -> ParsedRows:
     """The samples and faults of one file."""
     names = names.with_layout(layout)
-    records = read_records(source, names.all_names)
+    records = split_passages(read_records(source, names.all_names))
     if not records.rows and records.faults:
         return ParsedRows((), records.faults, records.n_rows, unlisted=records.unlisted)
     if not records.rows:
@@ -161,7 +179,9 @@ def _find_columns(records: Records, names: OpenColumnNames) -> _OpenColumns:
         return next((name for name in wanted if name in records.names), "")
 
     wanted = (names.question, names.reference, names.id, names.capability, (names.subject,))
-    return _OpenColumns(*map(first, wanted))
+    question, reference, id_, capability, subject = map(first, wanted)
+    more = (names.passage, names.explanation)
+    return _OpenColumns(question, reference, id_, capability, subject, *more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,21 +211,25 @@ class _OpenRow:
         )
 
     def _parse_question(self) -> _OpenQuestion | Fault:
-        if isinstance(self._value(self.columns.question), list | dict):
-            return self._fault(self.columns.question, "empty-question", "no text", "some text")
-        messages = read_messages(self._value("messages"))
+        column, chat = self.columns.question, "messages"
+        value = self._value(column)
+        if are_messages(value):
+            column, chat = "", column
+        elif isinstance(value, list | dict):
+            return self._fault(column, "empty-question", "no text", "some text")
+        messages = read_messages(self._value(chat))
         if isinstance(messages, str):
-            return self._fault("messages", "bad-messages", messages, MESSAGES_FORMAT)
+            return self._fault(chat, "bad-messages", messages, MESSAGES_FORMAT)
         turns = read_turns(self._value("turns"))
         if isinstance(turns, str):
             return self._fault("turns", "bad-turns", turns, TURNS_FORMAT)
         history = read_history(self._value("history"))
         if isinstance(history, str):
             return self._fault("history", "bad-history", history, HISTORY_FORMAT)
-        question = self._text(self.columns.question)
+        question = self._text(column)
         if messages and (question or turns or history):
             expected = "messages alone, or a question with its history"
-            return self._fault("messages", "bad-messages", "a question beside them", expected)
+            return self._fault(chat, "bad-messages", "a question beside them", expected)
         if messages:
             history, question = messages.history, messages.question
         if turns and question and turns[0] != question:
@@ -213,12 +237,19 @@ class _OpenRow:
             return self._fault("turns", "bad-turns", actual, expected)
         question = question or (turns[0] if turns else "")
         if not question:
-            column = self.columns.question or "messages"
-            return self._fault(column, "empty-question", "empty", "some text")
+            return self._fault(column or chat, "empty-question", "empty", "some text")
         before = self._with_system_message(history)
         if isinstance(before, Fault):
             return before
-        return _OpenQuestion(before, question, turns[1:], messages.answer if messages else "")
+        answer = messages.answer if messages else ""
+        return _OpenQuestion(before, self._with_passage(question), turns[1:], answer)
+
+    def _with_passage(self, question: str) -> str:
+        """The question with what is read before it, or what the instruction is about below it."""
+        passage = passage_text(self._value(self.columns.passage))
+        if fold_head(self.columns.question) in INSTRUCTION_NAMES:
+            return with_instruction(question, passage)
+        return with_passage(passage, question)
 
     def _with_system_message(self, history: tuple[Message, ...]) -> tuple[Message, ...] | Fault:
         system = self._text("system")
@@ -243,6 +274,8 @@ class _OpenRow:
             self.columns.reference,
             self.columns.id,
             self.columns.subject,
+            self.columns.passage,
+            self.columns.explanation,
             *_COMMON_COLUMNS,
             *_RESERVED_METADATA,
         }
@@ -256,6 +289,7 @@ class _OpenRow:
             "language": language_of(question, index),
             "capability": self._text(self.columns.capability),
             "guidance": self._text("evaluating_guidance"),
+            "explanation": self._text(self.columns.explanation),
             "index": normalise_index(self._text("index")) or index,
             "file": self.source.name,
             "line": str(self.record.line),
@@ -301,6 +335,21 @@ def read_history(value: Any) -> tuple[Message, ...] | str:
     return tuple(history)
 
 
+def are_messages(value: Any) -> bool:
+    """Whether a value, or the JSON in a cell, is a list of messages, readable or not."""
+    if isinstance(value, str):
+        if not value.lstrip().startswith("[{"):
+            return False
+        value = _parse_cell(value)
+    if not isinstance(value, list) or not value:
+        return False
+    turns = [
+        cast(dict[str, Any], item) for item in cast(list[Any], value) if isinstance(item, dict)
+    ]
+    named = all(("role" in turn or "from" in turn) for turn in turns)
+    return named and len(turns) == len(cast(list[Any], value))
+
+
 def read_messages(value: Any) -> Conversation | str | None:
     """The conversation, None if there is none; a last turn of the assistant is the answer."""
     items = _parse_list(value)
@@ -332,7 +381,18 @@ def read_turns(value: Any) -> tuple[str, ...] | str:
 
 
 def read_texts(value: Any) -> tuple[str, ...] | str:
-    """A text or the texts of a list, those left out that are blank."""
+    """A text or the texts of a list, those left out that are blank.
+
+    In place of a text there may be SQuAD's, DROP's and TriviaQA's object with texts under one of
+    its names.
+    """
+    if isinstance(value, dict):
+        answer = cast(dict[str, Any], value)
+        named = [answer[name] for name in _TEXTS_OF_REFERENCE if name in answer]
+        parts = [read_texts(each) for each in named if not isinstance(each, dict)]
+        texts = tuple(dict.fromkeys(text for part in parts if part for text in part))
+        wrong = not parts or any(isinstance(part, str) for part in parts)
+        return _quote(answer) if wrong else texts
     items = cast(list[Any], value) if isinstance(value, list) else [value]
     if any(isinstance(item, list | dict) for item in items):
         return _quote(value)
@@ -367,10 +427,22 @@ def _parse_pair(pair: Sequence[Any]) -> Sequence[Message] | str:
 
 def _parse_message(item: Any) -> Sequence[Message] | str:
     turn = cast(dict[str, Any], item) if isinstance(item, dict) else {}
-    role, content = turn.get("role"), turn.get("content")
-    if role not in _ROLES or not isinstance(content, str):
+    role = _ROLES.get(str(turn.get("role", turn.get("from"))).casefold())
+    content = _content_text(turn.get("content", turn.get("value")))
+    if role is None or content is None:
         return _quote(item)
-    return (Message(role, cell_text(content)),)
+    return (Message(role, content),)
+
+
+def _content_text(content: Any) -> str | None:
+    """The text of a message, also of one in parts; None if it has others than texts."""
+    if isinstance(content, str):
+        return cell_text(content)
+    parts = cast(list[Any], content) if isinstance(content, list) else []
+    texts = [cast(dict[str, Any], part).get("text") for part in parts if isinstance(part, dict)]
+    if not texts or len(texts) < len(parts) or not all(isinstance(text, str) for text in texts):
+        return None
+    return "\n".join(map(cell_text, texts))
 
 
 def _quote(value: Any) -> str:

@@ -6,7 +6,7 @@ text, and the objects in which data sets and conversations keep images.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
@@ -36,6 +36,8 @@ _BASE64_IMAGE = re.compile(
     rf"(?<![A-Za-z0-9+/])(?:{'|'.join(_BASE64_SIGNATURES)})[A-Za-z0-9+/\n]{{80}}"
 )
 _BASE64_RUN = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{60,}(?:\n[A-Za-z0-9+/]{60,})*")
+_SIGNS = ('"type"', "DISPIMG(", "base64,", *_BASE64_SIGNATURES)  # one is in every picture but blobs
+_JSON_SIGNS = (*_SIGNS, '"bytes"', '"url"', "\\/", "\\u00")  # the last two may hide the others
 _MIN_BLOB_CHARS = 512  # characters of base64 that are no word, number or key
 # Sequences of bases, amino acids or hexadecimal digits have at most 22 characters of their own.
 _MIN_DISTINCT_CHARS = 40
@@ -47,6 +49,34 @@ def picture_column(row: Mapping[str, Any]) -> str | None:
     Values are texts, or what JSON has.
     """
     return next((name for name, value in row.items() if _has_picture_value(name, value)), None)
+
+
+def cells_need_search(header: Iterable[str], cells: Sequence[str], text: str = "") -> bool:
+    """Whether a table may have a picture: one look at all its texts spares one at each cell.
+
+    `text` is the file if it is delimited text, in which all cells stand.
+    """
+    if any(map(is_picture_column, header)):
+        return True
+    text = text or "\n".join(cells)
+    if any(sign in text for sign in _SIGNS):
+        return True
+    return max(map(len, cells), default=0) >= _MIN_BLOB_CHARS and any(map(_has_long_base64, cells))
+
+
+def json_needs_search(text: str) -> bool:
+    """Whether JSON may have a picture other than a long text or under a column of pictures."""
+    return any(sign in text for sign in _JSON_SIGNS)
+
+
+def plain_picture_column(texts: Mapping[str, str]) -> str | None:
+    """As `picture_column` for a row of JSON that `json_needs_search` denies, by its texts."""
+    for name, text in texts.items():
+        if len(text) >= _MIN_BLOB_CHARS and _has_long_base64(text):
+            return name
+        if is_picture_column(name) and text.strip().casefold() not in _EMPTY_VALUES:
+            return name
+    return None
 
 
 def picture_fault(file: str, line: int, column: str) -> Fault:
@@ -64,9 +94,11 @@ def has_picture(text: str) -> bool:
         return True  # the former is how WPS keeps a picture in a cell of a sheet
     if any(begin in text for begin in _BASE64_SIGNATURES) and _BASE64_IMAGE.search(text):
         return True
-    if len(text) < _MIN_BLOB_CHARS:
-        return False
-    return any(
+    return _has_long_base64(text)
+
+
+def _has_long_base64(text: str) -> bool:
+    return len(text) >= _MIN_BLOB_CHARS and any(
         len(run[0]) >= _MIN_BLOB_CHARS and len(set(run[0])) >= _MIN_DISTINCT_CHARS
         for run in _BASE64_RUN.finditer(text)
     )
@@ -101,7 +133,7 @@ def _is_image_part(value: Any) -> bool:
 
 
 def _has_picture_value(name: str, value: Any) -> bool:
-    if _is_picture_column_name(name) and _has_value(value):
+    if is_picture_column(name) and _has_value(value):
         return True
     if isinstance(value, str):
         return has_picture(value)
@@ -109,7 +141,8 @@ def _has_picture_value(name: str, value: Any) -> bool:
 
 
 @lru_cache(256)
-def _is_picture_column_name(name: str) -> bool:
+def is_picture_column(name: str) -> bool:
+    """Whether a column of this name holds pictures."""
     return bool(_PICTURE_COLUMN.fullmatch(name.strip().casefold()))
 
 

@@ -7,26 +7,20 @@ missing column is reported with the nearest name that is there.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from evalui.datasets.base import FaultList, Layout, RawRow, Source, shorten, sort_by_line
-from evalui.datasets.tables.table import (
-    check_width,
-    is_json_lines,
-    json_rows,
-    read_table,
-)
+from evalui.datasets.tables.rows import check_width
+from evalui.datasets.tables.table import is_json_lines, json_rows, read_table
 from evalui.types import LETTERS, Fault
-
-Value = TypeVar("Value")
 
 COLUMN_NAMES = ("id", "question", *LETTERS, "answer", "explanation", "subject")
 _MIN_OPTIONS = 2
-_RESERVED_COLUMNS = ("file", "line", "ceval_subject")  # what samples know of themselves
+# What samples know of themselves, and the names that mean something under every layout.
+_ALWAYS_USED = ("file", "line", "ceval_subject", "id", "subject", "explanation")
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One row. `number` counts the rows from 1; `texts` are the `values` as cells of a table."""
 
     line: int
@@ -75,25 +69,42 @@ def read_records(source: Source, known: Sequence[str]) -> Records:
 def _from_json(source: Source) -> Records:
     names: dict[str, str] = {}
     rows: list[Record] = []
-    faults = FaultList()
-    for number, row in enumerate(json_rows(source), start=1):
-        if isinstance(row, Fault):
-            faults.add(row)
-        elif repeated := duplicate_column_faults(tuple(row.values), source.name, row.line):
-            faults.add(*repeated)
-        else:
-            rows.append(Record(row.line, number, _fold_keys(row.values), _fold_keys(row.texts)))
-            for name in row.values:
+    read = json_rows(source)
+    faults = FaultList(read.faults)
+    folded: dict[tuple[str, ...], _FoldedKeys] = {}
+    for row in read.rows:
+        keys = tuple(row.values)
+        shape = folded.get(keys)
+        if shape is None:
+            shape = folded[keys] = _FoldedKeys(
+                tuple(map(fold_name, keys)), bool(duplicate_column_faults(keys, source.name, 0))
+            )
+            for name in keys:
                 names.setdefault(fold_name(name), name.strip())
             check_width(len(names), source.name)
+        if shape.repeated:
+            faults.add(*duplicate_column_faults(keys, source.name, row.line))
+        elif shape.names == keys:
+            rows.append(Record(row.line, row.number, row.values, row.texts))
+        else:
+            values = dict(zip(shape.names, row.values.values(), strict=True))
+            texts = dict(zip(shape.names, row.texts.values(), strict=True))
+            rows.append(Record(row.line, row.number, values, texts))
     names.pop("", None)
     return Records(
-        names, tuple(rows), faults.kept, unlisted=faults.unlisted, rows_unread=faults.rows
+        names,
+        tuple(rows),
+        tuple(sort_by_line(faults.kept)),
+        unlisted=faults.unlisted + read.unlisted,
+        rows_unread=faults.rows + read.unlisted.total(),
     )
 
 
-def _fold_keys(row: Mapping[str, Value]) -> dict[str, Value]:
-    return {fold_name(name): value for name, value in row.items()}
+class _FoldedKeys(NamedTuple):
+    """The names of an object as they are looked for, and whether two of them are the same."""
+
+    names: tuple[str, ...]
+    repeated: bool
 
 
 def _from_table(source: Source, known: Sequence[str]) -> Records:
@@ -119,15 +130,16 @@ def _to_records(
     rows: Sequence[RawRow], header: Sequence[str], delimiter: str, file: str
 ) -> Iterator[Record | Fault]:
     width = len(header)
+    names = tuple(map(fold_name, header))
     visible = "tab" if delimiter == "\t" else delimiter
     for number, row in enumerate(rows, start=1):
-        if any(map(str.strip, row.cells[width:])):
+        if len(row.cells) > width and any(map(str.strip, row.cells[width:])):
             expected = f"{width} cell{'s' if width > 1 else ''}, as in the header; "
             expected += f"a text that contains “{visible}” needs quotes around it"
             actual = f"{len(row.cells)} cells"
             yield Fault(file, row.line, "", "shifted-row", actual, expected)
             continue
-        texts = {fold_name(name): cell for name, cell in zip(header, row.cells, strict=False)}
+        texts = dict(zip(names, row.cells, strict=False))
         yield Record(row.line, number, texts, texts)
 
 
@@ -143,6 +155,7 @@ class HeaderColumns:
     id: int
     subject: int
     explanation: int
+    passage: int
     others: tuple[tuple[str, int], ...]
 
     @property
@@ -153,7 +166,8 @@ class HeaderColumns:
 
 def known_column_names(layout: Layout) -> tuple[str, ...]:
     """Every column name that means something under this layout."""
-    own = (layout.question, layout.answer, layout.subject, layout.id, *layout.options)
+    own = (layout.question, layout.answer, layout.subject, layout.id, layout.passage)
+    own += (layout.explanation, *layout.options)
     return (*COLUMN_NAMES, *(name for name in own if name))
 
 
@@ -167,17 +181,16 @@ def find_columns(
     question, answer = layout.question or "question", layout.answer or "answer"
     needed = (question, *options, answer)
     subject, id_ = layout.subject or "subject", layout.id or "id"
-    for name in (*needed, *filter(None, (layout.subject, layout.id))):
+    explanation = layout.explanation or "explanation"
+    further = (layout.subject, layout.id, layout.passage, layout.explanation)
+    for name in (*needed, *filter(None, further)):
         if fold_name(name) not in places:
             faults.append(missing_column_fault(name, header, needed, file=file, line=line))
-    if not layout.options and "k" in places and len(options) == len(LETTERS):
-        expected = f"at most {len(LETTERS)} options, {LETTERS[0]} to {LETTERS[-1]}"
-        faults.append(Fault(file, line, "K", "too-many-options", "a column K", expected))
     if faults:
         return tuple(faults)
     used = {
         fold_name(name)
-        for name in (*needed, subject, id_, "id", "subject", "explanation", *_RESERVED_COLUMNS)
+        for name in (*needed, subject, id_, layout.passage, explanation, *_ALWAYS_USED)
     }
     return HeaderColumns(
         question=places[fold_name(question)],
@@ -187,7 +200,8 @@ def find_columns(
         answer_name=answer,
         id=places.get(fold_name(id_), -1),
         subject=places.get(fold_name(subject), -1),
-        explanation=places.get("explanation", -1),
+        explanation=places.get(fold_name(explanation), -1),
+        passage=places.get(fold_name(layout.passage), -1) if layout.passage else -1,
         others=tuple(
             (name.strip(), places[fold_name(name)])
             for name in header
@@ -218,9 +232,14 @@ def duplicate_column_faults(header: Sequence[str], file: str, line: int) -> list
 
 
 def _option_letters(places: Mapping[str, int]) -> tuple[str, ...]:
-    # Up to the last letter there is: a file with A, B and D lacks C, it has not three options.
-    present = [at for at, letter in enumerate(LETTERS) if letter.casefold() in places]
-    return tuple(LETTERS[: max([_MIN_OPTIONS, *(at + 1 for at in present)])])
+    """A and the letters after it that have a column; of one missing between two the file lacks it.
+
+    A letter further on (n, x) is the name of something else.
+    """
+    end = _MIN_OPTIONS
+    while any(letter.casefold() in places for letter in LETTERS[end : end + 2]):
+        end += 1
+    return tuple(LETTERS[:end])
 
 
 def missing_column_fault(

@@ -1,355 +1,474 @@
-"""Excel workbooks: one visible sheet becomes a table whose lines are the sheet's row numbers.
+"""Excel workbooks (.xlsx, .xlsm): the parts of the archive are read as streams, cell by cell.
 
-Formulas are never evaluated: the value counts that Excel saved beside them. Sizes are checked
-before openpyxl opens anything, since a workbook is an archive that may fill the memory.
+Formulas are never evaluated: the value counts that was saved beside them. Numbers and dates are
+written as the number format of their cell shows them. ECMA-376 part 1 says what the parts hold.
 """
 
 import io
+import posixpath
 import re
-import warnings
 import zipfile
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, time
-from typing import Any
+from typing import NamedTuple
 
-from evalui.datasets.base import FaultList, Limits, RawRow, RawTable
-from evalui.datasets.files.archive import (
-    ARCHIVE_ERRORS,
-    check_archive,
-    read_chunks,
-    split_between_tags,
+from evalui.datasets.base import Limits
+from evalui.datasets.files.archive import ARCHIVE_ERRORS, check_archive, read_chunks
+from evalui.datasets.tables.number_formats import (
+    BUILTIN_FORMATS,
+    FormatNumber,
+    UnknownNumberFormat,
+    compile_format,
+    plain_number,
 )
-from evalui.datasets.tables.table import check_width
+from evalui.datasets.tables.sheets import (
+    ERROR_VALUES,
+    FORMULA_WITHOUT_VALUE,
+    MAX_SHEET_COLUMNS,
+    CellBudget,
+    MergedRegion,
+    SheetGrid,
+    Workbook,
+    select_sheets,
+)
+from evalui.datasets.tables.xml_stream import Attributes, XmlDamage, XmlHandler, parse_xml
 from evalui.errors import DataError
-from evalui.types import Fault
 
-_OLE_MAGIC = b"\xd0\xcf\x11\xe0"  # an OLE file: .xls, or a workbook under a password
-_ENCRYPTION_MARKER = "EncryptedPackage".encode("utf-16-le")
-_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
-_ROW = re.compile(rb"<(?:\w{1,99}:)?row[\s/>]")
-_CELL = re.compile(rb"<(?:\w{1,99}:)?c[\s/>]")
-_UTF16_PREFIXES = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
-_MAX_SHEET_COLUMNS = (
-    16_384  # columns of any sheet; a row of more would fill the memory when it is read
-)
-_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):[A-Z]+(\d{1,7})")
-_ENTITY_DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-_ERROR_VALUES = (
-    "#NULL!",
-    "#DIV/0!",
-    "#VALUE!",
-    "#REF!",
-    "#NAME?",
-    "#NUM!",
-    "#N/A",
-    "#SPILL!",
-    "#CALC!",
-)
-_HEADER_SEARCH_ROWS = 50  # rows in which a header is looked for
-# What openpyxl raises on a workbook that is not as it expects, beside the archive's own.
-_WORKBOOK_ERRORS = (
-    *ARCHIVE_ERRORS,
-    TypeError,
-    AttributeError,
-    SyntaxError,
-    ArithmeticError,
-    AssertionError,
-)
+_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_REGION = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7}):\$?([A-Z]{1,3})\$?(\d{1,7})")
+_DIGITS = "0123456789"
+
+
+class _Relation(NamedTuple):
+    """Where a part of the archive leads to."""
+
+    kind: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """The sheet that was read, and what else the workbook has."""
-
+class _SheetEntry:
     title: str
-    table: RawTable
-    visible: tuple[str, ...]
-    hidden: tuple[str, ...]
+    relation: str
+    visible: bool
 
 
-def read_sheet(
-    data: bytes,
-    name: str,
-    *,
-    sheet_name: str,
-    accepts_header: Callable[[RawTable], bool],
-    limits: Limits,
-) -> Sheet:
-    """The sheet called `sheet_name`; "" the first visible one that `accepts_header`.
+def read_workbook(data: bytes, file: str, *, sheet: str, limits: Limits) -> Workbook:
+    """The visible sheets of a workbook, or only the one called `sheet`.
 
     Raises:
-        DataError: this is no workbook that can be read, it is empty, or has no such sheet.
+        DataError: this is no workbook that can be read, it is too large, or has no such sheet.
     """
-    _check_workbook(data, name, limits)
-    with _as_data_error(name):
-        book = _load_book(data)
-    # Our own code stands outside of the guards: its errors are no damage of the file.
-    with closing(book):
-        with _as_data_error(name):
-            sheets = {str(sheet.title): sheet for sheet in book.worksheets}
-            visible = {t: sheet for t, sheet in sheets.items() if sheet.sheet_state == "visible"}
-            heads = {title: _read_header(sheet) for title, sheet in visible.items()}
-        title = _choose_sheet(heads, name, sheet_name=sheet_name, accepts_header=accepts_header)
-        check_width(len(heads[title].header), name)
-        reading = _SheetReader(data, name, title, limits)
-        with _as_data_error(name):
-            raw = reading.read_raw(book)
-    hidden = tuple(title for title in sheets if title not in visible)
-    return Sheet(title, reading.to_table(raw), tuple(visible), hidden)
-
-
-def format_cell(value: Any) -> str:
-    """What a cell shows, as far as its number format does not matter."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))  # Excel has no integers
-    if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
-    text = value if isinstance(value, str) else str(value)
-    # Excel's way to write a carriage return.
-    return text.replace("_x000D_\n", "\n").replace("_x000D_", "\n").replace("\r\n", "\n")
-
-
-def _check_workbook(data: bytes, name: str, limits: Limits) -> None:
-    if not data:
-        raise DataError("empty-file", file=name)
-    if data.startswith(_OLE_MAGIC):
-        if _ENCRYPTION_MARKER in data:
-            raise DataError("workbook-locked", file=name)
-        raise DataError("workbook-old", file=name)
-    with _as_data_error(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = [info for info in archive.infolist() if not info.is_dir()]
-        check_archive(name, parts, limits)
-        looks = [_scan_part(archive, part) for part in parts]
-    check_width(
-        max((look.width for look in looks), default=0), name, max_columns=_MAX_SHEET_COLUMNS
-    )
-    if any(look.declares_entities for look in looks):
-        # No spreadsheet program writes them; they are how a small text is made to fill a memory.
-        raise DataError("workbook-entities", file=name)
-
-
-@dataclass(frozen=True, slots=True)
-class _PartScan:
-    """What one part of a workbook shows before anything is made of it."""
-
-    declares_entities: bool
-    width: int
-
-
-def _scan_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> _PartScan:
-    """One pass over a part, whatever its name: a workbook may name any as its sheet.
-
-    Raises as `read_chunks`, so that openpyxl is given only parts that have the size they declare.
-    """
-    is_xml = part.filename.lower().endswith((".xml", ".rels"))  # a picture may be SVG
-    declares, width, cells, start = False, 0, 0, True
-    for piece in split_between_tags(read_chunks(archive, part)):
-        if start and piece.startswith(_UTF16_PREFIXES):
-            raise ValueError(f"{part.filename} is in UTF-16")  # as no spreadsheet program writes
-        start = start and not piece
-        declares = declares or (is_xml and bool(_ENTITY_DECLARATION.search(piece)))
-        before, *rows = _ROW.split(piece)
-        cells += len(_CELL.findall(before))
-        for row in rows:
-            width = max(width, cells)
-            cells = len(_CELL.findall(row))
-    return _PartScan(declares, max(width, cells))
+    with as_damage(file), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        check_archive(file, [part for part in archive.infolist() if not part.is_dir()], limits)
+        return _BookReader(archive, file, limits).read(sheet)
 
 
 @contextmanager
-def _as_data_error(name: str) -> Generator[None]:
-    """Turn what the zip module and openpyxl raise into a sentence about the file."""
-    from openpyxl.utils.exceptions import InvalidFileException
-
+def as_damage(file: str) -> Generator[None]:
+    """Turn what a damaged workbook makes the zip module and numbers raise into a sentence."""
     try:
-        with warnings.catch_warnings():
-            # About styles and extensions that it ignores; only values are read.
-            warnings.simplefilter("ignore")
-            yield
-    except (*_WORKBOOK_ERRORS, InvalidFileException) as error:
+        yield
+    except (*ARCHIVE_ERRORS, ArithmeticError, XmlDamage) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise DataError("workbook-damaged", file=name, reason=reason.rstrip(".")) from error
+        raise DataError("workbook-damaged", file=file, reason=reason.rstrip(".")) from error
 
 
-def _load_book(data: bytes, *, data_only: bool = True) -> Any:
-    from openpyxl import load_workbook
+class _BookReader:
+    """One archive. What its sheets share is read once."""
 
-    return load_workbook(
-        io.BytesIO(data), read_only=True, data_only=data_only, keep_links=False, keep_vba=False
-    )
+    def __init__(self, archive: zipfile.ZipFile, file: str, limits: Limits) -> None:
+        self._archive = archive
+        self._file = file
+        self._budget = CellBudget(file, limits)
+        self._limits = limits
+        # Programs differ in the letter case of names, and in their slashes.
+        self._parts = {
+            info.filename.replace("\\", "/").lower().lstrip("/"): info
+            for info in archive.infolist()
+        }
 
-
-def _read_header(sheet: Any) -> RawTable:
-    """The header of a sheet: its first row that is not blank."""
-    sheet.reset_dimensions()  # the file states them itself, and they may be wrong
-    for line, values in enumerate(
-        sheet.iter_rows(max_row=_HEADER_SEARCH_ROWS, values_only=True), start=1
-    ):
-        if names := _header_names(values):
-            return RawTable(names, (), "", header_line=line)
-    return RawTable((), (), "")
-
-
-def _header_names(values: Sequence[Any]) -> tuple[str, ...]:
-    names = [format_cell(value).strip() for value in values]
-    while names and not names[-1]:
-        names.pop()
-    return tuple(names)
-
-
-def _choose_sheet(
-    heads: Mapping[str, RawTable],
-    name: str,
-    *,
-    sheet_name: str,
-    accepts_header: Callable[[RawTable], bool],
-) -> str:
-    filled = [title for title, head in heads.items() if head.header]
-    if sheet_name and sheet_name not in heads:
-        raise DataError("no-such-sheet", file=name, sheet=sheet_name, known=", ".join(heads) or "–")
-    if not filled or (sheet_name and sheet_name not in filled):
-        raise DataError("empty-file", file=name)
-    return sheet_name or next(
-        (title for title in filled if accepts_header(heads[title])), filled[0]
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _RawSheet:
-    lines: Mapping[int, list[str]]
-    has_formulas: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _SheetReader:
-    """One pass over one sheet."""
-
-    data: bytes
-    name: str
-    title: str
-    limits: Limits
-
-    def read_raw(self, book: Any) -> _RawSheet:
-        """The sheet as texts, by row number."""
-        sheet = book[self.title]
-        merged, formulas = self._scan_xml(sheet._worksheet_path)
-        sheet.reset_dimensions()
-        return _RawSheet(self._filled_rows(sheet, merged), formulas)
-
-    def _scan_xml(self, path: str) -> tuple[dict[tuple[int, int], int], bool]:
-        """The merged cells, and whether there are formulas.
-
-        openpyxl does not report them for a workbook that it only streams.
-        """
-        merged: dict[tuple[int, int], int] = {}
-        formulas = False
-        with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
-            for piece in split_between_tags(read_chunks(archive, archive.getinfo(path))):
-                merged |= _merged_regions(piece)
-                formulas = formulas or bool(_FORMULA.search(piece))
-        return merged, formulas
-
-    def to_table(self, raw: _RawSheet) -> RawTable:
-        """The texts under their header, with the faults of formulas."""
-        missing = self._formulas_without_value(raw.lines) if raw.has_formulas else {}
-        (header_line, first), *rows = raw.lines.items()
-        header = _header_names(first)
-        return self._build_table(header, header_line, rows, missing)
-
-    def _filled_rows(
-        self, sheet: Any, merged: Mapping[tuple[int, int], int]
-    ) -> dict[int, list[str]]:
-        """The rows that are not blank, by their number; merged cells repeat their value."""
-        lines: dict[int, list[str]] = {}
-        repeated: dict[int, tuple[int, str]] = {}  # column -> last row, value
-        cells, width = 0, 0
-        for line, values in enumerate(sheet.iter_rows(values_only=True), start=1):
-            cells += len(values) + 1
-            if line > self.limits.lines or cells > self.limits.cells:
-                self._raise_too_large()
-            texts = [format_cell(value) for value in values]
-            filled = any(map(str.strip, texts))
-            for column, (last, text) in repeated.items():
-                if line <= last:
-                    texts += [""] * (column + 1 - len(texts))
-                    texts[column] = text
-            if filled:
-                width = width or len(_header_names(values))
-                # Cells beyond the header are notes beside the table.
-                lines[line] = texts[:width]
-            if merged:
-                for column, text in enumerate(texts):
-                    if last := merged.get((line, column)):
-                        repeated[column] = (last, text)
-        return lines
-
-    def _raise_too_large(self) -> None:
-        raise DataError(
-            "sheet-too-large",
-            file=self.name,
-            sheet=self.title,
-            lines=self.limits.lines,
-            cells=self.limits.cells,
+    def read(self, wanted: str) -> Workbook:
+        main = next(
+            (
+                relation.target
+                for relation in self._relations("").values()
+                if relation.kind == "officeDocument"
+            ),
+            "xl/workbook.xml",
         )
+        book = _BookHandler()
+        self._parse(main, book)
+        relations = self._relations(main)
+        sheets = [entry for entry in book.sheets if self._is_sheet(relations, entry)]
+        visible = tuple(entry.title for entry in sheets if entry.visible)
+        chosen = select_sheets(visible, self._file, wanted)
+        strings = self._shared_strings(relations)
+        styles = self._styles(relations, starts_1904=book.starts_1904)
+        grids = tuple(
+            self._read_sheet(entry.title, relations[entry.relation].target, strings, styles)
+            for entry in sheets
+            if entry.visible and entry.title in chosen
+        )
+        hidden = tuple(entry.title for entry in sheets if not entry.visible)
+        return Workbook(grids, visible, hidden)
 
-    def _formulas_without_value(self, lines: Mapping[int, list[str]]) -> dict[int, list[int]]:
-        """The columns, by row, that have a formula and no value, from a second pass."""
-        columns: dict[int, list[int]] = {}
-        with _as_data_error(self.name), closing(_load_book(self.data, data_only=False)) as book:
-            sheet = book[self.title]
-            sheet.reset_dimensions()
-            last = max(lines)
-            for line, cells in enumerate(sheet.iter_rows(max_row=last), start=1):
-                texts = lines.get(line, [])
-                for column, shown in enumerate(cells):
-                    empty = column >= len(texts) or not texts[column].strip()
-                    if empty and shown.data_type == "f":
-                        columns.setdefault(line, []).append(column)
-        return columns
+    def _is_sheet(self, relations: dict[str, _Relation], entry: _SheetEntry) -> bool:
+        """Whether an entry is a sheet of cells; others are charts alone."""
+        relation = relations.get(entry.relation)
+        return relation is not None and relation.kind == "worksheet"
 
-    def _build_table(
+    def _read_sheet(
+        self, title: str, path: str, strings: list[str], styles: "_StylesHandler"
+    ) -> SheetGrid:
+        handler = _SheetHandler(
+            title,
+            strings,
+            styles,
+            self._budget,
+            # Pictures that are the value of a cell, which older programs show as an error.
+            has_cell_pictures="xl/richdata/richvaluerel.xml" in self._parts,
+        )
+        self._parse(path, handler)
+        for relation in self._relations(path).values():
+            if relation.kind == "drawing" and relation.target.lower() in self._parts:
+                drawing = _DrawingHandler()
+                self._parse(relation.target, drawing)
+                handler.grid.pictures |= drawing.rows
+        return handler.grid
+
+    def _shared_strings(self, relations: dict[str, _Relation]) -> list[str]:
+        handler = _StringsHandler(self._file, self._limits)
+        for relation in relations.values():
+            if relation.kind == "sharedStrings" and relation.target.lower() in self._parts:
+                self._parse(relation.target, handler)
+        return handler.strings
+
+    def _styles(self, relations: dict[str, _Relation], *, starts_1904: bool) -> "_StylesHandler":
+        handler = _StylesHandler(starts_1904=starts_1904)
+        for relation in relations.values():
+            if relation.kind == "styles" and relation.target.lower() in self._parts:
+                self._parse(relation.target, handler)
+        return handler
+
+    def _relations(self, path: str) -> dict[str, _Relation]:
+        folder, name = posixpath.split(path)
+        part = posixpath.join(folder, "_rels", f"{name}.rels")
+        if part.lower() not in self._parts:
+            return {}
+        handler = _RelationsHandler(folder)
+        self._parse(part, handler)
+        return handler.relations
+
+    def _parse(self, path: str, handler: XmlHandler) -> None:
+        info = self._parts.get(path.lower())
+        if info is None:
+            raise XmlDamage(f"there is no {path} in the archive")
+        parse_xml(read_chunks(self._archive, info), handler, self._file)
+
+
+class _Ignoring:
+    """The parts of a document that nothing is done with."""
+
+    def start(self, name: str, attributes: Attributes, /) -> None: ...
+
+    def end(self, name: str, /) -> None: ...
+
+    def text(self, content: str, /) -> None: ...
+
+
+class _RelationsHandler(_Ignoring):
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.relations: dict[str, _Relation] = {}
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        if name != "Relationship" or attributes.get("TargetMode") == "External":
+            return
+        target = attributes.get("Target", "")
+        path = target if target.startswith("/") else posixpath.join(self._folder, target)
+        kind = attributes.get("Type", "").rpartition("/")[2]
+        place = posixpath.normpath(path).lstrip("/")
+        self.relations[attributes.get("Id", "")] = _Relation(kind, place)
+
+
+class _BookHandler(_Ignoring):
+    def __init__(self) -> None:
+        self.sheets: list[_SheetEntry] = []
+        self.starts_1904 = False
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        if name == "workbookPr":
+            self.starts_1904 = attributes.get("date1904") in ("1", "true")
+        elif name == "sheet":
+            relation = next((v for k, v in attributes.items() if k.endswith(":id")), "")
+            visible = attributes.get("state", "visible") == "visible"
+            self.sheets.append(_SheetEntry(attributes.get("name", ""), relation, visible))
+
+
+class _StringsHandler(_Ignoring):
+    """The texts that cells name by their number, without the readings above Japanese ones."""
+
+    def __init__(self, file: str, limits: Limits) -> None:
+        self.strings: list[str] = []
+        self._pieces: list[str] = []
+        self._inside = self._phonetic = False
+        self._file = file
+        self._limits = limits
+
+    def start(self, name: str, _: Attributes) -> None:
+        if name == "t":
+            self._inside = not self._phonetic
+        elif name == "rPh":
+            self._phonetic = True
+
+    def end(self, name: str) -> None:
+        if name == "t":
+            self._inside = False
+        elif name == "rPh":
+            self._phonetic = False
+        elif name == "si":
+            self.strings.append(shown_text("".join(self._pieces)))
+            self._pieces.clear()
+            if len(self.strings) > self._limits.cells:
+                raise DataError("workbook-too-large", file=self._file, cells=self._limits.cells)
+
+    def text(self, content: str) -> None:
+        if self._inside:
+            self._pieces.append(content)
+
+
+class _StylesHandler(_Ignoring):
+    """How the styles of cells write numbers."""
+
+    def __init__(self, *, starts_1904: bool) -> None:
+        self._codes: dict[int, str] = {}
+        self._formats: list[int] = []
+        self._inside = False
+        self._starts_1904 = starts_1904
+        self._compiled: dict[str, FormatNumber | None] = {}
+        self.unknown: dict[str, str] = {}
+
+    def start(self, name: str, attributes: Attributes) -> None:
+        if name == "numFmt":
+            self._codes[_integer(attributes.get("numFmtId"))] = attributes.get("formatCode", "")
+        elif name == "cellXfs":
+            self._inside = True
+        elif name == "xf" and self._inside:
+            self._formats.append(_integer(attributes.get("numFmtId")))
+
+    def end(self, name: str) -> None:
+        if name == "cellXfs":
+            self._inside = False
+
+    def writer(self, style: str) -> FormatNumber | None:
+        """What writes the numbers of cells of a style, None for plain ones."""
+        if style not in self._compiled:
+            self._compiled[style] = self._compile(style)
+        return self._compiled[style]
+
+    def _compile(self, style: str) -> FormatNumber | None:
+        number = self._formats[place] if (place := _integer(style)) < len(self._formats) else 0
+        code = self._codes.get(number) or BUILTIN_FORMATS.get(number, "General")
+        try:
+            return compile_format(code, starts_1904=self._starts_1904)
+        except UnknownNumberFormat:
+            self.unknown[style] = code
+            return None
+
+
+class _DrawingHandler(_Ignoring):
+    """The rows, counted from 1, at which pictures are anchored."""
+
+    def __init__(self) -> None:
+        self.rows: set[int] = set()
+        self._path: list[str] = []
+        self._row = ""
+        self._has_picture = False
+
+    def start(self, name: str, _: Attributes) -> None:
+        self._path.append(name)
+        if name in ("twoCellAnchor", "oneCellAnchor"):
+            self._row, self._has_picture = "", False
+        elif name == "pic":
+            self._has_picture = True
+
+    def end(self, name: str) -> None:
+        self._path.pop()
+        if name in ("twoCellAnchor", "oneCellAnchor") and self._has_picture and self._row:
+            self.rows.add(_integer(self._row) + 1)
+
+    def text(self, content: str) -> None:
+        if self._path[-2:] == ["from", "row"]:
+            self._row += content
+
+
+class _SheetHandler:
+    """The cells of one sheet, as they come."""
+
+    def __init__(
         self,
-        header: tuple[str, ...],
-        header_line: int,
-        lines: Sequence[tuple[int, list[str]]],
-        missing: Mapping[int, Sequence[int]],
-    ) -> RawTable:
-        width = len(header)
-        rows: list[RawRow] = []
-        faults = FaultList()
-        for line, texts in lines:
-            broken = [*self._cell_faults(header, line, texts, missing.get(line, ()))]
-            faults.add(*broken)
-            fitted = (*texts, *[""] * (width - len(texts)))
-            if not broken and any(map(str.strip, fitted)):
-                rows.append(RawRow(line, fitted))
-        return RawTable(header, tuple(rows), "", faults.kept, header_line, faults.unlisted)
+        title: str,
+        strings: list[str],
+        styles: _StylesHandler,
+        budget: CellBudget,
+        *,
+        has_cell_pictures: bool,
+    ) -> None:
+        self.grid = SheetGrid(title)
+        self._has_cell_pictures = has_cell_pictures
+        self._strings = strings
+        self._styles = styles
+        self._budget = budget
+        self._columns: dict[str, int] = {}
+        self._line = 0
+        self._row: list[str] = []
+        self._cell: Attributes = {}
+        self._pieces: list[str] = []
+        self._inside = self._phonetic = self._formula = False
 
-    def _cell_faults(
-        self, header: Sequence[str], line: int, texts: Sequence[str], missing: Sequence[int]
-    ) -> Iterator[Fault]:
-        expected = "a value; open the file in a spreadsheet program and save it again"
-        for column, name in enumerate(header):
-            text = texts[column].strip() if column < len(texts) else ""
-            if not name or not (column in missing or text in _ERROR_VALUES):
-                continue
-            actual = f"the error {text}" if text else "a formula whose value is not in the file"
-            yield Fault(self.name, line, name, "formula-without-value", actual, expected)
+    def start(self, name: str, attributes: Attributes) -> None:
+        if name == "c":
+            self._cell = attributes
+            self._formula = False
+            self._pieces = []
+        elif name == "v":
+            self._inside = self._cell.get("t") != "inlineStr"  # whose text is within it already
+        elif name == "t":
+            self._inside = not self._phonetic
+        elif name == "f":
+            self._formula = True
+        elif name == "row":
+            self._start_row(attributes)
+        elif name == "rPh":
+            self._phonetic = True
+        elif name == "mergeCell":
+            self._merge(attributes.get("ref", ""))
+
+    def end(self, name: str) -> None:
+        if name == "c":
+            self._end_cell()
+        elif name in ("v", "t"):
+            self._inside = False
+        elif name == "row":
+            # Blank rows to the very end of a sheet only have a style.
+            filled = self.grid.add_row(self._line, self._row)
+            self._budget.spend(self.grid.title, self._line if filled else 0, len(self._row))
+        elif name == "rPh":
+            self._phonetic = False
+
+    def text(self, content: str) -> None:
+        if self._inside:
+            self._pieces.append(content)
+
+    def _start_row(self, attributes: Attributes) -> None:
+        given = attributes.get("r")
+        self._line = _integer(given) if given else self._line + 1
+        if self._line < 1:
+            raise XmlDamage(f"there is no row {self._line}")
+        # A row may come in two pieces.
+        self._row = self.grid.lines.get(self._line, [])
+        if attributes.get("hidden") in ("1", "true"):
+            self.grid.hidden.add(self._line)
+
+    def _end_cell(self) -> None:
+        cell = self._cell
+        column = self._column(cell.get("r"))
+        row = self._row
+        if column != len(row):
+            if column > len(row):
+                row += [""] * (column - len(row))
+            else:
+                row[column] = self._value(column)
+                return
+        row.append(self._value(column))
+
+    def _column(self, reference: str | None) -> int:
+        if not reference:
+            column = len(self._row)
+        else:
+            letters = reference.rstrip(_DIGITS)
+            known = self._columns.get(letters)
+            if known is None:
+                known = self._columns[letters] = column_number(letters)
+            column = known
+        if column >= MAX_SHEET_COLUMNS:
+            self._budget.check_row(column + 1)
+        return column
+
+    def _value(self, column: int) -> str:
+        """What a cell shows."""
+        kind = self._cell.get("t", "n")
+        text = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
+        if kind == "s":
+            place = int(text) if text else -1
+            return self._strings[place] if 0 <= place < len(self._strings) else ""
+        if kind in ("str", "inlineStr"):
+            shown = shown_text(text)
+            if self._formula and not shown:
+                # A formula may well give an empty text, which programs save as such.
+                return shown if kind == "str" else self._broken(column, FORMULA_WITHOUT_VALUE)
+            return self._broken(column, f"the error {shown}") if shown in ERROR_VALUES else shown
+        if not text:
+            return self._broken(column, FORMULA_WITHOUT_VALUE) if self._formula else ""
+        if kind == "b":
+            return "FALSE" if text in ("0", "false") else "TRUE"
+        if kind == "e" and self._has_cell_pictures and "vm" in self._cell:
+            self.grid.pictures.add(self._line)
+            return ""
+        if kind == "e":
+            return self._broken(column, f"the error {text}")
+        return self._date(text) if kind == "d" else self._number(text)
+
+    def _broken(self, column: int, actual: str) -> str:
+        self.grid.mark_broken(self._line, column, actual)
+        return ""
+
+    def _number(self, text: str) -> str:
+        style = self._cell.get("s", "0")
+        writer = self._styles.writer(style)
+        if style in self._styles.unknown:
+            self.grid.formats.add(self._styles.unknown[style])
+        if writer is None:
+            if text.isdecimal() and len(text) < 16:
+                return text.lstrip("0") or "0"
+            return plain_number(float(text))
+        return writer(float(text))
+
+    def _date(self, text: str) -> str:
+        """A date or a time that is written as ISO 8601 has it."""
+        day, _, time = text.partition("T")
+        return f"{day} {time}" if time.strip("0:.Z") else day
+
+    def _merge(self, reference: str) -> None:
+        if region := _REGION.fullmatch(reference):
+            left, top, right, bottom = region.groups()
+            self._budget.spend(self.grid.title, 0, 1)
+            self.grid.merged.append(
+                MergedRegion(int(top), int(bottom), column_number(left), column_number(right))
+            )
 
 
-def _merged_regions(xml: bytes) -> dict[tuple[int, int], int]:
-    """The last row of each merged region of several rows, by its first row and column."""
-    regions: dict[tuple[int, int], int] = {}
-    for letters, first, last in _MERGED.findall(xml):
-        column = 0
-        for letter in letters:
-            column = 26 * column + letter - ord("A") + 1
-        if int(last) > int(first):
-            regions[int(first), column - 1] = int(last)
-    return regions
+def column_number(letters: str) -> int:
+    """The place of a column, counted from 0; raises `ValueError` for what names none."""
+    number = 0
+    for letter in letters[:4]:
+        if not "A" <= letter <= "Z":
+            raise ValueError(f"{letters} is no column")
+        number = 26 * number + ord(letter) - ord("A") + 1
+    if not number:
+        raise ValueError("a cell without a column")
+    return number - 1
+
+
+def shown_text(text: str) -> str:
+    """A text as it is shown: without the escapes for characters that XML does not have."""
+    if "_x" in text:
+        text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _integer(text: str | None) -> int:
+    return int(text) if text else 0

@@ -1,15 +1,26 @@
-"""Which column is what, remembered for the headers of a file: for each user, by the headers."""
+"""Which column is what, remembered for the headers of a file: for each user, by the headers.
+
+Files with the same headers may differ in what stands below them, so what was remembered is used
+only where it fits.
+"""
 
 import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from evalui.accounts.belongings import folder_of
+from evalui.datasets.base import Layout
 from evalui.errors import DataError
+from evalui.ui.services.files.reader import FileReader
+from evalui.ui.services.run_form import read_kept_columns
+
+_DETECTED_KEY = ""  # of a layout: the answer key that the file itself shows
+_USABLE_SHARE = 0.9  # of the rows, for columns that were chosen for another file to be used
 
 
 class ColumnMemory:
@@ -50,6 +61,34 @@ class ColumnMemory:
         if not self._path.exists():
             return {}
         return cast("dict[str, str]", json.loads(self._path.read_text(encoding="utf-8")))
+
+
+def fitting_layout(memory: ColumnMemory, files: FileReader, upload: str) -> Layout | None:
+    """The layout that was remembered for the headers of an upload, None if it does not fit.
+
+    It fits where nearly all rows can be used that way, and no fewer than without it, or with the
+    answer key that this file shows.
+
+    Raises:
+        DataError: the upload is no table, or cannot be read.
+    """
+    reading = files.preview(upload).reading
+    text = memory.recall(reading.headers) if reading else ""
+    if not text:
+        return None
+    layout = read_kept_columns(text)
+    usable, rows = _usable_rows(files, upload, layout)
+    others = (Layout(), replace(layout, answer_key=_DETECTED_KEY))
+    fits = rows and usable >= _USABLE_SHARE * rows
+    if not fits or any(_usable_rows(files, upload, other)[0] > usable for other in others):
+        return None
+    return layout
+
+
+def _usable_rows(files: FileReader, upload: str, layout: Layout) -> tuple[int, int]:
+    """How many rows of an upload can be used so, and how many there are."""
+    shown = files.preview(upload, layout)
+    return shown.total, shown.n_rows
 
 
 def _key(headers: Sequence[str]) -> str:

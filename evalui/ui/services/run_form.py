@@ -29,6 +29,8 @@ RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing")
 _CHAT: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 _OWN_FIELDS = ("name", "language", "question", "cloze", "answer", "unconditional")
 _KEY = "key"  # beside the roles of columns: what the right answer is written as
+_KIND = "kind"  # beside them: the kind of questions
+_HEAD_ROW = re.compile(r"-1|[1-9]\d{0,6}")
 _USUAL_LAYOUT = Layout()
 
 
@@ -100,6 +102,7 @@ class RunForm:
             answer_key=layout.answer_key,
             sheet=layout.sheet,
             kind=layout.kind,
+            head_row=layout.head_row,
             duplicate_options=layout.duplicate_options,
         )
 
@@ -164,6 +167,7 @@ def read_layout(form: Form, upload: str = "") -> Layout:
         answer_key=columns.get(_KEY, "") or "letter",
         sheet=field_value(form, f"col_sheet{suffix}"),
         kind=KINDS.get(field_value(form, f"col_kind{suffix}"), ""),
+        head_row=parse_head_row(field_value(form, f"col_head_row{suffix}")),
         duplicate_options="skip"
         if field_value(form, f"col_duplicates{suffix}") == "skip"
         else "keep",
@@ -171,10 +175,39 @@ def read_layout(form: Form, upload: str = "") -> Layout:
     return with_columns(layout, {role: columns[role] for role in COLUMN_ROLES if role in columns})
 
 
+def parse_head_row(text: str) -> int:
+    """The row of the column names, -1 for none; 0, to look for it, if the text is no such row."""
+    return int(text) if _HEAD_ROW.fullmatch(text) else 0
+
+
+def layout_form(layout: Layout, upload: str) -> Form:
+    """The fields of the form that read an upload by this layout."""
+    fields = {
+        "col_columns": write_columns(layout),
+        "col_sheet": layout.sheet,
+        "col_kind": layout.kind,
+        "col_head_row": str(layout.head_row or ""),
+        "col_duplicates": "skip" if layout.duplicate_options == "skip" else "",
+    }
+    return {f"{name}_{upload}": value for name, value in fields.items() if value}
+
+
 def write_columns(layout: Layout) -> str:
     """The field of the form that says which column is what, "" for the format's own names."""
     key = {} if layout.answer_key == "letter" else {_KEY: layout.answer_key}
     return urlencode(columns_of(layout) | key)
+
+
+def write_kept_columns(layout: Layout) -> str:
+    """What is kept of a layout for files with the same headers: its columns and its kind."""
+    kind = {_KIND: layout.kind} if layout.kind else {}
+    return "&".join(filter(None, (write_columns(layout), urlencode(kind))))
+
+
+def read_kept_columns(text: str) -> Layout:
+    """The inverse: the layout that was kept."""
+    kind = dict(parse_qsl(text)).get(_KIND, "")
+    return read_layout({"col_columns": text, "col_kind": kind})
 
 
 def read_answer_sources(form: Form) -> tuple[AnswerSource, ...]:
@@ -214,14 +247,7 @@ def form_from_spec(
         "name": spec.name,
     }
     for upload, source in zip(uploads, spec.datasets, strict=False):
-        picked: Form = {
-            f"col_columns_{upload}": write_columns(layout_of(source)),
-            f"col_sheet_{upload}": source.sheet,
-            f"col_kind_{upload}": source.kind,
-        }
-        if source.duplicate_options == "skip":
-            picked[f"col_duplicates_{upload}"] = "skip"
-        form |= {name: value for name, value in picked.items() if value}
+        form |= layout_form(layout_of(source), upload)
     form |= _template_form(first) | _answers_form(answers)
     written = any(mode.mode == OPEN for mode in spec.modes)
     return form | _judging_form(spec.judging) if written else form

@@ -117,10 +117,44 @@ def test_columns_are_guessed_named_and_remembered(
     other = send(OWN_NAMES.replace("Rom", "Riga"), "more.csv")
     (part,) = api.get(f"/datasets/{other}").json()["parts"]
     assert part["columns"]["kept"] == chosen
+    by_text = send(OWN_NAMES.replace(",1\n", ",Oslo\n").replace(",2\n", ",Rom\n"), "text.csv")
+    assert api.get(f"/datasets/{by_text}").json()["parts"][0]["columns"]["kept"] == {}
     for wrong in ({"columns": {"role": "Frage"}}, {"column": {}}):
         refused = api.post(f"/datasets/{upload}/columns", json=wrong)
         assert (refused.status_code, refused.json()["key"]) == (422, "request-field")
     assert api.post("/datasets/0123456789abcdef/columns", json=sent).status_code == 404
+
+
+def test_an_upload_shows_its_questions_and_every_guess(
+    api: TestClient, send: Callable[..., str]
+) -> None:
+    upload = send(GOOD.replace("4,Capital", "4,Main town"))
+    (part,) = api.get(f"/datasets/{upload}").json()["parts"]
+    preview = part["preview"]
+    assert (preview["start"], preview["total"], len(preview["questions"])) == (0, 4, 3)
+    question = preview["questions"][1]
+    assert (question["text"], question["line"]) == ("Capital of Italy?", 3)
+    assert [each["letter"] for each in question["options"] if each["right"]] == ["B"]
+    reading = preview["reading"]
+    assert (reading["kind"]["value"], reading["head_row"]) == (
+        "multiple_choice",
+        {"value": 1, "origin": "name"},
+    )
+    assert [each["role"] for each in reading["columns"]][:3] == ["id", "question", "A"]
+    page = api.post(f"/datasets/{upload}/columns?start=3", json={}).json()["preview"]
+    assert [each["text"] for each in page["questions"]] == ["Main town of Switzerland?"]
+
+
+def test_another_reading_is_shown_with_what_it_makes(
+    api: TestClient, send: Callable[..., str]
+) -> None:
+    upload = send(OWN_NAMES, "staedte.csv")
+    sent = {"columns": {"question": "Frage", "answer": "zweite"}, "kind": "general_qa"}
+    part = api.post(f"/datasets/{upload}/columns", json=sent).json()
+    assert (part["kind"], part["questions"]) == ("general_qa", 2)
+    assert part["preview"]["questions"][0]["references"] == ["Rom"]
+    origins = {each["header"]: each["origin"] for each in part["preview"]["reading"]["columns"]}
+    assert (origins["Frage"], origins["zweite"]) == ("content", "person")
 
 
 def test_a_dataset_is_shared_with_a_team_and_taken(

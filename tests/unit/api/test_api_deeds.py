@@ -17,6 +17,7 @@ ROUTES: dict[tuple[str, str], str] = {
     ("evaluate", "take"): "POST /datasets/{upload_id}/take",
     ("evaluate", "grant"): "PUT /datasets/{upload_id}/rights/{team}",
     ("evaluate", "ungrant"): "PUT /datasets/{upload_id}/rights/{team}",
+    ("evaluate", "questions"): "POST /datasets/{upload_id}/columns",
     ("evaluate", "set"): "POST /runs/plan",  # each choice is planned anew
     ("runs", "stop"): "POST /runs/{run_id}/stop",
     ("runs", "resume"): "POST /runs/{run_id}/resume",

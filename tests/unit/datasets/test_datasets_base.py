@@ -5,7 +5,7 @@ import pytest
 
 import evalui.datasets
 from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS, UploadNote
-from evalui.datasets.questions.choice import answer_letters
+from evalui.datasets.questions.answers import answer_letters
 from evalui.errors import UnknownName
 from evalui.messages import messages
 
@@ -29,7 +29,11 @@ OPTIONS = ("one", "two", "three")
         ("index1", "0", None),
         ("index1", "1.5", None),
         ("text", " two ", 1),
-        ("text", "Two", None),
+        ("text", "Two.", 1),
+        ("text", "four", None),
+        ("letter", "B. two", 1),
+        ("letter", "B. one", None),
+        ("letter", "答案：B", 1),
     ],
 )
 def test_an_answer_key_names_an_option_or_none(key: str, cell: str, index: int | None) -> None:
@@ -58,7 +62,7 @@ def test_several_letters_are_told_from_other_texts(cell: str, letters: str) -> N
 
 
 def test_an_unknown_answer_key_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="index0, index1, letter, text"):
+    with pytest.raises(UnknownName, match="apart, index0, index1, letter, text"):
         ANSWER_KEYS["roman"]
 
 

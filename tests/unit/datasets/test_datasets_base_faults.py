@@ -60,7 +60,8 @@ def test_faults_of_one_file_come_in_the_order_of_its_lines():
         ),
         (
             "arc.jsonl",
-            '{"question": {"stem": "", "choices": []}, "answerKey": "A"}\n' * 1500,
+            '{"question": {"stem": "", "choices": [{"text": "a"}, {"text": "b"}]}, '
+            '"answerKey": "A"}\n' * 1500,
             1500,
             1500,
             1500,

@@ -46,7 +46,6 @@ def guessed(text: str) -> dict[str, str]:
 
 def test_unknown_headers_are_guessed_and_read_as_corrected(tmp_path: Path) -> None:
     path = written(tmp_path, EXAM)
-    assert load([path]).dataset.samples == ()
     columns = read_columns([path])
     assert columns is not None
     assert (columns.file, columns.n_rows, columns.headers[:2]) == (
@@ -58,7 +57,9 @@ def test_unknown_headers_are_guessed_and_read_as_corrected(tmp_path: Path) -> No
     named = {role: name for name, role in zip(columns.headers, guess.roles, strict=True) if role}
     assert named == ROLES
     assert guess.answer_key == "index1"
+    assert (guess.kind, guess.sure) == ("multiple_choice", True)
     loaded = load([path], layout=with_columns(Layout(answer_key=guess.answer_key), named))
+    assert loaded.dataset.samples == load([path]).dataset.samples
     assert (len(loaded.dataset.samples), loaded.faults) == (4, ())
     second = loaded.dataset.samples[1]
     assert (second.question, second.choices[second.target], second.subject) == (

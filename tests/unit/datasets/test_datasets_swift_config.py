@@ -119,17 +119,16 @@ def test_a_link_does_not_lead_outside_either(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("{", r"custom_config\.json line 1: no JSON"),
-        ("{}", r"custom_config\.json is no SWIFT configuration"),
-        ("[]", r"custom_config\.json is no SWIFT configuration"),
-        ("[1]", r"custom_config\.json, dataset 1: found the pattern None"),
+        ("{}", r"custom_config\.json has no list of questions"),
+        ("[]", r"custom_config\.json is empty"),
+        ("[1]", r"custom_config\.json is a list of texts or numbers"),
         (json.dumps([ENTRY | {"pattern": "mmlu"}]), "found the pattern 'mmlu', expected ceval"),
         (json.dumps([ENTRY | {"dataset": ""}]), "expected a folder under “dataset”"),
         (json.dumps([ENTRY | {"subset_list": "one"}]), "expected a list of names"),
         (json.dumps([ENTRY | {"dataset": "x" * 5000}]), "cannot be read: File name too long"),
-        (json.dumps([ENTRY | {"name": "\ud800"}]), r"half of a \\u pair"),
         (json.dumps([QA]), r"expected one\.jsonl in eval_example/qa"),
         ("[" * 100_000, "nested too deeply"),
-        (f'{{"limit": {"9" * 5000}}}', "list"),
+        (f'{{"limit": {"9" * 5000}}}', "has no list of questions"),
     ],
 )
 def test_a_bad_configuration_is_told(tmp_path: Path, text: str, reason: str) -> None:
@@ -139,10 +138,22 @@ def test_a_bad_configuration_is_told(tmp_path: Path, text: str, reason: str) -> 
         load([path])
 
 
+@pytest.mark.parametrize("text", ["{", "{}", "[]", "[1]", "9", '{"pattern": "ceval"}'])
+def test_what_is_no_configuration_is_not_measured_by_one(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "questions.json"
+    path.write_text(text)
+    with pytest.raises(DataError) as refused:
+        load([path])
+    assert "SWIFT" not in str(refused.value)
+    assert "configuration" not in str(refused.value)
+
+
 def test_other_json_that_lies_in_a_folder_is_passed_over(folder: Path) -> None:
     (folder / "package.json").write_text('{"name": "x"}')
     (folder / "other" / "one_val.csv").unlink()
-    assert load([folder]).files == ("one_dev.csv", "one_val.csv", "two_val.csv")
+    loaded = load([folder])
+    assert loaded.files == ("one_dev.csv", "one_val.csv", "two_val.csv")
+    assert "package.json" in str(loaded.notes[0])
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_columns_of_other_names_are_given_by_what_they_are(folder: Path) -> None
 
 
 def test_a_role_that_no_column_has_is_reported_with_those_there_are() -> None:
-    with pytest.raises(SpecError, match="“colour” is none of question, A, B"):
+    with pytest.raises(SpecError, match="“colour” is none of question, passage, A, B"):
         read_spec(
             '{"datasets": [{"path": "a.csv", "columns": {"colour": "red"}}], '
             '"models": ["x"], "mode": "cloze"}'
@@ -250,6 +250,50 @@ def test_the_error_for_faulty_rows_shows_the_json_to_write(folder: Path) -> None
         json.dumps(json.loads(write_spec(asked)) | {"datasets": json.loads(shown[1])})
     )
     assert len(read_datasets(again, base=folder)["mid"].dataset.samples) == 2
+
+
+def test_a_file_that_is_read_wrongly_is_cured_by_its_columns(folder: Path) -> None:
+    rows = "Hauptstadt von Norwegen?,Oslo,Rom,1\nHauptstadt von Italien?,Oslo,Rom,2\n"
+    (folder / "exam.csv").write_text("Frage,erste,zweite,richtig\n" + rows)
+    for skipped in (False, True):  # which cannot help
+        sent = spec(datasets=["good.csv", {"path": "exam.csv", "skip_faulty": skipped}])
+        with pytest.raises(FaultyRows, match="Confirm its columns") as caught:
+            read_datasets(sent, base=folder)
+        shown = re.search(r'"datasets": (\[.*\])', str(caught.value))
+        assert shown is not None
+        entries = json.loads(shown[1])
+        named = {"question": "Frage", "A": "erste", "B": "zweite", "answer": "richtig"}
+        assert entries[1]["columns"] == named
+        again = read_spec(json.dumps(json.loads(write_spec(sent)) | {"datasets": entries}))
+        loaded = read_datasets(again, base=folder)["exam.csv"]
+        assert [sample.target for sample in loaded.dataset.samples] == [0, 1]
+
+
+def test_a_file_that_no_guess_cures_names_what_may(folder: Path) -> None:
+    (folder / "bare.csv").write_text(HEADER + "0,One?,1,2,3,4,X\n1,Two?,1,2,3,4,Y\n")
+    with pytest.raises(FaultyRows) as caught:
+        read_datasets(of("bare.csv"), base=folder)
+    assert all(
+        f'"{name}"' in str(caught.value) for name in ("columns", "kind", "head_row", "sheet")
+    )
+    assert "skip_faulty" not in str(caught.value)
+
+
+def test_most_rows_may_be_left_out_by_choice(folder: Path) -> None:
+    (folder / "most.csv").write_text(HEADER + "0,One?,1,2,3,4,A\n" + "1,Two?,1,2,3,4,E\n" * 3)
+    with pytest.raises(FaultyRows, match="not single rows"):
+        read_datasets(of("most.csv"), base=folder)
+    (loaded,) = read_datasets(of("most.csv", skip_faulty=True), base=folder).values()
+    assert len(loaded.dataset.samples) == 1
+
+
+def test_how_a_file_is_read_stands_in_its_specification() -> None:
+    one = of("a.xlsx", head_row=3, sheet="Two", kind="multiple_choice")
+    assert read_spec(write_spec(one)) == one
+    layout = submitting.layout_of(one.datasets[0])
+    assert (layout.head_row, layout.sheet, layout.kind) == (3, "Two", "multiple_choice")
+    with pytest.raises(SpecError, match="head_row"):
+        read_spec('{"datasets": [{"path": "a", "head_row": -2}], "models": ["x"], "mode": "cloze"}')
 
 
 OPEN = '{"index": 1, "question": "One?"}\n{"index": 2, "question": "Two?"}\n'

@@ -10,6 +10,7 @@ from typing import Any
 from evalui.access import Person
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import ColumnTable
+from evalui.datasets.preview import Preview
 from evalui.errors import DataError
 from evalui.runs.contest import AnswersSpec
 from evalui.runs.request_key import RequestKey
@@ -31,6 +32,7 @@ from evalui.ui.services.uploads import UploadStore, dataset_ids, part_of, upload
 
 # Requests that may wait for files: each takes a thread, of which a server has some 40.
 _MAX_WAITING, _MAX_WAITING_OF_ONE = 24, 8
+_NO_LAYOUT = Layout()
 
 
 class FileReader:
@@ -60,10 +62,15 @@ class FileReader:
         with self._turn() as person:
             return self._ask_once(person, upload, "view", upload, layout)
 
-    def columns(self, upload: str, sheet: str = "") -> ColumnTable | None:
+    def columns(self, upload: str, layout: Layout = _NO_LAYOUT) -> ColumnTable | None:
         """The columns of an upload, None if it is no table; raises `DataError` as `view` does."""
         with self._turn() as person:
-            return self._ask_once(person, upload, "columns", upload, sheet)
+            return self._ask_once(person, upload, "columns", upload, layout)
+
+    def preview(self, upload: str, layout: Layout = _NO_LAYOUT, start: int = 0) -> Preview:
+        """Questions of an upload, and how it is read; raises as `FileWork.preview`."""
+        with self._turn() as person:
+            return self._ask_once(person, upload, "preview", upload, layout, start)
 
     def parts(self, upload: str) -> tuple[str, ...]:
         """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""

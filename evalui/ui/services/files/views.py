@@ -8,7 +8,7 @@ from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.runs.estimate import Estimate
-from evalui.types import DatasetKind, Fault, Pattern, Sample
+from evalui.types import DatasetKind, Fault, Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class UploadHealth:
 class UploadView:
     """An upload as it was read: what pages show of it.
 
-    `n_questions` can be used, `first` are some of them and `n_shots` the worked examples. The
-    other names mean what they mean in a `LoadResult`. `n_chinese` questions are for a Chinese
-    judge. `health` is None where no question can be used.
+    `n_questions` can be used, `n_shots` are the worked examples. The other names are those of a
+    `LoadResult`. `n_chinese` questions are for a Chinese judge. `health` is None where no question
+    can be used.
     """
 
     name: str
@@ -40,7 +40,6 @@ class UploadView:
     n_questions: int
     n_shots: int
     n_rows: int
-    first: tuple[Sample, ...]
     faults: tuple[Fault, ...]
     unlisted: int
     n_unusable_rows: int
@@ -50,6 +49,7 @@ class UploadView:
     kinds: tuple[DatasetKind, ...]
     n_chinese: int
     health: UploadHealth | None = None
+    unused_columns: tuple[str, ...] = ()
 
     @property
     def n_faults(self) -> int:

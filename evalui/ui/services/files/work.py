@@ -9,7 +9,7 @@ from itertools import islice
 
 from evalui.access import Person
 from evalui.datasets import bundle
-from evalui.datasets.base import Layout, Limits, LoadResult
+from evalui.datasets.base import Layout, Limits, LoadResult, shorten
 from evalui.datasets.columns import ColumnTable
 from evalui.datasets.health import (
     ChoiceHealth,
@@ -17,7 +17,8 @@ from evalui.datasets.health import (
     check_choices,
     check_open_questions,
 )
-from evalui.errors import FaultyRows, SpecError
+from evalui.datasets.preview import Preview, preview, with_detected_key
+from evalui.errors import DataError, FaultyRows, SpecError
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
 from evalui.report.imports.battles import read_votes
@@ -52,7 +53,7 @@ from evalui.ui.services.run_form import AnswerSource, RunForm
 from evalui.ui.services.uploads import UploadStore, entry_of, is_whole, upload_of
 
 _CACHE_BYTES = 3 * 2**27  # of files that were read; the newest stays whatever its size
-_SHOWN_SAMPLES = 10
+_MAX_CELL_CHARS = 1000  # of a table that is shown
 _SHOWN_GROUPS = 1000  # subjects or capabilities
 
 
@@ -68,6 +69,7 @@ class FileWork:
         self._answers = AnswersReader(database, self._uploads, cache)
         # Reading a file again for each click would be slow, and it cannot change.
         self._load = cache.memoize(self._read)
+        self._table = cache.memoize(self._read_table)
         self._names = cache.memoize(self._read_names)
 
     def names(self, person: Person, upload: str) -> tuple[str, ...]:
@@ -82,11 +84,35 @@ class FileWork:
         """What pages show of an upload; raises `DataError` if it is no dataset."""
         return _view(self._load(person.name, upload, layout))
 
-    def columns(self, person: Person, upload: str, sheet: str) -> ColumnTable | None:
-        """The columns of an upload, None if it is no table; raises `DataError` as `view` does."""
-        layout = Layout(sheet=sheet, entry=self._entry(person.name, upload))
-        paths = self._uploads.paths(person.name, upload_of(upload))
-        return bundle.read_columns(paths, layout=layout, limits=self._limits)
+    def columns(self, person: Person, upload: str, layout: Layout) -> ColumnTable | None:
+        """The columns of an upload with the beginnings of its cells, None if it is no table.
+
+        Raises:
+            DataError: as `view`.
+        """
+        table = self._columns(person.name, upload, layout)
+        if table is None:
+            return None
+        rows = (tuple(shorten(cell, _MAX_CELL_CHARS) for cell in row) for row in table.rows)
+        return replace(table, rows=tuple(rows))
+
+    def preview(self, person: Person, upload: str, layout: Layout, start: int) -> Preview:
+        """Questions of an upload from `start` on, and how it is read.
+
+        With the `answer_key` "" that which the columns show is taken.
+
+        Raises:
+            DataError: it is no dataset, and no table whose columns could be chosen.
+        """
+        table = self._columns(person.name, upload, layout)
+        layout = with_detected_key(layout, table) if table else replace(layout, answer_key="letter")
+        try:
+            loaded: LoadResult | str = self._load(person.name, upload, layout)
+        except DataError as error:
+            if table is None:
+                raise
+            loaded = error.sentence
+        return preview(loaded, table, layout, start=start)
 
     def answers_file(
         self, person: Person, source: AnswerSource, parts: Sequence[UploadPart]
@@ -202,6 +228,16 @@ class FileWork:
         paths = self._uploads.paths(owner, upload_of(upload))
         return bundle.load(paths, layout=layout, limits=self._limits)
 
+    def _columns(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
+        """The table of an upload: neither names of columns nor an answer key change it."""
+        placed = Layout(sheet=layout.sheet, kind=layout.kind, head_row=layout.head_row)
+        return self._table(owner, upload, placed)
+
+    def _read_table(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
+        layout = replace(layout, entry=self._entry(owner, upload))
+        paths = self._uploads.paths(owner, upload_of(upload))
+        return bundle.read_columns(paths, layout=layout, limits=self._limits)
+
     def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
         paths = self._uploads.paths(owner, upload)
         return tuple(each.name for each in bundle.config_entries(paths, limits=self._limits))
@@ -215,7 +251,6 @@ def _view(loaded: LoadResult) -> UploadView:
         n_questions=len(dataset.samples),
         n_shots=len(dataset.shots),
         n_rows=loaded.n_rows,
-        first=dataset.samples[:_SHOWN_SAMPLES],
         faults=loaded.faults,
         unlisted=loaded.unlisted,
         n_unusable_rows=loaded.n_unusable_rows,
@@ -225,6 +260,7 @@ def _view(loaded: LoadResult) -> UploadView:
         kinds=loaded.kinds,
         n_chinese=sum(language_of(sample) == "zh" for sample in dataset.samples),
         health=_health(dataset) if dataset.samples else None,
+        unused_columns=loaded.unused_columns,
     )
 
 

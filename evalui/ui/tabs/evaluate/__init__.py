@@ -12,14 +12,16 @@ from evalui.report.html import Html, div, el, join
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action, go
 from evalui.ui.components.widgets import alert, hidden, page_head
+from evalui.ui.services.column_memory import fitting_layout
 from evalui.ui.services.files.views import UploadPart, UploadView
 from evalui.ui.services.run_form import (
     answer_name_field,
     form_from_spec,
+    layout_form,
     read_answer_sources,
     read_layout,
     read_run_form,
-    write_columns,
+    write_kept_columns,
 )
 from evalui.ui.services.samples import open_sample_size, sample_size
 from evalui.ui.services.service import AppService
@@ -30,8 +32,17 @@ from evalui.ui.sharing.datasets import (
     dataset_rights,
     team_datasets,
 )
-from evalui.ui.tabs.evaluate.columns_card import ColumnChoice, choose_columns, columns_card
-from evalui.ui.tabs.evaluate.dataset_card import ShownDataset, dataset_card
+from evalui.ui.tabs.evaluate.columns_card import (
+    KIND_FIELD,
+    LEFT,
+    ColumnChoice,
+    choose_columns,
+    columns_card,
+    waiting_card,
+    without_draft,
+    without_roles,
+)
+from evalui.ui.tabs.evaluate.dataset_card import FOLDED, PREVIEW, ShownDataset, dataset_card
 from evalui.ui.tabs.evaluate.defaults import kinds_of, with_defaults
 from evalui.ui.tabs.evaluate.empty_state import add_dataset_button, empty_state
 from evalui.ui.tabs.evaluate.given_answers import answers_fold
@@ -43,13 +54,14 @@ from evalui.ui.tabs.evaluate.model_choice import (
     offered_models,
     preselected,
 )
+from evalui.ui.tabs.evaluate.questions import first_question
 from evalui.ui.tabs.evaluate.start_card import StartNotes, start_card
 from evalui.ui.tabs.evaluate.start_plan import start_plan
 
 # Beginnings of the fields that the page of columns shows itself, and of what names no choice.
 _SHOWN_FIELDS = (
-    *("uploads", "role_", "key_", "remember_", "open_", "col_"),
-    *("name", "tab", "again", "find"),
+    *("uploads", "role_", "key_", "remember_", "heads_", "drawn_", "read_"),
+    *("open_", "col_", "kept_", "from_", "name", "tab", "again", "find"),
 )
 
 
@@ -102,8 +114,12 @@ class EvaluateTab:
             case "remove":
                 form["uploads"] = [each for each in uploads if each != upload]
             case "open":
-                form = _without_roles(form, upload)
+                form = without_draft(form, upload)
                 form[f"open_{upload}"] = action.value("part")
+            case "questions":
+                form[f"from_{upload}"] = action.value("start")
+            case "set" if action.value("name").startswith(KIND_FIELD):
+                form = without_roles(form, action.value("name").removeprefix(KIND_FIELD))
             case "columns":
                 return self._columns_chosen(form, upload)
             case "preset":
@@ -113,22 +129,25 @@ class EvaluateTab:
         return form
 
     def _remembered(self, upload: str) -> Form:
-        """The columns that were chosen for the headers of an upload, if nobody knows them else."""
-        if self.service.files.view(upload, read_layout({})).n_questions:
-            return {}
-        table = self.service.files.columns(upload)
-        columns = self.service.column_memory.recall(table.headers) if table else ""
-        return {f"col_columns_{upload}": columns} if columns else {}
+        """The columns that were chosen for the headers of an upload, if they fit it."""
+        try:
+            layout = fitting_layout(self.service.column_memory, self.service.files, upload)
+        except DataError:
+            return {}  # the page says why it cannot be read
+        return layout_form(layout, upload) | {f"kept_{upload}": "yes"} if layout else {}
 
     def _columns_chosen(self, form: Form, upload: str) -> Form:
-        choice = self._column_choice(upload, form)
+        choice = choose_columns(self.service.files, upload, form)
         if choice is None:
             return form
-        columns = write_columns(choice.layout)
+        columns = write_kept_columns(choice.pinned)
         keep = field_value(form, f"remember_{upload}") == "yes"
-        self.service.column_memory.remember(choice.table.headers, columns if keep else "")
-        form = _without_roles(form, upload)
-        return form | {f"col_columns_{upload}": columns, f"open_{upload}": ""}
+        self.service.column_memory.remember(choice.reading.headers, columns if keep else "")
+        before = (f"col_columns_{upload}", f"col_sheet_{upload}", f"col_kind_{upload}")
+        before += (f"col_head_row_{upload}", f"kept_{upload}", f"open_{upload}", f"from_{upload}")
+        rest = without_draft(form, upload)
+        kept = {name: value for name, value in rest.items() if name not in before}
+        return kept | layout_form(choice.pinned, upload)
 
     def _answers_changed(self, action: Action) -> Form:
         """The form with one more file of answers, or with one less."""
@@ -149,9 +168,10 @@ class EvaluateTab:
     def _page(self, form: Form, problem: str = "") -> Html:
         """The page; what cannot be read is left out, with the reason."""
         shown: list[ShownDataset | ColumnChoice] = []
-        for upload in uploads_of(form):
+        uploads = uploads_of(form)
+        for upload in uploads:
             try:
-                shown.append(self._examined(upload, form))
+                shown.append(self._examined(upload, form, alone=len(uploads) == 1))
             except EvaluiError as error:
                 problem = self.t.translate(error.sentence)
         if not shown:
@@ -162,25 +182,35 @@ class EvaluateTab:
             return self._with_columns(form, shown, problem)
         return self._chosen(form, ready, problem)
 
-    def _examined(self, upload: str, form: Form) -> ShownDataset | ColumnChoice:
+    def _examined(self, upload: str, form: Form, *, alone: bool) -> ShownDataset | ColumnChoice:
         """The dataset of an upload, or its columns while nobody knows which is what.
 
-        Raises `DataError` where there is neither.
+        A dataset that stands alone shows its first questions. Raises `DataError` where there is
+        neither.
         """
-        layout = read_layout(form, upload)
-        view = self.service.files.view(upload, layout)
-        editing = field_value(form, f"open_{upload}") == "columns"
-        if editing or not view.n_questions:
+        layout, state = read_layout(form, upload), field_value(form, f"open_{upload}")
+        files, view, problem = self.service.files, None, None
+        try:
+            view = files.view(upload, layout)
+        except DataError as error:
+            problem = error
+        if state == "columns" or view is None or not view.n_questions:
             choice = self._column_choice(upload, form)
             if choice is not None:
                 return choice
-        if not view.health:
-            raise _no_dataset(view)
-        return ShownDataset(UploadPart(upload, layout), view, view.health)
+        if view is None or not view.health:
+            raise problem or _no_dataset(view)
+        shows = state == PREVIEW or (alone and state != FOLDED)
+        first = first_question(form, upload)
+        preview = files.preview(upload, layout, first) if shows else None
+        return ShownDataset(UploadPart(upload, layout), view, view.health, preview)
 
     def _column_choice(self, upload: str, form: Form) -> ColumnChoice | None:
-        table = self.service.files.columns(upload, read_layout(form, upload).sheet)
-        return choose_columns(upload, table, form) if table else None
+        """The columns of an upload; None if it is no table, or no text of one."""
+        try:
+            return choose_columns(self.service.files, upload, form)
+        except DataError:
+            return None  # reading it as a dataset fails for the same reason
 
     def _with_columns(
         self, form: Form, shown: Sequence[ShownDataset | ColumnChoice], problem: str
@@ -194,19 +224,16 @@ class EvaluateTab:
             for each in shown
         ]
         names = [
-            each.view.name if isinstance(each, ShownDataset) else each.table.file for each in shown
+            each.view.name if isinstance(each, ShownDataset) else each.reading.file
+            for each in shown
         ]
         start = start_card(t, form, names, StartNotes(hindrance=t("cost.no_columns")))
         parts = [div(*cards, cls="files"), _kept(form)]
         return self._laid_out(form, parts, start, problem, replaces=len(shown) == 1)
 
     def _columns_card(self, choice: ColumnChoice, form: Form) -> Html:
-        try:
-            view = None if choice.missing else self.service.files.view(choice.upload, choice.layout)
-        except EvaluiError:
-            view = None  # the card says that no row can be read
-        known = bool(self.service.files.view(choice.upload, read_layout({})).n_questions)
-        return columns_card(self.t, choice, view, form, known=known)
+        left = field_value(form, f"open_{choice.upload}") == LEFT
+        return (waiting_card if left else columns_card)(self.t, choice, form)
 
     def _chosen(self, form: Form, shown: Sequence[ShownDataset], problem: str) -> Html:
         t, models = self.t, self._models()
@@ -312,18 +339,13 @@ def uploads_of(form: Form) -> tuple[str, ...]:
     )
 
 
-def _no_dataset(view: UploadView) -> DataError:
+def _no_dataset(view: UploadView | None) -> DataError:
     """Why nothing of a file can be read."""
+    assert view is not None, "what cannot be read at all has a reason of its own"
     name = ", ".join(view.files[:3])
     if not view.faults or view.faults[0].rule == "missing-column":
         return DataError("not-a-dataset", file=name)
     return DataError("no-readable-row", file=name, fault=str(view.faults[0]))
-
-
-def _without_roles(form: Form, upload: str) -> Form:
-    """The form without what the lists of a file's columns say."""
-    gone = (f"role_{upload}_", f"key_{upload}", f"remember_{upload}")
-    return {name: value for name, value in form.items() if not name.startswith(gone)}
 
 
 def _kept(form: Form) -> Html:

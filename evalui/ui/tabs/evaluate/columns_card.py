@@ -1,110 +1,145 @@
-"""Which column is what: a list for each column, filled with a guess, and row 1 read that way."""
+"""How a file is read: its kind, sheet, head row, columns and answer key, and what comes of it.
 
+What is changed on the card counts when its button is pressed; before, its fields hold a draft, and
+leaving the card forgets it.
+"""
+
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from evalui.datasets.base import Layout
-from evalui.datasets.columns import (
-    COLUMN_ROLES,
-    ColumnTable,
-    answer_values,
-    columns_of,
-    guess_answer_key,
-    guess_columns,
-    with_columns,
-)
-from evalui.datasets.questions.choice import ANSWER_KEYS
+from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
+from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
+from evalui.datasets.questions.answers import ANSWER_KEYS
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
-from evalui.report.icons import status, status_icon
-from evalui.types import LETTERS, Sample
+from evalui.report.icons import status
+from evalui.types import LETTERS, DatasetKind
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.widgets import button, card, select, tick
-from evalui.ui.services.files.views import UploadView
-from evalui.ui.services.run_form import read_layout
-from evalui.ui.tabs.evaluate.dataset_card import upload_fields
+from evalui.ui.components.format import fault_text
+from evalui.ui.components.widgets import button, card, field, hidden, link_button, select, tick
+from evalui.ui.services.files.reader import FileReader
+from evalui.ui.services.run_form import KINDS, parse_head_row, read_layout
+from evalui.ui.tabs.evaluate.dataset_card import unused_line, upload_fields
+from evalui.ui.tabs.evaluate.questions import first_question, questions_part
 
 _SAMPLE_ROWS = 2
+_OFFERED_HEAD_ROWS = 20
+_DRAFT_FIELDS = ("role", "key", "remember", "heads", "drawn", "read_kind", "read_sheet", "read_row")
+KIND_FIELD = "read_kind_"  # begins the name of the list of kinds
+LEFT = "left"  # the state of a file whose card was left
+_ANY_KEY = ""  # of a layout: the answer key that the columns show
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoice:
-    """The columns of a file with the role of each as it stands in the form, else as guessed.
+    """How a file would be read as its card stands, and what comes of it.
 
-    `guessed` are the columns whose role nobody has chosen and no format has.
+    `layout` has what was chosen alone, the `preview` also what is guessed. `confirmed`: a person
+    has used these columns before. `detected_kind` is that of the questions if nobody chooses one,
+    `known`: the file can be read without anybody's choice; else `problem` may say why not.
     """
 
     upload: str
-    table: ColumnTable
-    roles: tuple[str, ...]
-    answer_key: str
-    guessed: frozenset[int]
     layout: Layout
+    preview: Preview
+    reading: FileReading
+    detected_kind: str
+    confirmed: bool
+    known: bool
+    problem: str
+
+    @property
+    def pinned(self) -> Layout:
+        """The layout that the button confirms."""
+        return pin(self.reading, self.layout)
 
     @property
     def missing(self) -> str:
-        """The role without which nothing can be read, "" if all are there."""
-        open_ = not {*LETTERS, "options"} & set(self.roles)
-        needed = ("question",) if open_ else ("question", "answer")
-        return next((role for role in needed if role not in self.roles), "")
+        """The role without which nothing can be read, "" if all are there.
+
+        A role that nobody gave may still be found by a name, which is not what the lists say.
+        """
+        if self.preview.total and not columns_of(self.layout):
+            return ""
+        needed = ["question"]
+        guessed = "answer" in self.reading.guess.roles  # else the options mark it themselves
+        if self.reading.kind.value == "multiple_choice" and (guessed or not self.preview.total):
+            needed.append("answer")
+        return next((role for role in needed if role not in self.reading.roles), "")
 
 
-def choose_columns(upload: str, table: ColumnTable, form: Form) -> ColumnChoice:
-    """The choice as the form has it: its lists, else what was confirmed before, else a guess."""
-    known = columns_of(read_layout(form, upload))
-    guess = guess_columns(table)
-    chosen = [field_value(form, f"role_{upload}_{at}") for at in range(len(table.headers))]
-    begun = f"role_{upload}_0" in form
-    if begun:
-        roles, guessed = tuple(chosen), _still_guessed(guess.roles, chosen, table)
-    elif known:
-        by_name = {name: role for role, name in known.items()}
-        roles, guessed = tuple(by_name.get(name, "") for name in table.headers), frozenset[int]()
-    else:
-        roles, guessed = guess.roles, _still_guessed(guess.roles, guess.roles, table)
-    key = field_value(form, f"key_{upload}") if begun else ""
-    if not key:
-        key = read_layout(form, upload).answer_key if known else guess_answer_key(table, roles)
-    columns = {role: name for name, role in zip(table.headers, roles, strict=True) if role}
-    base = read_layout(form, upload)
-    layout = with_columns(Layout(answer_key=key, sheet=base.sheet, kind=base.kind), columns)
-    return ColumnChoice(upload, table, roles, key, guessed, layout)
+def choose_columns(files: FileReader, upload: str, form: Form) -> ColumnChoice | None:
+    """The choice as the form has it: its draft, else what was confirmed, else a guess.
 
-
-def columns_card(
-    t: Messages, choice: ColumnChoice, view: UploadView | None, form: Form, *, known: bool
-) -> Html:
-    """The card. `view` is the file read this way, None if it cannot be; `known`: so it can be
-    without any choice, too.
+    None if the file is no table. Raises `DataError` if it cannot be read at all.
     """
-    table = choice.table
+    confirmed = read_layout(form, upload)
+    placed = _placed(form, upload, confirmed)
+    plain = files.preview(upload, placed)
+    if plain.reading is None:
+        return None
+    layout = _draft(form, upload, placed, plain.reading)
+    if layout is None:
+        layout = _layout_without_roles(files, upload, form, placed)
+    shown = files.preview(upload, layout, first_question(form, upload))
+    assert shown.reading is not None, "the same file in the same place is a table again"
+    return ColumnChoice(
+        upload,
+        layout,
+        shown,
+        shown.reading,
+        str(plain.reading.kind.value),
+        confirmed=bool(columns_of(confirmed)),
+        known=bool(plain.total),
+        problem=plain.problem,
+    )
+
+
+def columns_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
+    """The card of a file's columns, with the first questions that are read so."""
+    reading, upload = choice.reading, choice.upload
     shape = (
-        table.file,
-        t.count("file.rows", table.n_rows),
-        t.count("file.columns_count", len(table.headers)),
+        reading.file,
+        t.count("file.rows", reading.n_rows),
+        t.count("file.columns_count", len(reading.columns)),
     )
     return card(
-        upload_fields(choice.upload, form, "col_sheet", "col_kind", "col_duplicates"),
+        upload_fields(upload, form, "col_sheet", "col_kind", "col_head_row", "col_duplicates"),
+        hidden(f"heads_{upload}", _digest(reading.headers)),
+        hidden(f"drawn_{upload}", f"{reading.detected_key} {choice.detected_kind}"),
         div(el("h2", t("mapping.title")), span(" · ".join(shape), cls="meta"), cls="card-h"),
-        el("p", t("mapping.known" if known else "mapping.unknown"), cls="dim"),
+        el("p", _state(t, choice), cls="dim"),
+        _place_fields(t, choice),
         div(el("table", _head(t), el("tbody", *_rows(t, choice)), cls="map"), cls="scroll"),
         _answer_key(t, choice),
-        _read_back(t, view),
+        unused_line(t, choice.preview.unused),
+        None if choice.missing else questions_part(t, upload, choice.preview),
         div(
             button(
                 t("mapping.use"),
                 "columns",
                 cls="pri",
-                data_upload=choice.upload,
-                disabled=not _readable(view),
+                data_upload=upload,
+                disabled=not choice.preview.total or bool(choice.missing),
             ),
-            _verdict(t, choice, view),
+            button(
+                t("mapping.cancel"),
+                "open",
+                data_upload=upload,
+                data_part=LEFT,
+                data_escape=True,
+            ),
+            _verdict(t, choice),
             tick(
-                f"remember_{choice.upload}",
+                f"remember_{upload}",
                 "yes",
                 t("mapping.remember"),
-                on=field_value(form, f"remember_{choice.upload}") == "yes"
-                or f"role_{choice.upload}_0" not in form,
+                on=field_value(form, f"remember_{upload}") == "yes"
+                or f"heads_{upload}" not in form,
                 many=False,
             ),
             cls="use",
@@ -113,15 +148,155 @@ def columns_card(
     )
 
 
-def _still_guessed(
-    guess: Sequence[str], roles: Sequence[str], table: ColumnTable
-) -> frozenset[int]:
-    """The columns that stand as guessed, under names that are not the roles' own."""
-    return frozenset(
-        at
-        for at, (guessed, role) in enumerate(zip(guess, roles, strict=True))
-        if role and guessed == role and table.headers[at].strip().casefold() != role.casefold()
+def waiting_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
+    """A file whose columns nobody has confirmed yet, and whose card was left."""
+    upload = choice.upload
+    return card(
+        upload_fields(upload, form, "col_sheet", "col_kind", "col_head_row", "col_duplicates"),
+        div(
+            el("b", choice.reading.file),
+            span(t("file.unread"), cls="meta"),
+            span(
+                link_button(t("file.columns"), "open", data_upload=upload, data_part="columns"),
+                link_button(t("file.remove"), "remove", data_upload=upload),
+                cls="acts",
+            ),
+            cls="l1",
+        ),
+        cls="ds",
     )
+
+
+def without_roles(form: Form, upload: str) -> Form:
+    """The form without the roles of a file's columns, which are guessed anew."""
+    gone = (f"role_{upload}_", f"key_{upload}")
+    return {name: value for name, value in form.items() if not name.startswith(gone)}
+
+
+def without_draft(form: Form, upload: str) -> Form:
+    """The form without what the card of a file would change."""
+    gone = tuple(f"{name}_{upload}" for name in _DRAFT_FIELDS)
+    return {name: value for name, value in form.items() if not name.startswith(gone)}
+
+
+def _placed(form: Form, upload: str, confirmed: Layout) -> Layout:
+    """The sheet and the head row of the draft, else those that were confirmed; no columns."""
+    base = Layout(duplicate_options=confirmed.duplicate_options)
+    if f"heads_{upload}" not in form:
+        return replace(base, sheet=confirmed.sheet, head_row=confirmed.head_row)
+    return replace(
+        base,
+        sheet=field_value(form, f"read_sheet_{upload}"),
+        head_row=parse_head_row(field_value(form, f"read_row_{upload}")),
+    )
+
+
+def _layout_without_roles(files: FileReader, upload: str, form: Form, placed: Layout) -> Layout:
+    """The layout where the card has no roles yet: what was confirmed, else a guess.
+
+    A file that is read without help stays as it is read, unless another kind is chosen for it.
+    """
+    confirmed = read_layout(form, upload)
+    same_place = (placed.sheet, placed.head_row) == (confirmed.sheet, confirmed.head_row)
+    kind = _chosen_kind(form, upload)
+    if not kind and columns_of(confirmed) and same_place:
+        return confirmed
+    layout = replace(placed, kind=kind or confirmed.kind)
+    guessed = files.preview(upload, layout)
+    is_read = guessed.total and not kind
+    return layout if is_read or not guessed.reading else pin(guessed.reading, layout)
+
+
+def _chosen_kind(form: Form, upload: str) -> DatasetKind | Literal[""]:
+    """The kind of the draft, "" if it is the one detected."""
+    kind: DatasetKind | Literal[""] = KINDS.get(field_value(form, f"{KIND_FIELD}{upload}"), "")
+    return "" if kind == field_value(form, f"drawn_{upload}").partition(" ")[2] else kind
+
+
+def _draft(form: Form, upload: str, placed: Layout, reading: FileReading) -> Layout | None:
+    """The layout of the card's lists, None if there are none, or they are of other columns.
+
+    An answer key or a kind that is still the one detected follows the columns.
+    """
+    is_drawn = field_value(form, f"heads_{upload}") == _digest(reading.headers)
+    if not is_drawn or f"role_{upload}_0" not in form:
+        return None
+    drawn_key = field_value(form, f"drawn_{upload}").partition(" ")[0]
+    roles = [field_value(form, f"role_{upload}_{at}") for at in range(len(reading.columns))]
+    named = {
+        role: column.header
+        for role, column in zip(roles, reading.columns, strict=True)
+        if role in COLUMN_ROLES
+    }
+    key = field_value(form, f"key_{upload}")
+    key = key if key != drawn_key and key in ANSWER_KEYS else _ANY_KEY
+    return with_columns(replace(placed, answer_key=key, kind=_chosen_kind(form, upload)), named)
+
+
+def _digest(headers: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps(list(headers)).encode()).hexdigest()[:16]
+
+
+def _state(t: Messages, choice: ColumnChoice) -> str:
+    """Whether the file is read without help, else why not."""
+    if choice.known:
+        return t("mapping.known")
+    doubt = choice.reading.guess.doubt
+    if choice.problem or not doubt:
+        return t.translate(choice.problem) or t("mapping.unknown")
+    why = t(f"fault.confirm-{doubt}.what")
+    return t("mapping.doubt", why=why[:1].upper() + why[1:])
+
+
+def _place_fields(t: Messages, choice: ColumnChoice) -> Html:
+    """The kind of questions, the sheet where there are several, and the row of the names."""
+    upload, reading = choice.upload, choice.reading
+    kinds: dict[str, str] = {name: t(f"kind.{name}") for name in KINDS}
+    if not reading.kind.value:
+        kinds = {"": "–"} | kinds
+    fields = [
+        field(
+            t("columns.kind"),
+            select(
+                f"{KIND_FIELD}{upload}",
+                kinds,
+                str(reading.kind.value),
+                cls=_look(choice, reading.kind.origin),
+            ),
+        )
+    ]
+    if len(reading.sheets) > 1:
+        sheets = {"": t("mapping.any_sheet")} | {title: title for title in reading.sheets}
+        chosen = str(reading.sheet.value)
+        fields.append(field(t("columns.sheet"), select(f"read_sheet_{upload}", sheets, chosen)))
+    else:
+        fields.append(hidden(f"read_sheet_{upload}", str(reading.sheet.value)))
+    row = int(reading.head_row.value)
+    if row or choice.layout.head_row:
+        fields.append(_head_row(t, choice, row))
+    return div(*fields, cls="fields places")
+
+
+def _head_row(t: Messages, choice: ColumnChoice, row: int) -> Html:
+    chosen = choice.layout.head_row
+    automatic = t("mapping.row_detected", n=row) if not chosen else t("mapping.row_detect")
+    rows = {str(n): t("mapping.row", n=n) for n in range(1, _OFFERED_HEAD_ROWS + 1)}
+    if chosen > _OFFERED_HEAD_ROWS:
+        rows[str(chosen)] = t("mapping.row", n=chosen)
+    return field(
+        t("mapping.head_row"),
+        select(
+            f"read_row_{choice.upload}",
+            {"": automatic} | rows | {"-1": t("mapping.no_head_row")},
+            str(chosen or ""),
+            cls=_look(choice, choice.reading.head_row.origin),
+        ),
+    )
+
+
+def _look(choice: ColumnChoice, origin: str) -> str | None:
+    """The class of a list that holds a guess nobody has confirmed."""
+    return "guess" if origin == "content" and not (choice.confirmed or choice.known) else None
 
 
 def _head(t: Messages) -> Html:
@@ -131,22 +306,24 @@ def _head(t: Messages) -> Html:
 
 
 def _rows(t: Messages, choice: ColumnChoice) -> list[Html]:
-    return [_row(t, choice, at, name) for at, name in enumerate(choice.table.headers)]
+    return [_row(t, choice, at, column) for at, column in enumerate(choice.reading.columns)]
 
 
-def _row(t: Messages, choice: ColumnChoice, at: int, name: str) -> Html:
-    texts = [row[at].strip() or "–" for row in choice.table.rows[:_SAMPLE_ROWS]]
+def _row(t: Messages, choice: ColumnChoice, at: int, column: ColumnUse) -> Html:
+    texts = [value or "–" for value in column.values[:_SAMPLE_ROWS]]
     texts += ["–"] * (_SAMPLE_ROWS - len(texts))
+    certain = choice.confirmed or (choice.known and column.origin == "name")
+    guessed = column.role and column.origin != "person" and not certain
     role = select(
         f"role_{choice.upload}_{at}",
-        _role_words(t, len(choice.table.headers)),
-        choice.roles[at],
-        aria_label=t("mapping.role_of", name=name),
-        cls="guess" if at in choice.guessed else None,
+        _role_words(t, len(choice.reading.columns)),
+        column.role,
+        aria_label=t("mapping.role_of", name=column.header),
+        cls="guess" if guessed else None,
     )
     return el(
         "tr",
-        el("th", name, scope="row", cls="mono"),
+        el("th", column.header, scope="row", cls="mono"),
         *(el("td", div(text, cls="dim ell")) for text in texts),
         el("td", role),
     )
@@ -164,58 +341,35 @@ def _role_words(t: Messages, columns: int) -> Mapping[str, str]:
 
 
 def _answer_key(t: Messages, choice: ColumnChoice) -> Html | None:
-    if "answer" not in choice.roles or not {*LETTERS, "options"} & set(choice.roles):
+    reading = choice.reading
+    if not reading.answer_values or reading.kind.value != "multiple_choice":
         return None
-    values = answer_values(choice.table, choice.roles.index("answer"))
-    name = f"key_{choice.upload}"
+    values = t("mapping.values", values=t("list.comma").join(reading.answer_values))
     words = {key: t(f"key.{key}") for key in ANSWER_KEYS}
     return div(
         el("b", t("mapping.written_as")),
-        span(t("mapping.values", values=t("list.comma").join(values)), cls="meta"),
-        select(name, words, choice.answer_key, aria_label=t("mapping.written_as"), cls="guess"),
+        span(values, cls="meta"),
+        select(
+            f"key_{choice.upload}",
+            words,
+            str(reading.answer_key.value),
+            aria_label=t("mapping.written_as"),
+            cls=_look(choice, reading.answer_key.origin),
+        ),
         cls="written",
     )
 
 
-def _readable(view: UploadView | None) -> bool:
-    return view is not None and bool(view.n_questions)
-
-
-def _read_back(t: Messages, view: UploadView | None) -> Html | None:
-    """The first row that can be read, as it will be."""
-    if view is None or not view.first:
-        return None
-    first = view.first[0]
-    return div(
-        div(el("h3", t("mapping.read_back")), el("p", first.subject, cls="meta")),
-        div(el("p", first.question), el("p", *_choices(first), cls="dim")),
-        cls="read-back",
-    )
-
-
-def _choices(sample: Sample) -> list[Html]:
-    if not sample.choices:
-        return [span(text, cls="ok") for text in sample.references[:1]]
-    return [
-        span(
-            status_icon("ok") if place == sample.target else None,
-            f"{LETTERS[place]}. {text}",
-            cls="ok" if place == sample.target else None,
-        )
-        for place, text in enumerate(sample.choices)
-    ]
-
-
-def _verdict(t: Messages, choice: ColumnChoice, view: UploadView | None) -> Html:
+def _verdict(t: Messages, choice: ColumnChoice) -> Html:
     """How many rows will be readable, or what is missing."""
     if choice.missing:
         return status("warn", t(f"mapping.no_{choice.missing}"))
-    if view is None:
-        return status("bad", t("mapping.no_rows", total=f"{choice.table.n_rows:,}"))
-    rows, total = view.n_questions, f"{view.n_rows:,}"
+    rows, total = choice.preview.total, f"{choice.preview.n_rows:,}"
     if not rows:
-        why = view.faults[0] if view.faults else None
-        reason = f": {why.actual}" if why and t.language == "en" else ""
-        return join(status("bad", t("mapping.no_rows", total=total)), span(reason, cls="meta"))
-    kind = "ok" if rows == view.n_rows else "warn"
+        reason = t.translate(choice.preview.problem)
+        if fault := choice.preview.fault:
+            actual, expected = fault_text(t, fault)
+            reason = t("answers.fault", found=actual, expected=expected)
+        return join(status("bad", t("mapping.no_rows", total=total)), div(reason, cls="meta"))
+    kind = "ok" if rows == choice.preview.n_rows else "warn"
     return status(kind, t("mapping.readable", n=f"{rows:,}", total=total))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalui.datasets.health import ChoiceHealth, OpenHealth
+from evalui.datasets.preview import Preview
 from evalui.datasets.reading import KEPT_RULE
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
@@ -13,21 +14,26 @@ from evalui.types import LETTERS
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.widgets import card, field, hidden, link_button, select
 from evalui.ui.services.files.views import UploadHealth, UploadPart, UploadView
-from evalui.ui.tabs.evaluate.file_card import faults_part, health_part, notes_part, preview
+from evalui.ui.tabs.evaluate.file_card import faults_part, health_part, notes_part
 from evalui.ui.tabs.evaluate.given_answers import open_health_part
+from evalui.ui.tabs.evaluate.questions import questions_part
 from evalui.ui.tabs.evaluate.rows import details_summary, remark
 
+PREVIEW, FOLDED = "preview", "folded"  # states of a dataset's questions
+_STATED_RULES = (KEPT_RULE, "columns-read", "unused-columns")  # by the card itself
 _MOST_FINDINGS = 2
+_SHOWN_UNUSED = 8  # names of columns
 _UNBALANCED_P = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class ShownDataset:
-    """An upload of a form that was read, with its health."""
+    """An upload of a form that was read, with its health, and its first questions if shown."""
 
     part: UploadPart
     view: UploadView
     health: UploadHealth
+    preview: Preview | None = None
 
     @property
     def upload(self) -> str:
@@ -37,10 +43,10 @@ class ShownDataset:
 
 def dataset_card(t: Messages, shown: ShownDataset, form: Form) -> Html:
     """The two lines, and what was unfolded below them."""
-    upload, view = shown.upload, shown.view
-    previewed = field_value(form, f"open_{upload}") == "preview"
+    upload, view, preview = shown.upload, shown.view, shown.preview
+    kept = field_value(form, f"kept_{upload}")
     return card(
-        upload_fields(upload, form),
+        upload_fields(upload, form, "col_head_row", *_unshown_pickers(view)),
         div(
             el("b", view.name),
             span(t(f"kind.{view.kind}"), cls="chip on"),
@@ -50,8 +56,8 @@ def dataset_card(t: Messages, shown: ShownDataset, form: Form) -> Html:
                     t("file.preview"),
                     "open",
                     data_upload=upload,
-                    data_part="" if previewed else "preview",
-                    aria_expanded=str(previewed).lower(),
+                    data_part=FOLDED if preview else PREVIEW,
+                    aria_expanded=str(preview is not None).lower(),
                 ),
                 link_button(t("file.columns"), "open", data_upload=upload, data_part="columns"),
                 link_button(t("file.remove"), "remove", data_upload=upload),
@@ -66,14 +72,26 @@ def dataset_card(t: Messages, shown: ShownDataset, form: Form) -> Html:
             cls="l2",
         ),
         _layout_pickers(t, shown, form),
-        div(preview(t, view), cls="gap-s") if previewed else None,
+        unused_line(t, view.unused_columns),
+        el("p", t("file.kept_columns"), cls="meta gap-s") if kept else None,
+        questions_part(t, upload, preview) if preview else None,
         cls="ds",
     )
 
 
+def unused_line(t: Messages, names: Sequence[str]) -> Html | None:
+    """The columns of text that nothing uses, by their names."""
+    if not names:
+        return None
+    shown = t("list.comma").join(names[:_SHOWN_UNUSED])
+    rest = len(names) - _SHOWN_UNUSED
+    more = f" (+{rest})" if rest > 0 else ""
+    return div(remark("na", t("file.unused", names=shown + more)), cls="meta gap-s")
+
+
 def upload_fields(upload: str, form: Form, *more: str) -> Html:
     """What the form keeps of an upload that no control of its card shows; `more` begins names."""
-    kept = [f"{name}_{upload}" for name in ("open", "col_columns", *more)]
+    kept = [f"{name}_{upload}" for name in ("open", "from", "kept", "col_columns", *more)]
     return span(
         hidden("uploads", upload, many=True),
         *(hidden(name, value) for name in kept if (value := field_value(form, name))),
@@ -117,7 +135,7 @@ def _facts(t: Messages, shown: ShownDataset) -> Sequence[str]:
 
 
 def _health_line(t: Messages, shown: ShownDataset) -> Html:
-    notes = [note for note in shown.view.notes if note.rule != KEPT_RULE]
+    notes = [note for note in shown.view.notes if note.rule not in _STATED_RULES]
     more = [t.count("finding.notes", len(notes))] if notes else []
     if worst := findings(t, shown)[:_MOST_FINDINGS]:
         return remark("warn", join_sentences(*[*worst, *more][:_MOST_FINDINGS]))
@@ -169,6 +187,12 @@ def _details(t: Messages, shown: ShownDataset, form: Form) -> Html:
     return div(notes_part(t, shown.view), div(part, faults, cls="row"))
 
 
+def _unshown_pickers(view: UploadView) -> Sequence[str]:
+    """What was chosen and has no list on the card, for there is nothing else to choose."""
+    shown = {"col_sheet": len(view.sheets) > 1, "col_kind": len(view.kinds) > 1}
+    return [name for name, is_shown in shown.items() if not is_shown]
+
+
 def _layout_pickers(t: Messages, shown: ShownDataset, form: Form) -> Html | None:
     """Which sheet and which kind of question is read, where there are several."""
     view = shown.view
@@ -177,7 +201,11 @@ def _layout_pickers(t: Messages, shown: ShownDataset, form: Form) -> Html | None
     pickers = [
         field(
             t("columns.sheet"),
-            select(sheet, {s: s for s in view.sheets}, field_value(form, sheet)),
+            select(
+                sheet,
+                {"": t("mapping.any_sheet")} | {title: title for title in view.sheets},
+                field_value(form, sheet),
+            ),
         )
         if len(view.sheets) > 1
         else None,

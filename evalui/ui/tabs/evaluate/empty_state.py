@@ -1,5 +1,6 @@
 """The Evaluate page before there is a file: where to drop one, the samples, and what is read."""
 
+from evalui.datasets.files.archive import readable_suffixes
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join
 from evalui.ui.components.widgets import UPLOAD, button, card, page_head, titled
@@ -82,13 +83,18 @@ def _drop(t: Messages, limit_mb: int, questions: int, open_questions: int, probl
     return div(
         UPLOAD,
         el("h2", t("drop.title")),
-        el("p", t("drop.kinds", mb=limit_mb), cls="dim"),
+        el("p", t("drop.kinds", kinds=_kinds(t), mb=limit_mb), cls="dim"),
         div(_file_chooser(t("drop.choose")), sample, open_, cls="acts"),
         el("p", t("drop.sample_note", n=questions), cls="meta") if questions else None,
         div(problem, cls="bad gap-s", role="alert", data_status=True),
         cls="drop",
         **_messages(t),
     )
+
+
+def _kinds(t: Messages) -> str:
+    """The kinds of files that are read, by their endings."""
+    return t("list.comma").join(suffix.lstrip(".").upper() for suffix in readable_suffixes())
 
 
 def _formats(t: Messages) -> Html:

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from evalui.datasets.health import ChoiceHealth
-from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, equal_letters
+from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE
 from evalui.messages import Messages
 from evalui.report.analyses.health import letter_balance
-from evalui.report.html import Child, Html, div, el, join, span
+from evalui.report.html import Child, Html, div, el, span
 from evalui.report.numbers import format_range, format_value, percent
-from evalui.types import LETTERS, Fault, Sample
+from evalui.types import LETTERS, Fault
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text, length_range
 from evalui.ui.components.widgets import bar, definitions, note, status, table
 from evalui.ui.services.files.views import UploadHealth, UploadView
-from evalui.ui.tabs.evaluate.given_answers import fault_count, open_preview
+from evalui.ui.tabs.evaluate.given_answers import fault_count
 from evalui.ui.tabs.evaluate.rows import choice_row
 
 SHOWN_FAULTS = 50
@@ -111,21 +111,6 @@ def faults_part(t: Messages, view: UploadView, *, upload: str, form: Form) -> Ht
     )
 
 
-def preview(t: Messages, view: UploadView) -> Html:
-    """The first questions as they were read."""
-    if view.kind != "multiple_choice":
-        return open_preview(t, view.first)
-    rows: list[list[Child]] = [
-        [
-            span(sample.id, cls="mono"),
-            sample.question,
-            join(*(div(_option(sample, place)) for place in range(len(sample.choices)))),
-        ]
-        for sample in view.first
-    ]
-    return table([t("preview.id"), t("preview.question"), t("preview.options")], rows)
-
-
 def _duplicates(t: Messages, view: UploadView, upload: str, form: Form) -> Html | None:
     """Whether rows stay whose options share a text; nothing without such rows."""
     counts = [
@@ -161,15 +146,6 @@ def _fault(t: Messages, fault: Fault) -> list[Child]:
         span(actual, title=t(f"fault.{fault.rule}.what")),
         expected,
     ]
-
-
-def _option(sample: Sample, place: int) -> Html:
-    letter = LETTERS[place]
-    text = f"{letter}. {sample.choices[place]}"
-    same = "".join(group for group in equal_letters(sample.choices) if letter in group)
-    others = "".join(f" = {other}" for other in same if other != letter)
-    text_ = el("b", text) if place == sample.target else join(text)
-    return join(text_, span(others, cls="warn")) if others else text_
 
 
 def _letters(counts: Sequence[int]) -> Html:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from evalui.datasets.health import OpenHealth
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.types import Fault, Sample
+from evalui.types import Fault
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text, length_range
 from evalui.ui.components.widgets import (
@@ -18,7 +18,6 @@ from evalui.ui.components.widgets import (
     note,
     select,
     status,
-    table,
     text_input,
 )
 from evalui.ui.services.files.views import AnswersFile, EarlierRun, UploadHealth
@@ -58,42 +57,6 @@ def open_health_part(t: Messages, counts: UploadHealth, health: OpenHealth) -> H
         _counts(t, "capabilities", capabilities, counts.n_groups + ("" in health.capabilities)),
         _unreferenced(t, health),
     )
-
-
-def open_preview(t: Messages, samples: Sequence[Sample]) -> Html:
-    """The first questions with their references, capabilities and languages."""
-    capable = any(sample.metadata.get("capability") for sample in samples)
-    heads = ["id", "question", "reference", *(["capability"] if capable else []), "language"]
-    return table(
-        [t(f"preview.{name}") for name in heads],
-        [_row(t, sample, capable) for sample in samples],
-    )
-
-
-def _row(t: Messages, sample: Sample, capable: bool) -> list[Child]:
-    language = sample.metadata.get("language", "")
-    turns = len(sample.history) + len(sample.follow_ups)
-    question = join(
-        _shorten(sample.question),
-        div(t.count("preview.turns", turns), cls="meta") if turns else None,
-    )
-    first = next(iter(sample.references), "")
-    more = len(sample.references) - 1
-    reference = join(
-        _shorten(first) if first else span("–", cls="meta"),
-        div(t("preview.more", n=more), cls="meta") if more > 0 else None,
-    )
-    return [
-        span(sample.id, cls="mono"),
-        question,
-        reference,
-        *([sample.metadata.get("capability", "")] if capable else []),
-        span(t(f"language.{language}") if f"language.{language}" in t else language, cls="nw"),
-    ]
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_TEXT_LENGTH else text[:_MAX_TEXT_LENGTH].rstrip() + " …"
 
 
 def _counts(t: Messages, name: str, counts: Mapping[str, int], n: int) -> Html | None:

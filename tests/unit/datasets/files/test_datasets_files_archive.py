@@ -129,7 +129,6 @@ def test_several_files_may_not_exceed_the_whole(tmp_path: Path) -> None:
     [
         ("missing.csv", "does not exist"),
         ("x.docx", "is of a kind that cannot be read. Expected CSV"),
-        ("x.xls", "is in the old Excel format"),
         ("empty", "has no file that can be read"),
     ],
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalui.datasets import Layout, LoadResult, load
+from evalui.types import LETTERS
 
 Write = Callable[[str, str], Path]
 
@@ -69,15 +70,20 @@ def test_empty_cells_make_fewer_options(write: Write) -> None:
     assert (sample.choices, sample.target) == (("yes", "no"), 1)
 
 
-def test_ten_options_are_read(write: Write) -> None:
-    text = "question,A,B,C,D,E,F,G,H,I,J,answer\nQ?,1,2,3,4,5,6,7,8,9,10,J\n"
+@pytest.mark.parametrize("n", [2, 10, 11, 26])
+def test_two_to_26_options_are_read(write: Write, n: int) -> None:
+    cells = ",".join(str(number) for number in range(n))
+    text = f"question,{','.join(LETTERS[:n])},answer\nQ?,{cells},{LETTERS[n - 1]}\n"
     (sample,) = load([write("x.csv", text)]).dataset.samples
-    assert (len(sample.choices), sample.target) == (10, 9)
+    assert (len(sample.choices), sample.target) == (n, n - 1)
 
 
-def test_an_eleventh_option_column_is_a_fault_not_lost(write: Write) -> None:
-    text = "question,A,B,C,D,E,F,G,H,I,J,K,answer\nQ?,1,2,3,4,5,6,7,8,9,10,11,J\n"
-    assert rules(load([write("x.csv", text)])) == [("too-many-options", 1, "K")]
+@pytest.mark.parametrize("name", ["k", "n", "x"])
+def test_a_letter_away_from_the_options_is_another_column(write: Write, name: str) -> None:
+    text = f"question,A,B,C,D,{name},answer\nQ?,1,2,3,4,7,C\n"
+    (sample,) = load([write("x.csv", text)]).dataset.samples
+    assert (sample.choices, sample.target) == (("1", "2", "3", "4"), 2)
+    assert sample.metadata[name] == "7"
 
 
 def test_further_columns_are_kept_but_replace_nothing(write: Write) -> None:

@@ -6,6 +6,7 @@ import pytest
 from openpyxl import Workbook
 
 from evalui.datasets import Layout, LoadResult, load
+from evalui.datasets.columns import with_columns
 
 
 def choices(labels: str) -> list[dict[str, str]]:
@@ -66,7 +67,7 @@ def test_further_keys_are_kept(tmp_path: Path) -> None:
         (record(answer=None), ("answerKey", "answer-not-an-option", "one of A, B, C, D")),
         (record("A", "A"), ("", "too-few-options", "at least 2")),
         (record("AAB"), ("choices", "duplicate-option", "a label of its own for each choice")),
-        (record("ABCDEFGHIJK"), ("choices", "too-many-options", "at most 10")),
+        (record("ABCDEFGHIJKLMNOPQRSTUVWXYZÄ"), ("choices", "too-many-options", "at most 26")),
         ({"id": "q1"}, ("question", "empty-question", "some text")),
     ],
 )
@@ -160,10 +161,20 @@ def test_a_table_and_a_sheet_may_have_a_list_of_options_in_a_cell(tmp_path: Path
     assert targets(load([tmp_path / "quiz.xlsx"])) == [0]
 
 
-def test_a_column_of_options_without_a_list_is_no_such_file(tmp_path: Path) -> None:
+def test_a_column_of_options_without_a_list_is_never_an_open_question(tmp_path: Path) -> None:
     path = tmp_path / "qa.csv"
     path.write_text("question,options,answer\nWhy?,none,so\n")
-    assert load([path]).dataset.kind == "general_qa"
+    found = load([path])
+    assert (found.dataset.kind, found.dataset.samples) == ("multiple_choice", ())
+    assert [fault.rule for fault in found.faults] == ["confirm-options"]
+    confirmed = with_columns(
+        Layout(), {"question": "question", "options": "options", "answer": "answer"}
+    )
+    found = load([path], layout=confirmed)
+    assert (found.dataset.kind, [fault.rule for fault in found.faults]) == (
+        "multiple_choice",
+        ["no-option-list"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,9 +182,9 @@ def test_a_column_of_options_without_a_list_is_no_such_file(tmp_path: Path) -> N
     [
         (mmlu(7), "answer", "answer-not-an-option"),
         (mmlu("A, C"), "answer", "answer-not-an-option"),
-        (mmlu(0, "no list"), "", "too-few-options"),
+        (mmlu(0, "no list"), "choices", "no-option-list"),
         (mmlu(0, ["a"]), "", "too-few-options"),
-        (mmlu(0, list("abcdefghijk")), "choices", "too-many-options"),
+        (mmlu(0, [*map(str, range(27))]), "choices", "too-many-options"),
         (mmlu(-1), "answer", "answer-not-an-option"),
     ],
 )

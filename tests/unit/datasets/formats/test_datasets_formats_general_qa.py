@@ -233,7 +233,7 @@ def test_questions_without_reference_are_counted_in_a_note(tmp_path: Path) -> No
         ),
         ({"messages": messages("user:q"), "query": "q"}, "bad-messages", "messages"),
         ({"messages": messages("system:s", "user:q"), "system": "t"}, "bad-messages", "system"),
-        ({"query": "q", "response": {"text": "r"}}, "bad-reference", "response"),
+        ({"query": "q", "response": {"note": "r"}}, "bad-reference", "response"),
         ({"query": "q", "response": [["r"]]}, "bad-reference", "response"),
         ({"query": "q", "Query": "p"}, "duplicate-column", "query"),
         ({"query": "first", "id": "1"}, "duplicate-id", "id"),

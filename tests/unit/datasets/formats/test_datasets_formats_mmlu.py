@@ -10,6 +10,7 @@ from evalui.datasets.formats.mmlu import recognises
 from evalui.types import Sample
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "mmlu"
+WIDE = tuple(f"o{n}" for n in range(26))
 ROWS = 'How many?,1,2,3,4,B\n"Which, then?",a,b,c,d,D\n'
 
 
@@ -32,9 +33,13 @@ def test_the_first_row_is_a_question_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "choices"),
-    [("Is it?,yes,no,A\n", ("yes", "no")), ("Q?,v,w,x,y,z,E\nP?,v,w,x,y,z,A\n", tuple("vwxyz"))],
+    [
+        ("Is it?,yes,no,A\n", ("yes", "no")),
+        ("Q?,v,w,x,y,z,E\nP?,v,w,x,y,z,A\n", tuple("vwxyz")),
+        ("Q?," + ",".join(WIDE) + ",Z\nP?," + ",".join(WIDE) + ",A\n", WIDE),
+    ],
 )
-def test_there_may_be_two_to_ten_options(
+def test_there_may_be_two_to_26_options(
     tmp_path: Path, text: str, choices: tuple[str, ...]
 ) -> None:
     assert loaded(tmp_path, text).dataset.samples[0].choices == choices

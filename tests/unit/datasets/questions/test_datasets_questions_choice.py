@@ -10,7 +10,7 @@ def question(**changes: object) -> ParsedQuestion:
         "line": 2,
         "id": "1",
         "text": "Q?",
-        "options": (("A", "one"), ("B", "two")),
+        "options": ("one", "two"),
         "answer": "B",
         "subject": "",
     }
@@ -30,10 +30,9 @@ def test_a_file_without_any_answer_is_told_from_one_with_gaps() -> None:
 
 
 def test_an_answer_may_repeat_the_name_of_an_option() -> None:
-    options = (("1", "one"), ("2", "two"))
-    labelled = question(options=options, answer="2", answers_with_label=True)
+    labelled = question(names=("1", "2"), answer="2", answers_with_label=True)
     assert validate([labelled], SOURCE, Layout()).samples[0].target == 1
-    wrong = question(options=options, answer="B", answers_with_label=True)
+    wrong = question(names=("1", "2"), answer="B", answers_with_label=True)
     assert validate([wrong], SOURCE, Layout()).faults[0].expected == "one of 1, 2"
 
 
@@ -61,7 +60,7 @@ def test_what_is_expected_of_an_answer_follows_the_answer_key() -> None:
 
 
 def test_an_answer_by_a_text_that_two_options_have_names_none_of_them() -> None:
-    same = (("A", "one"), ("B", "two"), ("C", "two"))
+    same = ("one", "two", "two")
     by_text = Layout(answer_key="text")
     (fault,) = validate([question(options=same, answer="two")], SOURCE, by_text).faults
     assert (fault.rule, fault.actual) == (

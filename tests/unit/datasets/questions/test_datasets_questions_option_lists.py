@@ -25,6 +25,22 @@ from evalui.datasets.questions.option_lists import OptionList, read_options
         ({"text": ["a", "b"]}, OptionList(("a", "b"))),
         ({"A": "a", "B": "b"}, OptionList(("a", "b"), ("A", "B"))),
         ('["a", "b"]', OptionList(("a", "b"))),
+        ("A. a; B. b", OptionList(("a", "b"))),
+        ("A. a\nB. b\nC. c", OptionList(("a", "b", "c"))),
+        ("A.甲B.乙", OptionList(("甲", "乙"))),
+        ("（A）甲（B）乙", OptionList(("甲", "乙"))),
+        ("选项：A、甲 B、乙", OptionList(("甲", "乙"))),
+        ("a ) 3 , b ) 4", OptionList(("3", "4"))),
+        ("①甲②乙", OptionList(("甲", "乙"))),
+        ("1. a\n2. b", OptionList(("a", "b"), ("1", "2"))),
+        ({"option_a": "a", "option_b": "b"}, OptionList(("a", "b"))),
+        ([{"A": "a"}, {"B": "b"}], OptionList(("a", "b"), ("A", "B"))),
+        ({"choices": ["a", "b"], "labels": [0, 1]}, OptionList(("a", "b"), (), (1,))),
+        ({"so": 1, "as": 0}, OptionList(("so", "as"), (), (0,))),
+        (
+            [{"text": "a", "is_correct": False}, {"text": "b", "is_correct": True}],
+            OptionList(("a", "b"), (), (1,)),
+        ),
         ("['a', \"b's\"]", OptionList(("a", "b's"))),
         ("['a' 'b']", OptionList(("a", "b"))),
         ("['it\\'s'\n \"b's\" '[x], y']", OptionList(("it's", "b's", "[x], y"))),
@@ -44,7 +60,9 @@ def test_each_shape_is_read(value: Any, options: OptionList):
     [
         None,
         "",
-        "A. a; B. b",
+        "a; b",
+        "A. Lincoln",
+        "U.S.A. or B. Franklin",
         "[broken",
         "[" * 5000,
         {"text": ["a", "b"], "label": ["A"]},
@@ -83,6 +101,6 @@ def test_numbers_are_labels_in_python_too():
 
 
 def test_options_without_labels_are_named_by_letters():
-    assert read_options(["x"] * 11) is not None
-    named = OptionList(("x",) * 11).labelled
-    assert [name for name, _ in named][-2:] == ["J", "11"]
+    assert read_options(["x"] * 27) is not None
+    named = OptionList(("x",) * 27).labelled
+    assert [name for name, _ in named][-2:] == ["Z", "27"]

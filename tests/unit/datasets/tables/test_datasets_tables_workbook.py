@@ -4,7 +4,7 @@ import io
 import time as clock
 import zipfile
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from evalui.datasets import Layout, Limits, load
-from evalui.datasets.tables.workbook import format_cell
+from evalui.datasets.tables import workbook
 from evalui.errors import DataError
 
 HEADER = ["question", "index", "reference_answer", "evaluating_guidance", "capability"]
@@ -48,37 +48,11 @@ def altered(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, ""),
-        ("a\r\nb_x000D_\nc", "a\nb\nc"),
-        (True, "TRUE"),
-        (False, "FALSE"),
-        (12, "12"),
-        (12.0, "12"),
-        (-0.5, "-0.5"),
-        (1e300, "1e+300"),
-        (float("inf"), "inf"),
-        (datetime(2024, 1, 31), "2024-01-31"),  # noqa: DTZ001 - a spreadsheet has no time zones
-        (datetime(2024, 1, 31, 9, 30), "2024-01-31 09:30:00"),  # noqa: DTZ001
-        (date(2024, 1, 31), "2024-01-31"),
-        (time(9, 30), "09:30:00"),
-    ],
-)
-def test_a_value_becomes_the_text_it_shows(value: Any, text: str) -> None:
-    assert format_cell(value) == text
-
-
 def test_dates_and_numbers_survive_the_file(tmp_path: Path) -> None:
-    day = datetime(2024, 1, 31)  # noqa: DTZ001
-    path = book(tmp_path / "s.xlsx", [*HEADER, "day", "share", "yes"], [*ROW, day, 0.25, True])
+    names, values = ["day", "share", "yes", "sum"], [date(2024, 1, 31), 0.25, True, 0.1 + 0.2]
+    path = book(tmp_path / "s.xlsx", [*HEADER, *names], [*ROW, *values])
     (sample,) = load([path]).dataset.samples
-    assert [sample.metadata[name] for name in ("day", "share", "yes")] == [
-        "2024-01-31",
-        "0.25",
-        "TRUE",
-    ]
+    assert [sample.metadata[name] for name in names] == ["2024-01-31", "0.25", "TRUE", "0.3"]
 
 
 def test_multiple_choice_and_reference_answers_may_come_as_workbooks(tmp_path: Path) -> None:
@@ -185,15 +159,38 @@ def sheets(path: Path, **rows: Sequence[Sequence[Any]]) -> Path:
     return saved(path, made)
 
 
-def test_the_first_sheet_that_fits_is_read_and_the_others_are_named(tmp_path: Path) -> None:
-    about, more = [["made by", "me"]], [HEADER, ["How?", 9]]
+def test_every_sheet_that_fits_is_read_and_the_others_are_named(tmp_path: Path) -> None:
+    about, more = [["made by", "me"], ["in", "May"]], [HEADER, ["How?", 9]]
     path = sheets(tmp_path / "s.xlsx", empty=[], about=about, main=[HEADER, ROW], more=more)
     loaded = load([path])
-    assert [sample.id for sample in loaded.dataset.samples] == ["s/1"]
+    assert [sample.id for sample in loaded.dataset.samples] == ["s main/1", "s more/9"]
+    assert loaded.files == ("s.xlsx/main", "s.xlsx/more")
     assert loaded.sheets == ("empty", "about", "main", "more")
     assert [str(note) for note in loaded.notes] == [
-        "s.xlsx: the sheet “main” was read; there are also empty, about, more."
+        "s.xlsx: read: main, more; not read: empty, about. Another can be chosen as the sheet."
     ]
+
+
+def test_one_sheet_that_fits_is_the_whole_file(tmp_path: Path) -> None:
+    about = [["Fill in every column."], ["One question for each row."]]
+    path = sheets(tmp_path / "s.xlsx", about=about, main=[HEADER, ROW])
+    loaded = load([path])
+    assert [sample.id for sample in loaded.dataset.samples] == ["s/1"]
+    assert loaded.files == ("s.xlsx",)
+    assert [note.rule for note in loaded.notes] == ["other-sheets"]
+
+
+def test_sheets_that_are_named_like_splits_have_those_roles(tmp_path: Path) -> None:
+    header = ["question", "A", "B", "answer"]
+    path = sheets(
+        tmp_path / "law.xlsx",
+        dev=[header, ["Which?", "a", "b", "A"]],
+        test=[header, ["What?", "a", "b", "B"]],
+    )
+    loaded = load([path])
+    assert [sample.question for sample in loaded.dataset.samples] == ["What?"]
+    assert [sample.question for sample in loaded.dataset.shots] == ["Which?"]
+    assert {sample.metadata["subject"] for sample in loaded.dataset.samples} == {"law"}
 
 
 def test_another_sheet_can_be_chosen_and_is_another_dataset(tmp_path: Path) -> None:
@@ -240,7 +237,7 @@ def test_a_bomb_is_refused_before_it_is_opened(
 ) -> None:
     path = book(tmp_path / "s.xlsx", HEADER, ROW)
     altered(path, SHEET, lambda xml: xml + b" " * (20 * 2**20))
-    monkeypatch.setattr("openpyxl.load_workbook", lambda *_, **__: pytest.fail("was opened"))
+    monkeypatch.setattr(workbook, "parse_xml", lambda *_, **__: pytest.fail("was opened"))
     with pytest.raises(DataError, match=r"s\.xlsx: xl/worksheets/sheet1\.xml grows more than 100"):
         load([path])
 
@@ -249,7 +246,7 @@ def test_too_much_content_is_refused_before_it_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = book(tmp_path / "s.xlsx", HEADER, ROW)
-    monkeypatch.setattr("openpyxl.load_workbook", lambda *_, **__: pytest.fail("was opened"))
+    monkeypatch.setattr(workbook, "parse_xml", lambda *_, **__: pytest.fail("was opened"))
     with pytest.raises(DataError, match=r"s\.xlsx has 0\.0 MB unpacked; at most"):
         load([path], limits=Limits(unpacked=path.stat().st_size + 1))
 
@@ -300,10 +297,16 @@ def test_entities_are_refused(tmp_path: Path) -> None:
     ("data", "reason"),
     [
         (b"", r"s\.xlsx is empty"),
-        (b"question,capability\n", r"s\.xlsx is no Excel workbook, or a damaged one"),
-        (b"PK\x03\x04", r"s\.xlsx is no Excel workbook, or a damaged one"),
-        (b"PK\x05\x06" + bytes(18), r"s\.xlsx is no Excel workbook, or a damaged one"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "is in the old Excel format"),
+        (
+            b"question,capability\n",
+            r"s\.xlsx is no workbook of a spreadsheet program, or a damaged one",
+        ),
+        (b"PK\x03\x04", r"s\.xlsx is no workbook of a spreadsheet program, or a damaged one"),
+        (
+            b"PK\x05\x06" + bytes(18),
+            r"s\.xlsx is no workbook of a spreadsheet program, or a damaged one",
+        ),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "or a damaged one"),
         (
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
             "is locked with a password",
@@ -315,12 +318,6 @@ def test_what_is_no_workbook_is_told(tmp_path: Path, data: bytes, reason: str) -
     path.write_bytes(data)
     with pytest.raises(DataError, match=reason):
         load([path])
-
-
-def test_an_old_workbook_is_told(tmp_path: Path) -> None:
-    (tmp_path / "s.xls").write_bytes(b"\xd0\xcf\x11\xe0")
-    with pytest.raises(DataError, match=r"s\.xls is in the old Excel format\. Save it as \.xlsx"):
-        load([tmp_path / "s.xls"])
 
 
 def sample_book() -> bytes:

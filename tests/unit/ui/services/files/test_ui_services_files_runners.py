@@ -65,9 +65,10 @@ def samples_here() -> int:
 
 def test_a_large_file_leaves_no_dataset_in_the_server(service: AppService):
     before = samples_here()
-    view = service.load(service.store_upload([("long_val.csv", LONG.encode())]), Layout())
-    assert (view.n_questions, len(view.first), view.name) == (20_000, 10, "long")
-    assert samples_here() - before == 10
+    upload = service.store_upload([("long_val.csv", LONG.encode())])
+    view, preview = service.load(upload, Layout()), service.files.preview(upload)
+    assert (view.n_questions, view.name, len(preview.questions)) == (20_000, "long", 3)
+    assert samples_here() == before
     (pid,) = pids(service)
     assert pid != os.getpid()
 
@@ -155,10 +156,12 @@ def test_what_is_too_much_for_a_page_is_refused(settings: Settings):
     service = AppService(settings, Database(settings.database), files)
     line = f'{{"question": "{"x" * 1_800_000}", "answer": "a"}}\n'
     few = service.store_upload([("few.jsonl", line.encode() * 2)])
-    assert len(service.load(few, Layout()).first) == 2
-    many = service.store_upload([("many.jsonl", line.encode() * 10)])
+    assert [len(each.text) for each in service.files.preview(few).questions] == [1_800_000] * 2
+    longer = f'{{"question": "{"x" * 6_000_000}", "answer": "a"}}\n'
+    many = service.store_upload([("many.jsonl", longer.encode() * 3)])
+    assert service.load(many, Layout()).n_questions == 3
     with pytest.raises(DataError, match="more than a page can take"):
-        service.load(many, Layout())
+        service.files.preview(many)
     files.close()
     service.database.close()
 
@@ -281,13 +284,13 @@ def test_who_waits_for_many_files_is_refused_more(
 
     def ask(*arguments: object) -> object:  # each waits for one more
         try:
-            service.files.columns(upload, f"{len(refused)}{arguments}")
+            service.files.columns(upload, Layout(sheet=f"{len(refused)}{arguments}"))
         except DataError as error:
             refused.append(str(error))
         return None
 
     monkeypatch.setattr(service.files.runner, "ask", ask)
-    service.files.columns(upload, "x")
+    service.files.columns(upload, Layout(sheet="x"))
     assert len(refused) == 1
     assert "still being read" in refused[0]
     assert service.load(upload, Layout()).n_questions == 4

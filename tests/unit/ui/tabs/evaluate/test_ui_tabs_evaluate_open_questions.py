@@ -63,7 +63,7 @@ def test_open_questions_are_shown_with_their_references(
     assert "open questions" in page
     assert "3 with a reference" in page
     assert "2 capabilities" in page
-    assert "<td>北京</td>" in page
+    assert '<span class="meta">Reference</span> 北京</p>' in page
     assert "<dt>Without a reference answer</dt>" in page
     assert "English, Chinese" in page or "Chinese, English" in page
 

@@ -1,0 +1,244 @@
+"""`evalui check FILE...`: how files are read, and what to write so that they are read otherwise.
+
+    evalui check FILE... [--kind KIND] [--head-row N] [--sheet NAME] [--column ROLE=HEADER]...
+                 [--answer-key KEY] [--entry NAME] [--from N] [--questions N] [--language zh]
+
+Nothing is stored and no model is asked. The exit code is 2 where `evalui run` would refuse them.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from evalui.errors import DataError, SpecError
+from evalui.types import DatasetKind, Language
+
+if TYPE_CHECKING:
+    from evalui.datasets.base import Layout, LoadResult
+    from evalui.datasets.preview import FileReading, Preview, QuestionPreview
+    from evalui.messages import Messages
+
+_SHOWN_FAULTS = 5
+_SHOWN_FILES = 3
+_SHOWN_CHARS = 60  # of the first value of a column
+_ANY_KEY = ""  # of a layout: the answer key that the columns show
+
+
+def add_check_command(commands: Any) -> None:
+    """Add `evalui check FILE...` to the commands of a parser."""
+    check = commands.add_parser("check", help="show how files are read, and what is wrong in them")
+    check.add_argument("files", metavar="FILE", type=Path, nargs="+")
+    check.add_argument("--kind", choices=get_args(DatasetKind), default="", help="of the questions")
+    check.add_argument(
+        "--head-row", metavar="N", type=int, default=0, help="row of the headers, from 1; -1: none"
+    )
+    check.add_argument("--sheet", metavar="NAME", default="", help="the only sheet to read")
+    check.add_argument(
+        "--column",
+        metavar="ROLE=HEADER",
+        action="append",
+        default=[],
+        help="which column is what, such as question=Frage or A=erste; can be repeated",
+    )
+    check.add_argument("--answer-key", metavar="KEY", help="letter, index0, index1 or text")
+    check.add_argument("--entry", metavar="NAME", default="", help="of a SWIFT configuration")
+    check.add_argument(
+        "--from", dest="first", metavar="N", type=int, default=1, help="the first question shown"
+    )
+    check.add_argument("--questions", metavar="N", type=int, help="how many are shown (default: 3)")
+    check.add_argument("--language", choices=get_args(Language), default="en")
+    check.set_defaults(command=_check)
+
+
+def _check(given: argparse.Namespace) -> int:
+    from evalui.datasets.bundle import config_entries
+    from evalui.messages import messages
+
+    t = messages(given.language)
+    layout = _layout(given)
+    entries = [each.name for each in config_entries(given.files)] or [""]
+    codes: list[int] = []
+    for entry in [given.entry] if given.entry else entries:
+        if codes:
+            print()
+        codes.append(_check_dataset(t, given, replace(layout, entry=entry)))
+    return max(codes)
+
+
+def _layout(given: argparse.Namespace) -> "Layout":
+    """The layout of the options.
+
+    Raises:
+        SpecError: a role or an answer key is none of those there are, or the head row is no row.
+    """
+    from evalui.datasets.base import Layout
+    from evalui.datasets.columns import COLUMN_ROLES, with_columns
+    from evalui.datasets.questions.answers import ANSWER_KEYS
+
+    columns: dict[str, str] = {}
+    for pair in given.column:
+        role, _, header = pair.partition("=")
+        if role not in COLUMN_ROLES or not header:
+            raise SpecError("check-column", pair=pair, known=", ".join(COLUMN_ROLES))
+        columns[role] = header
+    if given.head_row < -1:
+        raise SpecError("check-head-row", row=given.head_row)
+    if given.answer_key:
+        ANSWER_KEYS[given.answer_key]  # raises for an unknown one
+    layout = Layout(
+        kind=given.kind,
+        sheet=given.sheet,
+        head_row=given.head_row,
+        answer_key=given.answer_key or (_ANY_KEY if columns else "letter"),
+    )
+    return with_columns(layout, columns) if columns else layout
+
+
+def _check_dataset(t: "Messages", given: argparse.Namespace, layout: "Layout") -> int:
+    """Print what one dataset is read as; the exit code."""
+    from evalui.datasets.bundle import read_columns
+    from evalui.datasets.preview import PAGE, layout_fields, pin, preview, with_detected_key
+
+    table = read_columns(given.files, layout=layout)
+    if table:
+        layout = with_detected_key(layout, table)
+    elif not layout.answer_key:
+        layout = replace(layout, answer_key="letter")
+    size, start = max(given.questions or PAGE, 1), max(given.first, 1) - 1
+    loaded = _load(given.files, layout)
+    if isinstance(loaded, DataError) and table is None:
+        raise loaded
+    shown = preview(_result(loaded), table, layout, start=start, size=size)
+    pinned = pin(shown.reading, layout) if shown.reading else layout
+    again = _load(given.files, pinned)
+    cured = not shown.total and bool(_samples(again))
+    _print_lines(_about(t, shown, loaded, cured=cured))
+    if cured:
+        print(t("check.guess", why=_doubt(t, shown)))
+        shown = preview(_result(again), table, pinned, start=start, size=size)
+    _print_lines(_questions(t, shown))
+    if cured or (shown.total and _samples(loaded) == _samples(again)):
+        path = [str(file) for file in given.files]
+        entry = {"path": path[0] if len(path) == 1 else path} | layout_fields(pinned)
+        print(t("check.pin"))
+        print(json.dumps(entry, ensure_ascii=False))
+    refused = isinstance(loaded, DataError) or loaded.faults or not loaded.dataset.samples
+    return 2 if refused else 0
+
+
+def _doubt(t: "Messages", shown: "Preview") -> str:
+    """Why a file is not read without a confirmation."""
+    doubt = shown.reading.guess.doubt if shown.reading else ""
+    return t(f"fault.confirm-{doubt}.what") if doubt else t("check.unread")
+
+
+def _load(files: Sequence[Path], layout: "Layout") -> "LoadResult | DataError":
+    from evalui.datasets.bundle import load
+
+    try:
+        return load(files, layout=layout)
+    except DataError as error:
+        return error
+
+
+def _result(loaded: "LoadResult | DataError") -> "LoadResult | str":
+    return loaded.sentence if isinstance(loaded, DataError) else loaded
+
+
+def _samples(loaded: "LoadResult | DataError") -> Sequence[Any]:
+    return () if isinstance(loaded, DataError) else loaded.dataset.samples
+
+
+def _print_lines(lines: Iterator[str]) -> None:
+    for line in lines:
+        print(line)
+
+
+def _about(
+    t: "Messages", shown: "Preview", loaded: "LoadResult | DataError", *, cured: bool
+) -> Iterator[str]:
+    if isinstance(loaded, DataError):
+        yield t.translate(loaded.sentence)
+    else:
+        more = len(loaded.files) - _SHOWN_FILES
+        files = ", ".join(loaded.files[:_SHOWN_FILES]) + (f" (+{more})" if more > 0 else "")
+        counts = {"n": f"{shown.total:,}", "total": f"{shown.n_rows:,}"}
+        kind = t(f"kind.{loaded.dataset.kind}")
+        yield t("check.dataset", name=loaded.dataset.name, files=files, kind=kind, **counts)
+    if shown.reading:
+        yield from _reading(t, shown.reading)
+    if shown.unused:
+        yield t("file.unused", names=t("list.comma").join(shown.unused))
+    if not isinstance(loaded, DataError):
+        stated = ("columns-read", "unused-columns")
+        notes = (note for note in loaded.notes if note.rule not in stated)
+        yield from (t.translate(note.sentence) for note in notes)
+        yield from () if cured else _faults(t, loaded)
+
+
+def _reading(t: "Messages", reading: "FileReading") -> Iterator[str]:
+    row = int(reading.head_row.value)
+    if row:
+        number = t("mapping.no_head_row") if row < 0 else t("mapping.row", n=row)
+        yield f"{t('mapping.head_row')}: {number}{_origin(t, reading.head_row.origin)}"
+    if len(reading.sheets) > 1:
+        yield f"{t('columns.sheet')}: {reading.sheet.value or t('mapping.any_sheet')}"
+    width = max(len(column.header) for column in reading.columns)
+    roles = max(1, *(len(column.role) for column in reading.columns))
+    for column in reading.columns:
+        value = next(iter(column.values), "").replace("\n", " ")[:_SHOWN_CHARS]
+        role = (column.role or "–").ljust(roles)
+        origin = _origin(t, column.origin) if column.role else ""
+        yield f"  {column.header.ljust(width)}  {role}  {value}{origin}".rstrip()
+    if reading.answer_values and reading.kind.value == "multiple_choice":
+        key = str(reading.answer_key.value)
+        yield f"{t('mapping.written_as')}: {t(f'key.{key}')} ({key})"
+
+
+def _origin(t: "Messages", origin: str) -> str:
+    """Where a choice comes from, if not from the names of the file."""
+    return f"  [{t(f'check.{origin}')}]" if origin in ("content", "person") else ""
+
+
+def _faults(t: "Messages", loaded: "LoadResult") -> Iterator[str]:
+    """The first faults, and what helps."""
+    from evalui.datasets.preview import is_misread
+
+    if not loaded.faults:
+        return
+    yield t("check.faults", n=f"{loaded.n_faults:,}")
+    yield from (f"  {fault}" for fault in loaded.faults[:_SHOWN_FAULTS])
+    rest = loaded.n_faults - _SHOWN_FAULTS
+    if rest > 0:
+        yield "  " + t("preview.more", n=f"{rest:,}")
+    yield t("check.misread" if is_misread(loaded) else "check.rows")
+
+
+def _questions(t: "Messages", shown: "Preview") -> Iterator[str]:
+    for number, question in enumerate(shown.questions, start=shown.start + 1):
+        yield ""
+        yield from _question(t, question, number)
+    if shown.questions:
+        yield ""
+
+
+def _question(t: "Messages", question: "QuestionPreview", number: int) -> Iterator[str]:
+    place = f"{question.file}, {t('preview.line', n=question.line)}" if question.line else ""
+    yield f"{number}. {place}".rstrip()
+    for turn in question.turns:
+        yield _indented(f"[{t(f'role.{turn.role}')}] {turn.content}")
+    yield _indented(question.text)
+    for option in question.options:
+        mark = "*" if option.right else " "
+        yield _indented(f"{option.letter}. {option.text}", first=f" {mark} ")
+    for text in question.references:
+        yield _indented(f"{t('preview.reference')}: {text}", first=" * ")
+    for text in question.follow_ups:
+        yield _indented(f"[{t('preview.then')}] {text}")
+
+
+def _indented(text: str, first: str = "   ") -> str:
+    return first + text.replace("\n", "\n   ")

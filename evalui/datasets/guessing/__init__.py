@@ -1,0 +1,1 @@
+"""The guess of which column is what, from what the cells are like."""

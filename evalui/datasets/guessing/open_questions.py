@@ -1,0 +1,63 @@
+"""The guess of open questions: which column is the reference, if any is, and of which kind."""
+
+from evalui.datasets.column_roles import ColumnGuess, Doubt
+from evalui.datasets.guessing.profile import ColumnProfile, TableProfile, are_labels
+from evalui.datasets.heads import CHOICE_ANSWER_NAMES, LABEL_NAMES
+
+_JUDGE_NAMES = frozenset(("capability", "evaluatingguidance", "referenceanswer", "turns"))
+_ANSWER_WORDS = ("answer", "reference", "solution", "response", "答案", "回答", "回复")
+
+
+def guess_open(profile: TableProfile) -> ColumnGuess:
+    """The guess of open questions; its kind is "" where there is no question."""
+    roles = profile.new_roles()
+    answer = _find_reference(profile)
+    if answer:
+        roles[answer.at] = "answer"
+    question = profile.find_question(roles)
+    names = {column.head.name for column in profile.columns}
+    if question is None and "turns" not in names:
+        return ColumnGuess(tuple(roles), doubt="columns")
+    doubts: list[Doubt] = ["labels" if answer and _is_label(profile, answer) else ""]
+    if question is not None:
+        doubts.append(profile.assign_texts(roles, question))
+    if answer is None:
+        doubts.append(_propose_reference(profile, roles))
+    judged = not names.isdisjoint(_JUDGE_NAMES)
+    kind = profile.layout.kind or ("subjective" if judged else "general_qa")
+    return profile.to_guess(roles, kind, doubts)
+
+
+def _find_reference(profile: TableProfile) -> ColumnProfile | None:
+    if "answer" in profile.fixed:
+        return profile.column("answer")
+    named = (
+        column
+        for column in profile.by_head("answer")
+        if column.head.name not in CHOICE_ANSWER_NAMES and not column.is_chat
+    )
+    return next(named, None)
+
+
+def _is_label(profile: TableProfile, answer: ColumnProfile) -> bool:
+    """Whether the answer is a class of the text, which nobody could know without a list."""
+    if "answer" in profile.fixed:
+        return False
+    return answer.head.name in LABEL_NAMES or (profile.has_pair_of_texts and are_labels(answer))
+
+
+def _propose_reference(profile: TableProfile, roles: list[str]) -> Doubt:
+    """A further column of texts may be that of the references, which heads do not say."""
+    free = [column for column in profile.columns if not roles[column.at] and column.texts]
+    hinted = [c for c in free if any(word in c.head.name for word in _ANSWER_WORDS)]
+    texts = [
+        column
+        for column in free
+        if column.is_unknown
+        and column.filled == 1
+        and (column.is_prose or (column.is_text and len(profile.columns) == 2))
+    ]
+    for column in (*hinted, *texts):
+        roles[column.at] = "answer"
+        return "columns"
+    return ""

@@ -1,0 +1,290 @@
+"""What an answer says: a letter in any dress, the place or the text of an option, true or false.
+
+One cell rarely decides what numbers count or whether a letter is a text: the answers of a column do
+so together.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalui.datasets.base import UploadNote, collapse_whitespace, normalise_cell
+from evalui.registry import Registry
+from evalui.text_tokenizers.han import contains_han
+from evalui.types import LETTERS
+
+# (cell text, the options that are not empty) -> index of the right option, None if it names none
+AnswerKey = Callable[[str, Sequence[str]], int | None]
+
+ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
+
+MIN_LETTERS = 10  # letters that may name an option, however few there are
+# The places of bare letters: A, a and the full-width form.
+LETTER_PLACES: Mapping[str, int] = {
+    form: place
+    for place, letter in enumerate(LETTERS)
+    for form in (letter, letter.lower(), chr(ord(letter) + 0xFEE0))
+}
+_CUE = (
+    r"(?:the\s+)?(?:(?:correct|right|best|final)\s+)?(?:answer|option|choice|key)(?:\s+is)?"
+    r"|(?:正确|标准|参考)?(?:答案|选项)(?:是|为|选)?|(?:应该?|故|因此)?选择?"
+)
+_LETTER = re.compile(
+    rf"(?:(?:{_CUE})\s*[:：]?\s*)?[(\[【「]?\s*(?:(?:选项|option|choice)\s*)?(?P<letter>[a-z])"
+    r"\s*[)\]】」]?\s*(?:选?项)?[.、,:;。]?",
+    re.IGNORECASE,
+)
+_LETTER_AND_TEXT = re.compile(
+    rf"(?:(?:{_CUE})\s*[:：]?\s*)?[(\[【「]?(?P<letter>[a-z])(?:[)\]】」]\s*[.、:]?|\s*[.、,:\-–—]|\s)"
+    r"\s*(?P<text>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_QUOTES = "\"'“”‘’「」*`"
+_BOXED = re.compile(r"\$?\\boxed\{(.*)\}\$?", re.DOTALL)
+_LETTERS = re.compile(r"[A-Z](?:(?:[\s,;、/&+|]|AND|和|与)*[A-Z])+")
+_NUMBER = re.compile(r"([0-9]{1,3})(?:\.0+)?")
+_TRUE = "true t yes y right correct 对 正确 是 真 √ ✓ ✔ 正确的 对的 是的 ☑ 〇"
+_FALSE = "false f no n wrong incorrect 错 错误 否 假 × ✗ ✘ x ✕ ❌ 错误的 错的 不是 不对 不正确 ╳"
+_TRUTH: Mapping[str, bool] = {
+    **dict.fromkeys(_TRUE.split(), True),
+    **dict.fromkeys(_FALSE.split(), False),
+}
+# What the two options are called, by the words that all answers of a file are among.
+_PAIRS: tuple[tuple[frozenset[str], tuple[str, str]], ...] = (
+    (frozenset(("正确", "错误")), ("正确", "错误")),
+    (frozenset(("是", "否", "不是")), ("是", "否")),
+    (frozenset(("yes", "no", "y", "n")), ("Yes", "No")),
+)
+_TRAILING_PUNCTUATION = " .。!！,，;；、"
+
+
+@ANSWER_KEYS.register("letter")
+def by_letter(cell: str, options: Sequence[str]) -> int | None:
+    """A for the first option, in any dress: a, Ａ, (A), 【A】, A., 答案：A, option_a, and A. with
+    the text of the first option behind it.
+    """
+    place = LETTER_PLACES.get(cell)
+    if place is None:
+        place = _dressed_letter(cell, options)
+    return place if place is not None and place < len(options) else None
+
+
+@ANSWER_KEYS.register("index0")
+def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
+    """0 for the first option."""
+    number = _parse_number(cell)
+    return None if number is None else _valid_index(number, options)
+
+
+@ANSWER_KEYS.register("index1")
+def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
+    """1 for the first option."""
+    number = _parse_number(cell)
+    return None if number is None else _valid_index(number - 1, options)
+
+
+@ANSWER_KEYS.register("text")
+def by_text(cell: str, options: Sequence[str]) -> int | None:
+    """The option whose text the cell repeats, if need be but for case, width and a full stop; none
+    where several have it.
+    """
+    text = cell.strip()
+    equal = options.count(text)
+    if equal:
+        return options.index(text) if equal == 1 else None
+    folded = _fold_text(text)
+    near = [place for place, option in enumerate(options) if _fold_text(option) == folded]
+    return near[0] if len(near) == 1 and folded else None
+
+
+@ANSWER_KEYS.register("apart")
+def by_text_apart(cell: str, options: Sequence[str]) -> int | None:
+    """The text of the right option, while the columns of options have the wrong ones alone."""
+    return options.index(cell.strip()) if options.count(cell.strip()) == 1 else None
+
+
+def answer_letters(cell: str, n_options: int = MIN_LETTERS) -> str:
+    """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
+    text = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
+    if not _LETTERS.fullmatch(text):
+        return ""
+    letters = "".join(dict.fromkeys(re.sub(r"AND", "", text)))
+    letters = "".join(letter for letter in letters if letter in LETTERS)
+    named = set(LETTERS[: max(n_options, MIN_LETTERS)])
+    return letters if len(letters) > 1 and named.issuperset(letters) else ""
+
+
+def truth_of(cell: str) -> bool | None:
+    """Whether an answer says true or false (对, √, yes, F); None if it says neither."""
+    return _TRUTH.get(normalise_cell(cell).rstrip(_TRAILING_PUNCTUATION).casefold())
+
+
+def truth_options(answers: Sequence[str], questions: Sequence[str]) -> tuple[str, str]:
+    """What the options "true" and "false" are called, by the answers and the questions' script."""
+    words = {normalise_cell(answer).casefold() for answer in answers}
+    for own, pair in _PAIRS:
+        if words <= own:
+            return pair
+    chinese = any(map(contains_han, words)) or any(map(contains_han, questions))
+    return ("对", "错") if chinese else ("True", "False")
+
+
+def _dressed_letter(cell: str, options: Sequence[str]) -> int | None:
+    text = normalise_cell(cell)
+    if boxed := _BOXED.fullmatch(text):
+        text = boxed[1]
+    text = text.strip(_QUOTES).replace("_", " ").strip()
+    if match := _LETTER.fullmatch(text):
+        return LETTERS.index(match["letter"].upper())
+    match = _LETTER_AND_TEXT.fullmatch(text)
+    if not match:
+        return None
+    place = LETTERS.index(match["letter"].upper())
+    same = place < len(options) and _fold_text(match["text"]) == _fold_text(options[place])
+    return place if same else None
+
+
+def _fold_text(text: str) -> str:
+    return collapse_whitespace(normalise_cell(text)).casefold().rstrip(_TRAILING_PUNCTUATION)
+
+
+def _parse_number(cell: str) -> int | None:
+    if cell.isascii() and cell.isdigit():
+        return int(cell) if len(cell) <= 3 else None
+    # A spreadsheet may have made 2 into 2.0; three digits are enough for 26 options.
+    match = _NUMBER.fullmatch(normalise_cell(cell))
+    return int(match[1]) if match else None
+
+
+def _valid_index(index: int, options: Sequence[str]) -> int | None:
+    return index if 0 <= index < len(options) else None
+
+
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """An answer with the options that are not empty; `is_number`: JSON wrote it without quotes."""
+
+    cell: str
+    options: tuple[str, ...]
+    is_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedAnswerKey:
+    """An answer key, and notes on what was assumed for it."""
+
+    key: str
+    notes: tuple[UploadNote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFit:
+    """How well answers name the options beside them under the best answer key.
+
+    `hits` of `n` answers name an option, or several by letters. `assumed`: nothing decides whether
+    numbers count from 0 or from 1. `rival` is another key that explains as many and means others.
+    """
+
+    key: str
+    hits: int
+    n: int
+    assumed: bool = False
+    rival: str = ""
+
+    @property
+    def share(self) -> float:
+        """The share of the answers that name an option; 0 without answers."""
+        return self.hits / self.n if self.n else 0.0
+
+
+def fit_answers(answers: Sequence[RawAnswer]) -> AnswerFit:
+    """The answer key that explains most of the answers, and what speaks against it."""
+    base, assumed = _index_base(answers)
+    keys = ("letter", base, "text")
+    targets = {key: _targets(key, answers) for key in keys}
+    several = sum(map(_names_several, answers))
+    hits = {key: sum(target is not None for target in targets[key]) for key in keys}
+    hits["letter"] += several
+    best = max(keys, key=lambda key: hits[key])
+    rivals = [
+        key
+        for key in keys
+        if key != best and hits[key] == hits[best] and _differ(targets[key], targets[best])
+    ]
+    return AnswerFit(
+        best,
+        hits[best],
+        len(answers),
+        assumed=best == base and assumed,
+        rival=rivals[0] if rivals else "",
+    )
+
+
+def _names_several(answer: RawAnswer) -> bool:
+    letters = answer_letters(answer.cell, len(answer.options))
+    return bool(letters) and max(letters) <= LETTERS[len(answer.options) - 1]
+
+
+def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:
+    """The key under which most answers name an option.
+
+    A 0 means that numbers count from 0, the number of a row's options that they count from 1;
+    where a file has both, the way in which more of its answers name an option; where it has
+    neither, 0 is assumed, with a note. Where places and texts explain as much,
+    numbers that JSON writes as such and letters are places, quoted numbers are texts, with a note
+    if that makes a difference.
+    """
+    base, assumed = _index_base(answers)
+    place = max(("letter", base), key=lambda key: _count_matches(key, answers))
+    hits = _count_matches(place, answers)
+    if place == "letter" and hits == len(answers) and not any(a.cell in a.options for a in answers):
+        return DetectedAnswerKey("letter")
+    as_text = _count_matches("text", answers)
+    text_first = place == base and not all(answer.is_number for answer in answers)
+    values = {"file": file, "column": column}
+    if as_text > hits or (as_text == hits and text_first):
+        other = _count_differences("text", place, answers) if as_text == hits else 0
+        return DetectedAnswerKey("text", _note_if_any("text-or-place", values, other))
+    notes = _note_if_any(
+        "place-or-text",
+        values,
+        _count_differences(place, "text", answers) if as_text == hits else 0,
+    )
+    if place == "index1":
+        notes += (UploadNote("counts-from-1", values),)
+    elif place == "index0" and assumed:
+        notes += (UploadNote("counts-from-0", values),)
+    return DetectedAnswerKey(place, notes)
+
+
+def _index_base(answers: Sequence[RawAnswer]) -> tuple[str, bool]:
+    """From where numbers count, and whether that is assumed."""
+    from_0, from_1 = ANSWER_KEYS["index0"], ANSWER_KEYS["index1"]
+    first = any(from_0(answer.cell, ("",)) == 0 for answer in answers)
+    last = any(from_1(each.cell, each.options) == len(each.options) - 1 for each in answers)
+    if first and last:
+        return max(("index0", "index1"), key=lambda key: _count_matches(key, answers)), False
+    return ("index1", False) if last else ("index0", not first)
+
+
+def _targets(key: str, answers: Sequence[RawAnswer]) -> list[int | None]:
+    read = ANSWER_KEYS[key]
+    return [read(answer.cell, answer.options) for answer in answers]
+
+
+def _count_matches(key: str, answers: Sequence[RawAnswer]) -> int:
+    return sum(target is not None for target in _targets(key, answers))
+
+
+def _differ(first: Sequence[int | None], second: Sequence[int | None]) -> int:
+    """How many answers name another option."""
+    pairs = zip(first, second, strict=True)
+    return sum(None not in pair and pair[0] != pair[1] for pair in pairs)
+
+
+def _count_differences(key: str, other: str, answers: Sequence[RawAnswer]) -> int:
+    return _differ(_targets(key, answers), _targets(other, answers))
+
+
+def _note_if_any(rule: str, values: Mapping[str, str], n: int) -> tuple[UploadNote, ...]:
+    return (UploadNote(rule, {**values, "n": str(n)}),) if n else ()
