@@ -5,7 +5,8 @@ quotes, indented code, quotation marks, and lines that an attribution introduces
 with:"). The one exception is a span that holds nothing but a verdict, with no attribution before
 it, because judges dress their verdicts: "Choice: `B`", or a fence around the last line.
 
-Every pattern is linear in the length of a reply: repetitions are bounded or over one class.
+Every pattern is linear in the length of a reply: repetitions are bounded or over one class. Of a
+reply longer than 60,000 characters only the first third of that and the last two are read.
 """
 
 import re
@@ -50,7 +51,7 @@ def parse_judgement(
     if not spoken.strip():
         return "empty"
     text = _without_prompt(spoken, is_verdict, prompt_forms)
-    blocks = _mask_blocks(text, is_verdict)
+    blocks = _shortened(_mask_blocks(text, is_verdict))
     masked = _mask_spans(_mask_indented(blocks), is_verdict)
     lines = tuple(_without_markup(line) for line in masked.split("\n"))
     return Judgement(_without_attributed(lines), blocks)
@@ -66,6 +67,14 @@ def mask_quotations(reply: str) -> str | None:
         return None
     blocks = _mask_indented(_mask_blocks(spoken, _never))
     return _SPAN.sub(lambda span: _fill(span, keep_marks=True), blocks)
+
+
+def _shortened(text: str) -> str:
+    """Of a text that no judge writes the beginning and the end, so that it is read in no time."""
+    if len(text) <= _LONGEST_READ:
+        return text
+    third = _LONGEST_READ // 3
+    return f"{text[:third]}\n{FILLER}\n{text[-2 * third :]}"
 
 
 def plain_judgement(reply: str) -> str:
@@ -101,16 +110,17 @@ def _with_filled(text: str, spans: Iterable[tuple[int, int]]) -> str:
 def _mask_blocks(text: str, is_verdict: Callable[[str], bool]) -> str:
     """Without texts between a prompt's tags, fences and block quotes."""
     lines = _with_filled(text, _tagged_spans(text)).split("\n")
-    for start, end in _fences(lines):
+    written = [place for place, line in enumerate(lines) if line.strip()]
+    above, place = "", 0  # the last line that is not blank before a fence, and where the search is
+    for start, end in list(_fences(lines)):
+        above = next((line for line in reversed(lines[place:start]) if line.strip()), above)
+        place = min(end + 1, len(lines))
         content = "\n".join(lines[start + 1 : end]).strip()
-        whole = not any(line.strip() for line in (*lines[:start], *lines[end + 1 :]))
-        above = next((line for line in reversed(lines[:start]) if line.strip()), "")
-        kept = whole or (
-            (is_verdict(content) or content[:1] in ("{", "[")) and not is_attribution(above)
-        )
-        for place in range(start, min(end + 1, len(lines))):
-            if place in (start, end) or not kept:
-                lines[place] = _filled(lines[place]) if place not in (start, end) else ""
+        whole = start == written[0] and written[-1] <= end
+        kept = content[:1] in ("{", "[") or is_verdict(content)
+        if not (whole or (kept and not is_attribution(above))):
+            lines[start + 1 : end] = map(_filled, lines[start + 1 : end])
+        lines[start:place] = ["", *lines[start + 1 : end], *[""] * (place - end)]
     return "\n".join(_filled(line) if _BLOCK_QUOTE.match(line) else line for line in lines)
 
 
@@ -136,7 +146,7 @@ def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         match = _FENCE.match(line)
         if start is None and match:
             start, mark = place, match[1]
-        elif start is not None and match and match[1].startswith(mark) and not match[2].strip():
+        elif start is not None and match and match[1].startswith(mark) and not match[2].strip(_MARKS_OF_CLOSING):
             yield start, place
             start = None
     if start is not None:
@@ -217,13 +227,17 @@ def _without_attributed(lines: Sequence[str]) -> tuple[str, ...]:
             above = "" if quoting else line
         else:
             quoting = False
+            above = "" if line else above  # a block quotation is what the line above introduced
             kept.append("")
     return tuple(kept)
 
 
 def is_attribution(line: str) -> bool:
     """Whether the line introduces the words of somebody else: "Answer A ends with:"."""
-    line = _without_markup(line)[-_LONGEST_LEAD:]
+    line = line[-_LONGEST_LEAD:].rstrip(" *_`")
+    if not line.endswith(_ENDS_OF_ATTRIBUTION):
+        return False
+    line = _without_markup(line)
     return bool(_patterns().attribution.search(line)) and not is_heading_of_verdict(line)
 
 
@@ -305,7 +319,7 @@ def is_own(lead: str, *, first_person: bool = False) -> bool:
     lead = patterns.harmless.sub(" ", lead)
     since = patterns.reset.split(lead)[-1]
     clause = re.split(r"[,:]", since)[-1]
-    if patterns.condition.search(since) or patterns.provisional.search(since):
+    if any(one.search(since) for one in (patterns.condition, patterns.provisional, patterns.other)):
         return False
     if patterns.report.search(clause if first_person else since):
         return False
@@ -330,8 +344,10 @@ _LOOKALIKES = str.maketrans(
         )
     )
 )
+_LONGEST_READ = 60_000
 _LONGEST_QUOTATION = 4000
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`\n]*)$")
+_MARKS_OF_CLOSING = " \t\"'”’.,;:)]。"
 _BLOCK_QUOTE = re.compile(r" {0,3}>")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]\s|\d{1,2}[.)、]\s?)")
 # Each opening mark ends the search of the one before it, so that many of them stay cheap.
@@ -372,18 +388,26 @@ class _Patterns:
     reset: re.Pattern[str]
     condition: re.Pattern[str]
     provisional: re.Pattern[str]
+    other: re.Pattern[str]
     report: re.Pattern[str]
     negation: re.Pattern[str]
     example: re.Pattern[str]
     doubt: re.Pattern[str]
 
 
+_PASSAGES = (
+    *("line", "lines", "text", "words", "phrase", "sentence", "string", "instruction", "message"),
+    *("note", "passage", "paragraph"),
+)
+_ENDS_OF_ATTRIBUTION = (":", *_PASSAGES)
 _SPEAKER = (
     r"(?:\b(?:answers?|responses?|assistants?|models?|repl(?:y|ies)|outputs?|candidates?|users?|"
     r"questions?|prompts?|texts?|authors?|systems?|narrators?|papers?|students?|readers?|people|"
     r"he|she|it|they|which|that|who|some(?:one)?|others?)\b|"
     r"回答|助手|模型|用户|题目|作者|读者|同学|学生|文中|原文|结尾|末尾|开头|最后一[段行句]|它|其|有人|一些人)"
 )
+_VIEWS_EN = "choice|verdict|conclusion|decision|opinion|view|preference|claim|pick|rating|score"
+_VIEWS_ZH = "结论|选择|观点|看法|意见|判断|答案|主张|评分|打分|立场"
 _SPEECH = (
     r"(?:\b(?:says?|said|saying|reads?|reading|wrote|writes?|writing|written|states?|stated|stating|"
     r"claims?|claimed|claiming|contain(?:s|ed|ing)?|put(?:s|ting)?\sit|itself|themselves|ends?|ending|concludes?|concluded|closes?|"
@@ -405,8 +429,7 @@ def _patterns() -> _Patterns:
     return _Patterns(
         attribution=compiled(
             rf"{_SPEAKER}[^\n]{{0,80}}?{_SPEECH}[^\n]{{0,60}}?:$|"
-            rf"{_SPEAKER}[^\n]{{0,80}}?{_SPEECH}[^\n]{{0,40}}?\b(?:lines?|text|words|phrase|sentence|"
-            r"string|instruction|message|note|passage|paragraph)$|"
+            rf"{_SPEAKER}[^\n]{{0,80}}?{_SPEECH}[^\n]{{0,40}}?\b(?:{'|'.join(_PASSAGES)})$|"
             r"(?:最后一[段行句]|结尾|末尾|开头|原文|原话|全文|其中一[段行句]|内容)[^\n]{0,12}(?:是|为|如下|有)?:$|"
             rf"^(?:the\s)?(?:{SIDE_NOUN})s?\s?[#(\[]?\s?(?:[AB12甲乙])[)\]]?(?:'s\s\w{{1,12}}|的\w{{1,6}})?:$"
         ),
@@ -414,7 +437,8 @@ def _patterns() -> _Patterns:
             r"(?:\bverdict|\bchoice|\bdecision|\bjudge?ment|\bwinner|\bconclusion|\bpreference|"
             r"\brat(?:ing|e|ed)|\bscores?|\bmark|\bgrade|\bevaluation|\bresult|"
             r"选择|结论|判断|判定|裁决|决定|评判|胜者|评分|得分|打分|分数|总评|更好的回答)"
-            r"(?:\s(?:is|are|was|would\sbe|should\sbe|as\sfollows|as))*(?:是|为|如下|\s)*$"
+            r"(?:\s(?:is|are|was|would\sbe|should\sbe|it|the|this|assistant's|answer|response|as\sfollows|as)){0,6}"
+            r"(?:是|为|如下|\s)*$"
         ),
         instruction=compiled(
             r"(?:^|[.,;:]\s|\bthen\s|\bplease\s|\band\s)(?:end|finish|conclude|close|begin|start|reply|"
@@ -443,7 +467,7 @@ def _patterns() -> _Patterns:
         ),
         condition=compiled(
             r"\b(?:if|unless|whether|suppos(?:e|ing|ed)|assum(?:e|ing)|imagine|provided\sthat|"
-            r"hypothetically|otherwise)\b|(?<!\bi\s)\bwould\b|(?:^|,\s)(?:were|had|should)\b|\bwould\shave\b|\bcould\shave\b|"
+            r"hypothetically|otherwise)\b|\b(?:answer|response|reply|it|user|reader|one|people|they|this)\swould\b(?!\sbe\s(?:rated|scored|given|graded))|(?:^|,\s)(?:were|had|should)\b|\bwould\shave\b|\bcould\shave\b|"
             r"\b(?:only|just|alone|solely)\s(?:by|on|for)\b|\b(?:alone|in\sterms\sof|with\srespect\sto|"
             r"as\sfar\sas|when\sit\scomes\sto)\b|"
             r"如果|假如|假设|假定|假使|若(?!干)|倘若|倘使|要是|除非|的话|只看|单看|光看|仅看|仅就|仅从|单从|仅凭|"
@@ -456,6 +480,11 @@ def _patterns() -> _Patterns:
             r"leaned|leaning|thought|expected)\b|"
             r"起初|最初|一开始|开始时|原本|原先|曾|初步|初看|乍看|乍一看|粗看|第一印象|第一眼|暂定|暂时|可能|或许|"
             r"也许|大概|考虑过|想过|犹豫"
+        ),
+        other=compiled(
+            rf"(?<!我)(?<!我们)(?<!最终)(?<!最后)(?<!综合)的(?:最终|最后)?(?:{_VIEWS_ZH})\s?[是为:]|"
+            rf"\b(?!my|our|judge)\w+'s\s(?:own\s|final\s)?(?:{_VIEWS_EN})\s(?:is|was|would\sbe)\b|"
+            rf"\b(?:its|their|his|her|your)\s(?:own\s|final\s)?(?:{_VIEWS_EN})\b"
         ),
         report=compiled(_SPEECH),
         negation=compiled(

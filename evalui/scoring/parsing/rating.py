@@ -26,6 +26,7 @@ from evalui.scoring.parsing.statements import (
     Label,
     choose,
     is_line_verdict,
+    without_lists,
 )
 from evalui.scoring.parsing.verdict_json import is_number, json_values, key_value_pairs, plain_key
 
@@ -64,8 +65,12 @@ def read_rating(
     judgement = parse_judgement(reply, partial(is_line_verdict, grammar=grammar), prompt_forms)
     if isinstance(judgement, str):
         return ParsedRating(None, judgement)
+    judgement = without_lists(judgement, grammar)
     cut = finish_reason in CUT_REASONS
-    chosen = _with_objects(choose(judgement, grammar, cut=cut), _overall_marks(judgement, scale))
+    chosen = choose(judgement, grammar, cut=cut)
+    if chosen.line is not None and _is_other_scale(judgement.lines[chosen.line], scale):
+        return ParsedRating(None, "out-of-range")
+    chosen = _with_objects(chosen, _overall_marks(judgement, scale))
     rule = "out-of-range" if chosen.rule == "malformed" else chosen.rule
     if not criteria:
         return ParsedRating(chosen.value, rule)
@@ -86,20 +91,19 @@ def read_correctness(
     judgement = parse_judgement(reply, partial(is_line_verdict, grammar=grammar), prompt_forms)
     if isinstance(judgement, str):
         return ParsedRating(None, judgement)
+    judgement = without_lists(judgement, grammar)
     chosen = choose(judgement, grammar, cut=finish_reason in CUT_REASONS)
     chosen = _with_objects(chosen, _correctness_values(judgement))
     return ParsedRating(chosen.value, chosen.rule)
 
 
 def _with_objects(chosen: Chosen[float], values: Sequence[float | None]) -> Chosen[float]:
-    """The value in words, or that of JSON objects; two that differ are ambiguous."""
-    if not values or (chosen.value is None and chosen.rule not in _NOTHING_READ):
+    """The value in words, else that of JSON objects; two that differ are ambiguous."""
+    if not values or chosen.rule not in _NOTHING_READ:
         return chosen
-    agreed = {*values, *([] if chosen.value is None else [chosen.value])}
-    if len(agreed) > 1:
+    if len(set(values)) > 1:
         return Chosen(None, "ambiguous")
-    (value,) = agreed
-    return Chosen(value, "json" if value is not None else "malformed")
+    return Chosen(values[0], "json" if values[0] is not None else "malformed")
 
 
 # ---------------------------------------------------------------- marks
@@ -149,6 +153,11 @@ def _value_of(match: re.Match[str], scale: Scale) -> float | None:
         if match["of"] and float(match["of"]) != highest:
             return None
     return value if lowest <= value <= highest else None
+
+
+def _is_other_scale(line: str, scale: Scale) -> bool:
+    """Whether the line names another highest mark: "满分 5 分，我给 4 分"."""
+    return any(float(next(filter(None, match))) != scale[1] for match in _FULL_MARKS.findall(line))
 
 
 def _labels_in(
@@ -326,7 +335,7 @@ _INDEXED = "])" + "abcdefghijklmnopqrstuvwxyz0123456789_"  # before brackets tha
 _RATING_KEYS = frozenset(
     (
         *("rating", "score", "mark", "grade", "overall", "overall_score", "overall_rating", "overall_mark"),
-        *("final_score", "final_rating", "final_mark", "total", "total_score", "result"),
+        *("final_score", "final_rating", "final_mark", "total", "total_score"),
         *("评分", "得分", "打分", "分数", "总分", "总评", "综合得分", "综合评分", "综合分数", "总体评分", "总体得分"),
         *("最终得分", "最终评分", "最终分数", "综合", "总体"),
     )
@@ -349,7 +358,7 @@ _WRAPPED = re.compile(
     rf"\[\s*([^\[\]\n]{{1,40}}?)\s*\]|\{{+\s*([^{{}}\n]{{1,40}}?)\s*\}}+|\(\s*([^()\n]{{1,40}}?)\s*\)|"
     rf"{DRESS[0]}\[{{0,2}}([^{DRESS}\[\]\n]{{1,40}})\]{{0,2}}{DRESS[1]}|<([^<>\n]{{1,20}})>"
 )
-_OF = r"(?:\s?(?:/|out\sof|of)\s?(?P<of>\d{1,3}))?(?:\s?(?:points?|marks?|分))?"
+_OF = r"(?:\s?(?:points?|marks?|stars?|分))?(?:\s?(?:/|out\sof|of)\s?(?P<of>\d{1,3}))?(?:\s?(?:points?|marks?|分))?"
 _NUMBER = re.compile(
     rf"(?P<number>[-−+]?\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d%+]|[.,]\d|\s?[A-Za-z=*^](?<!o)(?<!p)(?<!m)){_OF}(?![\w%])",
     re.IGNORECASE,
@@ -357,6 +366,10 @@ _NUMBER = re.compile(
 _NUMBER_WORD = re.compile(
     r"(?P<word>one|two|three|four|five|six|seven|eight|nine|ten|[一二两三四五六七八九十](?=\s?分?\s*(?:$|[。,;.!)\]]))|满(?=分))"
     rf"(?![\w一-龥](?<!分)){_OF.replace('?P<of>', '')}",
+    re.IGNORECASE,
+)
+_FULL_MARKS = re.compile(
+    r"满分\s?(?:为|是)?\s?(\d{1,3})|\bout\sof\s(?:a\spossible\s)?(\d{1,3})|\bscale\s(?:of|from)\s\d\s?(?:to|-)\s?(\d{1,3})",
     re.IGNORECASE,
 )
 _RANGE = re.compile(
@@ -376,7 +389,7 @@ _ADJECTIVES = r"(?:(?:my|our|the|this|final|overall|total|ultimate|average|resul
 _ZH_ADJECTIVES = r"(?:(?:我的|我给出|最终|最后|综合|总体|整体|总|回答的?|该回答的?|本回答的?)的?){0,3}"
 _RATING_NOUN = r"(?:rating|score|mark|grade|points|verdict|assessment|evaluation)"
 _ZH_RATING_NOUN = r"(?:评分|得分|打分|分数|总分|总评|给分|评定|分值|评价)(?:结果)?"
-_WHOLE = r"(?:overall|total|final)(?:\s(?:quality|assessment|impression|performance|result))?"
+_WHOLE = r"(?:overall|final)(?:\s(?:quality|assessment|impression|performance|result))?"
 _WHOM = (
     r"(?:\s(?:it|this|that|the|assistant|assistant's|model|model's|answer|response|reply|a|an|an?\s(?:rating|score|mark)|"
     r"rating|score|mark|of|as|at|with|to|one|overall|solid|only|just)\b){0,8}"
@@ -396,14 +409,14 @@ _RATING_CUE = (
     rf"{_RATING_VERBS}|{_ZH_RATING_VERBS}|(?:给予?|打|评|(?:该|本|这个)?(?:回答|答案)?应?得|给(?:该|本|这个)?回答打?)(?:出|为|了)?\s?(?=[\d一二两三四五六七八九十]))"
 )
 _RATING_SENTENCE_CUE = (
-    r"(?P<weak>(?!))|(?P<free>\[result\]\s*:?\s*|"
+    r"(?<![a-z])(?:(?P<weak>(?!))|(?P<free>\[result\]\s*:?\s*|"
     r"(?<!perfect\s)(?<!ideal\s)\b(?:answer|response|reply|it|this)\s(?:clearly\s|only\s|therefore\s|thus\s)?"
     r"(?:deserves|merits|warrants|(?:is|should\sbe)\s(?:rated|scored|graded|marked))"
     r"(?:\s(?:a|an|as|at|with|only|rating|score|mark|grade|of|final|overall)){0,5}\s?:?\s*)|"
     rf"\b{_ADJECTIVES}{_RATING_NOUN}\b{_LINK}+\s*|{_ZH_ADJECTIVES}{_ZH_RATING_NOUN}{_LINK}+\s*|"
     rf"{_RATING_VERBS}|{_ZH_RATING_VERBS}|(?:(?:应|值|该|应该|应当)(?:得|给|打)|给予?|打)(?:出|了|这个回答|该回答|本回答|它)?打?\s?"
     r"(?=[\d一二两三四五六七八九十.]+\s?分)|"
-    rf"{_WHOLE}\s?:\s*|(?:综合|总体|最终)\s?:\s*"
+    rf"{_WHOLE}\s?:\s*|(?:综合|总体|最终)\s?:\s*)"
 )
 _CRITERION_LINK = r"[\s*_]{0,4}(?:\([^()\n]{0,30}\))?[\s*_]{0,4}(?:(?:[:=|]|-{1,2}>?|[–—→]|是|为|得分?|评分|打分)[\s*_]{0,4}){0,3}"
 
@@ -422,11 +435,11 @@ _CORRECTNESS_CUE = (
     rf"[\[(\"“]?{_ZH_ADJECTIVES}{_ZH_CORRECTNESS_NOUN}[\])\"”]?{_LINK}*\s*|(?:最终|综合)\s?:\s*)"
 )
 _CORRECTNESS_SENTENCE_CUE = (
-    r"(?P<weak>(?!))|(?P<free>\[result\]\s*:?\s*)|"
+    r"(?<![a-z])(?:(?P<weak>(?!))|(?P<free>\[result\]\s*:?\s*)|"
     rf"\b{_ADJECTIVES}{_CORRECTNESS_NOUN}\b{_LINK}+\s*|{_ZH_ADJECTIVES}{_ZH_CORRECTNESS_NOUN}{_LINK}+\s*|"
     r"\b(?:i|we)(?:'d|\s(?:would|must|therefore|thus)){0,2}\s(?:mark|judge|grade|rate|consider|deem|label)"
     r"\s(?:it|this|this\sanswer|the\s(?:answer|response))\s(?:as\s)?|"
-    r"(?:我)?(?:因此|所以|故|应|应当)?(?:判定?|判断)(?:为|该回答为?|回答为?)\s?"
+    r"(?:我)?(?:因此|所以|故|应|应当)?(?:判定?|判断)(?:为|该回答为?|回答为?)\s?)"
 )
 _STATED = (
     r"(?<!reference\s)(?<!correct\s)(?<!right\s)(?<!expected\s)\b(?:this|answer|response|reply|solution|prediction|submission)\s"

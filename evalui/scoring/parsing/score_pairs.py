@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from evalui.scoring.parsing.judgements import Judgement, is_own, lead_of
+from evalui.scoring.parsing.judgements import SIDE_NOUN, Judgement, is_own, lead_of
 from evalui.scoring.parsing.statements import Chosen, Grammar, Label, choose, is_line_verdict
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
@@ -163,7 +163,8 @@ _SCORE_BEHIND = re.compile(
     r"(?:'s|的)?\s?(?P<noun>(?:(?:final|overall|total|最终|综合)\s?)?(?:score|rating|mark|grade|得分|评分|分数|总分|打分))?"
     r"\s?(?:\([^()\n]{0,30}\))?\s?(?:(?:[:=|]|-{1,2}>?|[–—→]|\b(?:is|gets|receives|scores|earns|an?|score|of|with)\b|"
     r"得到?|获得|为|是|打)\s?){1,4}[\[(]{0,2}(?P<score>-?\d{1,3}(?:\.\d{1,3})?)"
-    r"(?P<of>\s?(?:/|out\sof)\s?\d{1,3}|\s?分)?(?=[\])*]{0,4}\s{0,2}(?:$|[.,;:。、!(\[|\n]|[-–—]\s|and\b|vs\b|和))(?!\.\d)",
+    r"(?P<of>\s?(?:/|out\sof)\s?\d{1,3}|\s?分)?(?=[\])*]{0,4}\s{0,2}(?:$|[.,;:。、!(\[|\n]|[-–—]\s|and\b|vs\b|和|"
+    rf"(?:(?:{SIDE_NOUN})\s?)?[AB12]\b))(?!\.\d)",
     re.IGNORECASE,
 )
 _CELL = re.compile(r"[\s*\[(]{0,4}(\d{1,3}(?:\.\d{1,3})?)(?:\s?/\s?\d{1,3})?(?:\s?分)?[\s*\])]{0,4}")

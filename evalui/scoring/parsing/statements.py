@@ -24,6 +24,7 @@ from evalui.scoring.parsing.judgements import (
 )
 
 ValueT = TypeVar("ValueT", bound=Hashable)
+_ItemT = TypeVar("_ItemT")
 
 
 class Rank(IntEnum):
@@ -67,6 +68,22 @@ class Statement(Generic[ValueT]):
 
 
 @dataclass(frozen=True, slots=True)
+class LineVerdict(Generic[ValueT]):
+    """A line that is nothing but a verdict and its reason.
+
+    `label` is None where a verdict is only announced. `problem` is the rule by which it counts for
+    nothing: it names several, contradicts itself or is no verdict of the form.
+    """
+
+    label: Label[ValueT] | None
+    cued: bool
+    final: bool = False
+    revised: bool = False
+    gloss: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Grammar(Generic[ValueT]):
     """How one kind of verdict is written.
 
@@ -89,15 +106,16 @@ class Grammar(Generic[ValueT]):
 
 @dataclass(frozen=True, slots=True)
 class Chosen(Generic[ValueT]):
-    """The value that counts and the rule that decided; the value is None if nothing can be read."""
+    """The value that counts, the rule that decided and its line; None if nothing can be read."""
 
     value: ValueT | None
     rule: str
+    line: int | None = None
 
 
 def choose(judgement: Judgement, grammar: Grammar[ValueT], *, cut: bool) -> Chosen[ValueT]:
     """The verdict of a judgement; `cut`: the reply was cut off at the limit of tokens."""
-    statements = statements_of(judgement, grammar)
+    statements = _statements_of(judgement, grammar)
     if cut:
         kept = [one for one in statements if one.settled and one.rank <= Rank.ANNOUNCED]
         return _strongest(kept, grammar) if kept else Chosen(None, "cut")
@@ -112,18 +130,35 @@ def is_line_verdict(text: str, grammar: Grammar[ValueT]) -> bool:
     return verdict is not None and verdict.label is not None and not verdict.gloss
 
 
-def statements_of(judgement: Judgement, grammar: Grammar[ValueT]) -> list[Statement[ValueT]]:
-    """Every statement of the judgement that may be its verdict."""
-    lines = [(place, line) for place, line in enumerate(judgement.lines) if line]
-    verdicts, announced = _line_verdicts(lines, grammar)
+def without_lists(judgement: Judgement, grammar: Grammar[ValueT]) -> Judgement:
+    """The judgement without lists of verdicts to choose from and what stands in their paragraphs.
+
+    A line that names one of them again stays: it is the choice.
+    """
+    verdicts, _ = _line_verdicts(_numbered(judgement.lines), grammar)
     listed = _listed(judgement.lines, verdicts)
-    beside_list = _paragraphs_of(judgement.lines, listed)
-    statements = [
-        one
-        for one in _line_statements(judgement.lines, verdicts, listed)
-        if one.rank == Rank.LINE or one.line not in beside_list
-    ]
-    taken = beside_list | {one.line for one in statements}
+    if not listed:
+        return judgement
+    chosen = {place for place, one in verdicts.items() if place not in listed and _is_line(one)}
+    dropped = _paragraphs_of(judgement.lines, listed) - chosen
+    lines = ("" if place in dropped else line for place, line in enumerate(judgement.lines))
+    return replace(judgement, lines=tuple(lines))
+
+
+def _numbered(lines: Sequence[str]) -> list[tuple[int, str]]:
+    return [(place, line) for place, line in enumerate(lines) if line]
+
+
+def _is_line(verdict: LineVerdict[ValueT]) -> bool:
+    return verdict.label is not None and (verdict.cued or verdict.label.explicit)
+
+
+def _statements_of(judgement: Judgement, grammar: Grammar[ValueT]) -> list[Statement[ValueT]]:
+    """Every statement of the judgement that may be its verdict."""
+    lines = _numbered(judgement.lines)
+    verdicts, announced = _line_verdicts(lines, grammar)
+    statements = list(_line_statements(judgement.lines, verdicts))
+    taken = {one.line for one in statements}
     rest = [(place, line) for place, line in lines if place not in taken]
     statements += [one for place, line in rest for one in _announcements(place, line, grammar)]
     statements += _markers(rest, announced, grammar, grammar.explicit_labels)
@@ -147,7 +182,7 @@ def _strongest(
     later = [
         one
         for one in statements
-        if one.rank == Rank.ANNOUNCED
+        if Rank.ANNOUNCED <= one.rank <= Rank.LAST_LINE
         and one.line > group[-1].line
         and one.value is not None
         and (chosen.value is None or grammar.same(one.value) != grammar.same(chosen.value))
@@ -156,7 +191,7 @@ def _strongest(
     if rank < Rank.ANNOUNCED and later:
         last = later[-1]
         if last.revised:
-            return Chosen(last.value, last.rule)
+            return Chosen(last.value, last.rule, last.line)
         return Chosen(None, "ambiguous") if last.final else chosen
     return chosen
 
@@ -169,27 +204,11 @@ def _agreed(group: Sequence[Statement[ValueT]], grammar: Grammar[ValueT]) -> Cho
         one for one in group if one.value is None or grammar.same(one.value) != grammar.same(last.value)
     ]
     if not others or last.revised or (last.final and not any(one.final for one in others)):
-        return Chosen(last.value, last.rule)
+        return Chosen(last.value, last.rule, last.line)
     return Chosen(None, "ambiguous")
 
 
 # ---------------------------------------------------------------- lines that are nothing but a verdict
-
-
-@dataclass(frozen=True, slots=True)
-class LineVerdict(Generic[ValueT]):
-    """A line that is nothing but a verdict and its reason.
-
-    `label` is None where a verdict is only announced. `problem` is the rule by which it counts for
-    nothing: it names several, contradicts itself or is no verdict of the form.
-    """
-
-    label: Label[ValueT] | None
-    cued: bool
-    final: bool = False
-    revised: bool = False
-    gloss: str = ""
-    problem: str = ""
 
 
 def line_verdict(line: str, grammar: Grammar[ValueT]) -> LineVerdict[ValueT] | None:
@@ -232,7 +251,7 @@ def _with_gloss(
         return None
     if label.value is None:
         return replace(verdict, gloss=rest, problem="malformed")
-    weighed = grammar.weigh(label.value, rest)
+    weighed = None if is_revision(rest) else grammar.weigh(label.value, rest)
     problem = "" if weighed is not None else "ambiguous"
     return replace(verdict, label=replace(label, value=weighed), gloss=rest, problem=problem)
 
@@ -313,7 +332,7 @@ def _paragraphs_of(lines: Sequence[str], places: set[int]) -> set[int]:
 
 
 def _line_statements(
-    lines: Sequence[str], verdicts: dict[int, LineVerdict[ValueT]], listed: set[int]
+    lines: Sequence[str], verdicts: dict[int, LineVerdict[ValueT]]
 ) -> Iterator[Statement[ValueT]]:
     written = [place for place, line in enumerate(lines) if line]
     named = {
@@ -321,20 +340,21 @@ def _line_statements(
         for place, verdict in verdicts.items()
         if verdict.label and not (verdict.cued or verdict.label.explicit or verdict.label.stated)
     }
+    several = len(set(named.values())) > 1
     headings = {
         place
         for place in named
-        if len(set(named.values())) > 1 or (lines[place].endswith(":") and place != written[-1])
+        if several or (lines[place].endswith(":") and place != written[-1])
     }
     checked = 0  # lines before this one were searched for a change of mind
     revised = False
     for place, verdict in verdicts.items():
         label = verdict.label
-        if label is None or place in listed or place in headings:
+        if label is None or place in headings:
             continue
         revised = revised or any(map(is_revision, lines[checked:place]))
         checked = place
-        is_line = verdict.cued or label.explicit
+        is_line = _is_line(verdict)
         at_edge = place == written[0] or place == written[-1]
         if not (is_line or at_edge):
             continue
@@ -345,9 +365,16 @@ def _line_statements(
             verdict.problem or _rule_of(verdict, label, last=place == written[-1]),
             final=verdict.final,
             revised=revised or verdict.revised,
-            settled=place != written[-1] or label.explicit or bool(verdict.gloss.strip()),
+            settled=place != written[-1] or _is_whole(lines[place], verdict, label),
         )
         revised = False
+
+
+def _is_whole(line: str, verdict: LineVerdict[ValueT], label: Label[ValueT]) -> bool:
+    """Whether more text could not have changed a label at the end of a reply: "1" may be cut "10"."""
+    if label.explicit or verdict.gloss.strip():
+        return True
+    return not label.stated and not line[: label.end][-1:].isdigit()
 
 
 def _rule_of(verdict: LineVerdict[ValueT], label: Label[ValueT], *, last: bool) -> str:
@@ -368,7 +395,7 @@ def _announcements(
         quoted = line_verdict(span[1], grammar)
         if quoted and quoted.label and not quoted.problem:
             yield Statement(quoted.label.value, Rank.ANNOUNCED, place, "announced", quoted.final)
-    for cue in grammar.sentence_cue.finditer(line):
+    for cue in _at_edges(list(grammar.sentence_cue.finditer(line))):
         lead = lead_of(line, cue.start())
         if _is_dressed(line, cue.start()) or not _is_own_cue(lead, cue) or is_instruction(lead):
             continue
@@ -430,13 +457,17 @@ def _markers(
         return []
     last = markers[-1]
     place, line = next(each for each in reversed(lines) if each[0] == last.statement.line)
-    ends = place == lines[-1][0] and not line[last.end :].strip(_DECORATION)
-    turned = max((turn.end() for turn in _CONTRAST.finditer(line, 0, last.start)), default=0)
-    return [
-        replace(one.statement, rank=Rank.END, rule=_ending_rule(one.statement)) if ends else one.statement
-        for one in markers
-        if one.statement.line == place and one.start >= turned
-    ]
+    turn = max((turn.end() for turn in _CONTRAST.finditer(line, 0, last.start)), default=0)
+    kept = [one.statement for one in markers if not turn or (one.statement.line == place and one.start >= turn)]
+    if place != lines[-1][0] or line[last.end :].strip(_DECORATION):
+        return kept
+    return [replace(one, rank=Rank.END, rule=_ending_rule(one)) for one in kept]
+
+
+def _at_edges(found: Sequence[_ItemT]) -> Sequence[_ItemT]:
+    """All of them, or the first and the last where no judge would write so many in a line."""
+    few = _MOST_IN_A_LINE // 2
+    return found if len(found) <= _MOST_IN_A_LINE else (*found[:few], *found[-few:])
 
 
 def _ending_rule(statement: Statement[ValueT]) -> str:
@@ -452,7 +483,10 @@ def _markers_of_line(
     announced: bool,
 ) -> Iterator[_Marker[ValueT]]:
     line = _DRESSED.sub(lambda span: FILLER * len(span[0]), line)
-    for start, label in labels(line):
+    found = list(labels(line))
+    if len(found) > _MOST_IN_A_LINE and len({label.value for _, label in found}) > 1:
+        found = []  # no judge's words
+    for start, label in _at_edges(found):
         lead = lead_of(line, start)
         rest = line[label.end : label.end + _LONGEST_LEAD]
         if not is_own(lead) or is_instruction(lead) or is_doubted(rest):
@@ -470,7 +504,7 @@ def _markers_of_line(
             rank,
             place,
             "ambiguous" if several else rule if label.value is not None else "malformed",
-            final=any(_FINAL.search(cue[0]) for cue in cues),
+            final=any(_FINAL.search(cue[0]) for cue in cues) or bool(_TURN.search(lead)),
             revised=is_revision(lead),
         )
         yield _Marker(statement, start, label.end)
@@ -518,6 +552,7 @@ def is_revision(text: str) -> bool:
 
 _LONGEST_LINE = 1000  # a line that is nothing but a verdict and its reason
 _LONGEST_BARE_LINE = 120
+_MOST_IN_A_LINE = 40
 _LONGEST_LEAD = 80
 _DECORATION = " \t*_`.。!！\"'“”‘’」』)]}$<>/|~=-–—:;,·•#✓✔✅🏆👍" + DRESS
 _DRESSED = re.compile(f"{DRESS[0]}[^{DRESS}\n]*{DRESS[1]}")
@@ -527,7 +562,7 @@ _LINE_OPENING = re.compile(
 )
 _GLOSS = re.compile(
     r"[\s*_`\"'”’」』)\]}]{0,6}(?:[(\[{]|[,.;:。、!|]|[-–—→]{1,2}|</|"
-    r"\b(?:because|since|as|due|given|over|than|for\s(?:its|the|being|having)|overall)\b|因为|由于|，)",
+    r"\b(?:because|since|as|due|given|over|than|for\s(?:its|being|having|this|these)|overall)\b|因为|由于|，)",
     re.IGNORECASE,
 )
 _PARENTHESIS = re.compile(r"\([^()]{1,200}\)[\s.。!*_]*")
@@ -536,6 +571,7 @@ _CONTRAST = re.compile(
     r"但|然而|不过|可是|而(?!且)|却|虽|尽管",
     re.IGNORECASE,
 )
+_TURN = re.compile(r"\b(?:but|then|instead)\b|但|改", re.IGNORECASE)  # to another verdict
 _JOINER = re.compile(
     r"[\s*_`\"'”’」』)\]}]{0,6}(?:或者?|和|与|跟|及|还是|/|\||,\s?(?:or\b|and\b|或)?|、|&|\bor\b|\band\b|\bvs\b\.?)"
     r"[\s*_`\"'“‘「『]{0,6}",
@@ -545,7 +581,8 @@ _JOINER = re.compile(
 _GOES_ON = re.compile(r"\s?(?:is|was|has|does|did|would|could)\b|'s\b|的(?!$)|\s[a-z]{3,}(?<!and)(?<!only)\b")
 _LABEL_END = re.compile(
     r"[\s*_`\"'”’」』)\]}" + DRESS + r"]{0,6}(?:$|[,.;:!?。、(\[{|<\n]|[-–—→]|"
-    r"\b(?:because|since|as|for|over|due|in\sthis|here|by|than|given|overall|on\sbalance)\b|因为|由于|而不|一?票|"
+    r"\b(?:because|since|as|for\s(?:its|being|having|this|these|assistants?|both)|over|due|in\sthis|here|than|given|overall|on\sbalance)\b|"
+    r"因为|由于|而不|一?票|"
     r"为|胜|略|更)",
     re.IGNORECASE,
 )

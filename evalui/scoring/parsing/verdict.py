@@ -33,6 +33,7 @@ from evalui.scoring.parsing.statements import (
     choose,
     is_line_verdict,
     line_verdict,
+    without_lists,
 )
 from evalui.scoring.parsing.verdict_json import read_json
 from evalui.scoring.parsing.verdict_labels import (
@@ -77,6 +78,7 @@ def read_verdict(
     judgement = parse_judgement(reply, is_verdict, prompt_forms)
     if isinstance(judgement, str):
         return ParsedVerdict(None, judgement)
+    judgement = without_lists(judgement, grammar)
     cut = finish_reason in CUT_REASONS
     for read in _READERS[form]:
         chosen = read(judgement, form, cut)
@@ -95,28 +97,32 @@ def read_verdict(
 
 def _read_text(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
     """The verdict in words or brackets."""
-    grammar = _grammar(form)
-    chosen = choose(judgement, grammar, cut=cut)
+    return _undisputed(choose(judgement, _grammar(form), cut=cut), judgement, form)
+
+
+def _undisputed(
+    chosen: Chosen[GradedOutcome], judgement: Judgement, form: str
+) -> Chosen[GradedOutcome]:
+    """The verdict, unless the judge's own words state the opposite without taking it back.
+
+    A letter over "the other is better", or the letter for "both good" over "both are bad".
+    """
     if chosen.value is None:
         return chosen
-    said = _opposed(judgement, form, chosen.value.outcome, alone=chosen.rule == "line")
-    return Chosen(None, "ambiguous") if said else chosen
-
-
-def _opposed(judgement: Judgement, form: str, outcome: Outcome, *, alone: bool) -> bool:
-    """Whether the reasons say the opposite of a verdict that has no other support.
-
-    A letter for "both good" over the words "both are bad"; a bare label over "the other is better".
-    """
-    if outcome in ("tie", "neither"):
-        stated = _both_stated(judgement, form) if "D" in _LETTERS[form] else set[Outcome]()
-        return bool(stated) and outcome not in stated
-    return alone and any(
-        preferred.side != outcome
+    outcome = chosen.value.outcome
+    preferred = {
+        one.side
         for line in judgement.lines
         for sentence in sentences_of(line)
-        for preferred in _own_preferences(sentence)
-    )
+        for one in _own_preferences(sentence)
+        if not one.limited or chosen.rule == "line"
+    }
+    if preferred - {outcome}:
+        return Chosen(None, "ambiguous")
+    if outcome in ("tie", "neither") and "D" in _LETTERS[form]:
+        stated = _both_stated(judgement, form)
+        return Chosen(None, "ambiguous") if stated and outcome not in stated else chosen
+    return chosen
 
 
 def _both_stated(judgement: Judgement, form: str) -> set[Outcome]:
@@ -144,13 +150,13 @@ def _read_objects(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOu
 
 def _read_pair(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
     """The better of two scores that stand together."""
-    del form
-    return read_score_pair(judgement, cut=cut)
+    return _undisputed(read_score_pair(judgement, cut=cut), judgement, form)
 
 
 def _read_labelled(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
     """The better of two scores that name their answers."""
-    return read_labelled_scores(judgement, cut=cut, stated=form != "scores")
+    scores = read_labelled_scores(judgement, cut=cut, stated=form != "scores")
+    return _undisputed(scores, judgement, form)
 
 
 # ---------------------------------------------------------------- grammar
@@ -291,7 +297,7 @@ _LINE_CUE = (
     rf"(?:我们?|本人)?{_ZH_AUXILIARIES}{_ZH_VERBS}(?:了|为|是)?\s?:?\s*)"
 )
 _SENTENCE_CUE = (
-    r"(?P<free>\[result\]\s*:?\s*|\bthe\s(?:win|point|edge|nod|vote|prize)\sgoes\sto\s)|"
+    r"(?<![a-z])(?:(?P<free>\[result\]\s*:?\s*|\bthe\s(?:win|point|edge|nod|vote|prize)\sgoes\sto\s)|"
     r"(?P<weak>\b(?:i|we)(?:'d|\swould|\smust|\scan)?\s(?:conclude|find|believe|think|say|judge|feel|rate|deem)"
     r"(?:\sthat)?\s|(?:我们?|本人|笔者)(?:更|会|仍)?(?:认为|觉得|判断)\s?)|"
     rf"(?:\b(?:my|our|the|this)\s)?\b{_ADJECTIVES}{_NOUN}\b(?:\s(?:here|overall|between\sthe\stwo))?{_LINK}+\s*|"
@@ -299,7 +305,7 @@ _SENTENCE_CUE = (
     rf"{_ZH_ADJECTIVES}{_ZH_NOUN}{_LINK}+\s*|(?:最终|最后|综合)\s?:\s*|"
     rf"(?:我们?|本人|笔者){_ZH_AUXILIARIES}{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
     rf"(?:因此|因而|所以|故|应|应当|应该|综上|于是|最终|决定|只能)我?{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
-    r"(?:选择|选)\s?:?\s*|\b(?:so|therefore|thus|hence|因此|所以|故)[,:]?\s(?=\S{1,12}$)"
+    r"(?:选择|选)\s?:?\s*|\b(?:so|therefore|thus|hence|因此|所以|故)[,:]?\s(?=\S{1,12}$))"
 )
 # Scopes that are not the whole, and concessions.
 _LIMITED = (

@@ -69,35 +69,33 @@ class RepeatedKeys(dict[str, Any]):
 def json_values(text: str) -> Iterator[JsonValue]:
     """The outermost JSON values that are the judge's own; Python's way of writing is read as well."""
     decoder = json.JSONDecoder(object_pairs_hook=RepeatedKeys, strict=False)
-    position, effort, has_value = 0, 0, False
+    position, effort = 0, 0
     while (match := _JSON_OPENING.search(text, position)) and effort < _MOST_EFFORT + 4 * len(text):
         start = match.start()
         try:
             content, position = decoder.raw_decode(text, start)
         except ValueError as problem:
-            effort += getattr(problem, "pos", start) - start
+            line = text[start : start + _LONGEST_PYTHON].partition("\n")[0]
+            effort += getattr(problem, "pos", start) - start + len(line)
             position = match.end()
-            if (value := _python_value(text, start)) and _is_own_value(text, start):
-                has_value, position = True, value.end
-                yield value
+            content = _python_value(line)
+            if content is not None and _is_own_value(text, start):
+                position = start + len(line)
+                yield JsonValue(content, start, position)
         except RecursionError:
             effort += _MOST_EFFORT
             position = match.end()
         else:
             if _is_own_value(text, start):
-                has_value = True
                 yield JsonValue(content, start, position)
-    del has_value
 
 
-def _python_value(text: str, start: int) -> JsonValue | None:
-    """A value as Python prints it, to the end of its line: {'winner': 'A'}."""
-    end = text.find("\n", start)
-    end = len(text) if end < 0 else end
-    if text[start + 1 : start + 2] not in "'{" or end - start > _LONGEST_PYTHON:
+def _python_value(line: str) -> Any:
+    """The value that a line holds as Python prints it, {'winner': 'A'}; None if it holds none."""
+    if line[1:2] not in "'{" or line.rstrip()[-1:] not in "}]":
         return None
     try:
-        return JsonValue(ast.literal_eval(text[start:end].strip()), start, end)
+        return ast.literal_eval(line)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 
@@ -215,7 +213,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 _MOST_EFFORT = 100_000  # characters that are read again behind braces that open no object
-_LONGEST_PYTHON = 20_000
+_LONGEST_PYTHON = 4_000
 _LONGEST_LEAD = 300
 _DEEPEST = 4
 _LETTERS: Letters = {"C": GradedOutcome("tie"), "D": GradedOutcome("neither")}

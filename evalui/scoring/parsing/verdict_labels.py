@@ -178,7 +178,8 @@ def _preference(text: str, subject: re.Match[str]) -> Preference | None:
     """The statement whose subject is this naming of an answer."""
     side = _side_of(subject)
     for pattern, preferred in ((_better(), side), (_worse(), opposite(side))):
-        if match := pattern.match(text, subject.end()):
+        match = pattern.match(text, subject.end())
+        if match and not (subject["letter"] and _NO_VERB.match(match[0])):
             limited = not _STATEMENT_END.match(text, match.end())
             return Preference(preferred, subject.start(), match.end(), _strength_of(match), limited)
     return None
@@ -209,6 +210,11 @@ _PLUSES = re.compile(r"\+{1,2}(?!\w)")
 _ARTICLE_END = re.compile(
     r"\s+(?!(?:because|since|as|is|was|for|due|given|over|with|or|and|but|by|in|on|at|if|vs)\b)[a-z]"
 )
+# "A better suggestion" prefers nothing: between a letter and such a word stands a verb.
+_NO_VERB = re.compile(
+    r"\s(?:clearly\s|much\s|far\s|slightly\s)?(?:better|best|superior|stronger|prefer|winn|more|choice)",
+    re.IGNORECASE,
+)
 _CLEARLY = re.compile(
     r"\b(?:much|significantly|far|considerably|substantially|vastly|greatly|decisively)\b|"
     r"明显|显著|远|大幅|显然|完胜",
@@ -217,7 +223,7 @@ _CLEARLY = re.compile(
 # What may follow a statement of the whole: its end, a reason, or whom it is compared with.
 _STATEMENT_END = re.compile(
     r"[\s)\]}*_`\"”’」]{0,4}(?:$|[.,;:!?。、|(\[<\n" + DRESS + r"]|[-–—]|"
-    r"\b(?:than|because|since|as|due|overall|over|here|and|but|by\sfar|for\sthe\sreasons?|among)\b|"
+    r"\bthan\b(?!(?:\s\w{1,12}){1,4}\s(?:in|at|on|for|with|regarding|when)\b)|\b(?:because|since|as|due|overall|over|here|and|but|by\sfar|for\sthe\sreasons?|among)\b|"
     r"于|过|一筹|一些|一点|得多|因为|的(?:$|[,。;:]|一个|一方|回答|那个)|了)",
     re.IGNORECASE,
 )
