@@ -28,7 +28,7 @@ _LONGEST_LEAD = 300  # characters before a verdict that may say whose it is
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The lines a judge wrote, Markdown removed; `blocks` is the text with its block quotations out.
+    """The lines a judge wrote, Markdown removed; `blocks` is the text without block quotations.
 
     A line that is a quotation is blank. A quotation inside a line is one `FILLER` for each of its
     characters, or stands between the two characters of `DRESS` if it is nothing but a verdict.
@@ -53,20 +53,42 @@ def parse_judgement(
     text = _without_prompt(spoken, is_verdict, prompt_forms)
     blocks = _shortened(_mask_blocks(text, is_verdict))
     masked = _mask_spans(_mask_indented(blocks), is_verdict)
-    lines = tuple(_without_markup(line) for line in masked.split("\n"))
-    return Judgement(_without_attributed(lines), blocks)
+    lines = [_without_markup(line) for line in masked.split("\n")]
+    for place in _attributed(lines):
+        lines[place] = ""
+    return Judgement(tuple(lines), blocks)
 
 
-def mask_quotations(reply: str) -> str | None:
-    """The reply with its quotations as `FILLER`, each character in its place; None if cut thinking.
+@dataclass(frozen=True, slots=True)
+class MaskedReply:
+    """What a judge wrote after its thoughts, and the same with `FILLER` for what is quoted.
 
-    Quotation marks themselves stay, and so does a quotation without letters or digits.
+    Both have the same length. Quotation marks themselves stay in `own`.
     """
+
+    text: str
+    own: str
+
+
+def mask_reply(reply: str, prompt_forms: Sequence[str] = ()) -> MaskedReply | str:
+    """The reply with its quotations masked, or the rule by which nothing can be read."""
     spoken = phrases.after_thoughts(plain_judgement(reply))
     if spoken is None:
-        return None
-    blocks = _mask_indented(_mask_blocks(spoken, _never))
-    return _SPAN.sub(lambda span: _fill(span, keep_marks=True), blocks)
+        return "unfinished"
+    text = _shortened(spoken.expandtabs(4))
+    if not text.strip():
+        return "empty"
+    blocks = _mask_indented(_mask_blocks(_without_prompt(text, _never, prompt_forms), _never))
+    own = _SPAN.sub(_fill_between_marks, blocks)
+    lines = own.split("\n")
+    for place in _attributed(lines):
+        lines[place] = _filled(lines[place])
+    return MaskedReply(text, "\n".join(lines))
+
+
+def without_quotations(text: str) -> str:
+    """The text with what stands in quotation marks or code as `FILLER`."""
+    return _SPAN.sub(_fill, text)
 
 
 def _shortened(text: str) -> str:
@@ -120,7 +142,9 @@ def _mask_blocks(text: str, is_verdict: Callable[[str], bool]) -> str:
         kept = content[:1] in ("{", "[") or is_verdict(content)
         if not (whole or (kept and not is_attribution(above))):
             lines[start + 1 : end] = map(_filled, lines[start + 1 : end])
-        lines[start:place] = ["", *lines[start + 1 : end], *[""] * (place - end)]
+        lines[start] = " " * len(lines[start])
+        if end < place:
+            lines[end] = " " * len(lines[end])
     return "\n".join(_filled(line) if _BLOCK_QUOTE.match(line) else line for line in lines)
 
 
@@ -146,7 +170,12 @@ def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         match = _FENCE.match(line)
         if start is None and match:
             start, mark = place, match[1]
-        elif start is not None and match and match[1].startswith(mark) and not match[2].strip(_MARKS_OF_CLOSING):
+        elif (
+            start is not None
+            and match
+            and match[1].startswith(mark)
+            and not match[2].strip(_MARKS_OF_CLOSING)
+        ):
             yield start, place
             start = None
     if start is not None:
@@ -174,7 +203,7 @@ def _mask_indented(text: str) -> str:
 
 
 def _mask_spans(text: str, is_verdict: Callable[[str], bool]) -> str:
-    """Without quotations, code and comments inside lines; what is nothing but a verdict is marked."""
+    """Without quotations, code and comments in lines; what is nothing but a verdict is marked."""
     if is_verdict(bare := text.strip("\"“”'‘’ \n")):
         return bare  # a reply that is a quoted verdict and nothing else quotes no one
 
@@ -187,9 +216,12 @@ def _mask_spans(text: str, is_verdict: Callable[[str], bool]) -> str:
     return _with_filled(text, _quoted_lines(text))
 
 
-def _fill(span: re.Match[str], *, keep_marks: bool = False) -> str:
-    text = span[0]
-    return text[0] + _filled(text[1:-1]) + text[-1] if keep_marks else _filled(text)
+def _fill(span: re.Match[str]) -> str:
+    return _filled(span[0])
+
+
+def _fill_between_marks(span: re.Match[str]) -> str:
+    return span[0][0] + _filled(span[0][1:-1]) + span[0][-1]
 
 
 def _quoted_lines(text: str) -> Iterator[tuple[int, int]]:
@@ -212,24 +244,23 @@ def _without_markup(line: str) -> str:
 # ---------------------------------------------------------------- attributions and the prompt
 
 
-def _without_attributed(lines: Sequence[str]) -> tuple[str, ...]:
-    """Without the paragraph after a line that introduces the words of somebody else."""
-    kept: list[str] = []
+def _attributed(lines: Sequence[str]) -> list[int]:
+    """The lines of each paragraph behind a line that introduces the words of somebody else."""
+    places: list[int] = []
     quoting = listed = False  # until the next blank line, or the line after a list
     above = ""
-    for line in lines:
+    for place, line in enumerate(lines):
         if line.strip(FILLER + " "):
             listed = listed or bool(_LIST_ITEM.match(line))
             quoting = quoting and not (listed and not _LIST_ITEM.match(line))
             if not quoting and is_attribution(above):
                 quoting, listed = True, bool(_LIST_ITEM.match(line))
-            kept.append("" if quoting else line)
+            places += [place] if quoting else []
             above = "" if quoting else line
         else:
             quoting = False
-            above = "" if line else above  # a block quotation is what the line above introduced
-            kept.append("")
-    return tuple(kept)
+            above = "" if FILLER in line else above  # a block quotation is what it introduced
+    return places
 
 
 def is_attribution(line: str) -> bool:
@@ -257,7 +288,9 @@ def _without_prompt(
     text: str, is_verdict: Callable[[str], bool], prompt_forms: Sequence[str]
 ) -> str:
     """Without lines of the prompt, unless a single one of them is nothing but a verdict."""
-    forms = ["\n" + _collapsed(plain_judgement(form)) + "\n" for form in prompt_forms if form.strip()]
+    forms = [
+        "\n" + _collapsed(plain_judgement(form)) + "\n" for form in prompt_forms if form.strip()
+    ]
     if not forms:
         return text
     lines = text.split("\n")
@@ -275,14 +308,14 @@ def _without_prompt(
         starts = plain and any(f"\n{plain}" in form for form in forms)
         run, repeated = ([place], f"\n{plain}") if starts else ([], "")
         if plain and not starts and not is_verdict(line) and any(plain in form for form in forms):
-            lines[place] = ""
+            lines[place] = " " * len(line)
     return "\n".join(lines)
 
 
 def _drop_run(lines: list[str], run: Sequence[int], is_verdict: Callable[[str], bool]) -> None:
     if len(run) > 1 or (run and not is_verdict(lines[run[0]])):
         for place in run:
-            lines[place] = ""
+            lines[place] = " " * len(lines[place])
 
 
 def _collapsed(text: str) -> str:
@@ -357,7 +390,9 @@ _SPAN = re.compile(
     r"(?<!\w)'[^'\n]+'(?!\w)|"
     r"(?P<dropped>~~[^~\n]+~~|<!--(?:(?!<!--|-->)[\s\S]){0,2000}-->)"
 )
-_ODD_QUOTE = re.compile(r'(?P<open>(?:(?<=[\s:(,。])|^)"(?=\S))|(?<=\S)"(?=[\s.,;:)!?。]|$)', re.MULTILINE)
+_ODD_QUOTE = re.compile(
+    r'(?P<open>(?:(?<=[\s:(,。])|^)"(?=\S))|(?<=\S)"(?=[\s.,;:)!?。]|$)', re.MULTILINE
+)
 _MARKUP = re.compile(
     r"\*+|(?<!\w)_+|_+(?!\w)|`+|^\s*#+\s*|\$|"
     r"\\(?:boxed|fbox|text(?:bf|rm|tt)?|math(?:bf|rm|tt|bb))\s*(?=\{)"
@@ -415,7 +450,7 @@ _SPEECH = (
     r"demands?|orders?|commands?|adds?|inserts?|inserted|injects?|injected|appends?|appended|"
     r"declares?|declared|announces?|quotes?|quoted|quoting|prints?|outputs?|suggests?|suggesting|"
     r"argues?|argued|insists?|pretends?|urges?|wants?|wanted|tries|attempts?|"
-    r"thinks?|believes?|prefers?|finds?|feels?|mentions?|repeats?|imitates?|according\sto)\b|"
+    r"means?|meaning|denotes?|stands?\sfor|thinks?|believes?|prefers?|finds?|feels?|mentions?|repeats?|imitates?|according\sto)\b|"
     r"(?<!来)说(?![明法服得])|写(?![法作得])|声称|自称|宣称|号称|表示|要求|指示|命令|提示|诱导|认为|觉得|建议|主张|提到|提及|包含|含有|附有|"
     r"插入|引用|输出|伪装|暗示|试图|企图|想要|希望)"
 )
@@ -453,7 +488,7 @@ def _patterns() -> _Patterns:
         harmless=compiled(
             r"\bi(?:'d|\swould|\smust|\scan|\swill|\shave\sto)?\s(?:say|state|argue|believe|think|find|"
             r"conclude|declare|prefer|feel|want)\b|\b(?:even|as)\s(?:if|though)\b|"
-            r"\bno\s(?:doubt|question)\b|\bwithout\s(?:a\s)?(?:doubt|question)\b|\bnot\s(?:only|just)\b|"
+            r"^output\s?:|\bno\s(?:doubt|question)\b|\bwithout\s(?:a\s)?(?:doubt|question)\b|\bnot\s(?:only|just)\b|"
             r"\bit\s(?:is|must\sbe)\s(?:said|concluded)\b|\bends?\sup\b|\bin\sthe\send\b|"
             r"(?:我们?|本人|笔者|评审)(?:会|更|仍|也|还是)?(?:认为|觉得|主张|建议|希望)|"
             r"可以说|应当?说|不得不说|换句话说|毫无疑问|毫不犹豫地?|不难看出|不仅|不但|不过|不同|"

@@ -7,7 +7,7 @@ again.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, cast
@@ -133,7 +133,9 @@ def _mark_at(text: str, position: int, scale: Scale) -> Label[float] | None:
             inner = _NUMBER.fullmatch(content.strip()) or _NUMBER_WORD.fullmatch(content.strip())
             explicit = pattern is _DOUBLE_BRACKET
             if inner:
-                return Label(_value_of(inner, scale), wrapped.end(), explicit=explicit)
+                of = _OF_BRACKETS.match(text, wrapped.end())
+                value = None if of and float(of[1]) != scale[1] else _value_of(inner, scale)
+                return Label(value, of.end() if of else wrapped.end(), explicit=explicit)
             return None
     if between := _RANGE.match(text, position):
         return Label(None, between.end())
@@ -193,7 +195,9 @@ def _criteria_marks(
         keys = {plain_key(name)}
         found[name] |= set(_values_of_keys(judgement, keys, scale))
     return {
-        name: value for name, values in found.items() if len(values) == 1 and (value := values.pop()) is not None
+        name: value
+        for name, values in found.items()
+        if len(values) == 1 and (value := values.pop()) is not None
     }
 
 
@@ -276,6 +280,8 @@ def _stated_correctness(sentence: str) -> Sequence[float]:
         if not word or not _compiled(_STATED_END).match(sentence, word.end()):
             continue
         value = _correctness_of(word)
+        if _compiled(_TAKEN_BACK).search(sentence, word.end()):
+            continue
         if value is not None and is_own(lead_of(sentence, match.start())):
             values.append(value)
     return values
@@ -309,7 +315,7 @@ def _weigh(
     rest: str,
     *,
     sentence_cue: str,
-    label_at: partial[Label[float] | None],
+    label_at: Callable[[str, int], Label[float] | None],
 ) -> float | None:
     """The value, None if another one is announced or stands in double brackets behind it."""
     rest = rest[:_LONGEST_REASON]
@@ -334,21 +340,55 @@ _LONGEST_REASON = 1000
 _INDEXED = "])" + "abcdefghijklmnopqrstuvwxyz0123456789_"  # before brackets that are an index
 _RATING_KEYS = frozenset(
     (
-        *("rating", "score", "mark", "grade", "overall", "overall_score", "overall_rating", "overall_mark"),
+        *(
+            "rating",
+            "score",
+            "mark",
+            "grade",
+            "overall",
+            "overall_score",
+            "overall_rating",
+            "overall_mark",
+        ),
         *("final_score", "final_rating", "final_mark", "total", "total_score"),
-        *("评分", "得分", "打分", "分数", "总分", "总评", "综合得分", "综合评分", "综合分数", "总体评分", "总体得分"),
+        *(
+            "评分",
+            "得分",
+            "打分",
+            "分数",
+            "总分",
+            "总评",
+            "综合得分",
+            "综合评分",
+            "综合分数",
+            "总体评分",
+            "总体得分",
+        ),
         *("最终得分", "最终评分", "最终分数", "综合", "总体"),
     )
 )
 _CORRECTNESS_KEYS = frozenset(
     (
-        *("correct", "is_correct", "verdict", "result", "judgment", "judgement", "decision", "grade"),
+        *(
+            "correct",
+            "is_correct",
+            "verdict",
+            "result",
+            "judgment",
+            "judgement",
+            "decision",
+            "grade",
+        ),
         *("correctness", "label", "判定", "结论", "判断", "结果", "是否正确", "正确"),
     )
 )
+_ENGLISH_NUMBERS = (
+    *("one", "two", "three", "four", "five"),
+    *("six", "seven", "eight", "nine", "ten"),
+)
 _NUMBER_WORDS = {
-    **{word: str(n) for n, word in enumerate("one two three four five six seven eight nine ten".split(), 1)},
-    **{word: str(n) for n, word in enumerate("一二三四五六七八九十", 1)},
+    **{word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS, 1)},
+    **{word: str(number) for number, word in enumerate("一二三四五六七八九十", 1)},
     "两": "2",
     "满": "10",
 }
@@ -358,7 +398,8 @@ _WRAPPED = re.compile(
     rf"\[\s*([^\[\]\n]{{1,40}}?)\s*\]|\{{+\s*([^{{}}\n]{{1,40}}?)\s*\}}+|\(\s*([^()\n]{{1,40}}?)\s*\)|"
     rf"{DRESS[0]}\[{{0,2}}([^{DRESS}\[\]\n]{{1,40}})\]{{0,2}}{DRESS[1]}|<([^<>\n]{{1,20}})>"
 )
-_OF = r"(?:\s?(?:points?|marks?|stars?|分))?(?:\s?(?:/|out\sof|of)\s?(?P<of>\d{1,3}))?(?:\s?(?:points?|marks?|分))?"
+_UNIT = r"(?:\s?(?:points?|marks?|stars?|分))?"
+_OF = rf"{_UNIT}(?:\s?(?:/|out\sof|of)\s?(?P<of>\d{{1,3}}))?{_UNIT}"
 _NUMBER = re.compile(
     rf"(?P<number>[-−+]?\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d%+]|[.,]\d|\s?[A-Za-z=*^](?<!o)(?<!p)(?<!m)){_OF}(?![\w%])",
     re.IGNORECASE,
@@ -372,6 +413,7 @@ _FULL_MARKS = re.compile(
     r"满分\s?(?:为|是)?\s?(\d{1,3})|\bout\sof\s(?:a\spossible\s)?(\d{1,3})|\bscale\s(?:of|from)\s\d\s?(?:to|-)\s?(\d{1,3})",
     re.IGNORECASE,
 )
+_OF_BRACKETS = re.compile(r"\s?(?:/|out\sof)\s?\[\[(\d{1,3})\]\]")
 _RANGE = re.compile(
     r"-?\d{1,3}(?:\.\d{1,3})?\s?(?:分\s?)?(?:[-–—~～]|到|至|\bto\b)\s?\d{1,3}(?:\.\d{1,3})?(?:\s?分)?"
     r"(?:\s?/\s?\d{1,3})?"
@@ -386,7 +428,9 @@ _LINK = (
     r"应该|应当|应|是|为|给予?|打))"
 )
 _ADJECTIVES = r"(?:(?:my|our|the|this|final|overall|total|ultimate|average|resulting|own)\s){0,4}"
-_ZH_ADJECTIVES = r"(?:(?:我的|我给出|最终|最后|综合|总体|整体|总|回答的?|该回答的?|本回答的?)的?){0,3}"
+_ZH_ADJECTIVES = (
+    r"(?:(?:我的|我给出|最终|最后|综合|总体|整体|总|回答的?|该回答的?|本回答的?)的?){0,3}"
+)
 _RATING_NOUN = r"(?:rating|score|mark|grade|points|verdict|assessment|evaluation)"
 _ZH_RATING_NOUN = r"(?:评分|得分|打分|分数|总分|总评|给分|评定|分值|评价)(?:结果)?"
 _WHOLE = r"(?:overall|final)(?:\s(?:quality|assessment|impression|performance|result))?"
@@ -410,6 +454,7 @@ _RATING_CUE = (
 )
 _RATING_SENTENCE_CUE = (
     r"(?<![a-z])(?:(?P<weak>(?!))|(?P<free>\[result\]\s*:?\s*|"
+    r"(?:我认为|我觉得|(?:本|该|这个|此)回答)(?:应该|应当|应|可以|可|能|只能)?(?:得|给|打|评|拿)(?:到|出)?\s?(?=[\d一二两三四五六七八九十.]+\s?分)|"
     r"(?<!perfect\s)(?<!ideal\s)\b(?:answer|response|reply|it|this)\s(?:clearly\s|only\s|therefore\s|thus\s)?"
     r"(?:deserves|merits|warrants|(?:is|should\sbe)\s(?:rated|scored|graded|marked))"
     r"(?:\s(?:a|an|as|at|with|only|rating|score|mark|grade|of|final|overall)){0,5}\s?:?\s*)|"
@@ -418,16 +463,29 @@ _RATING_SENTENCE_CUE = (
     r"(?=[\d一二两三四五六七八九十.]+\s?分)|"
     rf"{_WHOLE}\s?:\s*|(?:综合|总体|最终)\s?:\s*)"
 )
-_CRITERION_LINK = r"[\s*_]{0,4}(?:\([^()\n]{0,30}\))?[\s*_]{0,4}(?:(?:[:=|]|-{1,2}>?|[–—→]|是|为|得分?|评分|打分)[\s*_]{0,4}){0,3}"
+_CRITERION_LINK = (
+    r"[\s*_]{0,4}(?:\([^()\n]{0,30}\))?[\s*_]{0,4}"
+    r"(?:(?:[:=|]|-{1,2}>?|[–—→]|是|为|得分?|评分|打分)[\s*_]{0,4}){0,3}"
+)
 
-_PARTLY = r"partial(?:ly)?|partly|mostly|almost|nearly|somewhat|largely|half|neither|部分|基本|大致|大体|半|不完全"
-_WRONG = r"incorrect|not\s(?:quite\s|entirely\s|fully\s)?(?:correct|right|true)|wrong|false|不正确|错误的?|有误|不对|错的|错"
+_PARTLY = (
+    r"partial(?:ly)?|partly|mostly|almost|nearly|somewhat|largely|half|neither|"
+    r"部分|基本|大致|大体|半|不完全"
+)
+_WRONG = (
+    r"incorrect|not\s(?:quite\s|entirely\s|fully\s)?(?:correct|right|true)|wrong|false|"
+    r"不正确|错误的?|有误|不对|错的|错"
+)
 _RIGHT = r"correct|right|true|正确的?|无误|对的|对"
 _WORD = (
     rf"(?:(?:fully|completely|entirely|essentially|factually|clearly|simply|完全|显然|明显|确实|是)\s?){{0,2}}"
-    rf"(?:(?P<partly>(?:{_PARTLY})(?:[\s-]?(?:{_WRONG}|{_RIGHT}))?)|(?P<wrong>{_WRONG})|(?:{_RIGHT}))(?![a-z]|答案|的?[选说做地])"
+    rf"(?:(?P<partly>(?:{_PARTLY})(?:[\s-]?(?:{_WRONG}|{_RIGHT}))?)|(?P<wrong>{_WRONG})|"
+    rf"(?:{_RIGHT}))(?![a-z]|答案|的?[选说做地])"
 )
-_CORRECTNESS_NOUN = r"(?:verdict|decision|judge?ment|conclusion|result|grade|label|assessment|evaluation|classification|marking)"
+_CORRECTNESS_NOUN = (
+    r"(?:verdict|decision|judge?ment|conclusion|result|grade|label|assessment|evaluation|"
+    r"classification|marking)"
+)
 _ZH_CORRECTNESS_NOUN = r"(?:判定|结论|判断|结果|评判|裁决|判决|评定|判分)(?:结果)?"
 _CORRECTNESS_CUE = (
     r"(?:\[result\]\s*:?\s*|<(?:verdict|result|decision|judge?ment|结论)>\s*|"
@@ -444,6 +502,11 @@ _CORRECTNESS_SENTENCE_CUE = (
 _STATED = (
     r"(?<!reference\s)(?<!correct\s)(?<!right\s)(?<!expected\s)\b(?:this|answer|response|reply|solution|prediction|submission)\s"
     r"(?:given\s|provided\s)?(?:is|was)\s(?:therefore\s|thus\s|clearly\s|also\s|indeed\s|still\s)?|"
+    r"\b(?:so|therefore|thus|hence),?\s(?:it|this)\s(?:is|was)\s|"
+    r"(?<=一致),\s?|(?<=相符),\s?|(?:因此|所以|故)(?:是|为|判定?为)?\s?|"
     r"(?<!参考)(?<!标准)(?<!正确)(?:回答|答案|作答)(?:是|为|因此|显然|仍然?|也|就|应?判为|属于)?\s?"
 )
-_STATED_END = r"[\s*]{0,3}(?:$|[.,;:!。(\n]|[-–—]|\b(?:because|since|as|and|according)\b|的?(?:$|[,。;])|了)"
+_TAKEN_BACK = r"\b(?:but|however|yet|except)\b|但|然而|不过"
+_STATED_END = (
+    r"[\s*]{0,3}(?:$|[.,;:!。(\n]|[-–—]|\b(?:because|since|as|and|according)\b|的?(?:$|[,。;])|了)"
+)

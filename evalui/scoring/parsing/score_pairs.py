@@ -1,6 +1,6 @@
 """Two scores in a judge's reply, one for each answer: "8 6", "[[8, 6]]", "Assistant 1: 6/10".
 
-Counts ("4 examples in 210 words") are no scores, and marks for single criteria are none of the whole.
+Counts ("4 examples in 210 words") are no scores, and marks for single criteria none of the whole.
 """
 
 import re
@@ -29,9 +29,7 @@ def is_score_pair(text: str) -> bool:
     return is_line_verdict(text, _grammar())
 
 
-def read_labelled_scores(
-    judgement: Judgement, *, cut: bool, stated: bool
-) -> Chosen[GradedOutcome]:
+def read_labelled_scores(judgement: Judgement, *, cut: bool, stated: bool) -> Chosen[GradedOutcome]:
     """The better of two scores of which each names its answer, in lines or in a table.
 
     `stated`: only what is called a score, as by "/10" or "score", and not any number.
@@ -40,7 +38,8 @@ def read_labelled_scores(
     scores = [*_labelled_scores(lines, stated=stated), *_table_scores(lines)]
     overall = [score for score in scores if score.overall]
     by_side = {
-        side: {score.value for score in overall or scores if score.side == side} for side in ("a", "b")
+        side: {score.value for score in overall or scores if score.side == side}
+        for side in ("a", "b")
     }
     if not all(by_side.values()):
         return Chosen(None, "unparsed")
@@ -94,9 +93,13 @@ def _table_scores(lines: Sequence[str]) -> Iterator[_Score]:
 @cache
 def _grammar() -> Grammar[GradedOutcome]:
     return Grammar(
-        opening=re.compile(r"(?:so|therefore|thus|overall|finally|因此|所以|综上)[,:]?\s*", re.IGNORECASE),
+        opening=re.compile(
+            r"(?:so|therefore|thus|overall|finally|因此|所以|综上)[,:]?\s*", re.IGNORECASE
+        ),
         cue=re.compile(_CUE, re.IGNORECASE),
-        sentence_cue=re.compile(rf"(?P<weak>(?!))|(?P<free>\b(?:tuple|output)\b{_LINK}+)|{_CUE}", re.IGNORECASE),
+        sentence_cue=re.compile(
+            rf"(?P<weak>(?!))|(?P<free>\b(?:tuple|output)\b{_LINK}+)|{_CUE}", re.IGNORECASE
+        ),
         label_at=_pair_at,
         explicit_labels=_double_pairs,
         single_labels=_single_pairs,
@@ -153,18 +156,24 @@ _PAIR = re.compile(
 )
 _LINK = r"(?:\s?(?:\b(?:is|are|was|were|as|of)\b|[:=]|-{1,2}>?|[–—→⇒]|是|为))"
 _CUE = (
-    r"(?:\b(?:my|our|the|i\swould\sgive|i\sgive)\s)?(?:(?:final|overall|total|output|following|two)\s){0,3}"
+    r"(?:\bi\s(?:would\s)?(?:rate|score|give|mark)\s(?:them|both)\s(?:as\s)?)|(?:\b(?:my|our|the|i\swould\sgive|i\sgive)\s)?(?:(?:final|overall|total|output|following|two)\s){0,3}"
     rf"\b(?:scores?|ratings?|marks?|output|results?|tuple|verdict|points)\b{_LINK}*\s*|"
     rf"(?:最终|总|综合|两者|最后)?的?(?:评分|得分|分数|打分|总分|结果){_LINK}*\s*"
 )
-_SCORE_NOUN = re.compile(r"\b(?:score|rating|mark|grade|points)s?\b|评分|得分|分数|打分", re.IGNORECASE)
-_OVERALL = re.compile(r"\b(?:overall|total|final|average|mean|sum)\b|总|综合|合计|平均|最终", re.IGNORECASE)
+_SCORE_NOUN = re.compile(
+    r"\b(?:score|rating|mark|grade|points)s?\b|评分|得分|分数|打分", re.IGNORECASE
+)
+_OVERALL = re.compile(
+    r"\b(?:overall|total|final|average|mean|sum)\b|总|综合|合计|平均|最终", re.IGNORECASE
+)
 _SCORE_BEHIND = re.compile(
     r"(?:'s|的)?\s?(?P<noun>(?:(?:final|overall|total|最终|综合)\s?)?(?:score|rating|mark|grade|得分|评分|分数|总分|打分))?"
-    r"\s?(?:\([^()\n]{0,30}\))?\s?(?:(?:[:=|]|-{1,2}>?|[–—→]|\b(?:is|gets|receives|scores|earns|an?|score|of|with)\b|"
-    r"得到?|获得|为|是|打)\s?){1,4}[\[(]{0,2}(?P<score>-?\d{1,3}(?:\.\d{1,3})?)"
+    r"\s?(?:\([^()\n]{0,30}\))?\s?(?:(?:(?:[:=|]|-{1,2}>?|[–—→]|\b(?:is|gets|receives|scores|earns|an?|score|of|with)\b|"
+    r"得到?|获得|为|是|打)\s?){1,4}|(?=\s\d{1,3}(?:\.\d{1,3})?\s?(?:分|/))\s)[\[(]{0,2}(?P<score>-?\d{1,3}(?:\.\d{1,3})?)"
     r"(?P<of>\s?(?:/|out\sof)\s?\d{1,3}|\s?分)?(?=[\])*]{0,4}\s{0,2}(?:$|[.,;:。、!(\[|\n]|[-–—]\s|and\b|vs\b|和|"
     rf"(?:(?:{SIDE_NOUN})\s?)?[AB12]\b))(?!\.\d)",
     re.IGNORECASE,
 )
-_CELL = re.compile(r"[\s*\[(]{0,4}(\d{1,3}(?:\.\d{1,3})?)(?:\s?/\s?\d{1,3})?(?:\s?分)?[\s*\])]{0,4}")
+_CELL = re.compile(
+    r"[\s*\[(]{0,4}(\d{1,3}(?:\.\d{1,3})?)(?:\s?/\s?\d{1,3})?(?:\s?分)?[\s*\])]{0,4}"
+)

@@ -1,4 +1,4 @@
-"""Which of a judge's statements is its verdict, whatever is judged: an outcome, a mark, right or wrong.
+"""Which of a judge's statements is its verdict: an outcome, a mark, or right and wrong.
 
 A statement outranks another by where it stands: a line that is nothing but the verdict before
 words inside sentences, an announcement before a mere marker. Of statements of equal rank that
@@ -53,9 +53,9 @@ class Label(Generic[ValueT]):
 
 @dataclass(frozen=True, slots=True)
 class Statement(Generic[ValueT]):
-    """A verdict on a line of a judgement; `value` is None if it contradicts itself or makes no sense.
+    """A verdict on a line of a judgement; `value` is None if it contradicts itself or is malformed.
 
-    `settled`: it was complete before a later cut. `first_person`: the judge speaks of itself.
+    `settled`: it was complete before a later cut.
     """
 
     value: ValueT | None
@@ -171,9 +171,7 @@ def _statements_of(judgement: Judgement, grammar: Grammar[ValueT]) -> list[State
 # ---------------------------------------------------------------- which one counts
 
 
-def _strongest(
-    statements: Sequence[Statement[ValueT]], grammar: Grammar[ValueT]
-) -> Chosen[ValueT]:
+def _strongest(statements: Sequence[Statement[ValueT]], grammar: Grammar[ValueT]) -> Chosen[ValueT]:
     if not statements:
         return Chosen(None, "unparsed")
     rank = min(one.rank for one in statements)
@@ -201,14 +199,16 @@ def _agreed(group: Sequence[Statement[ValueT]], grammar: Grammar[ValueT]) -> Cho
     if last.value is None:
         return Chosen(None, last.rule)
     others = [
-        one for one in group if one.value is None or grammar.same(one.value) != grammar.same(last.value)
+        one
+        for one in group
+        if one.value is None or grammar.same(one.value) != grammar.same(last.value)
     ]
     if not others or last.revised or (last.final and not any(one.final for one in others)):
         return Chosen(last.value, last.rule, last.line)
     return Chosen(None, "ambiguous")
 
 
-# ---------------------------------------------------------------- lines that are nothing but a verdict
+# ---------------------------------------------------------------- lines that are only a verdict
 
 
 def line_verdict(line: str, grammar: Grammar[ValueT]) -> LineVerdict[ValueT] | None:
@@ -224,8 +224,16 @@ def line_verdict(line: str, grammar: Grammar[ValueT]) -> LineVerdict[ValueT] | N
         else:
             break
     lead = line[opened:position]
+    quoted = DRESS[1] in line[position:] and line[position:].rpartition(DRESS[1])[2].strip(
+        _DECORATION
+    )
+    if quoted and not cued:
+        return None  # a verdict in quotation marks that something is said of
     verdict: LineVerdict[ValueT] = LineVerdict(
-        grammar.label_at(line, position), cued, bool(_FINAL.search(lead)), bool(_REVISION.search(lead))
+        grammar.label_at(line, position),
+        cued,
+        bool(_FINAL.search(lead)),
+        bool(_REVISION.search(lead)),
     )
     if verdict.label is None:
         announces = cued and not line[position:].strip(_DECORATION)
@@ -261,7 +269,7 @@ def _is_gloss(
 ) -> bool:
     """Whether what follows a label explains it and does not go on with its sentence."""
     if not (verdict.cued or label.explicit or label.stated):
-        return bool(_PARENTHESIS.fullmatch(rest.strip()))
+        return bool(_PARENTHESIS.fullmatch(rest.strip()) or _REASON.match(rest))
     if _GLOSS.match(rest):
         return True
     if not label.explicit or len(rest) > _LONGEST_BARE_LINE or any(grammar.explicit_labels(rest)):
@@ -305,7 +313,9 @@ def _listed(lines: Sequence[str], verdicts: dict[int, LineVerdict[ValueT]]) -> s
     seen: set[ValueT | None] = set()
     for place, verdict in verdicts.items():
         value = verdict.label.value if verdict.label else None
-        revises = verdict.revised or (verdict.final and not verdicts[run[-1]].final if run else False)
+        revises = verdict.revised or (
+            verdict.final and not verdicts[run[-1]].final if run else False
+        )
         if not (run and place == run[-1] + 1 and value not in seen and not revises):
             listed |= set(run) if len(run) > 1 else set()
             run, seen = [], set()
@@ -342,9 +352,7 @@ def _line_statements(
     }
     several = len(set(named.values())) > 1
     headings = {
-        place
-        for place in named
-        if several or (lines[place].endswith(":") and place != written[-1])
+        place for place in named if several or (lines[place].endswith(":") and place != written[-1])
     }
     checked = 0  # lines before this one were searched for a change of mind
     revised = False
@@ -371,7 +379,7 @@ def _line_statements(
 
 
 def _is_whole(line: str, verdict: LineVerdict[ValueT], label: Label[ValueT]) -> bool:
-    """Whether more text could not have changed a label at the end of a reply: "1" may be cut "10"."""
+    """Whether more text could not have changed the label at the end: "1" may be a cut "10"."""
     if label.explicit or verdict.gloss.strip():
         return True
     return not label.stated and not line[: label.end][-1:].isdigit()
@@ -386,9 +394,7 @@ def _rule_of(verdict: LineVerdict[ValueT], label: Label[ValueT], *, last: bool) 
 # ---------------------------------------------------------------- words inside sentences
 
 
-def _announcements(
-    place: int, line: str, grammar: Grammar[ValueT]
-) -> Iterator[Statement[ValueT]]:
+def _announcements(place: int, line: str, grammar: Grammar[ValueT]) -> Iterator[Statement[ValueT]]:
     """What the cues inside a line announce, and a quoted verdict behind a colon at its end."""
     span = next(iter(_LAST_DRESSED.finditer(line)), None)
     if span and is_heading_of_verdict(line[: span.start()]) and is_own(lead_of(line, span.start())):
@@ -458,7 +464,11 @@ def _markers(
     last = markers[-1]
     place, line = next(each for each in reversed(lines) if each[0] == last.statement.line)
     turn = max((turn.end() for turn in _CONTRAST.finditer(line, 0, last.start)), default=0)
-    kept = [one.statement for one in markers if not turn or (one.statement.line == place and one.start >= turn)]
+    kept = [
+        one.statement
+        for one in markers
+        if not turn or (one.statement.line == place and one.start >= turn)
+    ]
     if place != lines[-1][0] or line[last.end :].strip(_DECORATION):
         return kept
     return [replace(one, rank=Rank.END, rule=_ending_rule(one)) for one in kept]
@@ -565,6 +575,9 @@ _GLOSS = re.compile(
     r"\b(?:because|since|as|due|given|over|than|for\s(?:its|being|having|this|these)|overall)\b|因为|由于|，)",
     re.IGNORECASE,
 )
+_REASON = re.compile(
+    r"[\s*_`\"'”’」』)\]}]{0,6}[,:\-–—]?\s?(?:because|since|due\sto|因为|由于)\b", re.IGNORECASE
+)
 _PARENTHESIS = re.compile(r"\([^()]{1,200}\)[\s.。!*_]*")
 _CONTRAST = re.compile(
     r"\b(?:but|however|yet|though|although|while|whereas|nevertheless|then|instead|rather)\b|"
@@ -578,7 +591,9 @@ _JOINER = re.compile(
     re.IGNORECASE,
 )
 # Behind a label that begins a statement of its own: "A, B is wrong".
-_GOES_ON = re.compile(r"\s?(?:is|was|has|does|did|would|could)\b|'s\b|的(?!$)|\s[a-z]{3,}(?<!and)(?<!only)\b")
+_GOES_ON = re.compile(
+    r"\s?(?:is|was|has|does|did|would|could)\b|'s\b|的(?!$)|\s[a-z]{3,}(?<!and)(?<!only)\b"
+)
 _LABEL_END = re.compile(
     r"[\s*_`\"'”’」』)\]}" + DRESS + r"]{0,6}(?:$|[,.;:!?。、(\[{|<\n]|[-–—→]|"
     r"\b(?:because|since|as|for\s(?:its|being|having|this|these|assistants?|both)|over|due|in\sthis|here|than|given|overall|on\sbalance)\b|"
@@ -588,14 +603,18 @@ _LABEL_END = re.compile(
 )
 _FIRST_PERSON = re.compile(r"(?:my|our|i|we)\b|(?:我|本人|笔者)", re.IGNORECASE)
 _FREE_LEAD = re.compile(
-    r"(?:^|[.,;:!?)\]|>。、(\-–—" + FILLER + r"]|\b(?:so|thus|therefore|hence|and|but|then|is|that|overall|finally|"
+    r"(?:^|[.,;:!?)\]|>。、(\-–—"
+    + FILLER
+    + r"]|\b(?:so|thus|therefore|hence|and|but|then|is|that|overall|finally|"
     r"now|as|here|here's|conclude|conclusion|consequently|makes|ultimately|accordingly|feedback|with|"
     r"balance|considered|we|i)|"
     r"因此|因而|所以|故|综上|综上所述|综合来看|总之|于是|则|那么|得出|作出|做出|给出|以下|如下|我|我们|应|应该|应当|"
     r"最终|最后|是|下|整体上?|总体上?|总的来说|综合|故而|以上)\s{0,2}$",
     re.IGNORECASE,
 )
-_FINAL = re.compile(r"\b(?:final|finally|ultimate(?:ly)?|overall|definitive)\b|最终|最后|综合|总", re.IGNORECASE)
+_FINAL = re.compile(
+    r"\b(?:final|finally|ultimate(?:ly)?|overall|definitive)\b|最终|最后|综合|总", re.IGNORECASE
+)
 _REVISION = re.compile(
     r"\bon\s(?:second\sthoughts?|reflection)\b|\b(?:wait|scratch\sthat)\b|(?:^|[.;,:]\s)actually,|"
     r"\bcorrection\b|\bcorrected\b(?:\s\w{1,12}){0,2}:|\bcorrected\s(?:verdict|choice|rating|decision|score)|"

@@ -35,7 +35,7 @@ from evalui.scoring.parsing.statements import (
     line_verdict,
     without_lists,
 )
-from evalui.scoring.parsing.verdict_json import read_json
+from evalui.scoring.parsing.verdict_json import read_json, strings_of
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
     Letters,
@@ -80,12 +80,12 @@ def read_verdict(
         return ParsedVerdict(None, judgement)
     judgement = without_lists(judgement, grammar)
     cut = finish_reason in CUT_REASONS
+    chosen: Chosen[GradedOutcome] = Chosen(None, "cut" if cut else "unparsed")
     for read in _READERS[form]:
-        chosen = read(judgement, form, cut)
-        if chosen.rule not in _NOTHING_READ:
+        tried = read(judgement, form, cut)
+        if tried.rule not in _NOTHING_READ:
+            chosen = tried
             break
-    else:
-        chosen = Chosen(None, "cut" if cut else "unparsed")
     if chosen.value is None:
         return ParsedVerdict(None, chosen.rule)
     strength = chosen.value.strength if form in _GRADED_FORMS else None
@@ -144,8 +144,10 @@ def _both_stated(judgement: Judgement, form: str) -> set[Outcome]:
 
 def _read_objects(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
     """The verdict of a JSON object."""
-    del form, cut  # an object's verdict is announced by its key
-    return read_json(judgement.blocks)
+    del cut  # an object's verdict is announced by its key
+    chosen = read_json(judgement.blocks)
+    reasons = Judgement(tuple(strings_of(judgement.blocks)), "")
+    return _undisputed(chosen, reasons, form)
 
 
 def _read_pair(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
@@ -188,13 +190,17 @@ def _outcome_of(graded: GradedOutcome) -> Outcome:
 
 
 def _weigh(graded: GradedOutcome, rest: str, letters: Letters) -> GradedOutcome | None:
-    """The outcome with the strength that a marker behind it adds; None if the rest contradicts it."""
+    """The outcome with the strength that a marker behind it adds; None if contradicted there."""
     rest = rest[:_LONGEST_REASON]
     for _, label in explicit_labels(rest, letters):
         if label.value is None or label.value.outcome != graded.outcome:
             return None
         graded = replace(graded, strength=label.value.strength or graded.strength)
-    if any(preferred.side != graded.outcome for preferred in _own_preferences(rest) if not preferred.limited):
+    if any(
+        preferred.side != graded.outcome
+        for preferred in _own_preferences(rest)
+        if not preferred.limited
+    ):
         return None
     for cue in _compiled(_SENTENCE_CUE).finditer(rest):
         label = None if cue["weak"] else label_at(rest, cue.end(), letters)
@@ -260,15 +266,15 @@ _LINK = (
     r"应该|应当|应|是|为|给|属于|选择?))"
 )
 _BETTER_NOUN = (
-    r"(?:better|best|preferred|winning|stronger|superior)(?:-?\s?performing)?\s(?:answer|response|assistant|"
-    r"model|one|option|reply|output|choice|system)"
+    r"(?:(?:better|best|preferred|winning|stronger|superior)(?:-?\s?performing)?\s(?:answer|response|assistant|"
+    r"model|one|reply|output|system)|better\schoice)"
 )
 _NOUN = (
     rf"(?:verdict|choice|decision|judge?ment|winner|preference|pick|selection|conclusion|ruling|vote|result|"
     rf"outcome|recommendation|{_BETTER_NOUN})"
 )
 _ZH_NOUN = (
-    r"(?:选择|结论|判断|判定|裁决|裁定|评判结果|评审结果|评判|评审结论|决定|胜者|胜方|优胜者|获胜者|获胜方|胜出者|赢家|优胜|"
+    r"(?:选择|结论|结果|判断|判定|裁决|裁定|评判结果|评审结果|评判|评审结论|决定|胜者|胜方|优胜者|获胜者|获胜方|胜出者|赢家|优胜|"
     r"判决|投票|(?:更好|较好|更优|较优|更佳|最佳|优胜|胜出|获胜)的?(?:一个|一方|回答|答案|助手|选项|(?=是)))(?:结果)?"
 )
 _ADJECTIVES = r"(?:(?:final|overall|ultimate|definitive|clear|own|honest|resulting)\s){0,3}"
@@ -283,9 +289,12 @@ _AUXILIARIES = (
     r"finally|also|strongly|slightly|am\sgoing\sto|had\sto)){0,4}"
 )
 _ZH_VERBS = (
-    r"(?:选择|选了|选|支持|投票给|投给|投|偏向于?|倾向于?|判给|判定|判为|判|推荐|裁定|认定|更喜欢|把票投给)"
+    r"(?:选择|选了|选|支持|投票给|投给|投|偏向于?|倾向于?|判给|判定|判为|判|推荐|裁定|认定|更喜欢|"
+    r"把票投给)"
 )
-_ZH_AUXILIARIES = r"(?:还是|会|将|更|最终|仍|也|只能|因此|所以|就|要|应该|应当|应|决定|宁愿|的选择是){0,3}"
+_ZH_AUXILIARIES = (
+    r"(?:还是|会|将|更|最终|仍|也|只能|因此|所以|就|要|应该|应当|应|决定|宁愿|的选择是){0,3}"
+)
 _LINE_CUE = (
     r"(?:\[result\]\s*:?|result\s?:|<(?:answer|final_verdict|final|result)>\s*|"
     rf"[<\[({{\"“]?\s?(?:(?:my|our|the|this|a)\s)?{_ADJECTIVES}{_NOUN}\b\s?[>\])}}\"”]?{_LINK}*\s*|"
@@ -310,6 +319,7 @@ _SENTENCE_CUE = (
 # Scopes that are not the whole, and concessions.
 _LIMITED = (
     r"(?:在|就|从|论)[^,。]{1,12}(?:方面|上|而言|来看|来说|看|来讲)(?<!整体上)(?<!总体上)|"
+    r"\b(?:in|on|for|of)\s(?:the\s)?(?:first|second|third|last|next|turn)\s?(?:turn|part|question|half|round|\d)|第.[轮问题部]|"
     r"\b(?:in\sterms\sof|regarding|with\srespect\sto|for\s(?:clarity|style|accuracy)|on\s(?:accuracy|style|clarity))\b|"
     r"(?:\balthough\b|\bthough\b|\bwhile\b|虽然|尽管)[^,]*$"
 )

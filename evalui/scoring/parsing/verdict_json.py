@@ -11,7 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard, cast
 
-from evalui.scoring.parsing.judgements import is_attribution, is_instruction, is_own, lead_of
+from evalui.scoring.parsing.judgements import (
+    is_attribution,
+    is_instruction,
+    is_own,
+    lead_of,
+    without_quotations,
+)
 from evalui.scoring.parsing.statements import Chosen, is_revision
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
@@ -40,7 +46,9 @@ def read_json(text: str) -> Chosen[GradedOutcome]:
         since = stated[-2][0].end if len(stated) > 1 else 0
         revised = is_revision(text[since : last.start])
         return _agreed_outcome(outcomes if revised else [*before, *outcomes], "json")
-    pairs = [pair for pair in _BROKEN_PAIR.finditer(_straighten_quotes(text)) if _counts(text, pair)]
+    pairs = [
+        pair for pair in _BROKEN_PAIR.finditer(_straighten_quotes(text)) if _counts(text, pair)
+    ]
     if pairs:
         judged = [
             None if pair[4] else _outcome_of_label(pair[1] or pair[2] or pair[3]) for pair in pairs
@@ -51,7 +59,7 @@ def read_json(text: str) -> Chosen[GradedOutcome]:
 
 @dataclass(frozen=True, slots=True)
 class JsonValue:
-    """A JSON value of a reply and where it stands; keys that an object repeats are `RepeatedKeys`."""
+    """A JSON value of a reply and where it stands; its objects are `RepeatedKeys`."""
 
     content: Any
     start: int
@@ -67,7 +75,7 @@ class RepeatedKeys(dict[str, Any]):
 
 
 def json_values(text: str) -> Iterator[JsonValue]:
-    """The outermost JSON values that are the judge's own; Python's way of writing is read as well."""
+    """The outermost JSON values that are the judge's own, also as Python writes them."""
     decoder = json.JSONDecoder(object_pairs_hook=RepeatedKeys, strict=False)
     position, effort = 0, 0
     while (match := _JSON_OPENING.search(text, position)) and effort < _MOST_EFFORT + 4 * len(text):
@@ -105,8 +113,16 @@ def _is_own_value(text: str, start: int) -> bool:
     begin = text.rfind("\n", 0, start) + 1
     lead = text[max(begin, start - _LONGEST_LEAD) : start]
     if lead.strip(" *_`>-"):
-        quoted = lead[-1:] in "'\"“‘「『" and len(text[start:]) + len(lead) > 0 and lead.strip("'\"“‘「『 ")
-        own = is_own(lead_of(lead, len(lead))) and not is_instruction(lead) and not is_attribution(lead)
+        quoted = (
+            lead[-1:] in "'\"“‘「『"
+            and len(text[start:]) + len(lead) > 0
+            and lead.strip("'\"“‘「『 ")
+        )
+        own = (
+            is_own(lead_of(lead, len(lead)))
+            and not is_instruction(lead)
+            and not is_attribution(lead)
+        )
         return own and not quoted
     above = text[:begin].rstrip("` \n").rpartition("\n")[2]
     return not is_attribution(above.strip())
@@ -133,6 +149,16 @@ def _agreed_outcome(judged: Sequence[GradedOutcome | None], rule: str) -> Chosen
 
 
 # ---------------------------------------------------------------- objects
+
+
+def strings_of(text: str) -> Iterator[str]:
+    """The strings of the JSON values in a text, without quotations: a judge's reasons."""
+    for value in json_values(text):
+        if isinstance(value.content, dict):
+            pairs = key_value_pairs(cast("dict[Any, Any]", value.content))
+            yield from (
+                without_quotations(content) for _, content in pairs if isinstance(content, str)
+            )
 
 
 def plain_key(key: object) -> str:
@@ -225,7 +251,9 @@ _VERDICT_KEY = (
     "选择|结论|胜者|最终选择|最终结论|优胜者|获胜者|更好的回答|判定|裁决"
 )
 _VERDICT_KEYS = frozenset(_VERDICT_KEY.split("|"))
-_SCORE_WORDS = re.compile(r"(?:overall_|final_|total_)?(?:score|rating|mark|评分|得分|分数)s?(?:_of|_for)?")
+_SCORE_WORDS = re.compile(
+    r"(?:overall_|final_|total_)?(?:score|rating|mark|评分|得分|分数)s?(?:_of|_for)?"
+)
 # A key with an escaped quotation mark after it stands inside another string and does not match.
 # "A" or "B" offers both: it repeats the instruction and decides nothing.
 _ALTERNATIVE = r"\||/|或者?|还是|or\b|and\b|和|与"

@@ -88,7 +88,9 @@ def explicit_labels(text: str, letters: Letters) -> Iterator[tuple[int, Label[Gr
             yield match.start(), label
 
 
-def single_bracket_labels(text: str, letters: Letters) -> Iterator[tuple[int, Label[GradedOutcome]]]:
+def single_bracket_labels(
+    text: str, letters: Letters
+) -> Iterator[tuple[int, Label[GradedOutcome]]]:
     """Every label in single square brackets with its place."""
     for match in _SINGLE_ANYWHERE.finditer(text):
         if not match[1].isdigit() and (outcome := only_label(match[1], letters)):
@@ -158,7 +160,11 @@ def _is_article(text: str, match: re.Match[str]) -> bool:
 
 def _side_of(match: re.Match[str]) -> Side:
     named = (
-        match["named"] or match["ordinal"] or match["zh_ordinal"] or match["pronoun"] or match["letter"]
+        match["named"]
+        or match["ordinal"]
+        or match["zh_ordinal"]
+        or match["pronoun"]
+        or match["letter"]
     )
     return "a" if named.casefold() in _FIRST_NAMES else "b"
 
@@ -177,7 +183,11 @@ def _outcome_of_comparison(match: re.Match[str]) -> GradedOutcome | None:
 def _preference(text: str, subject: re.Match[str]) -> Preference | None:
     """The statement whose subject is this naming of an answer."""
     side = _side_of(subject)
-    for pattern, preferred in ((_better(), side), (_worse(), opposite(side))):
+    ranked: tuple[tuple[re.Pattern[str], Side], ...] = (
+        (_better(), side),
+        (_worse(), opposite(side)),
+    )
+    for pattern, preferred in ranked:
         match = pattern.match(text, subject.end())
         if match and not (subject["letter"] and _NO_VERB.match(match[0])):
             limited = not _STATEMENT_END.match(text, match.end())
@@ -195,14 +205,16 @@ _LONGEST_LABEL = 60
 _EDGES = " \t\n*_`\"'“”‘’.。!,;:" + DRESS
 _FIRST_NAMES = frozenset(("a", "1", "甲", "一", "one", "first", "1st", "former", "前者"))
 _DOUBLE = re.compile(r"[{(]?\[\[\s*([^\[\]\n]{1,60}?)\s*\]\]?[})]?")
-_DOUBLE_ANYWHERE = re.compile(r"(?<![\w\])])\[\[")
-_SINGLE_ANYWHERE = re.compile(r"(?<![\w\])\[])\[\s*([^\[\]\n]{1,60}?)\s*\](?!\])")
+_DOUBLE_ANYWHERE = re.compile(r"(?<![A-Za-z0-9_\])])\[\[")
+_SINGLE_ANYWHERE = re.compile(r"(?<![A-Za-z0-9_\])\[])\[\s*([^\[\]\n]{1,60}?)\s*\](?!\])")
 _WRAPPED = re.compile(
     rf"\[\s*([^\[\]\n]{{1,60}}?)\s*\]|\{{+\s*([^{{}}\n]{{1,60}}?)\s*\}}+|\(\s*([^()\n]{{1,60}}?)\s*\)|"
     rf"{DRESS[0]}([^{DRESS}\n]{{1,80}}){DRESS[1]}|<([^<>\n]{{1,40}})>"
 )
 # Wider than any label, so that a malformed verdict is seen and not passed over.
-_SLOPPY = re.compile(r"(?:(?:assistant|model|助手)\s*)?[A-FX](?:\s*[<>=≈]+\s*[A-FX])*|tie", re.IGNORECASE)
+_SLOPPY = re.compile(
+    r"(?:(?:assistant|model|助手)\s*)?[A-FX](?:\s*[<>=≈]+\s*[A-FX])*|tie", re.IGNORECASE
+)
 _LOWER_LETTER = re.compile(r"([abcd])(?=[\s)\]}]*(?:$|[.,;:。、\n(]))")
 _OTHER_LETTER = re.compile(r"([CD])(?![A-Za-z0-9'’_+#])")
 _DIGIT = re.compile(r"([12])(?![\w.,/%:>=<+\-]|\s?分|\s\d)")
@@ -223,7 +235,7 @@ _CLEARLY = re.compile(
 # What may follow a statement of the whole: its end, a reason, or whom it is compared with.
 _STATEMENT_END = re.compile(
     r"[\s)\]}*_`\"”’」]{0,4}(?:$|[.,;:!?。、|(\[<\n" + DRESS + r"]|[-–—]|"
-    r"\bthan\b(?!(?:\s\w{1,12}){1,4}\s(?:in|at|on|for|with|regarding|when)\b)|\b(?:because|since|as|due|overall|over|here|and|but|by\sfar|for\sthe\sreasons?|among)\b|"
+    r"\bthan\b(?!(?:\s\w{1,12}){1,4}\s(?:in|at|on|for|with|regarding|when)\b)|\b(?:because|since|as|due|overall|over|here|and|but|by\sfar|this\s(?:round|one|comparison|time)|for\sthe\sreasons?|among)\b|"
     r"于|过|一筹|一些|一点|得多|因为|的(?:$|[,。;:]|一个|一方|回答|那个)|了)",
     re.IGNORECASE,
 )
@@ -231,8 +243,8 @@ _STATEMENT_END = re.compile(
 _EN_NOUNS = "|".join(noun for noun in SIDE_NOUN.split("|") if noun.isascii())
 _ZH_NOUNS = "|".join(noun for noun in SIDE_NOUN.split("|") if not noun.isascii())
 _SIDE_FORMS = (
-    rf"(?:the\s)?(?:\b(?:{_EN_NOUNS})s?['’]?|(?:{_ZH_NOUNS}))[ \t_-]{{0,2}}(?:\#\s?|no\.\s?|number\s)?"
-    r"[(\[“\"]?\s?(?P<named>[ab12甲乙]|[一二](?![下个些般样致句条点次步直])|one\b|two\b)"
+    rf"(?:the\s)?(?:\b(?:{_EN_NOUNS})s?['’]?|(?:{_ZH_NOUNS}))[ \t_-]{{0,2}}"
+    r"(?:\#\s?|no\.\s?|number\s)?[(\[“\"]?\s?(?P<named>[ab12甲乙]|[一二](?![下个些般样致句条点次步直])|one\b|two\b)"
     r"(?![A-Za-z0-9])[)\]”\"]?(?:号)?|"
     rf"(?:the\s)?\b(?P<ordinal>first|second|1st|2nd|former|latter)(?:\s(?:{_EN_NOUNS}|one)\b|"
     r"(?=\s(?:is|was|wins)\b|\s*(?:$|[.,;:!)\n])))|"
