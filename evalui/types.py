@@ -12,7 +12,7 @@ from typing import Literal
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-Ability = Literal["next_token", "loglik", "generate"]
+Ability = Literal["next_token", "loglik", "generate", "schema"]
 Pattern = Literal["origin", "circular", "all_possible"]
 Spellings = Literal["common", "lm_eval"]
 DatasetKind = Literal["multiple_choice", "general_qa", "subjective"]
@@ -24,6 +24,9 @@ FixedOrderReason = Literal["", "naming", "duplicates"]
 Outcome = Literal["a", "b", "tie", "neither"]  # tie: both answers are good, neither: both are bad
 PresentationOrders = Literal["double", "random", "single"]  # in which a judge sees two answers
 ConflictRule = Literal["tie", "half", "drop"]  # what two orders count that contradict each other
+# What a judge gives its verdict in: words, JSON that fits a schema, or how probable each label is
+# as the next token.
+JudgeOutput = Literal["text", "schema", "probabilities"]
 CellState = Literal["waiting", "running", "done", "failed", "cancelled", "impossible"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -171,12 +174,17 @@ class Loglik:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """Ask the model to write; answered by `GeneratedText`."""
+    """Ask the model to write; answered by `GeneratedText`.
+
+    `json_schema` is a JSON schema as a JSON text, "" for none. A model with the ability "schema"
+    writes nothing that does not fit it; any other leaves it, and `constrained` says so.
+    """
 
     prompt: Prompt
     max_tokens: int = 256
     stop: tuple[str, ...] = ()
     temperature: float = 0.0
+    json_schema: str = ""
 
 
 Request = NextToken | Loglik | Generate
@@ -222,12 +230,16 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedText:
-    """What the model wrote. `finish_reason` "length" means it was cut off at `max_tokens`."""
+    """What the model wrote. `finish_reason` "length" means it was cut off at `max_tokens`.
+
+    `constrained`: it could write nothing but JSON that fits the schema of the request.
+    """
 
     text: str
     usage: Usage | None = None
     finish_reason: str = "stop"
     truncated: bool = False
+    constrained: bool = False
 
 
 Response = LabelProbs | Logprob | GeneratedText

@@ -122,9 +122,11 @@ def encode_response(response: Response) -> str:
             return _json(["label_probs", logprobs, mass, top_token, truncated])
         case Logprob(total, n_tokens, greedy, merged, truncated):
             return _json(["logprob", total, n_tokens, greedy, merged, truncated])
-        case GeneratedText(text, usage, finish_reason, truncated):
+        case GeneratedText(text, usage, finish_reason, truncated, constrained):
             tokens = usage and (usage.prompt_tokens, usage.completion_tokens)
-            return _json(["text", text, tokens, finish_reason, truncated])
+            # Written only where it is so, as responses were before there were schemas.
+            fits = [True] if constrained else []
+            return _json(["text", text, tokens, finish_reason, truncated, *fits])
 
 
 def decode_response(text: str) -> Response:
@@ -136,8 +138,9 @@ def decode_response(text: str) -> Response:
     if kind == "logprob":
         return Logprob(*values)
     assert kind == "text", f"unknown kind of response {kind!r}"
-    written, tokens, finish_reason, truncated = values
-    return GeneratedText(written, tokens and Usage(*tokens), finish_reason, truncated)
+    written, tokens, finish_reason, truncated, *fits = values
+    constrained = bool(fits)
+    return GeneratedText(written, tokens and Usage(*tokens), finish_reason, truncated, constrained)
 
 
 def request_key(fingerprint: str, request: Request) -> bytes:
@@ -154,6 +157,8 @@ def request_key(fingerprint: str, request: Request) -> bytes:
                 request.max_tokens,
                 request.stop,
                 request.temperature,
+                # Left out where there is none: what was kept before keeps its key.
+                *([request.json_schema] if request.json_schema else []),
             ]
     return hashlib.sha256(_json([fingerprint, *parts]).encode()).digest()
 

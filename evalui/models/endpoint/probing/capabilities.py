@@ -22,9 +22,9 @@ class Capabilities:
     may write `echo_tokens` of its own; `prompt_logprobs`: in vLLM's; `chat_prompt_logprobs`: so
     does its chat. `accepts_token_ids`: it takes prompts as token ids and spells tokens as ids;
     `picks_token_ids`: it scores any given tokens as the next one. `has_tokenizer_routes`: it
-    turns texts into ids. `limit_field` is its name of the longest reply, `refused_fields` are the
-    fields that chat does without. `max_length` (0: not reported), `root` and `reported_model` are
-    what it reports of the model.
+    turns texts into ids. `json_schema`: its chat writes JSON that fits a schema. `limit_field` is
+    its name of the longest reply, `refused_fields` are the fields that chat does without.
+    `max_length` (0: not reported), `root` and `reported_model` are what it reports of the model.
     """
 
     chat: bool = False
@@ -38,6 +38,7 @@ class Capabilities:
     accepts_token_ids: bool = False
     picks_token_ids: bool = False
     has_tokenizer_routes: bool = False
+    json_schema: bool = False
     limit_field: str = "max_tokens"
     refused_fields: frozenset[str] = frozenset()
     max_length: int = 0
@@ -55,6 +56,8 @@ class Capabilities:
             abilities.add("next_token")
         if self.scores_token_ids or self.echo or self.chat_prompt_logprobs:
             abilities.add("loglik")
+        if self.json_schema:
+            abilities.add("schema")
         return frozenset(abilities)
 
     @property
@@ -92,6 +95,7 @@ def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
         accepts_token_ids=all(each.accepts_token_ids for each in capabilities),
         picks_token_ids=all(each.picks_token_ids for each in capabilities),
         has_tokenizer_routes=all(each.has_tokenizer_routes for each in capabilities),
+        json_schema=all(each.json_schema for each in capabilities),
         # A server that refuses the old name needs the new one; most others know both.
         limit_field=min(each.limit_field for each in capabilities),
         refused_fields=frozenset[str]().union(*(each.refused_fields for each in capabilities)),
@@ -118,7 +122,7 @@ def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) 
             left, completions=False, completion_top=0, echo=False, accepts_token_ids=False
         )
     if api == "completions":
-        return replace(left, chat=False, chat_top=0, chat_prompt_logprobs=False)
+        return replace(left, chat=False, chat_top=0, chat_prompt_logprobs=False, json_schema=False)
     return left
 
 
@@ -130,5 +134,6 @@ def missing_ability_reason(ability: Ability, reason: str) -> str:
             "next_token": sentence("error.endpoint-no-top"),
             "loglik": sentence("error.endpoint-no-echo"),
             "generate": sentence("error.endpoint-no-reply"),
+            "schema": sentence("error.endpoint-no-schema"),
         }[ability]
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
-from evalui.models.endpoint.http.client import Json, RetryableError
+from evalui.models.endpoint.http.client import Json, RetryableError, as_object
 from evalui.models.endpoint.responses import choices, invalid_top_reason, read_top, reported_model
 
 NEWER_LIMIT_FIELD = "max_completion_tokens"
@@ -85,6 +85,16 @@ def has_invalid_logprobs(tried: ProbeReply) -> bool:
         return any(invalid_top_reason(read_top(choice)) for choice in choices(tried.answer))
     except RetryableError:
         return False
+
+
+def fits_probe_schema(choice: Json) -> bool:
+    """Whether a reply is JSON, as far as it goes; thoughts alone are the beginning of any reply."""
+    message = as_object(choice.get("message"))
+    text = message.get("content")
+    if isinstance(text, str) and text.strip():
+        return text.lstrip().startswith("{")
+    thinks = message.get("reasoning_content") or message.get("reasoning")
+    return bool(thinks) and choice.get("finish_reason") == "length"
 
 
 def _missing_top_reason(choice: Json) -> str:

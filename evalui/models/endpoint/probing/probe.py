@@ -1,5 +1,6 @@
 """What a server can really do, by trying it: a setting it ignores is answered with HTTP 200."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ from evalui.models.endpoint.probing.interface_probe import (
     InterfaceProbe,
     ProbeReply,
     adapt_request,
+    fits_probe_schema,
     has_invalid_logprobs,
     read_plain_probe,
     read_top_probe,
@@ -40,7 +42,13 @@ from evalui.models.endpoint.prompt_logprobs import (
     score_reply,
     span_by_text,
 )
-from evalui.models.endpoint.responses import choices, read_echo, read_prompt, read_top
+from evalui.models.endpoint.responses import (
+    choices,
+    read_echo,
+    read_prompt,
+    read_top,
+    response_format,
+)
 from evalui.types import Ability
 
 if TYPE_CHECKING:
@@ -55,6 +63,15 @@ _PROBE_REPLY = "B"
 _TOP_COUNTS = (20, 10, 5, 2)
 _PROBE_IDS = tuple(range(100, 112))  # every vocabulary has these
 _PICKED_IDS = (100, 103)
+_SCHEMA_PROBE_TOKENS = 64  # some servers indent what they write
+_PROBE_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"letter": {"type": "string", "enum": ["Q", "X"]}},
+        "required": ["letter"],
+        "additionalProperties": False,
+    }
+)
 _UNUSED_STOP = "\n\n\n\n"  # a stop text that one token will not be
 _TOP_RETRIES = 3  # times that a list is requested anew which another request may have spoilt
 _NO_ROUTE_STATUSES = (404, 405)
@@ -103,6 +120,7 @@ def probe(
         echo=not why_no_echo,
         echo_tokens=echo_tokens,
         chat_prompt_logprobs=chat.works and may_score and requests.chat_prompt_logprobs(),
+        json_schema=chat.works and requests.json_schema(chat),
         limit_field=chat.limit_field,
         refused_fields=chat.refused_fields,
         max_length=served.max_length,
@@ -226,6 +244,26 @@ class _ServerProbe:
         except (RejectedError, RetryableError):
             return False
         return True
+
+    def json_schema(self, chat: InterfaceProbe) -> bool:
+        """Whether chat writes nothing but JSON that fits a schema.
+
+        The request itself does not ask for JSON, so a server that ignores the schema writes none.
+        One that was cut off in hidden thoughts has accepted it, at least.
+        """
+        body: Json = {
+            "messages": _PROBE_MESSAGES,
+            "temperature": 0.0,
+            chat.limit_field: _SCHEMA_PROBE_TOKENS,
+            "response_format": response_format(_PROBE_SCHEMA),
+        }
+        sent = {field: value for field, value in body.items() if field not in chat.refused_fields}
+        try:
+            answer = self._request("chat/completions", sent).answer
+            (choice,) = choices(answer)
+        except RetryableError:  # the rest of what is known is worth more than this
+            return False
+        return fits_probe_schema(choice)
 
     def _probe_top(self, path: str, body: Json, extras: Sequence[Json]) -> InterfaceProbe:
         """`extras` request lists of `_TOP_COUNTS` tokens."""

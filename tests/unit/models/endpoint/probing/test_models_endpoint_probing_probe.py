@@ -479,3 +479,52 @@ def test_a_page_does_not_wait_long_for_a_server_that_was_never_seen():
         usable_capabilities(one, seen)
     answering.set()
     assert list(survey.get(one, wait_s=70.0).available) == ["http://a/v1"]
+
+
+def writing(content: str | None, reason: str = "stop", **message: str) -> Route:
+    """Chat that replies this to a request with a schema."""
+
+    def reply(body: Json) -> Json:
+        if "response_format" not in body:
+            return chat()(body)
+        said = {"content": content, **message}
+        return {"choices": [{"message": said, "finish_reason": reason}]}
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("route", "known"),
+    [
+        (writing('{"letter": "Q"}'), True),
+        (writing('\n{\n  "letter"', "length"), True),
+        (writing(None, "length", reasoning_content="Let me see"), True),
+        (writing("Q is a letter."), False),
+        (writing("", "length"), False),
+        (writing(None), False),
+    ],
+)
+def test_who_writes_json_where_it_was_not_asked_for_knows_schemas(route: Route, known: bool):
+    found = probe(Fake(chat_completions=route), "toy")
+    assert ("schema" in found.abilities) == known
+
+
+@pytest.mark.parametrize(
+    "error", [RejectedError("no response_format", status=400), RetryableError("slow", status=408)]
+)
+def test_a_server_that_turns_a_schema_down_is_of_use_without(error: Exception):
+    def reply(body: Json) -> Json:
+        if "response_format" in body:
+            raise error
+        return chat()(body)
+
+    found = probe(Fake(chat_completions=reply), "toy", sleep=lambda _: None)
+    assert found.abilities == {"generate"}
+
+
+def test_only_what_all_servers_know_of_schemas_counts_and_only_in_chat():
+    able, plain = Capabilities(chat=True, json_schema=True), Capabilities(chat=True)
+    assert common_capabilities([able, able]).json_schema
+    assert not common_capabilities([able, plain]).json_schema
+    both = Capabilities(chat=True, completions=True, json_schema=True)
+    assert not restrict_to_api(both, "completions", tokenizer=False).json_schema
