@@ -343,7 +343,8 @@ class Verdict:
 
     `outcome` is None if it cannot be read, or if nothing was judged, see `unreferenced`.
     `rater` is the name of the judge model or of the person. `rule` says how the reply was read,
-    `strength` is 3 for "much better". `injected`: an answer spoke to the judge.
+    `strength` is 3 for "much better". `injected`: an answer spoke to the judge. `retried`: its
+    first reply could not be read, and this is what the second one brought.
     """
 
     duel: Duel
@@ -353,6 +354,7 @@ class Verdict:
     reply: str = ""
     strength: int | None = None
     injected: bool = False
+    retried: bool = False
 
     @property
     def unreferenced(self) -> bool:
@@ -392,7 +394,8 @@ class CellResult:
 
     `total` counts the trials planned. `state` is the cell's, `error` its message if it failed
     or the reason if it cannot run. A judge's cell has the `contestants` it compares, the `orders`
-    in which it saw them and the rule for orders that `conflict`.
+    in which it saw them, the rule for orders that `conflict`, how many battles a `strong` verdict
+    is, the `output` in which it gave its verdicts, and whether their form `says_neither`.
     """
 
     cell: Cell
@@ -404,3 +407,6 @@ class CellResult:
     contestants: tuple[Contestant, ...] = ()
     orders: PresentationOrders = "double"
     conflict: ConflictRule = "tie"
+    strong: int = 1
+    output: JudgeOutput = "text"
+    says_neither: bool = True

@@ -24,6 +24,7 @@ from evalui.report.export.encoder import (
     Fields,
     JsonObject,
     Property,
+    optional,
     pick,
     same,
     winner,
@@ -97,11 +98,12 @@ _RATING: Fields = {
 }
 _BY: Fields = {"dataset": "dataset", "judge": "by"}
 _DUEL = ENCODER.reader(DUEL)
-_VERDICT = ENCODER.reader(same("rule", "strength", "reply", "injected"))
+_VERDICT = ENCODER.reader(same("rule", "strength", "reply", "injected", "retried"))
 _BATTLE = ENCODER.reader(
     {
         **same("model_a", "model_b"),
         "winner": winner("outcome"),
+        "judged": optional(winner("judged")),
         "question": "question",
     }
 )

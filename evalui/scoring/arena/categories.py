@@ -81,27 +81,32 @@ def capabilities(cell: str) -> tuple[str, ...]:
 
 
 def category_tables(
-    fought: Sequence[Battle], topics: Mapping[str, SampleCategory], *, models: Sequence[str]
+    fought: Sequence[Battle],
+    topics: Mapping[str, SampleCategory],
+    *,
+    models: Sequence[str],
+    says_neither: bool = True,
 ) -> tuple[CategoryTable, ...]:
     """Overall, both languages, and each capability in the order of `topics`.
 
     `topics` are by question; a battle without one counts in Overall alone. A question with
-    several capabilities counts in each.
+    several capabilities counts in each. `says_neither` as in `BattleTally`.
     """
+
+    def table(kind: CategoryKind, name: str, battles: Sequence[Battle]) -> CategoryTable:
+        counted = tallies(battles, says_neither=says_neither)
+        return CategoryTable(kind, name, {model: counted.get(model) for model in models})
+
     known = [(one, topics.get(one.question or "", _NO_CATEGORY)) for one in fought]
     named = dict.fromkeys(name for topic in topics.values() for name in topic.capabilities)
     return (
-        _category_table("overall", "Overall", fought, models),
+        table("overall", "Overall", fought),
         *(
-            _category_table(
-                "language", name, [one for one, of in known if of.language == code], models
-            )
+            table("language", name, [one for one, of in known if of.language == code])
             for name, code in _LANGUAGES.items()
         ),
         *(
-            _category_table(
-                "capability", name, [one for one, of in known if name in of.capabilities], models
-            )
+            table("capability", name, [one for one, of in known if name in of.capabilities])
             for name in named
         ),
     )
@@ -129,15 +134,15 @@ def won_shares(fought: Sequence[Battle]) -> dict[tuple[str, str], Interval]:
 def not_bad_shares(fought: Sequence[Battle]) -> dict[str, Interval]:
     """Of each model the share of its verdicts that it won, or that found both answers good.
 
-    Ranges are over questions.
+    Two orders that contradict each other count as they were judged, each for itself, under any rule
+    for conflicts that keeps them. Ranges are over questions.
     """
     good: dict[str, dict[str, list[float]]] = {}
     for number, battle in enumerate(fought):
         # A battle that names no question is one of its own.
         question = str(number) if battle.question is None else battle.question
         for side in (battle, battle.mirrored):
-            is_good = float(side.outcome in ("a", "tie"))
-            good.setdefault(side.model_a, {}).setdefault(question, []).append(is_good)
+            good.setdefault(side.model_a, {}).setdefault(question, []).append(float(side.is_good))
     return {model: point_share(list(of.values())) for model, of in good.items()}
 
 
@@ -151,10 +156,3 @@ def point_share(points: Sequence[Sequence[float]]) -> Interval:
 
 
 _NO_CATEGORY = SampleCategory("")
-
-
-def _category_table(
-    kind: CategoryKind, name: str, fought: Sequence[Battle], models: Sequence[str]
-) -> CategoryTable:
-    counted = tallies(fought)
-    return CategoryTable(kind, name, {model: counted.get(model) for model in models})
