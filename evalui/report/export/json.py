@@ -31,7 +31,7 @@ from evalui.report.export.encoder import (
     within,
 )
 from evalui.report.export.metric_fields import choice_values
-from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
+from evalui.report.export.open_names import DUEL, MARKS, MARKS_BY_CRITERION, OPEN_NAMES
 from evalui.report.export.trial_cells import ExportColumn, TrialChunk, chunks_of, column_reader
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.arena.figures import Arena
@@ -91,9 +91,11 @@ _RATING: Fields = {
     "model": "rated_model",
     "question": "trial.sample_id",
     **MARKS,
+    "criteria": MARKS_BY_CRITERION,
     "rule": "trial.reading.rule",
     "reply": "trial.reply",
     "injected": Property("trial.scores", lambda scores: any(scores.get("injected", ()))),
+    "retried": "retried",
     **SIGNATURE,
 }
 _BY: Fields = {"dataset": "dataset", "judge": "by"}

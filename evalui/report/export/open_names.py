@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from evalui.modes.judge_outputs import CRITERION
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
@@ -61,7 +62,11 @@ _ANSWERS: Mapping[type, Fields] = {
         "scale": "scale",
         "mean": "mean.value",
         "range": ends("mean"),
-        **same("n", "unscored", "unreferenced", "state", "error"),
+        **same("n", "unscored", "unreferenced", "output", "retried", "recovered", "as_text"),
+        "criteria": Entries(
+            Property("criteria"), ("criterion",), {"mean": "value", "range": ends("")}
+        ),
+        **same("state", "error"),
     },
 }
 
@@ -71,6 +76,14 @@ def _mark(scale: str) -> Property:
 
 
 MARKS: Fields = {scale: _mark(scale) for scale in ("rating", "correct")}
+MARKS_BY_CRITERION = Property(
+    "trial.scores",
+    lambda scores: {
+        name.removeprefix(CRITERION): values[0]
+        for name, values in scores.items()
+        if name.startswith(CRITERION)
+    },
+)
 
 # ---------------------------------------------------------------- judges and people
 

@@ -279,7 +279,9 @@ def _answers_row(summary: AnswerSummary) -> JsonObject:
     if summary.corpus:
         row |= ENCODER.fields(summary.corpus, _CORPUS)
     for rated in summary.ratings:
-        row |= ENCODER.fields(rated, _rating_columns(f"{rated.scale}_by_{rated.judge}"))
+        name = f"{rated.scale}_by_{rated.judge}"
+        row |= ENCODER.fields(rated, _rating_columns(name))
+        row |= {f"{name}_{each}": mean.value for each, mean in rated.criteria.items()}
     return row | {"error": summary.error, "signature": summary.cell.signature}
 
 
@@ -290,6 +292,8 @@ def _rating_columns(name: str) -> Fields:
         **bounds(name, "mean", Property),
         f"{name}_unscored": "unscored",
         f"{name}_unreferenced": "unreferenced",
+        f"{name}_retried": "retried",
+        f"{name}_recovered": "recovered",
     }
 
 

@@ -8,10 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evalui.scoring.arena.battles import Battle
+from evalui.scoring.cell_trials import score_values
 from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
 from evalui.scoring.statistics.intervals import clustered_share
-from evalui.scoring.trial_columns import columns_of
+from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
 from evalui.types import (
     NO_REFERENCE,
     OUTCOMES,
@@ -86,6 +90,19 @@ def verdicts_of(result: CellResult) -> tuple[Verdict, ...]:
     return judge_verdicts(
         result.trials, [one.name for one in result.contestants], result.cell.model
     )
+
+
+def retried_trials(columns: TrialColumns) -> NDArray[np.bool_]:
+    """Which judgements were asked for once more, shape (n,)."""
+    own = columns.scores.get("retried") or Ragged.absent(len(columns))
+    rows, values = score_values(columns, "retried")
+    again = np.zeros(len(columns), dtype=np.bool_)
+    again[rows] = values > 0
+    before = np.flatnonzero(~own.present)
+    if len(before):  # judged before there was a score for it: two replies tell
+        texts = columns.texts(columns.number[before])
+        again[before] = [len(turns) > 1 for _, turns in texts]
+    return again
 
 
 def joint_state(judges: Sequence[CellResult]) -> CellState:

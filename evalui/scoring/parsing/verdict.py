@@ -153,6 +153,23 @@ def _three_way_outcome(label: str) -> GradedOutcome | None:
     return _THREE_WAY.get(_normalise_label(label))
 
 
+def _read_named(reply: str) -> ParsedVerdict:
+    """`[[Answer 1]]`, `[[Answer 2 much better]]`, `[[both bad]]`: the last line that has one."""
+    text = phrases.without_quotations(reply, _NAMED)
+    return _select_marker(text, _find_markers(text, _NAMED, _named_outcome))
+
+
+def _named_outcome(label: str) -> GradedOutcome | None:
+    match = _NAMED_LABEL.fullmatch(label.strip())
+    if match is None:
+        return None
+    if match["both"]:
+        return GradedOutcome("neither" if match["bad"] else "tie")
+    better = match["better"] or ""
+    strength = None if not better else 3 if re.search("much|明显", better, re.IGNORECASE) else 1
+    return GradedOutcome("a" if match["side"] == "1" else "b", strength)
+
+
 def _five_way_outcome(label: str) -> GradedOutcome | None:
     return _FIVE_WAY.get(re.sub(r"=+", "=", _normalise_label(label)))
 
@@ -325,11 +342,20 @@ _DOUBLE_PAIR = re.compile(rf"\[\[{_SCORE_PAIR}\]\]")
 _SINGLE_PAIR = re.compile(rf"\[{_SCORE_PAIR}\]")
 _FIRST_LINE_PAIR = re.compile(r"\s*(\d+(?:\.\d+)?)[\s,]+(\d+(?:\.\d+)?)\s*(?:\n|$)")
 
+_NAMED = re.compile(r"\[\[([^\[\]\n]{1,40})\]\]")
+_NAMED_LABEL = re.compile(
+    r"(?:answer|回答)?\s*(?P<side>[12])\s*(?P<better>(?:is\s+)?(?:much\s+)?better|(?:明显)?更好)?|"
+    r"(?P<both>(?:(?:两个)?都|both\s+)(?:(?P<bad>不好|bad)|好|good))",
+    re.IGNORECASE,
+)
+
 _READERS: Mapping[str, Callable[[str], ParsedVerdict]] = {
     "mtbench": _bracket_reader(_three_way_outcome, "[ABC]|tie"),
     "arena_hard": _bracket_reader(_five_way_outcome, _FIVE_WAY_LABEL),
     "compass": _read_choice,
     "json": _read_object,
     "scores": _read_scores,
+    "named": _read_named,
+    "graded": _read_named,
 }
 PAIRWISE_FORMATS = tuple(_READERS)
