@@ -344,7 +344,8 @@ class Verdict:
     `outcome` is None if it cannot be read, or if nothing was judged, see `unreferenced`.
     `rater` is the name of the judge model or of the person. `rule` says how the reply was read,
     `strength` is 3 for "much better". `injected`: an answer spoke to the judge. `retried`: its
-    first reply could not be read, and this is what the second one brought.
+    first reply could not be read, and this is what the second one brought. `probabilities` are
+    those of the outcomes in the order of `OUTCOMES`, () of a verdict in words.
     """
 
     duel: Duel
@@ -355,6 +356,7 @@ class Verdict:
     strength: int | None = None
     injected: bool = False
     retried: bool = False
+    probabilities: tuple[float, ...] = ()
 
     @property
     def unreferenced(self) -> bool:

@@ -129,6 +129,11 @@ class Judge:
         )
 
 
+def read_sample_reply(rubric: Rubric, reply: str) -> GradedReply:
+    """What would be read of a reply in words, for whoever writes a rubric."""
+    return _read_text(rubric, GeneratedText(reply))
+
+
 def rubric_of(sample: Sample, variant: Variant, setting: ModeSettings) -> Rubric:
     """The run's rubric, or the sample's own if the run names none."""
     single = len(variant.permutation) == 1

@@ -22,6 +22,7 @@ from evalui.types import (
 )
 
 PairPlan = Literal["all", "baseline", "matrix"]
+MAX_STRONG = 10  # battles of a verdict
 OutputChoice = Literal["auto", "text", "schema", "probabilities"]
 # Rubrics that are chosen by sample, each with its version. "" stands for the first in plans from
 # before there was another; in a specification it is the latest one that its version knows.
@@ -93,7 +94,7 @@ class JudgingSpec(BaseModel):
     chat: bool | None = None
     seed: int | None = None
     output: OutputChoice = "auto"
-    strong: int = Field(default=1, ge=1, le=10)
+    strong: int = Field(default=1, ge=1, le=MAX_STRONG)
 
     def read_rubric(self) -> Rubric | None:
         """The form to use, None to choose one by sample.

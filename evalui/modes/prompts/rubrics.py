@@ -26,7 +26,7 @@ SINGLE_ANSWER_FORMATS = ("rating", "correctness")
 VERDICT_FORMATS = (*PAIRWISE_FORMATS, *SINGLE_ANSWER_FORMATS)
 # Forms that name the answers by numbers, and those that do by letters.
 NUMBERED_FORMATS = ("named", "graded")
-_LETTERED_FORMATS = ("mtbench", "arena_hard", "compass")
+LETTERED_FORMATS = ("mtbench", "arena_hard", "compass")
 # Forms with a word for two bad answers.
 NEITHER_FORMATS = ("compass", "json", *NUMBERED_FORMATS)
 FRAMES = ("1", "2")
@@ -370,7 +370,7 @@ def _check_criteria(name: str, criteria: Sequence[str]) -> None:
 def _validated(rubric: Rubric) -> Rubric:
     if rubric.name in RUBRICS and RUBRICS[rubric.name] != rubric:
         raise SpecError("rubric-shipped", name=rubric.name)
-    wrong = _LETTERED_FORMATS if rubric.frame == "2" else NUMBERED_FORMATS
+    wrong = LETTERED_FORMATS if rubric.frame == "2" else NUMBERED_FORMATS
     if rubric.form in wrong:
         raise SpecError("rubric-frame", name=rubric.name, form=rubric.form, frame=rubric.frame)
     if (rubric.scale or rubric.criteria) and (rubric.form != "rating" or rubric.frame == "1"):

@@ -20,6 +20,7 @@ from evalui.report.export.choice_names import (
     SIGNATURE,
 )
 from evalui.report.export.encoder import (
+    WINNERS,
     Encoder,
     Fields,
     JsonObject,
@@ -100,7 +101,18 @@ _RATING: Fields = {
 }
 _BY: Fields = {"dataset": "dataset", "judge": "by"}
 _DUEL = ENCODER.reader(DUEL)
-_VERDICT = ENCODER.reader(same("rule", "strength", "reply", "injected", "retried"))
+_VERDICT = ENCODER.reader(
+    {
+        **same("rule", "strength", "reply", "injected", "retried"),
+        # By the winner, of a verdict that was read off them.
+        "probabilities": optional(
+            Property(
+                "probabilities",
+                lambda shares: dict(zip(WINNERS.values(), shares, strict=True)) if shares else None,
+            )
+        ),
+    }
+)
 _BATTLE = ENCODER.reader(
     {
         **same("model_a", "model_b"),

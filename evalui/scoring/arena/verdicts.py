@@ -215,6 +215,7 @@ def _verdict(trial: Trial, names: Sequence[str], by: str) -> Verdict:
         injected=any(trial.scores.get("injected", ())),
         # The turns tell it of runs that were judged before there was a score for it.
         retried=any(trial.scores.get("retried", ())) or len(trial.turns) > 1,
+        probabilities=trial.probabilities,
     )
 
 
