@@ -194,7 +194,7 @@ def _score(tally: BattleTally) -> str:
 def _opencompass_table(arena: Arena, context: OpenContext) -> Table:
     """Each model's counts without the pairs whose two orders contradict each other."""
     language = context.language
-    heads = ("rating-model", "pair-n", "head-opencompass", "head-opencompass-score")
+    heads = ("rating-model", "head-opencompass-n", "head-opencompass", "head-opencompass-score")
     rows = tuple(
         (
             context.model(one.model),

@@ -98,7 +98,7 @@ def test_the_scores_are_those_of_opencompass(report, text):
 
 def test_opencompass_own_counts_stand_beside_those_of_the_rule(report, text):
     one = next(found for found in report.arenas if found.by == "one")
-    rows = _rows(text, "Model | n | OpenCompass", after="judge: one")
+    rows = _rows(text, "Model | Verdicts | OpenCompass", after="judge: one")
     for standing in one.standings:
         agreed = standing.opencompass
         assert agreed
@@ -185,10 +185,11 @@ def test_ratings_come_with_ranges_and_ranks(report, text):
     assert rows[best.model] == [
         str(best.tally.both_good),
         str(best.tally.both_bad),
+        str(best.tally.contradicted),
         str(best.tally.score),
         f"{best.elo:,.0f} ({best.elo_low:,.0f}–{best.elo_high:,.0f})",
         f"{best.rating.value:,.0f} ({best.rating.low:,.0f}–{best.rating.high:,.0f})",
-        *rows[best.model][5:7],
+        *rows[best.model][6:8],
         "1",
     ]
     assert "ELO, median of 1,000 orders" in text
