@@ -214,7 +214,7 @@ def _table_row(tally: BattleTally) -> JsonObject:
         "percent": {name: 100 * count / tally.n for name, count in counts.items()},
         "both": tally.both_good,
         "neither": tally.both_bad,
-        "contradicted": tally.contradicted,
+        **({"contradicted": tally.contradicted} if tally.contradicted else {}),
         "win_rate": 100 * tally.win_rate,
     }
 

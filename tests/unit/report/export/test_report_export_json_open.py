@@ -159,7 +159,7 @@ def test_battles_score_as_the_arena_does(tmp_path: Path):
         assert one.rating
         assert scored["scores"][one.model] == one.tally.score
         counted = scored["table"][one.model]
-        assert (counted["NB"], counted["contradicted"]) == (
+        assert (counted["NB"], counted.get("contradicted", 0)) == (
             one.tally.not_bad,
             one.tally.contradicted,
         )
