@@ -66,12 +66,19 @@ class JudgementCounts:
         return self.consistent / self.extracted if self.extracted else None
 
 
-def count_judgements(judged: Sequence[Verdict]) -> JudgementCounts:
-    """How many comparisons were made, could be read, and stand in both orders."""
+def count_judgements(
+    judged: Sequence[Verdict], consistent: Sequence[Battle] | None = None
+) -> JudgementCounts:
+    """How many comparisons were made, could be read, and stand in both orders.
+
+    `consistent` are the battles of these verdicts that no other order contradicts, if known.
+    """
+    if consistent is None:
+        consistent = battles_from_verdicts(judged, "drop")
     return JudgementCounts(
         total=sum(not one.unreferenced for one in judged),
         extracted=sum(one.outcome is not None for one in judged),
-        consistent=len(battles_from_verdicts(judged, "drop")),
+        consistent=len(consistent),
     )
 
 

@@ -279,7 +279,8 @@ def _arena_from_verdicts(
     styled = _styled(coded, head, effort) if fought else None
     shares = won_shares(fought)
     ranked = _standings(head, coded, rated, styled, shares, effort) if rated and styled else ()
-    agreed = tallies(battles_from_verdicts(judged, "drop"), says_neither=head.says_neither)
+    consistent = battles_from_verdicts(judged, "drop")
+    agreed = tallies(consistent, says_neither=head.says_neither)
     ranked = tuple(replace(one, opencompass=agreed.get(one.model)) for one in ranked)
     return Arena(
         dataset=head.cell.dataset,
@@ -306,7 +307,7 @@ def _arena_from_verdicts(
         signature=f"{head.cell.signature}|{effort.signature}",
         state=head.state,
         error=head.error,
-        comparisons=count_judgements(judged),
+        comparisons=count_judgements(judged, consistent),
         styled=styled,
         elo_orders=effort.orders,
         strong=head.strong,
