@@ -177,10 +177,11 @@ def tallies(battles: Sequence[Battle], *, says_neither: bool = True) -> dict[str
     counts = {name: dict.fromkeys(MIRRORED, 0) for name in battle_models(battles)}
     contradicted: dict[str, list[bool]] = {name: [] for name in counts}
     for battle in battles:
-        for side in (battle, battle.mirrored):
-            if side.judged is None:
-                counts[side.model_a][side.outcome] += 1
-            else:
+        if battle.judged is None:
+            counts[battle.model_a][battle.outcome] += 1
+            counts[battle.model_b][MIRRORED[battle.outcome]] += 1
+        else:
+            for side in (battle, battle.mirrored):
                 contradicted[side.model_a].append(side.is_good)
     return {
         name: BattleTally(
