@@ -25,13 +25,15 @@ from evalui.modes.judge_outputs import (
 from evalui.modes.prompts.rubrics import (
     Rubric,
     choose_rubric,
+    closing_of,
+    pattern_of,
     reminder_of,
     render_judge_prompt,
 )
-from evalui.scoring.parsing.criteria import read_criteria
 from evalui.scoring.parsing.judged_answer import contains_injection
-from evalui.scoring.parsing.rating import read_correctness, read_rating
-from evalui.scoring.parsing.verdict import read_verdict
+from evalui.scoring.parsing.rating import ParsedRating, read_correctness, read_rating
+from evalui.scoring.parsing.reply_pattern import read_by_pattern, read_mark_by_pattern
+from evalui.scoring.parsing.verdict import ParsedVerdict, read_verdict, without_options
 from evalui.types import (
     NO_REFERENCE,
     Ability,
@@ -211,36 +213,60 @@ def _read_schema(rubric: Rubric, reply: GeneratedText) -> GradedReply:
     """A reply that was to fit a schema; only if it was made to, it counts as such."""
     if reply.constrained and (graded := read_object(rubric, reply.text)):
         return graded
-    if reply.finish_reason == "length":
-        return unreadable("cut")
-    if graded := read_last_object(rubric, reply.text):
+    if reply.finish_reason == "stop" and (graded := read_last_object(rubric, reply.text)):
         return graded
-    return _read_text(rubric, reply, form="json")
+    return _read_text(rubric, reply, "schema")
 
 
-def _read_text(rubric: Rubric, reply: GeneratedText, *, form: str = "") -> GradedReply:
-    """A reply in words; `form` stands for that of a rubric for two answers."""
-    if reply.finish_reason == "length":
-        return unreadable("cut")
+def _read_text(rubric: Rubric, reply: GeneratedText, output: JudgeOutput = "text") -> GradedReply:
+    """A reply in words, or in JSON that no schema held."""
+    cut = reply.finish_reason
+    # What is shown as the form is no verdict where it is repeated.
+    forms = (closing_of(rubric, output), reminder_of(rubric, output))
+    if rubric.pattern:
+        return _read_pattern(rubric, reply, forms)
     if rubric.form == "correctness":
-        mark = read_correctness(reply.text)
-        return (
-            unreadable(mark.rule)
-            if mark.value is None
-            else graded_correctness(mark.value, mark.rule)
-        )
-    if rubric.criteria:
-        parsed = read_criteria([name for name, _ in rubric.criteria], reply.text)
-        return (
-            graded_criteria(parsed.marks, parsed.rule) if parsed.marks else unreadable(parsed.rule)
+        return _graded_mark(
+            rubric, read_correctness(reply.text, finish_reason=cut, prompt_forms=forms)
         )
     if rubric.form == "rating":
-        mark = read_rating(reply.text)
-        return unreadable(mark.rule) if mark.value is None else graded_rating(mark.value, mark.rule)
-    read = read_verdict(form or rubric.form, reply.text)
+        names = [name for name, _ in rubric.criteria]
+        parsed = read_rating(reply.text, criteria=names, finish_reason=cut, prompt_forms=forms)
+        return _graded_mark(rubric, parsed)
+    text, form = reply.text, rubric.form
+    if rubric.frame == "2" and (form == "json" or output == "schema"):
+        text, form = without_options(text), "json"  # a letter is an option's there
+    read = read_verdict(form, text, finish_reason=cut, prompt_forms=forms)
+    return _graded_verdict(read)
+
+
+def _read_pattern(rubric: Rubric, reply: GeneratedText, forms: tuple[str, ...]) -> GradedReply:
+    """A reply that the user's own pattern reads."""
+    pattern, cut = pattern_of(rubric), reply.finish_reason
+    if rubric.single:
+        parsed = read_mark_by_pattern(pattern, reply.text, finish_reason=cut, prompt_forms=forms)
+        return _graded_mark(rubric, parsed)
+    read = read_by_pattern(pattern, reply.text, finish_reason=cut, prompt_forms=forms)
+    return _graded_verdict(read)
+
+
+def _graded_verdict(read: ParsedVerdict) -> GradedReply:
     if read.outcome is None:
         return unreadable(read.rule)
     return graded_outcome(read.outcome, read.rule, read.strength)
+
+
+def _graded_mark(rubric: Rubric, parsed: ParsedRating) -> GradedReply:
+    if rubric.criteria and not rubric.pattern:
+        # The mark is the mean of all criteria, whatever else the judge wrote.
+        if len(parsed.marks) == len(rubric.criteria):
+            return graded_criteria(parsed.marks, "criteria")
+        return unreadable(parsed.rule if parsed.value is None else "unparsed")
+    if parsed.value is None:
+        return unreadable(parsed.rule)
+    if rubric.form == "correctness":
+        return graded_correctness(parsed.value, parsed.rule)
+    return graded_rating(parsed.value, parsed.rule)
 
 
 def _texts(responses: Sequence[Response]) -> list[GeneratedText]:

@@ -18,14 +18,14 @@ from typing import Any, cast, get_args
 from evalui.errors import SpecError
 from evalui.registry import Registry
 from evalui.scoring.parsing.rating import HIGHEST_RATING, LOWEST_RATING
-from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS
+from evalui.scoring.parsing.reply_pattern import ReplyPattern, compile_pattern
+from evalui.scoring.parsing.verdict import NUMBERED_FORMATS, PAIRWISE_FORMATS
 from evalui.text_tokenizers.han import contains_han
 from evalui.types import JudgeOutput, Language, Sample
 
 SINGLE_ANSWER_FORMATS = ("rating", "correctness")
 VERDICT_FORMATS = (*PAIRWISE_FORMATS, *SINGLE_ANSWER_FORMATS)
-# Forms that name the answers by numbers, and those that do by letters.
-NUMBERED_FORMATS = ("named", "graded")
+# Forms that name the answers by letters; `NUMBERED_FORMATS` do by numbers.
 LETTERED_FORMATS = ("mtbench", "arena_hard", "compass")
 # Forms with a word for two bad answers.
 NEITHER_FORMATS = ("compass", "json", *NUMBERED_FORMATS)
@@ -41,7 +41,7 @@ _BLOCK_FIELDS: Mapping[str, tuple[str, ...]] = {
     "reference": ("reference",),
     "guidance": ("guidance",),
 }
-_TABLES = ("scale", "criteria")  # the fields that are no texts
+_TABLES = ("scale", "criteria", "labels")  # the fields that are no texts
 _MAX_CRITERIA = 20
 _CRITERION_NAME = re.compile(r"[^\s:：\[\]\"{}](?:[^\n:：\[\]\"{}]{0,58}[^\s:：\[\]\"{}])?")
 _REASON = "reason"  # the field of a JSON reply that no criterion can be
@@ -59,7 +59,8 @@ class Rubric:
     a conversation before its answers; frame 2 names them 1 and 2 ({answer_1} and {answer_2}) and
     shows whole `conversations`. `scale` says what marks mean, from 1 to 10; with `criteria` each of
     them has a mark, and their mean is that of the answer. `pattern` is a regular expression that
-    reads the verdict in place of the form's own rules.
+    reads the verdict in place of the form's own rules, and `labels` say what its one group means,
+    see `reply_pattern.compile_pattern`.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Rubric:
     scale: tuple[tuple[int, str], ...] = ()
     criteria: tuple[tuple[str, str], ...] = ()
     pattern: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
 
     @property
     def single(self) -> bool:
@@ -258,6 +260,11 @@ def reminder_of(rubric: Rubric, output: JudgeOutput) -> str:
     )
 
 
+def pattern_of(rubric: Rubric) -> ReplyPattern:
+    """The checked pattern of a rubric that has one; raises as `compile_pattern`."""
+    return _checked_pattern(rubric.form, rubric.pattern, rubric.labels)
+
+
 def prompt_nonce(sample: Sample, answers: Sequence[Sequence[str]], *, seed: int) -> str:
     """Sixteen hexadecimal digits that no text of this call contains.
 
@@ -375,8 +382,10 @@ def _validated(rubric: Rubric) -> Rubric:
         raise SpecError("rubric-frame", name=rubric.name, form=rubric.form, frame=rubric.frame)
     if (rubric.scale or rubric.criteria) and (rubric.form != "rating" or rubric.frame == "1"):
         raise SpecError("rubric-marks", name=rubric.name)
-    if problem := _pattern_problem(rubric.pattern):
-        raise SpecError("rubric-pattern", name=rubric.name, reason=problem)
+    if rubric.pattern:
+        pattern_of(rubric)
+    elif rubric.labels:
+        raise SpecError("rubric-labels", name=rubric.name)
     answers = _answer_fields(rubric)
     blocks = {**_BLOCK_FIELDS, "answers": answers}
     if rubric.frame == "2":
@@ -395,12 +404,9 @@ def _validated(rubric: Rubric) -> Rubric:
     return rubric
 
 
-def _pattern_problem(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        return str(error)
-    return ""
+@cache  # to check it takes some milliseconds
+def _checked_pattern(form: str, pattern: str, labels: tuple[tuple[str, str], ...]) -> ReplyPattern:
+    return compile_pattern(form, pattern, dict(labels))
 
 
 def _with_language_defaults(

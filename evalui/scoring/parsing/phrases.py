@@ -1,27 +1,13 @@
-"""What replies have in common: thoughts, quotations, code, and phrases around an answer's letter.
+"""What replies have in common: thoughts, and phrases around an answer's letter.
 
 All patterns expect text in Unicode form NFKC, so full-width letters, brackets and colons have
 become plain ones. Every repetition is bounded or over one class, so long replies stay cheap.
 """
 
 import re
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
 
-_PLACEHOLDER = "\ufffc"  # stands where a quotation stood, so that what is around it is not joined
-_MAX_LEAD_CHARS = (
-    400  # characters before a marker that may announce it: a line may hold many markers
-)
 _CLOSED_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_CODE = re.compile(r"```(?:[a-z]+\n)?(.*?)```|`([^`\n]+)`", re.DOTALL | re.IGNORECASE)
-# Bounded: each mark that opens and is never closed is searched to the end of its line.
-_QUOTED = re.compile(
-    r'"[^"\n]*"|“[^”\n]{0,4000}”|「[^」\n]{0,4000}」|『[^』\n]{0,4000}』|‘[^’\n]{0,4000}’|'
-    r"(?<!\w)'[^'\n]*'(?!\w)"
-)
-
 # A letter that stands alone: not part of a word, of "B12", "C++", "B-tree" or "A's".
 _LETTER_END = r"(?![A-Za-z0-9+#]|-\w|['’]\w)"
 _UPPER = rf"(?:[A-J]{_LETTER_END})"
@@ -135,67 +121,10 @@ _WORD = re.compile(r"[ \t]+[^\W\d_]{2,}")
 _CONNECTIVE = re.compile(r"\s+(?:because|since|as|is|for|due|according|based|which|but|not)\b")
 
 
-class Marker(Protocol):
-    """Something in a text, from `start` to `end`, that may be what a judge decided."""
-
-    @property
-    def start(self) -> int:
-        """Where it begins."""
-        ...
-
-
-_Marker = TypeVar("_Marker", bound=Marker)
-
-
 def after_thoughts(reply: str) -> str | None:
     """The reply without closed thoughts; None if it was cut off while thinking."""
     spoken = _CLOSED_THOUGHT.split(reply)[-1]
     return None if _OPEN_THOUGHT.search(spoken) else spoken
-
-
-def plain_judgement(reply: str, lookalikes: Mapping[int, str]) -> str:
-    """A judge's reply without HTML entities, full-width forms and escaped brackets."""
-    from html import unescape  # its table of 2,000 names
-
-    text = unicodedata.normalize("NFKC", unescape(reply)).translate(lookalikes)
-    return re.sub(r"\\([\[\]])", r"\1", text)
-
-
-def without_quotations(
-    text: str, marker: re.Pattern[str], is_end: Callable[[str], bool] | None = None
-) -> str:
-    """Without quotations and code; a code span with only a marker in it is unwrapped.
-
-    With `is_end`, which says it of the rest of a line, only a span that ends its line is.
-    """
-
-    def unwrap(span: re.Match[str]) -> str:
-        inside = next(part for part in span.groups() if part is not None)
-        if not marker.fullmatch(inside.strip()):
-            return _PLACEHOLDER
-        ends = is_end is None or is_end(rest_of_line(span.string, span.end()))
-        return inside if ends else _PLACEHOLDER
-
-    text = _CODE.sub(unwrap, text)
-    # A reply that is a quoted marker and nothing else quotes no one.
-    bare = text.strip("\"“”'")
-    return bare if marker.fullmatch(bare) else _QUOTED.sub(_PLACEHOLDER, text)
-
-
-def text_before(text: str, start: int) -> tuple[int, str]:
-    """Where the line of `start`, or a heading above it, begins, and the text from there."""
-    nearest = max(0, start - _MAX_LEAD_CHARS)
-    begin = max(nearest, text.rfind("\n", nearest, start) + 1)
-    if not text[begin:start].strip(" *_#>\t"):
-        above = nearest + len(text[nearest:begin].rstrip())
-        begin = max(nearest, text.rfind("\n", nearest, above) + 1)
-    return begin, text[begin:start]
-
-
-def on_last_line(text: str, markers: Sequence[_Marker]) -> list[_Marker]:
-    """The markers on the line of the last one."""
-    begin = text.rfind("\n", 0, markers[-1].start) + 1
-    return [marker for marker in markers if marker.start >= begin]
 
 
 def letters_of_group(group: str) -> frozenset[str]:

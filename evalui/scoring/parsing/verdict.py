@@ -1,22 +1,56 @@
 """Which answer did a written judgement prefer? The rule that decided stands with it.
 
-A reply is cleaned first: HTML entities and full-width forms become plain ones, closed thoughts
-go, and so does what stands in quotation marks or in code (unless a code span holds nothing but
-the marker), because judges quote their instructions and the answers they judge. Of the markers
-left, one that is announced as the verdict counts; else one that ends the reply; else the one on
-a later line than all others. An unreadable judgement is None and never a tie.
+A reply is cleaned first (`parsing.judgements`): thoughts, quotations, code and what repeats the
+prompt are no verdict. Then a line that is nothing but the verdict decides, else words in a sentence
+that announce it, else a marker that ends the reply or stands on the last line that has one, else a
+conclusion in words (`parsing.statements`). What another subject, a condition, a denial or a report
+says announces nothing. Contradictions, cut replies and lists of verdicts to choose from are
+unreadable: None, and never a tie.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
-from evalui.scoring.parsing import phrases
-from evalui.scoring.parsing.verdict_json import GradedOutcome, outcome_by_scores, read_json
+from evalui.scoring.parsing.judgements import (
+    CUT_REASONS,
+    SIDE_NOUN,
+    Judgement,
+    is_doubted,
+    is_own,
+    lead_of,
+    parse_judgement,
+    sentences_of,
+)
+from evalui.scoring.parsing.score_pairs import (
+    is_score_pair,
+    read_labelled_scores,
+    read_score_pair,
+)
+from evalui.scoring.parsing.statements import (
+    Chosen,
+    Grammar,
+    choose,
+    is_line_verdict,
+    line_verdict,
+    without_lists,
+)
+from evalui.scoring.parsing.verdict_json import read_json, strings_of
+from evalui.scoring.parsing.verdict_labels import (
+    GradedOutcome,
+    Letters,
+    Preference,
+    explicit_labels,
+    label_at,
+    preferences_in,
+    sides_in,
+    single_bracket_labels,
+)
 from evalui.types import Outcome
 
-VERSION = "verdict.2"  # part of the signature: raise it when a reply may be read otherwise
+VERSION = "verdict.3"  # part of the signature: raise it when a reply may be read otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,331 +65,306 @@ class ParsedVerdict:
     strength: int | None = None
 
 
-def read_verdict(verdict_format: str, reply: str) -> ParsedVerdict:
-    """The verdict of a reply in one of the `PAIRWISE_FORMATS`."""
-    spoken = phrases.after_thoughts(phrases.plain_judgement(reply, _LOOKALIKES))
-    if spoken is None:
-        return ParsedVerdict(None, "unfinished")
-    if not spoken.strip():
-        return ParsedVerdict(None, "empty")
-    return _READERS[verdict_format](spoken.strip())
-
-
-# ---------------------------------------------------------------- markers and their rank
-
-
-@dataclass(frozen=True, slots=True)
-class _VerdictMarker:
-    """A verdict in the text from `start` to `end`; `outcome` is None if it makes no sense."""
-
-    start: int
-    end: int
-    outcome: GradedOutcome | None
-
-
-def _select_marker(text: str, markers: Sequence[_VerdictMarker]) -> ParsedVerdict:
-    """The marker that counts, by the order the module's docstring gives."""
-    if not markers:
-        return ParsedVerdict(None, "unparsed")
-    leads = [phrases.text_before(text, marker.start) for marker in markers]
-    announced = [
-        (marker, cue)
-        for marker, lead in zip(markers, leads, strict=True)
-        if (cue := _announcement_end(lead))
-    ]
-    if announced:
-        # Markers after one and the same announcement must agree.
-        last = announced[-1][1]
-        same = [marker for marker, cue in announced if cue == last]
-        return _agreed_verdict(phrases.on_last_line(text, same), "announced")
-    if _ENDING.fullmatch(text, markers[-1].end):
-        return _agreed_verdict(markers[-1:], "end")
-    return _agreed_verdict(phrases.on_last_line(text, markers), "last-line")
-
-
-def _agreed_verdict(markers: Sequence[_VerdictMarker], rule: str) -> ParsedVerdict:
-    judged = {marker.outcome for marker in markers}
-    if len(judged) > 1:
-        return ParsedVerdict(None, "ambiguous")
-    (only,) = judged
-    return (
-        ParsedVerdict(None, "malformed")
-        if only is None
-        else ParsedVerdict(only.outcome, rule, only.strength)
-    )
-
-
-def _announcement_end(lead: tuple[int, str]) -> int:
-    """Where the last announcement in front of a marker ends, 0 if there is none."""
-    begin, text = lead
-    ends = [cue.end() for cue in _ANNOUNCED.finditer(text)]
-    return begin + ends[-1] if ends else 0
-
-
-# ---------------------------------------------------------------- the formats
-
-
-def _bracket_reader(
-    judge: Callable[[str], GradedOutcome | None], label: str
-) -> Callable[[str], ParsedVerdict]:
-    """A reader of `[[label]]`; `[label]` counts when announced or at the end."""
-
-    def read(reply: str) -> ParsedVerdict:
-        double, single, naked = _bracket_patterns(label)
-        text = phrases.without_quotations(reply, double)
-        if markers := _find_markers(text, double, judge):
-            return _select_marker(text, markers)
-        single_bracket = _select_marker(text, _find_markers(text, single, judge))
-        if single_bracket.rule in ("announced", "end"):
-            return ParsedVerdict(single_bracket.outcome, "single-bracket", single_bracket.strength)
-        return _last_without_brackets(text, naked, judge)
-
-    return read
-
-
-@cache  # at first use, as the texts of options: to compile takes longer than to import
-def _bracket_patterns(label: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """A label in two brackets, in one, and in none."""
-    return (
-        re.compile(rf"\[\[\s*({_SLOPPY_LABEL})\s*\]\]", re.IGNORECASE),
-        re.compile(rf"\[\s*({label})\s*\]", re.IGNORECASE),
-        re.compile(rf"[\s:*_]*(?:(?:is|是|为)[\s:]*)?({label})[\s.。*_!]*", re.IGNORECASE),
-    )
-
-
-def _find_markers(
-    text: str, marker: re.Pattern[str], judge: Callable[[str], GradedOutcome | None]
-) -> list[_VerdictMarker]:
-    return [
-        _VerdictMarker(match.start(), match.end(), judge(match[1]))
-        for match in marker.finditer(text)
-    ]
-
-
-def _last_without_brackets(
-    text: str, naked: re.Pattern[str], judge: Callable[[str], GradedOutcome | None]
+def read_verdict(
+    form: str, reply: str, *, finish_reason: str = "stop", prompt_forms: Sequence[str] = ()
 ) -> ParsedVerdict:
-    """A label without brackets, if it is all that follows an announcement."""
-    for line in reversed(text.split("\n")):
-        cues = list(_ANNOUNCED.finditer(line))
-        if cues:
-            match = naked.fullmatch(line, cues[-1].end())
-            judged = judge(match[1]) if match else None
-            return (
-                ParsedVerdict(judged.outcome, "no-bracket", judged.strength)
-                if judged
-                else _UNPARSED_VERDICT
-            )
-    return _UNPARSED_VERDICT
+    """The verdict of a reply in one of the `PAIRWISE_FORMATS`.
+
+    `finish_reason`: "length" says that the reply was cut off at the limit of tokens; what it did
+    not announce before is unreadable then (rule "cut"). `prompt_forms`: the parts of the prompt
+    that show the form, as the closing and the reminder; what the reply repeats of them is no
+    verdict. Lists of all verdicts are none without it, too.
+    """
+    if form in NUMBERED_FORMATS:
+        reply = without_options(reply)
+        prompt_forms = [without_options(text) for text in prompt_forms]
+    grammar = _grammar(form)
+    is_verdict = is_score_pair if form == "scores" else partial(is_line_verdict, grammar=grammar)
+    judgement = parse_judgement(reply, is_verdict, prompt_forms)
+    if isinstance(judgement, str):
+        return ParsedVerdict(None, judgement)
+    judgement = without_lists(judgement, grammar)
+    cut = finish_reason in CUT_REASONS
+    chosen: Chosen[GradedOutcome] = Chosen(None, "cut" if cut else "unparsed")
+    for read in _READERS[form]:
+        tried = read(judgement, form, cut)
+        if tried.rule not in _NOTHING_READ:
+            chosen = tried
+            break
+    if chosen.value is None:
+        return ParsedVerdict(None, chosen.rule)
+    strength = chosen.value.strength if form in _GRADED_FORMS else None
+    return ParsedVerdict(chosen.value.outcome, chosen.rule, strength)
 
 
-def _three_way_outcome(label: str) -> GradedOutcome | None:
-    return _THREE_WAY.get(_normalise_label(label))
+def without_options(text: str) -> str:
+    """The text with nothing that names an option of a question: letters, 甲 and 乙, "option 2"."""
+    text = unicodedata.normalize("NFKC", text)
+    for pattern in _OPTIONS:
+        text = _compiled(pattern).sub(rf"\g<lead>{_NO_LABEL}", text)
+    return text
 
 
-def _read_named(reply: str) -> ParsedVerdict:
-    """`[[Answer 1]]`, `[[Answer 2 much better]]`, `[[both bad]]`: the last line that has one."""
-    text = phrases.without_quotations(reply, _NAMED)
-    return _select_marker(text, _find_markers(text, _NAMED, _named_outcome))
+# ---------------------------------------------------------------- readers
 
 
-def _named_outcome(label: str) -> GradedOutcome | None:
-    match = _NAMED_LABEL.fullmatch(label.strip())
-    if match is None:
-        return None
-    if match["both"]:
-        return GradedOutcome("neither" if match["bad"] else "tie")
-    better = match["better"] or ""
-    strength = None if not better else 3 if re.search("much|明显", better, re.IGNORECASE) else 1
-    return GradedOutcome("a" if match["side"] == "1" else "b", strength)
+def _read_text(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+    """The verdict in words or brackets."""
+    return _undisputed(choose(judgement, _grammar(form), cut=cut), judgement, form)
 
 
-def _five_way_outcome(label: str) -> GradedOutcome | None:
-    return _FIVE_WAY.get(re.sub(r"=+", "=", _normalise_label(label)))
+def _undisputed(
+    chosen: Chosen[GradedOutcome], judgement: Judgement, form: str
+) -> Chosen[GradedOutcome]:
+    """The verdict, unless the judge's own words state the opposite without taking it back.
+
+    A letter over "the other is better", or the letter for "both good" over "both are bad".
+    """
+    if chosen.value is None:
+        return chosen
+    outcome = chosen.value.outcome
+    preferred = {
+        one.side
+        for line in judgement.lines
+        for sentence in sentences_of(line)
+        for one in _own_preferences(sentence)
+        if not one.limited or chosen.rule == "line"
+    }
+    if preferred - {outcome}:
+        return Chosen(None, "ambiguous")
+    if outcome in ("tie", "neither") and "D" in _LETTERS[form]:
+        stated = _both_stated(judgement, form)
+        return Chosen(None, "ambiguous") if stated and outcome not in stated else chosen
+    return chosen
 
 
-def _normalise_label(label: str) -> str:
-    return re.sub(r"\s|ASSISTANT|MODEL|助手", "", label.upper())
+def _both_stated(judgement: Judgement, form: str) -> set[Outcome]:
+    """Whether whole sentences say that both answers are good, or bad."""
+    grammar = _grammar(form)
+    verdicts = (
+        line_verdict(sentence, grammar)
+        for line in judgement.lines
+        if len(line) < _LONGEST_REASON
+        for sentence in sentences_of(line)
+    )
+    labels = (verdict.label for verdict in verdicts if verdict and not verdict.cued)
+    return {
+        label.value.outcome
+        for label in labels
+        if label and label.stated and label.value and label.value.outcome in ("tie", "neither")
+    }
 
 
-def _read_choice(reply: str) -> ParsedVerdict:
-    """OpenCompass's four-way form: `选择：A`, `Choice: A`, or the text of the option."""
-    text = phrases.without_quotations(reply, _CHOSEN)
-    if announced := list(_announced_choices(text)):
-        last = announced[-1]
-        return (
-            ParsedVerdict(last.outcome, "announced") if last else ParsedVerdict(None, "ambiguous")
-        )
-    if lone := _LONE_LETTER.match(text) or _LONE_ENDING.search(text):
-        return ParsedVerdict(_FOUR_WAY[lone[1].upper()].outcome, "letter")
-    return _read_conclusion(text)
+def _read_objects(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+    """The verdict of a JSON object."""
+    del cut  # an object's verdict is announced by its key
+    chosen = read_json(judgement.blocks)
+    reasons = Judgement(tuple(strings_of(judgement.blocks)), "")
+    return _undisputed(chosen, reasons, form)
 
 
-def _read_conclusion(text: str) -> ParsedVerdict:
-    """A letter that ends the reply as its conclusion: "A is better, so A."."""
-    for match in phrases.CONCLUSION.finditer(text):
-        if not _ENDING.fullmatch(text, match.end()) or phrases.is_negated_before(
-            text, match.start()
-        ):
-            continue
-        named = phrases.letters_of_group(match["group"])
-        if len(named) > 1:
-            return ParsedVerdict(None, "ambiguous")
-        judged = _FOUR_WAY.get(match["group"][0].upper())
-        return ParsedVerdict(judged.outcome, "conclusion") if judged else _UNPARSED_VERDICT
-    return _UNPARSED_VERDICT
+def _read_pair(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+    """The better of two scores that stand together."""
+    return _undisputed(read_score_pair(judgement, cut=cut), judgement, form)
 
 
-def _announced_choices(text: str) -> Iterator[GradedOutcome | None]:
-    """What each announcement chooses, None for two letters; what names no option is no choice."""
-    for cue in _CHOICE.finditer(text):
-        rest = text[cue.end() : cue.end() + _MAX_LEAD_CHARS].split("\n", 1)[0]
-        letter = _LETTER.match(rest)
-        if letter and _ANOTHER_LETTER.match(rest, letter.end()):
-            yield None
-        elif letter:
-            yield _FOUR_WAY[letter[0][-1].upper()]
-        elif outcome := _outcome_by_text(rest):
-            yield GradedOutcome(outcome)
+def _read_labelled(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+    """The better of two scores that name their answers."""
+    scores = read_labelled_scores(judgement, cut=cut, stated=form != "scores")
+    return _undisputed(scores, judgement, form)
 
 
-def _outcome_by_text(rest: str) -> Outcome | None:
-    for outcome, pattern in _OPTION_TEXTS.items():
-        if _compiled(pattern).match(rest):
-            return outcome
-    return None
+# ---------------------------------------------------------------- grammar
 
 
 @cache
+def _grammar(form: str) -> Grammar[GradedOutcome]:
+    letters = _LETTERS[form]
+    return Grammar(
+        opening=_compiled(_OPENING),
+        cue=_compiled(_LINE_CUE),
+        sentence_cue=_compiled(_SENTENCE_CUE),
+        label_at=partial(label_at, letters=letters),
+        explicit_labels=partial(explicit_labels, letters=letters),
+        single_labels=partial(single_bracket_labels, letters=letters),
+        same=_outcome_of,
+        weigh=partial(_weigh, letters=letters),
+        conclusions=_conclusions,
+    )
+
+
+@cache  # at first use: to compile takes longer than to import
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _read_scores(reply: str) -> ParsedVerdict:
-    """Two scores, that of the first answer before that of the second."""
-    text = phrases.without_quotations(reply, _DOUBLE_PAIR)
-    for pattern in (_DOUBLE_PAIR, _SINGLE_PAIR):
-        markers = [
-            _VerdictMarker(
-                pair.start(), pair.end(), outcome_by_scores(float(pair[1]), float(pair[2]))
-            )
-            for pair in pattern.finditer(text)
-        ]
-        if markers:
-            return _select_marker(text, markers)
-    if first := _FIRST_LINE_PAIR.match(text):
-        return ParsedVerdict(
-            outcome_by_scores(float(first[1]), float(first[2])).outcome, "first-line"
-        )
-    return _UNPARSED_VERDICT
+def _outcome_of(graded: GradedOutcome) -> Outcome:
+    return graded.outcome
 
 
-def _read_object(reply: str) -> ParsedVerdict:
-    judged, rule = read_json(reply)
-    return (
-        ParsedVerdict(judged.outcome, rule, judged.strength)
-        if judged
-        else ParsedVerdict(None, rule)
-    )
+def _weigh(graded: GradedOutcome, rest: str, letters: Letters) -> GradedOutcome | None:
+    """The outcome with the strength that a marker behind it adds; None if contradicted there."""
+    rest = rest[:_LONGEST_REASON]
+    for _, label in explicit_labels(rest, letters):
+        if label.value is None or label.value.outcome != graded.outcome:
+            return None
+        graded = replace(graded, strength=label.value.strength or graded.strength)
+    if any(
+        preferred.side != graded.outcome
+        for preferred in _own_preferences(rest)
+        if not preferred.limited
+    ):
+        return None
+    for cue in _compiled(_SENTENCE_CUE).finditer(rest):
+        label = None if cue["weak"] else label_at(rest, cue.end(), letters)
+        if label and label.value and label.value.outcome != graded.outcome:
+            return None
+    if graded.outcome in ("tie", "neither") and "D" in letters:
+        start = len(rest) - len(rest.lstrip(" (-–—:,.;。、[\"'"))
+        label = label_at(rest, start, letters)
+        if label and label.stated and label.value and label.value.outcome != graded.outcome:
+            return None
+    return graded
+
+
+def _own_preferences(sentence: str) -> Iterator[Preference]:
+    """What the judge itself says is better."""
+    for preferred in preferences_in(sentence):
+        lead, rest = lead_of(sentence, preferred.start), sentence[preferred.end :]
+        limited = _compiled(_LIMITED).search(lead) or _compiled(_TAKEN_BACK).search(rest)
+        if not limited and is_own(lead) and not is_doubted(rest):
+            yield preferred
+
+
+def _conclusions(sentence: str) -> Sequence[GradedOutcome]:
+    preferred = [one for one in _own_preferences(sentence) if not one.limited]
+    if preferred:
+        return [GradedOutcome(one.side, one.strength) for one in preferred]
+    sides = sides_in(sentence)
+    if len(sides) != 1 or not _compiled(_CONCLUDES_FOR_ONE).search(sentence):
+        return []
+    return [GradedOutcome(*sides, strength=1)] if is_own(sentence) else []
 
 
 # ---------------------------------------------------------------- tables
 
-_UNPARSED_VERDICT = ParsedVerdict(None, "unparsed")
-_MAX_LEAD_CHARS = 400  # characters after an announcement in which its letter stands
-
-# Brackets and arrows, and the traditional characters of the words below.
-_LOOKALIKES = str.maketrans(
-    {"【": "[", "】": "]", "≫": ">>", "≪": "<<"}
-    | dict(zip("選擇終後結論斷決應兩個為與項較對", "选择终后结论断决应两个为与项较对", strict=True))
-)
-_ENDING = re.compile(r"""[\s*_`.。!"')\]}$<>/|~]*(?:</\w+>\s*)?""")
-_ANNOUNCED = re.compile(
-    r"(?<!initial )(?<!first )(?:\bfinal\b|\bverdict\b|\bchoice\b|最终|最后|选择|结论|判断|裁决)",
-    re.IGNORECASE,
-)
-# Wider than any label, so that a malformed verdict is seen and not passed over.
-_SLOPPY_LABEL = r"(?:(?:assistant|model|助手)\s*)?[A-FX](?:\s*[<>=≈]+\s*[A-FX])*|tie"
-
-_THREE_WAY: Mapping[str, GradedOutcome] = {
-    "A": GradedOutcome("a"),
-    "B": GradedOutcome("b"),
-    "C": GradedOutcome("tie"),
-    "TIE": GradedOutcome("tie"),
+_NOTHING_READ = ("unparsed", "cut")
+_LONGEST_REASON = 1000
+_GRADED_FORMS = ("arena_hard", "json", "graded")
+# What else than A and B means an outcome.
+_DIGITS: Letters = {"1": GradedOutcome("a"), "2": GradedOutcome("b")}
+_TIE: Letters = {"C": GradedOutcome("tie")}
+_NEITHER: Letters = {"D": GradedOutcome("neither")}
+_LETTERS: Mapping[str, Letters] = {
+    "mtbench": {**_DIGITS, **_TIE},
+    "arena_hard": _DIGITS,
+    "compass": {**_DIGITS, **_TIE, **_NEITHER},
+    "json": {**_DIGITS, **_TIE, **_NEITHER},
+    "scores": {},
+    # No letter is left of the reply; that there is one for two bad answers has both words compared.
+    "named": _NEITHER,
+    "graded": _NEITHER,
 }
-_FIVE_WAY: Mapping[str, GradedOutcome] = {
-    "A": GradedOutcome("a", 1),
-    "A>B": GradedOutcome("a", 1),
-    "A>>B": GradedOutcome("a", 3),
-    "B<A": GradedOutcome("a", 1),
-    "B<<A": GradedOutcome("a", 3),
-    "B": GradedOutcome("b", 1),
-    "B>A": GradedOutcome("b", 1),
-    "B>>A": GradedOutcome("b", 3),
-    "A<B": GradedOutcome("b", 1),
-    "A<<B": GradedOutcome("b", 3),
-    "A=B": GradedOutcome("tie", 1),
-    "B=A": GradedOutcome("tie", 1),
-    "A≈B": GradedOutcome("tie", 1),
-    "TIE": GradedOutcome("tie", 1),
-}
-_FOUR_WAY: Mapping[str, GradedOutcome] = {
-    "A": GradedOutcome("a"),
-    "B": GradedOutcome("b"),
-    "C": GradedOutcome("tie"),
-    "D": GradedOutcome("neither"),
-}
-_FIVE_WAY_LABEL = r"[AB]\s*(?:>>?|<<?|=+|≈)\s*[AB]|[AB]|tie"
-
-# "A" before a small word is the English article ("A good answer"), unless the word gives a reason.
-_NO_ARTICLE = r"(?!\s+(?!(?:because|since|as|is|for|due|given|over|with|or|and)\b)[a-z])"
-_LETTER = re.compile(
-    r"[\s*_\[(]*(?:(?:[Oo]ption|选项)\s*)?(?:"
-    rf"[ABCD](?![A-Za-z]){_NO_ARTICLE}|[abcd](?=[\s*_\])]*(?:$|[.,;:。、])))"
-)
-_ANOTHER_LETTER = re.compile(
-    r"[\s*_\])]*(?:或|和|与|跟|及|/|\||,|、|\bor\b|\band\b)[\s*_\[(]*[ABCD](?:\b(?!\s+(?:is|was)\b)|(?=[均都]))"
-)
-_CHOICE = re.compile(
-    r"(?:选择|最终|结论|我选|应选|故选|因此选|所以选|\bchoice\b|\bverdict\b|\bi choose\b)"
-    r"[\s*_]*(?:了|[:=]|是|为|is\b)?[\s*_:]*",
-    re.IGNORECASE,
-)
-_CHOSEN = re.compile(r"(?:(?:选择|choice)[\s*:]*)?[ABCD]", re.IGNORECASE)
-_LONE_LETTER = re.compile(r"[\s*_\[(]*([ABCD])[\s*_\]).。]*(?:\n|$)", re.IGNORECASE)
-_LONE_ENDING = re.compile(r"\n[\s*_\[(]*([ABCD])[\s*_\]).。]*$", re.IGNORECASE)
-
-_FIRST_ANSWER, _SECOND_ANSWER = r"(?:回答|response|answer)\s*1", r"(?:回答|response|answer)\s*2"
-_BOTH_ANSWERS = (
-    rf"(?:两个?(?:回答|者)?|{_FIRST_ANSWER}\s*(?:、|,|和|与|and)\s*(?:{_SECOND_ANSWER}|2)|"
-    r"both\b[^.;\n]*?)"
-)
-_OPTION_TEXTS: Mapping[Outcome, str] = {
-    "neither": rf"[\s*_]*(?:{_BOTH_ANSWERS}\s*(?:都|均|are)\s*(?:不|not)|neither\b)",
-    "tie": rf"[\s*_]*{_BOTH_ANSWERS}\s*(?:都|均|are)\s*(?:较?好|good|符合|正确)",
-    "a": rf"[\s*_]*{_FIRST_ANSWER}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)",
-    "b": rf"[\s*_]*{_SECOND_ANSWER}\s*(?:is\s+)?(?:更|较)?(?:好|good|better)",
-}
-
-_SCORE_PAIR = r"\s*(-?\d+(?:\.\d+)?)\s*[,、:;/]\s*(-?\d+(?:\.\d+)?)\s*"
-_DOUBLE_PAIR = re.compile(rf"\[\[{_SCORE_PAIR}\]\]")
-_SINGLE_PAIR = re.compile(rf"\[{_SCORE_PAIR}\]")
-_FIRST_LINE_PAIR = re.compile(r"\s*(\d+(?:\.\d+)?)[\s,]+(\d+(?:\.\d+)?)\s*(?:\n|$)")
-
-_NAMED = re.compile(r"\[\[([^\[\]\n]{1,40})\]\]")
-_NAMED_LABEL = re.compile(
-    r"(?:answer|回答)?\s*(?P<side>[12])\s*(?P<better>(?:is\s+)?(?:much\s+)?better|(?:明显)?更好)?|"
-    r"(?P<both>(?:(?:两个)?都|both\s+)(?:(?P<bad>不好|bad)|好|good))",
-    re.IGNORECASE,
+# Forms that name the answers by numbers, because a question may have options of its own.
+NUMBERED_FORMATS = ("named", "graded")
+_NO_LABEL = "Ø"
+_OPTIONS = (
+    r"(?P<lead>(?<![A-Za-z0-9'’_]))(?-i:[A-H])(?![A-Za-z0-9'’])",
+    r"(?P<lead>(?<![A-Za-z0-9'’_]))[a-d](?=[\s)\]}]*(?:$|[.,;:。、\n(]))",
+    rf"(?P<lead>(?:{SIDE_NOUN})s?[ \t_-]{{0,2}}[(\[“\"]?\s?)[a-d甲乙](?![A-Za-z0-9])",
+    r"(?P<lead>)[甲乙]",
+    r"(?P<lead>(?:\b(?:options?|choice)|选项|方案)[ \t_-]{0,2}[(\[“\"]?\s?)"
+    r"(?:[12一二]|one\b|two\b)",
 )
 
-_READERS: Mapping[str, Callable[[str], ParsedVerdict]] = {
-    "mtbench": _bracket_reader(_three_way_outcome, "[ABC]|tie"),
-    "arena_hard": _bracket_reader(_five_way_outcome, _FIVE_WAY_LABEL),
-    "compass": _read_choice,
-    "json": _read_object,
-    "scores": _read_scores,
-    "named": _read_named,
-    "graded": _read_named,
+_OPENING = (
+    r"(?:(?:so|thus|therefore|hence|overall|finally|ultimately|in\s(?:conclusion|summary|short|the\send|"
+    r"total|my\s(?:view|opinion|judge?ment))|to\s(?:conclude|sum\sup|summari[sz]e)|on\s(?:balance|the\swhole|"
+    r"reflection|second\sthoughts?)|all\s(?:in\sall|things\sconsidered)|consequently|accordingly|as\sa\sresult|"
+    r"for\s(?:these|this)\sreasons?|(?:given|based\son)\s(?:this|these|the\sabove|all\sthis|my\s\w{1,12})(?:\s\w{1,12})?|"
+    r"i\s(?:(?:would\s)?(?:say|think|believe|find|feel|judge|conclude))(?:\sthat)?|corrected|correction|actually|"
+    r"综上所述|综上|因此|因而|所以|总之|总的来说|综合来看|综合考虑|综合(?:以上|上述)?(?:因素|分析|各项)?|总体(?:来看|而言|上|来说)?|"
+    r"整体(?:来看|而言|上|来说)?|两者相比|二者相比|相比之下|相较之下|最终|最后|于是|那么|更正|修正|"
+    r"我们?(?:更|会)?(?:认为|觉得))(?![a-z])[,:]?\s*|故[,:\s]\s*)"
+)
+_LINK = (
+    r"(?:\s?\([^()\n]{0,30}\))?(?:\s?(?:\bis\b|\bare\b|\bwas\b|\b(?:would|will|must|should|shall|has\sto|can\sonly)\sbe\b|"
+    r"\bgo(?:es)?\sto\b|\bfor\b|\bin\sfavou?r\sof\b|\bthat\b|\bto\b|[:=]|-{1,2}>?|[–—→⇒]|"
+    r"应该|应当|应|是|为|给|属于|选择?))"
+)
+_BETTER_NOUN = (
+    r"(?:(?:better|best|preferred|winning|stronger|superior)(?:-?\s?performing)?\s(?:answer|response|assistant|"
+    r"model|one|reply|output|system)|better\schoice)"
+)
+_NOUN = (
+    rf"(?:verdict|choice|decision|judge?ment|winner|preference|pick|selection|conclusion|ruling|vote|result|"
+    rf"outcome|recommendation|{_BETTER_NOUN})"
+)
+_ZH_NOUN = (
+    r"(?:选择|结论|结果|判断|判定|裁决|裁定|评判结果|评审结果|评判|评审结论|决定|胜者|胜方|优胜者|获胜者|获胜方|胜出者|赢家|优胜|"
+    r"判决|投票|(?:更好|较好|更优|较优|更佳|最佳|优胜|胜出|获胜)的?(?:一个|一方|回答|答案|助手|选项|(?=是)))(?:结果)?"
+)
+_ADJECTIVES = r"(?:(?:final|overall|ultimate|definitive|clear|own|honest|resulting)\s){0,3}"
+_ZH_ADJECTIVES = r"(?:(?:我们?的|本轮|本次|综合|整体|总体|最终|最后|评审|裁判)的?){0,3}"
+_VERBS = (
+    r"(?:choose|pick|select|prefer|favou?r|go\swith|vote\sfor|opt\sfor|settle\son|side\swith|declare|award|"
+    r"rule\s(?:for|in\sfavou?r\sof)|decide\s(?:on|for|in\sfavou?r\sof)|recommend|"
+    r"give\s(?:it|this|this\sone|the\swin|my\svote|the\sedge|the\snod)\sto)"
+)
+_AUXILIARIES = (
+    r"(?:'d|'ll|'m|\s(?:would|will|must|shall|have\sto|do|therefore|thus|hereby|clearly|still|ultimately|"
+    r"finally|also|strongly|slightly|am\sgoing\sto|had\sto)){0,4}"
+)
+_ZH_VERBS = (
+    r"(?:选择|选了|选|支持|投票给|投给|投|偏向于?|倾向于?|判给|判定|判为|判|推荐|裁定|认定|更喜欢|"
+    r"把票投给)"
+)
+_ZH_AUXILIARIES = (
+    r"(?:还是|会|将|更|最终|仍|也|只能|因此|所以|就|要|应该|应当|应|决定|宁愿|的选择是){0,3}"
+)
+_LINE_CUE = (
+    r"(?:\[result\]\s*:?|result\s?:|<(?:answer|final_verdict|final|result)>\s*|"
+    rf"[<\[({{\"“]?\s?(?:(?:my|our|the|this|a)\s)?{_ADJECTIVES}{_NOUN}\b\s?[>\])}}\"”]?{_LINK}*\s*|"
+    rf"[<\[({{\"“]?\s?(?:final|overall)\s?[>\])}}\"”]?\s?[:\-–—]\s*|"
+    rf"[\[(\"“]?\s?{_ZH_ADJECTIVES}{_ZH_NOUN}\s?[\])\"”]?{_LINK}*\s*|"
+    rf"(?:最终|最后|综合|总评|总体)\s?:\s*|"
+    rf"(?:i|we){_AUXILIARIES}\s{_VERBS}\b\s?:?\s*(?:that\s)?|"
+    r"(?:it|this|this\sone|the\s(?:win|point|edge|nod|vote|prize))\sgo(?:es)?\sto\s|"
+    rf"(?:我们?|本人)?{_ZH_AUXILIARIES}{_ZH_VERBS}(?:了|为|是)?\s?:?\s*)"
+)
+_SENTENCE_CUE = (
+    r"(?<![a-z])(?:(?P<free>\[result\]\s*:?\s*|\bthe\s(?:win|point|edge|nod|vote|prize)\sgoes\sto\s)|"
+    r"(?P<weak>\b(?:i|we)(?:'d|\swould|\smust|\scan)?\s(?:conclude|find|believe|think|say|judge|feel|rate|deem)"
+    r"(?:\sthat)?\s|(?:我们?|本人|笔者)(?:更|会|仍)?(?:认为|觉得|判断)\s?)|"
+    rf"(?:\b(?:my|our|the|this)\s)?\b{_ADJECTIVES}{_NOUN}\b(?:\s(?:here|overall|between\sthe\stwo))?{_LINK}+\s*|"
+    rf"\b(?:i|we){_AUXILIARIES}\s{_VERBS}\b\s?:?\s*(?:that\s)?|"
+    rf"{_ZH_ADJECTIVES}{_ZH_NOUN}{_LINK}+\s*|(?:最终|最后|综合)\s?:\s*|"
+    rf"(?:我们?|本人|笔者){_ZH_AUXILIARIES}{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
+    rf"(?:因此|因而|所以|故|应|应当|应该|综上|于是|最终|决定|只能)我?{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
+    r"(?:选择|选)\s?:?\s*|\b(?:so|therefore|thus|hence|因此|所以|故)[,:]?\s(?=\S{1,12}$))"
+)
+# Scopes that are not the whole, and concessions.
+_LIMITED = (
+    r"(?:在|就|从|论)[^,。]{1,12}(?:方面|上|而言|来看|来说|看|来讲)(?<!整体上)(?<!总体上)|"
+    r"\b(?:in|on|for|of)\s(?:the\s)?(?:first|second|third|last|next|turn)\s?(?:turn|part|question|half|round|\d)|第.[轮问题部]|"
+    r"\b(?:in\sterms\sof|regarding|with\srespect\sto|for\s(?:clarity|style|accuracy)|on\s(?:accuracy|style|clarity))\b|"
+    r"(?:\balthough\b|\bthough\b|\bwhile\b|虽然|尽管)[^,]*$"
+)
+_TAKEN_BACK = r"\b(?:but|however|yet)\b|但|然而|不过|却"
+_CONCLUDES_FOR_ONE = (
+    r"^[\s\W]{0,6}(?:overall|in\s(?:conclusion|summary|the\send|short)|on\s(?:balance|the\swhole)|to\s(?:conclude|sum\sup)|"
+    r"therefore|thus|hence|so\b|综上|综合|总体|总的|总之|整体|因此|所以|故)[^\n]{0,300}?"
+    r"(?:\b(?:better|best|superior|winner|wins|stronger|preferable|preferred)\b|更好|更优|更佳|较好|较优|胜出|获胜|更合适)"
+)
+
+_Reader = Callable[[Judgement, str, bool], Chosen[GradedOutcome]]
+_READERS: Mapping[str, tuple[_Reader, ...]] = {
+    "mtbench": (_read_text, _read_objects, _read_labelled),
+    "arena_hard": (_read_text, _read_objects, _read_labelled),
+    "compass": (_read_text, _read_objects, _read_labelled),
+    "json": (_read_objects, _read_text, _read_labelled),
+    "scores": (_read_pair, _read_labelled, _read_text, _read_objects),
+    "named": (_read_text, _read_objects, _read_labelled),
+    "graded": (_read_text, _read_objects, _read_labelled),
 }
 PAIRWISE_FORMATS = tuple(_READERS)

@@ -1,6 +1,7 @@
 """A judge's verdict out of a JSON object, or out of what was meant to be one.
 
-Only the values of verdict keys count: a verdict inside another string is a quotation.
+Only the values of verdict keys count: a verdict inside another string is a quotation, and so is an
+object that the judge reports of an answer.
 """
 
 import ast
@@ -10,125 +11,214 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard, cast
 
-from evalui.types import Outcome
-
-TIE_DELTA = 0.1  # scores no further apart are a tie, as in FastChat
-
-
-@dataclass(frozen=True, slots=True)
-class GradedOutcome:
-    """An outcome, and how clear the judge found it where the format says so (3 or 1)."""
-
-    outcome: Outcome
-    strength: int | None = None
-
-
-def outcome_by_scores(score_a: float, score_b: float) -> GradedOutcome:
-    """The better score wins; scores within 0.1 of each other tie."""
-    if abs(score_a - score_b) <= TIE_DELTA + 1e-9:
-        return GradedOutcome("tie")
-    return GradedOutcome("a" if score_a > score_b else "b")
+from evalui.scoring.parsing.judgements import (
+    is_attribution,
+    is_instruction,
+    is_own,
+    lead_of,
+    without_quotations,
+)
+from evalui.scoring.parsing.statements import Chosen, is_revision
+from evalui.scoring.parsing.verdict_labels import (
+    GradedOutcome,
+    Letters,
+    Side,
+    only_label,
+    outcome_by_scores,
+    sides_in,
+)
 
 
-def read_json(reply: str) -> tuple[GradedOutcome | None, str]:
-    """The verdict of the last JSON value that holds one, and the rule that read it."""
+def read_json(text: str) -> Chosen[GradedOutcome]:
+    """The verdict of the JSON values in the text, and the rule that read it.
+
+    Values that differ are ambiguous unless the judge says that it corrects itself.
+    """
     verdicts = [
-        outcomes for value in _json_values(reply) if (outcomes := _outcomes_in_value(value))
+        (value, outcomes)
+        for value in json_values(text)
+        if (outcomes := _outcomes_in_value(value.content))
     ]
     if verdicts:
-        return _agreed_outcome(verdicts[-1], "json")
-    if pairs := list(_BROKEN_PAIR.finditer(_straighten_quotes(reply))):
+        stated = [one for one in verdicts if any(one[1])] or verdicts
+        last, outcomes = stated[-1]
+        before = [outcome for _, others in stated[:-1] for outcome in others]
+        since = stated[-2][0].end if len(stated) > 1 else 0
+        revised = is_revision(text[since : last.start])
+        return _agreed_outcome(outcomes if revised else [*before, *outcomes], "json")
+    pairs = [
+        pair for pair in _BROKEN_PAIR.finditer(_straighten_quotes(text)) if _counts(text, pair)
+    ]
+    if pairs:
         judged = [
             None if pair[4] else _outcome_of_label(pair[1] or pair[2] or pair[3]) for pair in pairs
         ]
         return _agreed_outcome(judged, "broken-json")
-    return None, "unparsed"
+    return Chosen(None, "unparsed")
 
 
-def _straighten_quotes(text: str) -> str:
-    return text.translate(_STRAIGHT_QUOTES)
+@dataclass(frozen=True, slots=True)
+class JsonValue:
+    """A JSON value of a reply and where it stands; its objects are `RepeatedKeys`."""
+
+    content: Any
+    start: int
+    end: int
 
 
-def _agreed_outcome(
-    judged: Sequence[GradedOutcome | None], rule: str
-) -> tuple[GradedOutcome | None, str]:
-    if len(set(judged)) > 1:
-        return None, "ambiguous"
-    return (judged[0], rule) if judged[0] else (None, "no-verdict")
-
-
-def _json_values(text: str) -> Iterator[Any]:
-    """The outermost JSON values in the text; Python's way of writing them is read as well."""
-    decoder, position, has_value = json.JSONDecoder(object_pairs_hook=_RepeatedKeys), 0, False
-    while match := _JSON_OPENING.search(text, position):
-        try:
-            value, position = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            position = match.end()
-        else:
-            has_value = True
-            yield value
-    if not has_value and text[:1] in ("[", "{"):
-        try:
-            yield ast.literal_eval(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return
-
-
-class _RepeatedKeys(dict[str, Any]):
-    """An object whose verdict keys remember all of their values: JSON would keep the last."""
+class RepeatedKeys(dict[str, Any]):
+    """An object that remembers all values of a key: JSON would keep the last."""
 
     def __init__(self, pairs: Sequence[tuple[str, Any]]) -> None:
         super().__init__(pairs)
         self.pairs = tuple(pairs)
 
 
-def _outcomes_in_value(value: Any) -> list[GradedOutcome | None]:
+def json_values(text: str) -> Iterator[JsonValue]:
+    """The outermost JSON values that are the judge's own, also as Python writes them."""
+    decoder = json.JSONDecoder(object_pairs_hook=RepeatedKeys, strict=False)
+    position, effort = 0, 0
+    while (match := _JSON_OPENING.search(text, position)) and effort < _MOST_EFFORT + 4 * len(text):
+        start = match.start()
+        try:
+            content, position = decoder.raw_decode(text, start)
+        except ValueError as problem:
+            line = text[start : start + _LONGEST_PYTHON].partition("\n")[0]
+            effort += getattr(problem, "pos", start) - start + len(line)
+            position = match.end()
+            content = _python_value(line)
+            if content is not None and _is_own_value(text, start):
+                position = start + len(line)
+                yield JsonValue(content, start, position)
+        except RecursionError:
+            effort += _MOST_EFFORT
+            position = match.end()
+        else:
+            if _is_own_value(text, start):
+                yield JsonValue(content, start, position)
+
+
+def _python_value(line: str) -> Any:
+    """The value that a line holds as Python prints it, {'winner': 'A'}; None if it holds none."""
+    if line[1:2] not in "'{" or line.rstrip()[-1:] not in "}]":
+        return None
+    try:
+        return ast.literal_eval(line)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def _is_own_value(text: str, start: int) -> bool:
+    """Whether the judge wrote the value at `start` itself, and neither quotes nor explains it."""
+    begin = text.rfind("\n", 0, start) + 1
+    lead = text[max(begin, start - _LONGEST_LEAD) : start]
+    if lead.strip(" *_`>-"):
+        quoted = (
+            lead[-1:] in "'\"“‘「『"
+            and len(text[start:]) + len(lead) > 0
+            and lead.strip("'\"“‘「『 ")
+        )
+        own = (
+            is_own(lead_of(lead, len(lead)))
+            and not is_instruction(lead)
+            and not is_attribution(lead)
+        )
+        return own and not quoted
+    above = text[:begin].rstrip("` \n").rpartition("\n")[2]
+    return not is_attribution(above.strip())
+
+
+def _counts(text: str, pair: re.Match[str]) -> bool:
+    """Whether a broken pair stands in what was meant to be an object of the judge's own."""
+    if "{" not in text[: pair.start()] and pair[0][:1] not in "\"'":
+        return False
+    begin = text.rfind("\n", 0, pair.start()) + 1
+    lead = text[max(begin, pair.start() - _LONGEST_LEAD) : pair.start()]
+    opening = lead.find("{")
+    return not lead.strip() or is_own(lead_of(lead[: max(opening, 0)], max(opening, 0)))
+
+
+def _straighten_quotes(text: str) -> str:
+    return text.translate(_STRAIGHT_QUOTES)
+
+
+def _agreed_outcome(judged: Sequence[GradedOutcome | None], rule: str) -> Chosen[GradedOutcome]:
+    if len(set(judged)) > 1:
+        return Chosen(None, "ambiguous")
+    return Chosen(judged[0], rule) if judged[0] else Chosen(None, "no-verdict")
+
+
+# ---------------------------------------------------------------- objects
+
+
+def strings_of(text: str) -> Iterator[str]:
+    """The strings of the JSON values in a text, without quotations: a judge's reasons."""
+    for value in json_values(text):
+        if isinstance(value.content, dict):
+            pairs = key_value_pairs(cast("dict[Any, Any]", value.content))
+            yield from (
+                without_quotations(content) for _, content in pairs if isinstance(content, str)
+            )
+
+
+def plain_key(key: object) -> str:
+    """A key without case, blanks, underscores and hyphens between its words."""
+    return re.sub(r"[\s_-]+", "_", str(key).strip().casefold())
+
+
+def key_value_pairs(value: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    """The pairs of an object in order, keys plain; a repeated key has one pair for each value."""
+    pairs = value.pairs if isinstance(value, RepeatedKeys) else tuple(value.items())
+    return [(plain_key(key), content) for key, content in pairs]
+
+
+def _outcomes_in_value(value: Any, depth: int = 0) -> list[GradedOutcome | None]:
     """The verdicts in a JSON value, [] if it holds none."""
+    if depth > _DEEPEST:
+        return []
     if isinstance(value, dict):
-        return _outcomes_in_object(cast("dict[Any, Any]", value))
-    ranks = _ranks_by_side(cast("list[Any]", value)) if isinstance(value, list) else {}
-    if ranks.keys() == {"a", "b"}:
-        return [outcome_by_scores(-ranks["a"], -ranks["b"])]
-    return []
+        pairs = key_value_pairs(cast("dict[Any, Any]", value))
+        if outcomes := _outcomes_in_pairs(pairs):
+            return outcomes
+        nested = [content for _, content in pairs]
+    elif isinstance(value, list):
+        nested = cast("list[Any]", value)
+        ranks = _ranks_by_side(nested)
+        if ranks.keys() == {"a", "b"}:
+            return [outcome_by_scores(-ranks["a"], -ranks["b"])]
+    else:
+        return []
+    return [outcome for content in nested for outcome in _outcomes_in_value(content, depth + 1)]
 
 
-def _outcomes_in_object(value: Mapping[Any, Any]) -> list[GradedOutcome | None]:
-    pairs = value.pairs if isinstance(value, _RepeatedKeys) else tuple(value.items())
-    plain = [
-        (re.sub(r"[\s_-]+", "_", str(key).strip().casefold()), value_of_key)
-        for key, value_of_key in pairs
-    ]
+def _outcomes_in_pairs(pairs: Sequence[tuple[str, Any]]) -> list[GradedOutcome | None]:
     if outcomes := [
-        _outcome_of_label(value_of_key) for key, value_of_key in plain if key in _VERDICT_KEYS
+        _outcome_of_label(content)
+        for key, content in pairs
+        if key in _VERDICT_KEYS and not isinstance(content, dict | list)
     ]:
         return outcomes
-    scores = dict(plain)
-    for key_a, key_b in _SCORE_KEYS:
-        score_a, score_b = scores.get(key_a), scores.get(key_b)
-        if _is_number(score_a) and _is_number(score_b):
-            return [outcome_by_scores(score_a, score_b)]
-    return []
+    scores: dict[Side, float] = {}
+    for key, content in pairs:
+        named = only_label(_SCORE_WORDS.sub(" ", key).replace("_", " ").strip(), {})
+        if named and is_number(content) and named.outcome in ("a", "b"):
+            scores["a" if named.outcome == "a" else "b"] = content
+    return [outcome_by_scores(scores["a"], scores["b"])] if len(scores) == 2 else []
 
 
 def _outcome_of_label(value: Any) -> GradedOutcome | None:
     """The verdict that a value names; None for null and for whatever else names none."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    text = re.sub(r"[\s_-]+", " ", str(value).strip().casefold())
-    if match := _SIDE_LABEL.fullmatch(text):
-        side: Outcome = "a" if match[1] in ("a", "1") else "b"
-        return GradedOutcome(side, _STRENGTH[match[2] or ""])
-    if match := _COMPARISON.fullmatch(text):
-        return _outcome_of_comparison(match[1], match[2])
-    return _VERDICT_WORDS.get(text)
-
-
-def _outcome_of_comparison(first: str, sign: str) -> GradedOutcome:
-    if sign[0] == "=":
-        return GradedOutcome("tie", 1)
-    first_wins = sign[0] == ">"
-    return GradedOutcome("a" if (first == "a") == first_wins else "b", 3 if len(sign) > 1 else 1)
+    text = str(value).replace("_", " ").strip()
+    if text in ("1", "2"):
+        return GradedOutcome("a" if text == "1" else "b")
+    explained = re.fullmatch(r"([^()]{1,60}?)\s*\(([^()]*)\)", text)
+    for read in (text, text.upper(), text.casefold(), explained[1] if explained else ""):
+        if outcome := only_label(read, _LETTERS):
+            disputed = explained and sides_in(explained[2]) - {outcome.outcome}
+            return None if disputed else outcome
+    return None
 
 
 def _ranks_by_side(rows: Sequence[Any]) -> dict[str, float]:
@@ -138,51 +228,38 @@ def _ranks_by_side(rows: Sequence[Any]) -> dict[str, float]:
         if isinstance(row, dict):
             named = cast("dict[str, Any]", row)
             judged, rank = _outcome_of_label(named.get("model")), named.get("rank")
-            if judged and _is_number(rank):
+            if judged and is_number(rank):
                 ranks[judged.outcome] = rank
     return ranks
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
-    # The comparison also refuses NaN, which JSON may hold in Python's reading.
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a JSON value is a finite number; true and NaN are none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9
 
 
+_MOST_EFFORT = 100_000  # characters that are read again behind braces that open no object
+_LONGEST_PYTHON = 4_000
+_LONGEST_LEAD = 300
+_DEEPEST = 4
+_LETTERS: Letters = {"C": GradedOutcome("tie"), "D": GradedOutcome("neither")}
 _STRAIGHT_QUOTES = str.maketrans("“”‘’", "\"\"''")
 _JSON_OPENING = re.compile(r"[\[{]")
 _VERDICT_KEY = (
-    "winner|choice|verdict|final_verdict|final_choice|preference|preferred|decision|better|"
-    "judgment|judgement|选择|结论|胜者|最终选择"
+    "winner|choice|verdict|final_verdict|final_choice|final_decision|preference|preferred|preferred_answer|"
+    "decision|better|better_answer|better_response|best_answer|best|judgment|judgement|selection|selected|"
+    "选择|结论|胜者|最终选择|最终结论|优胜者|获胜者|更好的回答|判定|裁决"
 )
 _VERDICT_KEYS = frozenset(_VERDICT_KEY.split("|"))
-_SCORE_KEYS = (
-    ("score_a", "score_b"),
-    ("a_score", "b_score"),
-    ("score_1", "score_2"),
-    ("score1", "score2"),
-    ("assistant_a", "assistant_b"),
-    ("a", "b"),
+_SCORE_WORDS = re.compile(
+    r"(?:overall_|final_|total_)?(?:score|rating|mark|评分|得分|分数)s?(?:_of|_for)?"
 )
 # A key with an escaped quotation mark after it stands inside another string and does not match.
 # "A" or "B" offers both: it repeats the instruction and decides nothing.
 _ALTERNATIVE = r"\||/|或者?|还是|or\b|and\b|和|与"
 _BROKEN_PAIR = re.compile(
-    rf"[\"']?\b(?:{_VERDICT_KEY})[\"']?\s*:\s*"
-    r"(?:\"([^\"\n\\]{1,20})\"|'([^'\n\\]{1,20})'|([\w+=<>]{1,20}))"
-    rf"(\s*,?\s*(?:{_ALTERNATIVE})\s*[\"']?\w)?",
+    rf"[\"']?\b(?:{_VERDICT_KEY})[\"']?\s{{0,9}}:\s{{0,9}}"
+    r"(?:\"([^\"\n\\]{1,20})\"|'([^'\n\\]{1,20})'|([\w+=<>]{1,20})(?=\s{0,9}[,}\n]))"
+    rf"(\s{{0,9}},?\s{{0,9}}(?:{_ALTERNATIVE})\s{{0,9}}[\"']?\w)?",
     re.IGNORECASE,
 )
-_SIDE_LABEL = re.compile(
-    r"(?:(?:assistant|model|response|answer|option|回答|助手) ?)?([ab12])(\+{0,2})"
-)
-_COMPARISON = re.compile(r"([ab]) ?(>{1,2}|<{1,2}|=+) ?(?!\1)[ab]")
-_STRENGTH = {"": None, "+": 1, "++": 3}
-_VERDICT_WORDS: Mapping[str, GradedOutcome] = {
-    **dict.fromkeys(
-        ("c", "tie", "draw", "equal", "both", "both good", "平局", "平手", "都好"),
-        GradedOutcome("tie"),
-    ),
-    **dict.fromkeys(
-        ("d", "neither", "both bad", "tie (bothbad)", "bothbad", "都不好"), GradedOutcome("neither")
-    ),
-}

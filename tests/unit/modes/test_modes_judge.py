@@ -14,6 +14,7 @@ from evalui.modes.prompts.rubrics import (
     RUBRICS,
     Rubric,
     closing_of,
+    parse_rubric,
     reminder_of,
     render_judge_prompt,
 )
@@ -510,3 +511,39 @@ def test_criteria_are_read_line_by_line():
         assert MODE.grade(
             CITY, ALONE, [GeneratedText(reply)], setting("criteria10-en.2")
         ).unreadable
+
+
+_PATTERN = {
+    "name": "mine.1",
+    "language": "en",
+    "form": "named",
+    "instruction": "Which is funnier?",
+    "closing": "Winner: first, second or both.",
+    "pattern": r"Winner: (\w+)",
+    "labels": {"first": "a", "second": "b", "both": "tie"},
+}
+
+
+@pytest.mark.parametrize(
+    ("reply", "choice", "rule"),
+    [
+        ("It is [[Answer 1]].\nWinner: second", "b", "pattern"),
+        ("Winner: both", "tie", "pattern"),
+        ("Winner: nobody", None, "malformed"),
+        ("[[Answer 1]]", None, "unparsed"),
+    ],
+)
+def test_a_pattern_of_ones_own_reads_in_place_of_the_form(
+    reply: str, choice: Outcome | None, rule: str
+):
+    rubric = parse_rubric(dict(_PATTERN))
+    trial = MODE.grade(CITY, FIRST, [GeneratedText(reply)], setting(rubric))
+    assert trial.choice == (None if choice is None else OUTCOMES.index(choice))
+    assert trial.reading.rule == rule
+
+
+def test_a_pattern_of_ones_own_reads_marks_too():
+    own = {"form": "rating", "frame": "2", "pattern": r"(\d+) points", "labels": {}}
+    rubric = parse_rubric(_PATTERN | own)
+    trial = MODE.grade(CITY, ALONE, [GeneratedText("Rating: 2. I give 7 points.")], setting(rubric))
+    assert trial.scores["rating"] == (7.0,)

@@ -10,7 +10,7 @@ from evalui import __version__
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.signature import labels, signature, with_fingerprint
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.parsing import verdict
+from evalui.scoring.parsing import rating, verdict
 from evalui.types import Sample
 
 
@@ -159,7 +159,10 @@ def judged(**fields: Any) -> str:
             f"prompt:mtbench-en.1|rule:{verdict.VERSION}|contestants:x+y|orders:single|pairs:all|"
             "conflict:half",
         ),
-        ({"template": "score10-en.1"}, "prompt:score10-en.1|rule:rating|contestants:x+y"),
+        (
+            {"template": "score10-en.1"},
+            f"prompt:score10-en.1|rule:{rating.VERSION}|contestants:x+y",
+        ),
         (
             {"template": _OWN, "pairs": "baseline", "baseline": ["x"], "sample": 3},
             f"prompt:mine.1@abdd4d56|rule:{verdict.VERSION}|contestants:x+y|orders:double|"
@@ -167,7 +170,7 @@ def judged(**fields: Any) -> str:
         ),
         (
             {"template": _OWN | {"form": "rating", "closing": "Rating: [[5]]"}},
-            "prompt:mine.1@41b840de|rule:rating|contestants:x+y",
+            f"prompt:mine.1@41b840de|rule:{rating.VERSION}|contestants:x+y",
         ),
     ],
 )
@@ -181,9 +184,12 @@ def test_outputs_and_weights_stand_in_the_signature_of_what_has_them() -> None:
     assert judged(template="auto.2").endswith("|conflict:tie|output:text")
     assert judged(template="json-en.2", output="schema").endswith("|output:schema")
     assert judged(template="score10-en.2", output="probabilities") == (
-        "prompt:score10-en.2|rule:rating|contestants:x+y|output:probabilities"
+        f"prompt:score10-en.2|rule:{rating.VERSION}|contestants:x+y|output:probabilities"
     )
     assert judged(strong=3).endswith("|conflict:tie|strong:3")
     assert "strong" not in judged(template="score10-en.1", strong=3)
-    changed = {judged(template=_OWN | {"pattern": pattern}) for pattern in ("a", "b")}
+    changed = {
+        judged(template=_OWN | {"pattern": pattern})
+        for pattern in ("(?P<a>x)|(?P<b>y)", "(?P<a>y)|(?P<b>x)")
+    }
     assert len(changed) == 2

@@ -15,6 +15,7 @@ from evalui.modes.prompts.rubrics import (
     choose_rubric,
     closing_of,
     parse_rubric,
+    pattern_of,
     prompt_nonce,
     reminder_of,
     render_judge_prompt,
@@ -40,6 +41,8 @@ OWN = {
     "instruction": "Which is funnier?",
     "closing": "End with [[A]], [[B]] or [[C]].",
 }
+
+PATTERN = "Winner: (?:(?P<a>first)|(?P<b>second))"
 
 # A shipped rubric is never edited: verdicts depend on every character. A new text is a new name.
 DIGESTS = {
@@ -332,7 +335,7 @@ def test_an_own_rubric_of_numbered_answers_is_of_the_second_frame():
     assert rubric.outputs == ("schema", "probabilities", "text")
     # Its own closing says how to end a reply, and nothing else will do.
     assert parse_rubric(OWN | {"form": "named"}).outputs == ("text",)
-    assert parse_rubric(own | {"pattern": "Winner: (.*)"}).outputs == ("text",)
+    assert parse_rubric(own | {"pattern": PATTERN}).outputs == ("text",)
 
 
 def test_an_own_rubric_may_have_a_scale_and_criteria():
@@ -347,6 +350,13 @@ def test_an_own_rubric_may_have_a_scale_and_criteria():
     assert "The criteria:\n- wit: fun" in prompt
 
 
+def test_a_pattern_may_have_labels_for_its_one_group():
+    own = {"pattern": r"Winner: (\w+)", "labels": {"first": "a", "second": "b", "both": "tie"}}
+    rubric = parse_rubric(OWN | own)
+    assert rubric.labels == (("first", "a"), ("second", "b"), ("both", "tie"))
+    assert pattern_of(rubric).expression == r"Winner: (\w+)"
+
+
 def test_what_an_own_rubric_says_is_its_identity_and_what_it_does_not_say_is_not():
     # Signatures of runs from before there were frames have a digest of this.
     assert parse_rubric(OWN).identity == (
@@ -358,8 +368,8 @@ def test_what_an_own_rubric_says_is_its_identity_and_what_it_does_not_say_is_not
         "answers='Answer A:\\n{answer_a}\\n\\nAnswer B:\\n{answer_b}', "
         "closing='End with [[A]], [[B]] or [[C]].', reminder='End with [[A]], [[B]] or [[C]].')"
     )
-    changed = parse_rubric(OWN | {"pattern": "x"})
-    assert changed.identity.endswith(", pattern='x')")
+    changed = parse_rubric(OWN | {"pattern": PATTERN})
+    assert changed.identity.endswith(f", pattern={PATTERN!r})")
 
 
 @pytest.mark.parametrize(
@@ -368,7 +378,11 @@ def test_what_an_own_rubric_says_is_its_identity_and_what_it_does_not_say_is_not
         ({"form": "named", "frame": "1"}, "the form named does not go with frame 1"),
         ({"frame": "2"}, "the form mtbench does not go with frame 2"),
         ({"frame": "3"}, "frame is '3'. Known: 1, 2."),
-        ({"pattern": "("}, "the pattern cannot be used: missing )"),
+        ({"pattern": "("}, "The pattern '(' is no regular expression: missing )"),
+        ({"pattern": "x"}, "The pattern needs a named group for each of a, b"),
+        ({"pattern": "(a+)+(?P<a>!!)|(?P<b>b)"}, "takes too long on a reply"),
+        ({"labels": {"first": "a"}}, "there is no pattern"),
+        ({"pattern": "(.*)", "labels": {"first": "c"}}, "A label of the pattern means 'c'"),
         ({"conversations": "{answer_1}{answer_2}"}, "conversations belong to frame 2"),
         ({"scale": {"1": "bad"}}, "a scale and criteria belong to the form rating in frame 2"),
         ({"form": "rating", "frame": "2", "scale": {"0": "bad"}}, "from 1 to 10 in whole marks"),

@@ -213,7 +213,7 @@ def test_a_rubric_of_ones_own_survives():
         "rubric_form": "compass",
         "rubric_instruction": "Compare.\nBe fair.",
         "rubric_closing": "Say A, B, C or D.",
-        "rubric_pattern": "([ABCD])$",
+        "rubric_pattern": "(?P<a>A$)|(?P<b>B$)",
         "rubric_criteria": "",
         "rubric_more": '{"frame": "1"}',
     }

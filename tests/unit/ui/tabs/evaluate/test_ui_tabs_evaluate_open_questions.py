@@ -275,7 +275,11 @@ OWN_RUBRIC: Form = {
             },
             "Read: wit 9, style 4, mark 6.5 (",
         ),
-        ({"rubric_pattern": "(", "rubric_try": "x"}, "the pattern cannot be used"),
+        ({"rubric_pattern": "(", "rubric_try": "x"}, "is no regular expression"),
+        (
+            {"rubric_pattern": "(?P<a>one)|(?P<b>two)", "rubric_try": "I prefer two."},
+            "Read: the second answer is better (pattern).",
+        ),
         ({"rubric_name": "json-en.1", "rubric_try": "x"}, "is a shipped rubric"),
     ],
 )
