@@ -12,7 +12,7 @@ from typing import Literal
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-Ability = Literal["next_token", "loglik", "generate"]
+Ability = Literal["next_token", "loglik", "generate", "schema"]
 Pattern = Literal["origin", "circular", "all_possible"]
 Spellings = Literal["common", "lm_eval"]
 DatasetKind = Literal["multiple_choice", "general_qa", "subjective"]
@@ -24,6 +24,9 @@ FixedOrderReason = Literal["", "naming", "duplicates"]
 Outcome = Literal["a", "b", "tie", "neither"]  # tie: both answers are good, neither: both are bad
 PresentationOrders = Literal["double", "random", "single"]  # in which a judge sees two answers
 ConflictRule = Literal["tie", "half", "drop"]  # what two orders count that contradict each other
+# What a judge gives its verdict in: words, JSON that fits a schema, or how probable each label is
+# as the next token.
+JudgeOutput = Literal["text", "schema", "probabilities"]
 CellState = Literal["waiting", "running", "done", "failed", "cancelled", "impossible"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -171,12 +174,17 @@ class Loglik:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """Ask the model to write; answered by `GeneratedText`."""
+    """Ask the model to write; answered by `GeneratedText`.
+
+    `json_schema` is a JSON schema as a JSON text, "" for none. A model with the ability "schema"
+    writes nothing that does not fit it; any other leaves it, and `constrained` says so.
+    """
 
     prompt: Prompt
     max_tokens: int = 256
     stop: tuple[str, ...] = ()
     temperature: float = 0.0
+    json_schema: str = ""
 
 
 Request = NextToken | Loglik | Generate
@@ -225,7 +233,8 @@ class GeneratedText:
     """What the model wrote. `finish_reason` "length" means it was cut off at `max_tokens`.
 
     `thoughts` are what it thought before that, "" if it shows none: no part of the reply that is
-    read, judged or measured.
+    read, judged or measured. `constrained`: it could write nothing but JSON that fits the schema
+    of the request.
     """
 
     text: str
@@ -233,6 +242,7 @@ class GeneratedText:
     finish_reason: str = "stop"
     truncated: bool = False
     thoughts: str = ""
+    constrained: bool = False
 
 
 Response = LabelProbs | Logprob | GeneratedText
@@ -338,7 +348,9 @@ class Verdict:
 
     `outcome` is None if it cannot be read, or if nothing was judged, see `unreferenced`.
     `rater` is the name of the judge model or of the person. `rule` says how the reply was read,
-    `strength` is 3 for "much better". `injected`: an answer spoke to the judge.
+    `strength` is 3 for "much better". `injected`: an answer spoke to the judge. `retried`: its
+    first reply could not be read, and this is what the second one brought. `probabilities` are
+    those of the outcomes in the order of `OUTCOMES`, () of a verdict in words.
     """
 
     duel: Duel
@@ -348,6 +360,8 @@ class Verdict:
     reply: str = ""
     strength: int | None = None
     injected: bool = False
+    retried: bool = False
+    probabilities: tuple[float, ...] = ()
 
     @property
     def unreferenced(self) -> bool:
@@ -387,7 +401,8 @@ class CellResult:
 
     `total` counts the trials planned. `state` is the cell's, `error` its message if it failed
     or the reason if it cannot run. A judge's cell has the `contestants` it compares, the `orders`
-    in which it saw them and the rule for orders that `conflict`.
+    in which it saw them, the rule for orders that `conflict`, how many battles a `strong` verdict
+    is, the `output` in which it gave its verdicts, and whether their form `says_neither`.
     """
 
     cell: Cell
@@ -399,3 +414,6 @@ class CellResult:
     contestants: tuple[Contestant, ...] = ()
     orders: PresentationOrders = "double"
     conflict: ConflictRule = "tie"
+    strong: int = 1
+    output: JudgeOutput = "text"
+    says_neither: bool = True

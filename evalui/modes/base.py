@@ -11,6 +11,7 @@ from evalui.types import (
     Ability,
     Contestant,
     DatasetKind,
+    JudgeOutput,
     Request,
     Response,
     Sample,
@@ -26,8 +27,9 @@ class ModeSettings:
 
     `shots` are the worked examples by subject, already cut to the requested number; `chat` sends
     conversations instead of plain text; `template` None chooses one by sample (see
-    `templates.choose_template`). The last three are a judge's: whose answers it compares, its
-    rubric (None chooses by sample, see `rubrics.choose_rubric`), and the run's seed.
+    `templates.choose_template`). The last five are a judge's: whose answers it compares, its
+    rubric (None chooses by sample, see `rubrics.choose_rubric`, in the `rubric_version`), the
+    run's seed, and what it gives its verdict in, where its rubric has it.
     """
 
     shots: dict[str, tuple[Sample, ...]]
@@ -38,7 +40,9 @@ class ModeSettings:
     spellings: Spellings = "common"  # which tokens stand for a letter, see `multiple_choice`
     contestants: tuple[Contestant, ...] = ()
     rubric: Rubric | None = None
+    rubric_version: int = 1
     seed: int = 0
+    output: JudgeOutput = "text"
 
 
 class Mode(Protocol):

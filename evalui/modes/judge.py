@@ -6,38 +6,51 @@ needs a reference and finds none does not judge, which is no unreadable verdict.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes.base import MODES, ModeSettings
-from evalui.modes.prompts.rubrics import Rubric, choose_rubric, render_judge_prompt
-from evalui.scoring.parsing.judged_answer import contains_injection
-from evalui.scoring.parsing.rating import (
-    HIGHEST_RATING,
-    LOWEST_RATING,
-    read_correctness,
-    read_rating,
+from evalui.modes.judge_outputs import (
+    GradedReply,
+    graded_correctness,
+    graded_criteria,
+    graded_outcome,
+    graded_rating,
+    json_schema,
+    labels,
+    read_labels,
+    read_last_object,
+    read_object,
+    unreadable,
 )
-from evalui.scoring.parsing.verdict import read_verdict
+from evalui.modes.prompts.rubrics import (
+    Rubric,
+    choose_rubric,
+    closing_of,
+    pattern_of,
+    reminder_of,
+    render_judge_prompt,
+)
+from evalui.scoring.parsing.judged_answer import contains_injection
+from evalui.scoring.parsing.rating import ParsedRating, read_correctness, read_rating
+from evalui.scoring.parsing.reply_pattern import read_by_pattern, read_mark_by_pattern
+from evalui.scoring.parsing.verdict import ParsedVerdict, read_verdict, without_options
 from evalui.types import (
     NO_REFERENCE,
-    OUTCOMES,
     Ability,
     DatasetKind,
     Generate,
     GeneratedText,
+    JudgeOutput,
+    LabelProbs,
     Message,
-    Outcome,
+    NextToken,
     Prompt,
-    Reading,
     Request,
     Response,
     Sample,
     Trial,
     Variant,
 )
-
-_CREDIT_BY_OUTCOME: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
 
 
 class Judge:
@@ -50,112 +63,116 @@ class Judge:
     headline = "verdict"
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
-        """One request for a verdict; every contestant shown must have answered the sample.
+        """What a verdict takes; every contestant shown must have answered the sample.
 
-        In a conversation everything is one user's turn: some chat templates know no system.
+        One request, or one for each criterion where probabilities are read. In a conversation
+        everything is one user's turn: some chat templates know no system.
         """
         rubric = rubric_of(sample, variant, setting)
-        answers = _shown_answers(sample, variant, setting)
-        text = render_judge_prompt(rubric, sample, answers, seed=setting.seed)
-        prompt: Prompt = (Message("user", text),) if setting.chat else text + "\n\n"
-        return (Generate(prompt, max_tokens=setting.max_tokens),)
+        output = _output_of(rubric, setting)
+        if output != "probabilities":
+            return (_written(rubric, sample, variant, setting, output),)
+        criteria = [name for name, _ in rubric.criteria] or [""]
+        return tuple(
+            NextToken(_prompt(rubric, sample, variant, setting, output, name), labels(rubric))
+            for name in criteria
+        )
 
     def follow_up(
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> tuple[Request, ...]:
-        """The same again with a reminder of the form, after one unreadable reply."""
+        """What is sent once more after a verdict that cannot be read, () if it can.
+
+        After a reply it is the same again with a reminder of the form; where no label is likely,
+        the judge is left to write.
+        """
         rubric = rubric_of(sample, variant, setting)
-        (first, *again) = _text_responses(responses)
-        graded = _grade_reply(rubric, sample, first.text)
-        if again or graded.is_readable or graded.lacks_reference:
+        output, texts = _output_of(rubric, setting), _texts(responses)
+        graded = _grade(rubric, sample, responses, output)
+        if graded.is_readable or graded.reading.rule == NO_REFERENCE:
             return ()
-        (request,) = self.plan(sample, variant, setting)
-        assert isinstance(request, Generate), "a judge writes"
-        prompt = _with_reminder(request.prompt, first.text, rubric.reminder)
-        return (Generate(prompt, max_tokens=setting.max_tokens),)
+        if not texts:
+            return (_written(rubric, sample, variant, setting, "text"),)
+        (first, *again) = texts
+        if again or output == "probabilities":
+            return ()
+        request = _written(rubric, sample, variant, setting, output)
+        reminder = reminder_of(rubric, output)
+        prompt = _with_reminder(request.prompt, first.text, reminder)
+        return (Generate(prompt, setting.max_tokens, json_schema=request.json_schema),)
 
     def grade(
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the verdict from the last reply: the first was readable, or is the only one."""
         rubric = rubric_of(sample, variant, setting)
-        texts = _text_responses(responses)
+        texts = _texts(responses)
+        graded = _grade(rubric, sample, responses, _output_of(rubric, setting))
         replies = tuple(response.text for response in texts)
-        graded = _grade_reply(rubric, sample, replies[-1])
+        tokens = [each.top_token for each in responses if isinstance(each, LabelProbs)]
         headline = "rating" if rubric.single else "verdict"
         injected = tuple(
             float(any(map(contains_injection, turns)))
             for turns in _shown_answers(sample, variant, setting)
         )
+        retried = float(len(texts) > 1 or bool(texts and tokens))
         return Trial(
             sample_id=sample.id,
             variant=variant,
             target=0,
             headline=headline,
             readings={headline: graded.reading},
-            reply=replies[-1],
-            scores={**graded.scores, "injected": injected},
-            truncated=any(response.truncated for response in texts),
+            probabilities=graded.probabilities,
+            mass=graded.mass,
+            reply=replies[-1] if replies else " ".join(tokens),
+            scores={**graded.scores, "injected": injected, "retried": (retried,)},
+            truncated=any(response.truncated for response in responses),
             turns=replies if len(replies) > 1 else (),
         )
+
+
+def read_sample_reply(rubric: Rubric, reply: str) -> GradedReply:
+    """What would be read of a reply in words, for whoever writes a rubric."""
+    return _read_text(rubric, GeneratedText(reply))
 
 
 def rubric_of(sample: Sample, variant: Variant, setting: ModeSettings) -> Rubric:
     """The run's rubric, or the sample's own if the run names none."""
     single = len(variant.permutation) == 1
-    rubric = setting.rubric or choose_rubric(sample, single=single)
+    rubric = setting.rubric or choose_rubric(sample, single=single, version=setting.rubric_version)
     assert rubric.single == single, "a rubric for one answer is shown one, any other two"
     return rubric
 
 
-@dataclass(frozen=True, slots=True)
-class _GradedReply:
-    reading: Reading
-    scores: dict[str, tuple[float, ...]]
-
-    @property
-    def is_readable(self) -> bool:
-        return self.reading.choice is not None
-
-    @property
-    def lacks_reference(self) -> bool:
-        return self.reading.rule == NO_REFERENCE
+def _output_of(rubric: Rubric, setting: ModeSettings) -> JudgeOutput:
+    return setting.output if setting.output in rubric.outputs else "text"
 
 
-def _grade_reply(rubric: Rubric, sample: Sample, reply: str) -> _GradedReply:
-    if not sample.references and reply in UNDECIDED.values():
-        return _GradedReply(Reading(None, 0.0, NO_REFERENCE), {})
-    match rubric.form:
-        case "rating":
-            mark = read_rating(reply)
-            value = LOWEST_RATING if mark.value is None else mark.value
-            return _graded_rating(
-                "rating",
-                mark.value,
-                (value - LOWEST_RATING) / (HIGHEST_RATING - LOWEST_RATING),
-                mark.rule,
-            )
-        case "correctness":
-            mark = read_correctness(reply)
-            return _graded_rating("correct", mark.value, mark.value or 0.0, mark.rule)
-        case form:
-            return _graded_verdict(form, reply)
+# ---------------------------------------------------------------- requests
 
 
-def _graded_rating(name: str, value: float | None, credit: float, rule: str) -> _GradedReply:
-    if value is None:
-        return _GradedReply(Reading(None, 0.0, rule), {})
-    return _GradedReply(Reading(0, credit, rule), {name: (value,)})
-
-
-def _graded_verdict(verdict_format: str, reply: str) -> _GradedReply:
-    read = read_verdict(verdict_format, reply)
-    if read.outcome is None:
-        return _GradedReply(Reading(None, 0.0, read.rule), {})
-    reading = Reading(OUTCOMES.index(read.outcome), _CREDIT_BY_OUTCOME[read.outcome], read.rule)
-    return _GradedReply(
-        reading, {} if read.strength is None else {"strength": (float(read.strength),)}
+def _prompt(
+    rubric: Rubric,
+    sample: Sample,
+    variant: Variant,
+    setting: ModeSettings,
+    output: JudgeOutput,
+    criterion: str = "",
+) -> Prompt:
+    answers = _shown_answers(sample, variant, setting)
+    text = render_judge_prompt(
+        rubric, sample, answers, seed=setting.seed, output=output, criterion=criterion
     )
+    return (Message("user", text),) if setting.chat else text + "\n\n"
+
+
+def _written(
+    rubric: Rubric, sample: Sample, variant: Variant, setting: ModeSettings, output: JudgeOutput
+) -> Generate:
+    """The request for a verdict in writing."""
+    prompt = _prompt(rubric, sample, variant, setting, output)
+    schema = json_schema(rubric) if output == "schema" else ""
+    return Generate(prompt, max_tokens=setting.max_tokens, json_schema=schema)
 
 
 def _with_reminder(prompt: Prompt, reply: str, reminder: str) -> Prompt:
@@ -175,10 +192,85 @@ def _shown_answers(
     return tuple(contestant.answers[sample.id] for contestant in shown)
 
 
-def _text_responses(responses: Sequence[Response]) -> list[GeneratedText]:
-    texts = [response for response in responses if isinstance(response, GeneratedText)]
-    assert texts, "Generate is answered by Text"
-    return texts
+# ---------------------------------------------------------------- verdicts
+
+
+def _grade(
+    rubric: Rubric, sample: Sample, responses: Sequence[Response], output: JudgeOutput
+) -> GradedReply:
+    """The verdict of the last reply, or of the labels if nothing was written."""
+    if texts := _texts(responses):
+        reply = texts[-1]
+        if not sample.references and reply.text in UNDECIDED.values():
+            return unreadable(NO_REFERENCE)
+        return _read_schema(rubric, reply) if output == "schema" else _read_text(rubric, reply)
+    probable = [response for response in responses if isinstance(response, LabelProbs)]
+    assert probable, "a judge writes, or says how probable labels are"
+    return read_labels(rubric, probable)
+
+
+def _read_schema(rubric: Rubric, reply: GeneratedText) -> GradedReply:
+    """A reply that was to fit a schema; only if it was made to, it counts as such."""
+    if reply.constrained and (graded := read_object(rubric, reply.text)):
+        return graded
+    if reply.finish_reason == "stop" and (graded := read_last_object(rubric, reply.text)):
+        return graded
+    return _read_text(rubric, reply, "schema")
+
+
+def _read_text(rubric: Rubric, reply: GeneratedText, output: JudgeOutput = "text") -> GradedReply:
+    """A reply in words, or in JSON that no schema held."""
+    cut = reply.finish_reason
+    # What is shown as the form is no verdict where it is repeated.
+    forms = (closing_of(rubric, output), reminder_of(rubric, output))
+    if rubric.pattern:
+        return _read_pattern(rubric, reply, forms)
+    if rubric.form == "correctness":
+        return _graded_mark(
+            rubric, read_correctness(reply.text, finish_reason=cut, prompt_forms=forms)
+        )
+    if rubric.form == "rating":
+        names = [name for name, _ in rubric.criteria]
+        parsed = read_rating(reply.text, criteria=names, finish_reason=cut, prompt_forms=forms)
+        return _graded_mark(rubric, parsed)
+    text, form = reply.text, rubric.form
+    if rubric.frame == "2" and (form == "json" or output == "schema"):
+        text, form = without_options(text), "json"  # a letter is an option's there
+    read = read_verdict(form, text, finish_reason=cut, prompt_forms=forms)
+    return _graded_verdict(read)
+
+
+def _read_pattern(rubric: Rubric, reply: GeneratedText, forms: tuple[str, ...]) -> GradedReply:
+    """A reply that the user's own pattern reads."""
+    pattern, cut = pattern_of(rubric), reply.finish_reason
+    if rubric.single:
+        parsed = read_mark_by_pattern(pattern, reply.text, finish_reason=cut, prompt_forms=forms)
+        return _graded_mark(rubric, parsed)
+    read = read_by_pattern(pattern, reply.text, finish_reason=cut, prompt_forms=forms)
+    return _graded_verdict(read)
+
+
+def _graded_verdict(read: ParsedVerdict) -> GradedReply:
+    if read.outcome is None:
+        return unreadable(read.rule)
+    return graded_outcome(read.outcome, read.rule, read.strength)
+
+
+def _graded_mark(rubric: Rubric, parsed: ParsedRating) -> GradedReply:
+    if rubric.criteria and not rubric.pattern:
+        # The mark is the mean of all criteria, whatever else the judge wrote.
+        if len(parsed.marks) == len(rubric.criteria):
+            return graded_criteria(parsed.marks, "criteria")
+        return unreadable(parsed.rule if parsed.value is None else "unparsed")
+    if parsed.value is None:
+        return unreadable(parsed.rule)
+    if rubric.form == "correctness":
+        return graded_correctness(parsed.value, parsed.rule)
+    return graded_rating(parsed.value, parsed.rule)
+
+
+def _texts(responses: Sequence[Response]) -> list[GeneratedText]:
+    return [response for response in responses if isinstance(response, GeneratedText)]
 
 
 MODES.register("judge")(Judge())

@@ -110,7 +110,9 @@ def mode_settings(
         spellings=mode.spellings,
         contestants=contestants,
         rubric=judging.read_rubric() if judging else None,
+        rubric_version=judging.rubric_version if judging else 1,
         seed=(judging.seed or 0) if judging else 0,
+        output=judging.decided_output if judging else "text",
     )
 
 

@@ -2,18 +2,38 @@
 
 import hashlib
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.errors import SpecError, UnknownName
-from evalui.modes.prompts.rubrics import RUBRICS, Rubric, parse_rubric
-from evalui.types import ConflictRule, Contestant, PresentationOrders, Sample, Variant
+from evalui.modes.prompts.rubrics import LATEST_VERSION, RUBRICS, Rubric, parse_rubric
+from evalui.types import (
+    Ability,
+    ConflictRule,
+    Contestant,
+    JudgeOutput,
+    PresentationOrders,
+    Sample,
+    Variant,
+)
 
 PairPlan = Literal["all", "baseline", "matrix"]
+MAX_STRONG = 10  # battles of a verdict
+OutputChoice = Literal["auto", "text", "schema", "probabilities"]
+# Rubrics that are chosen by sample, each with its version. "" stands for the first in plans from
+# before there was another; in a specification it is the latest one that its version knows.
+AUTOMATIC_RUBRICS: Mapping[str, int] = {"": 1, "auto.1": 1, "auto.2": LATEST_VERSION}
+# What a model must be able to do to give its verdict in each of them.
+_PREFERENCE: tuple[JudgeOutput, ...] = ("schema", "probabilities", "text")
+_ABILITY: Mapping[JudgeOutput, Ability] = {
+    "text": "generate",
+    "schema": "schema",
+    "probabilities": "next_token",
+}
 ContestantIndices = tuple[
     int, ...
 ]  # of the contestants in one showing, without regard to who comes first
@@ -55,7 +75,9 @@ class JudgingSpec(BaseModel):
 
     `pairs` "baseline" meets everyone with the models in `baseline`, "matrix" each of `baseline`
     with each of `against`. `sample` is the most pairs of answers judged, drawn by the seed; None
-    judges all. `chat` None takes the judge's own habit, `seed` None the run's.
+    judges all. `chat` None takes the judge's own habit, `seed` None the run's. `output` is what a
+    judge gives its verdict in, as far as it and the rubric can; else text. A verdict of "much
+    better" is `strong` battles.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -71,6 +93,8 @@ class JudgingSpec(BaseModel):
     max_tokens: int = Field(default=1024, gt=0)
     chat: bool | None = None
     seed: int | None = None
+    output: OutputChoice = "auto"
+    strong: int = Field(default=1, ge=1, le=MAX_STRONG)
 
     def read_rubric(self) -> Rubric | None:
         """The form to use, None to choose one by sample.
@@ -78,13 +102,47 @@ class JudgingSpec(BaseModel):
         Raises:
             UnknownName, SpecError: no such form, or the user's own one is wrong.
         """
-        if not self.template:
+        if self._is_automatic:
             return None
         return (
             RUBRICS[self.template]
             if isinstance(self.template, str)
             else parse_rubric(self.template)
         )
+
+    @property
+    def _is_automatic(self) -> bool:
+        return isinstance(self.template, str) and self.template in AUTOMATIC_RUBRICS
+
+    @property
+    def rubric_version(self) -> int:
+        """The version of rubrics that are chosen by sample."""
+        return AUTOMATIC_RUBRICS[str(self.template)] if self._is_automatic else LATEST_VERSION
+
+    @property
+    def says_neither(self) -> bool:
+        """Whether a verdict can call both answers bad."""
+        rubric = self.read_rubric()
+        return rubric is None or rubric.says_neither
+
+    @property
+    def decided_output(self) -> JudgeOutput:
+        """What verdicts are given in; a plan from before there was a choice has text."""
+        return "text" if self.output == "auto" else self.output
+
+    def choose_output(
+        self, rubrics: Iterable[Rubric], abilities: Collection[Ability]
+    ) -> JudgeOutput:
+        """What a judge of these abilities gives its verdicts in, on these rubrics.
+
+        By itself that is what is least mistakable of what all rubrics and the judge can do.
+        """
+        known = [rubric.outputs for rubric in rubrics]
+        order = get_args(JudgeOutput) if self.output == "auto" else (self.output,)
+        for output in sorted(order, key=_PREFERENCE.index):
+            if _ABILITY[output] in abilities and all(output in each for each in known):
+                return output
+        return "text"
 
     @property
     def rates_single(self) -> bool:

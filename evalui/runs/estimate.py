@@ -133,7 +133,7 @@ def _seconds(plan: CellPlan, requests: int, size: RequestSize, paces: Throughput
         return 0.0
     entry, timed = plan.entry, _measured_throughputs(plan, paces)
     usual = _LETTER_TOKENS if MODES[plan.mode_name].shows_options else _REPLY_TOKENS
-    written = min(plan.mode.max_tokens, usual) if _generates(plan.mode_name) else 0
+    written = min(plan.mode.max_tokens, usual) if _writes(plan) else 0
     if not timed:
         load = workload(entry, replace(size, written=written))
         return requests * load / entry.speed if entry.speed else None
@@ -166,6 +166,13 @@ def _measured_throughputs(plan: CellPlan, paces: Throughputs) -> list[Throughput
     )
 
 
+def _writes(plan: CellPlan) -> bool:
+    """Whether the model writes; a judge whose probabilities are read does not."""
+    judging = plan.mode.judging
+    probable = judging is not None and judging.decided_output == "probabilities"
+    return _generates(plan.mode_name) and not probable
+
+
 def _generates(mode: str) -> bool:
     return MODES[mode].abilities_needed == "generate"
 
@@ -193,7 +200,7 @@ def _loading(entries: Iterable[ModelEntry], times: LoadingTimes) -> float:
 def _dollars(plan: CellPlan, requests: int, tokens: float, written: ReplyTokens) -> float:
     entry = plan.entry
     # A server writes a token, and charges for it, also where only probabilities are wanted.
-    longest = plan.mode.max_tokens if _generates(plan.mode_name) else 1
+    longest = plan.mode.max_tokens if _writes(plan) else 1
     reply = written.get((entry.name, plan.mode_name), longest)
     return requests * (tokens * entry.input_price + reply * entry.output_price) / 1e6
 

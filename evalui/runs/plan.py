@@ -10,6 +10,7 @@ from evalui.messages import sentence
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import describe, find_entry
 from evalui.modes import MODES, Mode, ModeSettings
+from evalui.modes.prompts.rubrics import Rubric
 from evalui.registry import plugin_versions
 from evalui.runs.cells import (
     MAX_TRIALS,
@@ -23,10 +24,10 @@ from evalui.runs.cells import (
 )
 from evalui.runs.contest import CollectedAnswers, JudgingSpec, judged_pairs
 from evalui.runs.database.codec import dataset_key
-from evalui.runs.signature import labels, signature
-from evalui.runs.spec import JUDGE, OPEN, DatasetSpec, ModeSpec, RunSpec
+from evalui.runs.signature import judge_rubrics, labels, signature
+from evalui.runs.spec import JUDGE, OPEN, RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.choice.permutations import count_variants
-from evalui.types import Cell, Contestant, Dataset, Pattern, Request, Sample, Variant
+from evalui.types import Cell, Contestant, Dataset, JudgeOutput, Pattern, Request, Sample, Variant
 
 # What an answer that is not written yet is taken to be, for an estimate of what judging costs.
 _ASSUMED_TOKENS = 150
@@ -289,8 +290,12 @@ def _plan_judges(
     judging = spec.judging
     if judging is None:
         return
+    latest = "auto.1" if spec.version < RUBRICS_BY_VERSION else "auto.2"
     decided = judging.model_copy(
-        update={"seed": spec.seed if judging.seed is None else judging.seed}
+        update={
+            "seed": spec.seed if judging.seed is None else judging.seed,
+            "template": judging.template or latest,
+        }
     )
     by_dataset = {
         plan.dataset_key: [other for other in answering if other.dataset_key == plan.dataset_key]
@@ -323,8 +328,11 @@ def _plan_judge_cell(
         dataset, judging, [plan.cell.model for plan in able], spec.questions_per_dataset
     )
     chat = entry.chat if judging.chat is None else judging.chat
-    mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
     samples = dataset.samples[: spec.questions_per_dataset]
+    rubrics = judge_rubrics(judging, samples)
+    output = judging.choose_output(rubrics, describe(entry).abilities)
+    judging = judging.model_copy(update={"output": output})
+    mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
     contestants = tuple(_expected_answers(plan, dataset) for plan in able)
     setting = mode_settings(mode, (), contestants)
     total = sum(1 for _ in trials_to_run(mode, "origin", samples, setting))
@@ -352,9 +360,15 @@ def _plan_judge_cell(
         setting=setting,
         questions=len(samples),
         total=total,
-        requests=0 if impossible else total,
+        requests=0 if impossible else total * requests_per_verdict(output, rubrics),
         impossible=impossible,
     )
+
+
+def requests_per_verdict(output: JudgeOutput, rubrics: Sequence[Rubric]) -> int:
+    """How many requests a verdict takes: of each criterion the probabilities are asked for."""
+    criteria = max((len(rubric.criteria) for rubric in rubrics), default=0)
+    return max(1, criteria) if output == "probabilities" else 1
 
 
 def _reject_same_contestants(dataset: Dataset, able: Sequence[CellPlan]) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from evalui import __version__
 from evalui.modes import MODES
 from evalui.modes.open_answer import plain_prompt_of
-from evalui.modes.prompts.rubrics import RUBRICS, choose_rubric
+from evalui.modes.prompts.rubrics import RUBRICS, Rubric, choose_rubric
 from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
+from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
-from evalui.scoring.parsing import choice, verdict
+from evalui.scoring.parsing import choice, rating, verdict
 from evalui.types import Dataset, Generate, Pattern, Request, Sample, Variant
 
 _MOVED = "+naming"  # questions whose options name other options are moved, too
@@ -126,7 +127,7 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
 
 def _rule(mode: ModeSpec) -> str:
     if mode.judging and mode.judging.rates_single:
-        return "rating"
+        return rating.VERSION
     headline = MODES[mode.mode].headline
     return {"tolerant": choice.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
 
@@ -143,6 +144,8 @@ def _order_parts(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
             f"pairs:{pairs}{f'({chosen})' if chosen else ''}" if pairs else "",
             f"sample:{judging.sample}" if judging.sample else "",
             f"conflict:{judging.conflict}" if pairs else "",
+            f"strong:{judging.strong}" if pairs and judging.strong > 1 else "",
+            _output_part(judging, samples),
         ]
         return tuple(part for part in parts if part)
     if mode.mode == OPEN:
@@ -150,6 +153,12 @@ def _order_parts(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
     return (
         f"orders:{_orders(mode.pattern if MODES[mode.mode].shows_options else 'origin', samples)}",
     )
+
+
+def _output_part(judging: JudgingSpec, samples: Iterable[Sample]) -> str:
+    """What verdicts are given in; nothing where the rubrics leave no choice but text."""
+    choices = {output for rubric in judge_rubrics(judging, samples) for output in rubric.outputs}
+    return "" if choices <= {"text"} else f"output:{judging.decided_output}"
 
 
 def _duplicates(dataset: Dataset, samples: Iterable[Sample], mode: ModeSpec) -> str:
@@ -163,15 +172,10 @@ def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
     if mode.recorded:
         return "recorded"
     if judging := mode.judging:
-        rubric = judging.read_rubric()
-        chosen = [rubric] if rubric else [choose_rubric(sample) for sample in samples]
-        names = sorted({each.name for each in chosen})
-        joined = "+".join(names) or "auto"
-        return (
-            joined
-            if rubric is None or rubric.name in RUBRICS
-            else f"{joined}@{_digest(repr(rubric))}"
-        )
+        rubrics = judge_rubrics(judging, samples)
+        joined = "+".join(rubric.name for rubric in rubrics) or "auto"
+        own = [rubric for rubric in rubrics if rubric.name not in RUBRICS]
+        return f"{joined}@{_digest(own[0].identity)}" if own else joined
     if mode.mode == OPEN:
         forms = (
             {"question.1"} if mode.chat else {plain_prompt_of(sample).name for sample in samples}
@@ -211,6 +215,15 @@ def _shown(table: object) -> str:
     """A table as short JSON; one that is long, or would look like several parts, as a digest."""
     text = json.dumps(table, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return text if len(text) <= _MAX_SHOWN and "|" not in text else f"@{_digest(text)}"
+
+
+def judge_rubrics(judging: JudgingSpec, samples: Iterable[Sample]) -> list[Rubric]:
+    """The rubrics on which these samples are judged, each once, by name."""
+    rubric, version = judging.read_rubric(), judging.rubric_version
+    if rubric:
+        return [rubric]
+    chosen = (choose_rubric(sample, version=version) for sample in samples)
+    return sorted(set(chosen), key=lambda each: each.name)
 
 
 def _digest(text: str) -> str:

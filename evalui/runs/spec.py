@@ -15,7 +15,8 @@ from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
 from evalui.types import Ability, DatasetKind, Pattern, Spellings
 
-VERSION = 2  # what the screen and the examples write
+VERSION = 3  # what the screen and the examples write
+RUBRICS_BY_VERSION = 3  # from here on rubrics that are chosen by sample are of the second version
 LimitPer = Literal["subject", "dataset"]
 Spec = TypeVar("Spec", bound="RunSpec")
 
@@ -121,7 +122,8 @@ class RunSpec(BaseModel):
     `answers` take part beside the models, or in their place. `limit` takes the first questions of
     each subject, or of each dataset: `limit_per` says which. By default this depends on the
     `version`: in 1 (a specification without a version, as 0.1.0 wrote it) the dataset, in 2 the
-    subject. From version 2 on each entry of a SWIFT configuration is a dataset. For short, the
+    subject. From version 2 on each entry of a SWIFT configuration is a dataset, and from version 3
+    on rubrics that are chosen by sample are of the second version. For short, the
     fields of one mode may stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of
     names, a dataset may be a path alone, and where there are answers or judges and no mode,
     questions are answered in writing.
@@ -129,7 +131,7 @@ class RunSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    version: Literal[1, 2] = 1
+    version: Literal[1, 2, 3] = 1
     name: str = ""
     datasets: list[DatasetSpec] = Field(min_length=1)
     models: list[str] = []
@@ -223,7 +225,7 @@ def _check_version(values: Any) -> None:
     if not isinstance(values, dict):
         return
     version: Any = cast("dict[str, Any]", values).get("version", 1)
-    if type(version) is not int or version not in (1, VERSION):
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise SpecError("spec-version", version=json.dumps(version))
 
 

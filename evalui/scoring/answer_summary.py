@@ -11,7 +11,7 @@ from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.text_corpus import Corpus, corpus
 from evalui.scoring.text_tally import TextTally, median_of, tally_texts
 from evalui.scoring.trial_columns import NO_CHOICE, TrialColumns, columns_of
-from evalui.types import Cell, CellResult, CellState, Interval
+from evalui.types import Cell, CellResult, CellState, Interval, JudgeOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,10 @@ class JudgeRating:
 
     `scale` is "rating" (1..10) or "correct" (0..1). `n` answers were rated; `unscored` more have
     a judgement without a readable mark, and `unreferenced` were not judged for lack of a
-    reference. `state` and `error` are those of the judge's cell.
+    reference. `retried` were prompted once more because the first reply could not be read, and
+    `recovered` of them could be read then. `as_text` of the `n` were read off a text, and `output`
+    is what the judge gave its marks in. `criteria` has the mean mark of each, where there are some.
+    `state` and `error` are those of the judge's cell.
     """
 
     judge: str
@@ -31,6 +34,11 @@ class JudgeRating:
     state: CellState = "done"
     error: str = ""
     unreferenced: int = 0
+    retried: int = 0
+    recovered: int = 0
+    as_text: int = 0
+    output: JudgeOutput = "text"
+    criteria: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ WRONG = (
     {"shots": 50},
     {"colour": 1},
     {"limit": 0},
-    {"version": 3},
+    {"version": 4},
     {"models": ["knows"], "mode": "choices_only"},
     {"mode": "multiple_choice", "template": "nothing.1"},
     {"datasets": ["sums_val.csv"], "pattern": "backwards"},

@@ -24,7 +24,7 @@ def served(served_entry: ModelEntry) -> Iterator[Model]:
 def test_the_server_is_found_to_answer_every_kind(served_entry: ModelEntry, served: Model):
     state = describe(served_entry)
     assert state.problem == ""
-    assert state.abilities == served.abilities == {"next_token", "loglik", "generate"}
+    assert state.abilities == served.abilities == {"next_token", "loglik", "generate", "schema"}
     assert not state.missing_reasons
 
 

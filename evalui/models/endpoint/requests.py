@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ from evalui.models.endpoint.responses import (
     read_text,
     read_top,
     reported_model,
+    response_format,
 )
 from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
 from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
@@ -74,6 +75,7 @@ class RequestBuilder:
         self._tokenizer = tokenizer
         self._tokenization_cache = TokenizationCache()
         self._spellings: Mapping[str, tuple[int, ...]] = {}
+        self._refuses_schemas = False  # though it took one when it was probed
         lengths = [each for each in (endpoint.max_length, capabilities.max_length) if each]
         # One token more is read with a continuation, and the server writes one after it.
         self._limit = max(1, min(lengths, default=_UNKNOWN_LIMIT) - 2)
@@ -221,6 +223,8 @@ class RequestBuilder:
             body["stop"] = list(request.stop[:_MAX_STOPS])
         if request.temperature > 0:
             body["seed"] = self._seed(request.prompt)
+        if request.json_schema and self._capabilities.json_schema and not self._refuses_schemas:
+            return self._generate_constrained(request, body, post)
         text = self._as_text(request.prompt)
         if text is not None and self._capabilities.completions:
             body |= {"prompt": text, "max_tokens": request.max_tokens}
@@ -233,6 +237,19 @@ class RequestBuilder:
         if is_cut and self._capabilities.opens_thoughts and not closes_thought(reply.text):
             raise RejectedError(sentence("error.endpoint-only-thoughts"))
         return reply
+
+    def _generate_constrained(self, request: Generate, body: Json, post: Post) -> Response:
+        """A reply that fits the schema, by chat; a free one where the schema alone is refused."""
+        form = {"response_format": response_format(request.json_schema)}
+        send = partial(self._request_chat, post, request.prompt, request.max_tokens)
+        try:
+            answer = send(body | form)
+        except RejectedError:
+            answer = send(body)
+            # The same request without it was taken: no other has to be sent twice.
+            self._refuses_schemas = True
+            return read_text(answer, request.stop)
+        return replace(read_text(answer, request.stop), constrained=True)
 
     def _as_text(self, prompt: Prompt) -> str | None:
         """The prompt as a text; None for a conversation that only the server can render."""

@@ -4,6 +4,7 @@ Whatever cannot be used raises `RetryableError` with `blame` "answer"; it is nev
 answer.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -98,6 +99,12 @@ def choices(answer: Json, count: int = 1) -> list[Json]:
             )
         )
     return [by_index[str(place)] for place in range(count)]
+
+
+def response_format(json_schema: str) -> Json:
+    """The field by which OpenAI's chat makes a model write what fits a JSON schema."""
+    named = {"name": "reply", "schema": json.loads(json_schema), "strict": True}
+    return {"type": "json_schema", "json_schema": named}
 
 
 def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:

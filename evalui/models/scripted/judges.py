@@ -43,7 +43,8 @@ def parse_judge_prompt(prompt: str) -> JudgePrompt | None:
     matches = list(_TAGGED_TEXT.finditer(prompt))
     answers: dict[str, list[str]] = {}
     texts: dict[str, list[str]] = {"question": [], "reference": []}
-    for match in matches:
+    # A conversation that is shown whole repeats its questions, each between the same tags.
+    for match in {match["tag"]: match for match in matches}.values():
         kind = answers if match["name"].startswith("answer") else texts
         kind.setdefault(match["name"], []).append(match["text"])
     if not answers:
@@ -117,14 +118,15 @@ def reference_agreement(answer: str, references: Sequence[str]) -> float:
 
 
 def _rating(prefers: PreferenceRule, shown: JudgePrompt) -> str:
-    """A rating of 1 to 10, or correct and incorrect; "" without a reference.
+    """A rating of 1 to 10 (of each criterion, where there are some), or correct and incorrect; ""
+    without a reference.
 
     The judge that prefers length adds 2 to the rating of an answer longer than its references.
     """
     if not shown.references:
         return ""
     (compared,) = _with_references(shown)
-    if "[[correct]]" in shown.instructions:
+    if _CORRECTNESS.search(shown.instructions):
         right = all(_is_correct(text, references) for text, references in compared)
         return "[[correct]]" if right else "[[incorrect]]"
     (agreement,) = _agreements(shown)
@@ -132,7 +134,8 @@ def _rating(prefers: PreferenceRule, shown: JudgePrompt) -> str:
     longest = sum(max(map(len, references)) for _, references in compared)
     if prefers is by_length and sum(len(text) for text, _ in compared) > longest:
         rating = min(10, rating + 2)
-    return f"[[{rating}]]"
+    criteria = _CRITERION.findall(shown.instructions)
+    return "\n".join(f"{name}: [[{rating}]]" for name in criteria) or f"[[{rating}]]"
 
 
 def _agreements(shown: JudgePrompt) -> list[float]:
@@ -173,8 +176,8 @@ def _verdict_label(preferred: Preference | None, shown: JudgePrompt) -> str:
     """The preference in the first of the known forms that the prompt names; "" if there is none."""
     if preferred is None:
         return ""
-    for marker, form in _FORMS.items():
-        if marker in shown.instructions:
+    for markers, form in _FORMS.items():
+        if all(marker in shown.instructions for marker in markers):
             return form.get(_with_strength(preferred, shown)) or form[preferred]
     return ""
 
@@ -206,7 +209,12 @@ def _recall(ours: Counter[str], theirs: Counter[str]) -> float:
     return (ours & theirs).total() / theirs.total() if theirs else 0.0
 
 
-_TAG = r"(?P<name>history|question|reference|guidance|answer(?:_[ab])?)(?:_\d+)?_[0-9a-f]{16}"
+_TAG = (
+    r"(?P<name>history|question|reference|guidance|answer(?:_(?:[ab]|one|two))?)(?:_\d+)?"
+    r"_[0-9a-f]{16}"
+)
+_CORRECTNESS = re.compile(r"\[\[correct\]\]|\[\[x\]\][^\n]*incorrect")
+_CRITERION = re.compile(r"^- ([^:\n]+): ", re.MULTILINE)
 _TAGGED_TEXT = re.compile(rf"<(?P<tag>{_TAG})>\n(?P<text>.*?)\n</(?P=tag)>", re.DOTALL)
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _WORD = re.compile(rf"[^\W_{HAN}]+")
@@ -219,10 +227,21 @@ UNDECIDED = {
     "en": "This rule needs a reference answer and a form it knows; it cannot decide here.",
     "zh": "本规则需要参考答案和已知的作答格式，这里无法评判。",
 }
-# What a prompt that requests a form has in it, and each preference in that form. The first that
-# matches counts: a five-step prompt may mention [[A]] as well.
-_FORMS: Mapping[str, Mapping[str, str]] = {
-    "[[A>>B]]": {
+
+
+def _winners(a: str, b: str, tie: str, neither: str) -> Mapping[str, str]:
+    """Each preference as the value of a JSON object's `winner`."""
+    named = {"a": a, "b": b, "tie": tie, "neither": neither}
+    return {
+        preference: f'{{"reason": "{{reason}}", "winner": "{winner}"}}'
+        for preference, winner in named.items()
+    }
+
+
+# What a prompt that requests a form has in it, and each preference in that form. The first of which
+# all is there counts: a five-step prompt may mention [[A]] as well.
+_FORMS: Mapping[tuple[str, ...], Mapping[str, str]] = {
+    ("[[A>>B]]",): {
         "aa": "My final verdict is: [[A>>B]]",
         "a": "My final verdict is: [[A>B]]",
         "tie": "My final verdict is: [[A=B]]",
@@ -230,11 +249,38 @@ _FORMS: Mapping[str, Mapping[str, str]] = {
         "b": "My final verdict is: [[B>A]]",
         "bb": "My final verdict is: [[B>>A]]",
     },
-    "[[A]]": {"a": "[[A]]", "b": "[[B]]", "tie": "[[C]]", "neither": "[[C]]"},
-    '"winner"': {
-        preference: f'{{"reason": "{{reason}}", "winner": "{winner}"}}'
-        for preference, winner in (("a", "A"), ("b", "B"), ("tie", "tie"), ("neither", "neither"))
+    ("[[A]]",): {"a": "[[A]]", "b": "[[B]]", "tie": "[[C]]", "neither": "[[C]]"},
+    ('"winner"', "Answer 1, Answer 2"): _winners("Answer 1", "Answer 2", "both good", "both bad"),
+    ('"winner"', "回答1、回答2"): _winners("回答1", "回答2", "都好", "都不好"),
+    ('"winner"',): _winners("A", "B", "tie", "neither"),
+    ("Answer 1 much better",): {
+        "aa": "[[Answer 1 much better]]",
+        "a": "[[Answer 1 better]]",
+        "tie": "[[both good]]",
+        "neither": "[[both bad]]",
+        "b": "[[Answer 2 better]]",
+        "bb": "[[Answer 2 much better]]",
     },
-    "选择：": {"a": "选择：A", "b": "选择：B", "tie": "选择：C", "neither": "选择：D"},
-    "Choice: ": {"a": "Choice: A", "b": "Choice: B", "tie": "Choice: C", "neither": "Choice: D"},
+    ("回答1明显更好",): {
+        "aa": "[[回答1明显更好]]",
+        "a": "[[回答1更好]]",
+        "tie": "[[都好]]",
+        "neither": "[[都不好]]",
+        "b": "[[回答2更好]]",
+        "bb": "[[回答2明显更好]]",
+    },
+    ("[[x]]", "both bad"): {
+        "a": "[[Answer 1]]",
+        "b": "[[Answer 2]]",
+        "tie": "[[both good]]",
+        "neither": "[[both bad]]",
+    },
+    ("[[x]]", "都不好"): {
+        "a": "[[回答1]]",
+        "b": "[[回答2]]",
+        "tie": "[[都好]]",
+        "neither": "[[都不好]]",
+    },
+    ("选择：",): {"a": "选择：A", "b": "选择：B", "tie": "选择：C", "neither": "选择：D"},
+    ("Choice: ",): {"a": "Choice: A", "b": "Choice: B", "tie": "Choice: C", "neither": "Choice: D"},
 }

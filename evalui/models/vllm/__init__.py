@@ -23,7 +23,7 @@ from evalui.types import Ability, Generate, GeneratedText, Request, Response, Us
 _MAX_IDS = 128  # the most token ids that vLLM looks up at once
 _SHARED = 64  # a context of so many tokens is worth being computed by itself first
 VERSION = "vllm.2"  # part of every fingerprint: raise it when an answer may change
-_ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
+_ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate", "schema"})
 
 Tokens = tuple[int, ...]
 
@@ -34,7 +34,7 @@ class VllmBackend(Backend):
     traits = BackendTraits(opens_folders=True, needs_full_length_cache=True)
 
     def abilities(self, entry: ModelEntry) -> frozenset[Ability]:
-        """All three, whatever the entry."""
+        """All of them, whatever the entry."""
         del entry
         return _ABILITIES
 
@@ -221,6 +221,7 @@ class VllmModel:
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "stop": request.stop,
+            "json_schema": request.json_schema,
             "ends": sorted(self._tokenizer.eos_ids),
             "seed": int.from_bytes(digest[:8], "big") >> 1,  # vLLM takes 63 bits
         }
@@ -235,6 +236,7 @@ class VllmModel:
             Usage(len(context.ids), len(answer["ids"])),
             finish_reason="stop" if answer["ended"] else "length",
             truncated=context.truncated,
+            constrained=answer["constrained"],
         )
 
 

@@ -6,7 +6,7 @@ length in 4 bytes, big-endian, and that many bytes of JSON. A request is one of 
     next_token  the log-probabilities of some ids after these tokens, and the most probable id
     score       the log-probability of each of these tokens from `start` on, and whether it is the
                 most probable one there
-    generate    a continuation of these tokens
+    generate    a continuation of these tokens; with `json_schema` one that fits it
 """
 
 import importlib
@@ -65,6 +65,8 @@ class Engine:
             self._engine.add_lora(self._adapter)
         parameters: Any = importlib.import_module("vllm.sampling_params")
         self._final: Any = parameters.RequestOutputKind.FINAL_ONLY
+        # Absent from versions before 0.11, which write freely then.
+        self._constraint: Any = getattr(parameters, "StructuredOutputsParams", None)
         errors: Any = importlib.import_module("vllm.exceptions")
         client: type[Exception] = getattr(errors, "VLLMClientError", ValueError)
         self._refusals: tuple[type[Exception], ...] = (ValueError, client)
@@ -93,7 +95,8 @@ class Engine:
         self._running.clear()
         self._refused.clear()
         for place, request in enumerate(requests):
-            self._add(f"{round_}.{place}", {"place": place, "cached": True, **request})
+            known = {} if self._constraint else {"json_schema": ""}
+            self._add(f"{round_}.{place}", {"place": place, "cached": True, **request, **known})
 
     def step(self) -> list[dict[str, Any]]:
         """The answers that the next step of the engine completes."""
@@ -110,6 +113,8 @@ class Engine:
         return answers
 
     def _add(self, name: str, request: dict[str, Any]) -> None:
+        schema = request.get("json_schema")
+        constraint = {"structured_outputs": self._constraint(json=schema)} if schema else {}
         try:
             self._engine.add_request(
                 name,
@@ -118,10 +123,15 @@ class Engine:
                     output_kind=self._final,
                     flat_logprobs=True,
                     **_PARAMETERS[request["kind"]](request),
+                    **constraint,
                 ),
                 lora_request=self._adapter,
             )
-        except self._refusals as error:  # this request alone cannot be answered
+        except self._refusals as error:
+            if schema:  # it may be the schema, and the text is of use without
+                self._add(name, request | {"json_schema": ""})
+                return
+            # This request alone cannot be answered.
             self._refused.append({"place": request["place"], "refused": str(error)})
         else:
             self._running[name] = request
@@ -185,7 +195,6 @@ def _generate(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _generate_answer(request: dict[str, Any], output: Any) -> dict[str, Any]:
-    del request
     text = output.outputs[0]
     ids = list(text.token_ids)
     if text.finish_reason not in ("stop", "length"):
@@ -196,6 +205,7 @@ def _generate_answer(request: dict[str, Any], output: Any) -> dict[str, Any]:
     return {
         "ids": ids[:-1] if by_token else ids,
         "ended": ended,
+        "constrained": bool(request.get("json_schema")),
         "logprob": text.cumulative_logprob,
     }
 

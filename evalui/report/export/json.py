@@ -21,18 +21,20 @@ from evalui.report.export.choice_names import (
     SIGNATURE,
 )
 from evalui.report.export.encoder import (
+    WINNERS,
     Encoder,
     Fields,
     JsonObject,
     Property,
     letter,
+    optional,
     pick,
     same,
     winner,
     within,
 )
 from evalui.report.export.metric_fields import choice_values
-from evalui.report.export.open_names import DUEL, MARKS, OPEN_NAMES
+from evalui.report.export.open_names import DUEL, MARKS, MARKS_BY_CRITERION, OPEN_NAMES
 from evalui.report.export.trial_cells import ExportColumn, TrialChunk, chunks_of, column_reader
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.arena.figures import Arena
@@ -93,18 +95,32 @@ _RATING: Fields = {
     "model": "rated_model",
     "question": "trial.sample_id",
     **MARKS,
+    "criteria": MARKS_BY_CRITERION,
     "rule": "trial.reading.rule",
     "reply": "trial.reply",
     "injected": Property("trial.scores", lambda scores: any(scores.get("injected", ()))),
+    "retried": "retried",
     **SIGNATURE,
 }
 _BY: Fields = {"dataset": "dataset", "judge": "by"}
 _DUEL = ENCODER.reader(DUEL)
-_VERDICT = ENCODER.reader(same("rule", "strength", "reply", "injected"))
+_VERDICT = ENCODER.reader(
+    {
+        **same("rule", "strength", "reply", "injected", "retried"),
+        # By the winner, of a verdict that was read off them.
+        "probabilities": optional(
+            Property(
+                "probabilities",
+                lambda shares: dict(zip(WINNERS.values(), shares, strict=True)) if shares else None,
+            )
+        ),
+    }
+)
 _BATTLE = ENCODER.reader(
     {
         **same("model_a", "model_b"),
         "winner": winner("outcome"),
+        "judged": optional(winner("judged")),
         "question": "question",
     }
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from evalui.modes.judge_outputs import CRITERION
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
@@ -61,7 +62,11 @@ _ANSWERS: Mapping[type, Fields] = {
         "scale": "scale",
         "mean": "mean.value",
         "range": ends("mean"),
-        **same("n", "unscored", "unreferenced", "state", "error"),
+        **same("n", "unscored", "unreferenced", "output", "retried", "recovered", "as_text"),
+        "criteria": Entries(
+            Property("criteria"), ("criterion",), {"mean": "value", "range": ends("")}
+        ),
+        **same("state", "error"),
     },
 }
 
@@ -71,6 +76,14 @@ def _mark(scale: str) -> Property:
 
 
 MARKS: Fields = {scale: _mark(scale) for scale in ("rating", "correct")}
+MARKS_BY_CRITERION = Property(
+    "trial.scores",
+    lambda scores: {
+        name.removeprefix(CRITERION): values[0]
+        for name, values in scores.items()
+        if name.startswith(CRITERION)
+    },
+)
 
 # ---------------------------------------------------------------- judges and people
 
@@ -85,12 +98,17 @@ TALLY_COUNTS: Fields = {
     "win": "win",
     "both": "both_good",
     "neither": "both_bad",
+    "contradicted": "contradicted",
     "lose": "lose",
 }
 
 
 def _share_of_battles(outcome: str) -> Property:
-    return Property("", lambda tally: 100 * getattr(tally, outcome) / tally.n)
+    def share(tally: BattleTally) -> float | None:
+        count: int | None = getattr(tally, outcome)
+        return None if count is None else 100 * count / tally.n
+
+    return Property("", share)
 
 
 TALLY_SHARES: Fields = {
@@ -122,6 +140,7 @@ def _reliability_columns() -> dict[str, Source]:
 
 
 RELIABILITY_COLUMNS: Fields = _reliability_columns()
+RELIABILITY_COUNTS: Fields = same("injected", "unreferenced", "retried", "recovered", "as_text")
 AGREEMENT: Fields = {
     "n": "n",
     "raw": percent("raw"),
@@ -141,7 +160,8 @@ _JUDGES: Mapping[type, Fields] = {
     Arena: {
         "dataset": "dataset",
         "by": "by",
-        **same("judges", "orders", "conflict", "questions", "pairs", "done", "planned"),
+        **same("judges", "output", "orders", "conflict", "strong"),
+        **same("questions", "pairs", "done", "planned"),
         "battles": length("battles"),
         "comparisons": "comparisons",
         "ordered_by": "headline",
@@ -164,6 +184,7 @@ _JUDGES: Mapping[type, Fields] = {
     Standing: {
         "model": "model",
         **within("tally", TALLY),
+        "opencompass": "opencompass",
         "elo": "elo",
         "elo_range": ("elo_low", "elo_high"),
         "bradley_terry": "rating",
@@ -181,7 +202,7 @@ _JUDGES: Mapping[type, Fields] = {
         **{name: percent(path) for name, path in RELIABILITY.items()},
         "ranges": {name: optional(percent_range(path)) for name, path in RELIABILITY.items()},
         "counts": {name: optional(Property(f"{path}.n")) for name, path in RELIABILITY.items()},
-        **same("injected", "unreferenced"),
+        **RELIABILITY_COUNTS,
     },
     RaterAgreement: AGREEMENT,
 }

@@ -34,6 +34,7 @@ from evalui.report.export.open_names import (
     DUEL,
     POWERED_COUNTS,
     RELIABILITY_COLUMNS,
+    RELIABILITY_COUNTS,
     TALLY_COUNTS,
     TALLY_POINTS,
     TALLY_SHARES,
@@ -71,9 +72,16 @@ _TALLY: Fields = {
     **{f"{name}_percent": share for name, share in TALLY_SHARES.items()},
     **TALLY_POINTS,
 }
+_OPENCOMPASS: Fields = {
+    "n": "n",
+    **{f"{name}_percent": share for name, share in TALLY_SHARES.items()},
+    "score": "score",
+}
 _STANDING: Fields = {
     "model": "model",
     **within("tally", _TALLY),
+    # As it counts them: without pairs whose two orders contradict each other.
+    **{f"opencompass_{name}": at for name, at in within("opencompass", _OPENCOMPASS).items()},
     **same("elo", "elo_low", "elo_high"),
     **interval("bradley_terry", "rating", Property),
     **interval("style_controlled", "styled", Property),
@@ -82,13 +90,13 @@ _STANDING: Fields = {
 _AGREEMENT: Fields = {**interval("agreement", "raw"), **interval("kappa", "kappa", Property)}
 _RELIABILITY: Fields = {
     "judges": Property("judges", ", ".join),
-    **same("orders", "conflict", "state", "questions", "pairs"),
+    **same("output", "orders", "conflict", "strong", "state", "questions", "pairs"),
     "showings": "done",
     "planned": "planned",
     "battles": length("battles"),
     "extracted": "comparisons.extracted",
     "consistent": "comparisons.consistent",
-    **within("reliability", same("injected", "unreferenced")),
+    **within("reliability", RELIABILITY_COUNTS),
     **within("reliability", RELIABILITY_COLUMNS),
     **within("agreement", _AGREEMENT),
     **{f"lead{end}": _lead(place) for place, end in enumerate(("", "_low", "_high"))},
@@ -98,7 +106,7 @@ _VERDICT = ENCODER.reader(
     {
         "id": "duel.sample_id",
         **pick(DUEL, "model_a", "model_b", "winner"),
-        **same("strength", "rule", "injected", "reply"),
+        **same("strength", "rule", "injected", "retried", "reply"),
     }
 )
 _VOTER: Fields = {"shared": "n", **interval("as_most_others", "agreement"), **VOTER_TEST}
@@ -271,7 +279,9 @@ def _answers_row(summary: AnswerSummary) -> JsonObject:
     if summary.corpus:
         row |= ENCODER.fields(summary.corpus, _CORPUS)
     for rated in summary.ratings:
-        row |= ENCODER.fields(rated, _rating_columns(f"{rated.scale}_by_{rated.judge}"))
+        name = f"{rated.scale}_by_{rated.judge}"
+        row |= ENCODER.fields(rated, _rating_columns(name))
+        row |= {f"{name}_{each}": mean.value for each, mean in rated.criteria.items()}
     return row | {"error": summary.error, "signature": summary.cell.signature}
 
 
@@ -282,6 +292,8 @@ def _rating_columns(name: str) -> Fields:
         **bounds(name, "mean", Property),
         f"{name}_unscored": "unscored",
         f"{name}_unreferenced": "unreferenced",
+        f"{name}_retried": "retried",
+        f"{name}_recovered": "recovered",
     }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.report.export.encoder import Encoder, Fields, Property, value_at
+from evalui.scoring.arena.verdicts import retried_trials
 from evalui.scoring.trial_columns import (
     ABSENT,
     Ragged,
@@ -244,6 +245,7 @@ def _mass(trials: TrialColumns) -> ExportColumn:
 _READERS: Mapping[str, Callable[[TrialChunk], ExportColumn]] = {
     "shown": _shown,
     "rated_model": _rated_model,
+    "retried": lambda chunk: _plain(retried_trials(chunk.trials)),
     "trial.sample_id": lambda chunk: _known(chunk.trials.ids, chunk.trials.sample),
     "trial.variant": lambda chunk: _known(chunk.trials.orders, chunk.trials.order),
     "trial.variant.permutation": lambda chunk: _distinct(

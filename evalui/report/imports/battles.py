@@ -70,6 +70,8 @@ def score_verdicts(path: Path) -> list[str]:
 def read_battles(path: Path) -> tuple[Battle, ...]:
     """The battles of `{"model_a", "model_b", "winner", "question"}` rows; question may be absent.
 
+    A tie of which the other order says something else has what this one said as `judged`.
+
     Raises:
         DataError: the first row that does not fit, by file and line.
     """
@@ -140,7 +142,16 @@ def _battle(row: JsonlRow) -> Battle:
         raise DataError("row-itself", place=row.location, model=model_a)
     if winner not in _OUTCOMES:
         raise DataError("row-winner", place=row.location, winner=winner, known=", ".join(_OUTCOMES))
-    return Battle(model_a, model_b, _OUTCOMES[winner], _question(row))
+    return Battle(model_a, model_b, _OUTCOMES[winner], _question(row), _judged(row, winner))
+
+
+def _judged(row: JsonlRow, winner: str) -> Outcome | None:
+    if "judged" not in row.values:
+        return None
+    judged = _text(row, "judged")
+    if winner != "tie" or judged not in _OUTCOMES:
+        raise DataError("row-judged", place=row.location, judged=judged, known=", ".join(_OUTCOMES))
+    return _OUTCOMES[judged]
 
 
 def _question(row: JsonlRow) -> str | None:
@@ -195,6 +206,7 @@ def _vote_text(row: _VoteRow, key: str, absent: str | None = None) -> str:
 
 
 def _table_row(tally: BattleTally) -> JsonObject:
+    assert tally.not_bad is not None, "a file of battles has a word for two bad answers"
     counts = {"W": tally.win, "T": tally.tie, "L": tally.lose, "NB": tally.not_bad}
     return {
         "n": tally.n,
@@ -202,6 +214,7 @@ def _table_row(tally: BattleTally) -> JsonObject:
         "percent": {name: 100 * count / tally.n for name, count in counts.items()},
         "both": tally.both_good,
         "neither": tally.both_bad,
+        **({"contradicted": tally.contradicted} if tally.contradicted else {}),
         "win_rate": 100 * tally.win_rate,
     }
 

@@ -122,10 +122,12 @@ def encode_response(response: Response) -> str:
             return _json(["label_probs", logprobs, mass, top_token, truncated])
         case Logprob(total, n_tokens, greedy, merged, truncated):
             return _json(["logprob", total, n_tokens, greedy, merged, truncated])
-        case GeneratedText(text, usage, finish_reason, truncated, thoughts):
+        case GeneratedText(text, usage, finish_reason, truncated, thoughts, constrained):
             tokens = usage and (usage.prompt_tokens, usage.completion_tokens)
             written = ["text", text, tokens, finish_reason, truncated]
-            return _json([*written, thoughts] if thoughts else written)
+            # Written only where there are any, as responses were in earlier versions.
+            rest = [thoughts, True] if constrained else [thoughts] if thoughts else []
+            return _json([*written, *rest])
 
 
 def decode_response(text: str) -> Response:
@@ -137,7 +139,7 @@ def decode_response(text: str) -> Response:
     if kind == "logprob":
         return Logprob(*values)
     assert kind == "text", f"unknown kind of response {kind!r}"
-    written, tokens, *rest = values  # thoughts are written only where there are any
+    written, tokens, *rest = values
     return GeneratedText(written, tokens and Usage(*tokens), *rest)
 
 
@@ -155,6 +157,8 @@ def request_key(fingerprint: str, request: Request) -> bytes:
                 request.max_tokens,
                 request.stop,
                 request.temperature,
+                # Left out where there is none: what was kept before keeps its key.
+                *([request.json_schema] if request.json_schema else []),
             ]
     return hashlib.sha256(_json([fingerprint, *parts]).encode()).digest()
 

@@ -334,6 +334,9 @@ def _read_result(database: Database, row: CellRow, samples: Mapping[str, Sample]
         contestants=read_contestants(database, row),
         orders=judging.orders,
         conflict=judging.conflict,
+        strong=judging.strong,
+        output=judging.decided_output,
+        says_neither=judging.says_neither,
     )
 
 

@@ -20,16 +20,19 @@ _POINTS_BY_OUTCOME: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "nei
 class Battle:
     """One judged pair of answers. `tie`: both are good, `neither`: both are bad.
 
-    `question` is the id of the question answered, None if unknown.
+    `question` is the id of the question answered, None if unknown. Where the other order of the
+    pair contradicts this one and both count as a tie, `judged` is what this one said, else None.
     """
 
     model_a: str
     model_b: str
     outcome: Outcome
     question: str | None = None
+    judged: Outcome | None = None
 
     def __post_init__(self) -> None:
         assert self.model_a != self.model_b, "a model does not meet itself"
+        assert self.judged is None or self.outcome == "tie", "only a tie replaces what was said"
 
     @property
     def points(self) -> float:
@@ -37,40 +40,60 @@ class Battle:
         return _POINTS_BY_OUTCOME[self.outcome]
 
     @property
+    def is_good(self) -> bool:
+        """Whether this showing found the answer of model_a good: it won, or both are good."""
+        return (self.judged or self.outcome) in ("a", "tie")
+
+    @property
     def mirrored(self) -> "Battle":
         """The same battle seen from the other side."""
-        return Battle(self.model_b, self.model_a, MIRRORED[self.outcome], self.question)
+        judged = self.judged and MIRRORED[self.judged]
+        return Battle(self.model_b, self.model_a, MIRRORED[self.outcome], self.question, judged)
 
 
 @dataclass(frozen=True, slots=True)
 class BattleTally:
-    """The battles of one model. `both_good` counts ties between good answers, `both_bad` between
-    bad.
+    """The battles of one model.
+
+    `both_good` counts ties between good answers, `both_bad` between bad, `contradicted` those of
+    pairs whose two orders contradict each other; in `contradicted_good` of these the model's answer
+    was found good. `says_neither`: verdicts could say that both answers are bad.
     """
 
     win: int
     both_good: int
     both_bad: int
     lose: int
+    contradicted: int = 0
+    contradicted_good: int = 0
+    says_neither: bool = True
 
     @property
     def n(self) -> int:
         """All battles of the model."""
-        return self.win + self.both_good + self.both_bad + self.lose
+        return self.win + self.tie + self.lose
 
     @property
     def tie(self) -> int:
         """Battles without a winner, as OpenCompass's report counts them."""
-        return self.both_good + self.both_bad
+        return self.both_good + self.both_bad + self.contradicted
 
     @property
-    def not_bad(self) -> int:
-        """Battles in which the model's answer was good: won, or tied with a good one."""
-        return self.win + self.both_good
+    def not_bad(self) -> int | None:
+        """Battles in which the model's answer was found good: it won, or both were.
+
+        None where a bad answer that does not lose could not be called bad.
+        """
+        if not self.says_neither:
+            return None
+        return self.win + self.both_good + self.contradicted_good
 
     @property
     def score(self) -> int:
-        """OpenCompass's score: +3 for a win, +1 for both, -1 for neither, -3 for a loss."""
+        """OpenCompass's score: +3 for a win, +1 for both, -1 for neither, -3 for a loss.
+
+        A tie between two orders that contradict each other is between both and neither: 0.
+        """
         return 3 * self.win + self.both_good - self.both_bad - 3 * self.lose
 
     @property
@@ -149,15 +172,26 @@ def battle_models(battles: Sequence[Battle]) -> tuple[str, ...]:
     )
 
 
-def tallies(battles: Sequence[Battle]) -> dict[str, BattleTally]:
-    """Each model's battles by their outcome."""
+def tallies(battles: Sequence[Battle], *, says_neither: bool = True) -> dict[str, BattleTally]:
+    """Each model's battles by their outcome; `says_neither` as in `BattleTally`."""
     counts = {name: dict.fromkeys(MIRRORED, 0) for name in battle_models(battles)}
+    contradicted: dict[str, list[bool]] = {name: [] for name in counts}
     for battle in battles:
-        counts[battle.model_a][battle.outcome] += 1
-        counts[battle.model_b][MIRRORED[battle.outcome]] += 1
+        if battle.judged is None:
+            counts[battle.model_a][battle.outcome] += 1
+            counts[battle.model_b][MIRRORED[battle.outcome]] += 1
+        else:
+            for side in (battle, battle.mirrored):
+                contradicted[side.model_a].append(side.is_good)
     return {
         name: BattleTally(
-            win=count["a"], both_good=count["tie"], both_bad=count["neither"], lose=count["b"]
+            win=count["a"],
+            both_good=count["tie"],
+            both_bad=count["neither"],
+            lose=count["b"],
+            contradicted=len(contradicted[name]),
+            contradicted_good=sum(contradicted[name]),
+            says_neither=says_neither,
         )
         for name, count in counts.items()
     }

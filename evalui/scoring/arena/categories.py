@@ -66,12 +66,19 @@ class JudgementCounts:
         return self.consistent / self.extracted if self.extracted else None
 
 
-def count_judgements(judged: Sequence[Verdict]) -> JudgementCounts:
-    """How many comparisons were made, could be read, and stand in both orders."""
+def count_judgements(
+    judged: Sequence[Verdict], consistent: Sequence[Battle] | None = None
+) -> JudgementCounts:
+    """How many comparisons were made, could be read, and stand in both orders.
+
+    `consistent` are the battles of these verdicts that no other order contradicts, if known.
+    """
+    if consistent is None:
+        consistent = battles_from_verdicts(judged, "drop")
     return JudgementCounts(
         total=sum(not one.unreferenced for one in judged),
         extracted=sum(one.outcome is not None for one in judged),
-        consistent=len(battles_from_verdicts(judged, "drop")),
+        consistent=len(consistent),
     )
 
 
@@ -81,27 +88,32 @@ def capabilities(cell: str) -> tuple[str, ...]:
 
 
 def category_tables(
-    fought: Sequence[Battle], topics: Mapping[str, SampleCategory], *, models: Sequence[str]
+    fought: Sequence[Battle],
+    topics: Mapping[str, SampleCategory],
+    *,
+    models: Sequence[str],
+    says_neither: bool = True,
 ) -> tuple[CategoryTable, ...]:
     """Overall, both languages, and each capability in the order of `topics`.
 
     `topics` are by question; a battle without one counts in Overall alone. A question with
-    several capabilities counts in each.
+    several capabilities counts in each. `says_neither` as in `BattleTally`.
     """
+
+    def table(kind: CategoryKind, name: str, battles: Sequence[Battle]) -> CategoryTable:
+        counted = tallies(battles, says_neither=says_neither)
+        return CategoryTable(kind, name, {model: counted.get(model) for model in models})
+
     known = [(one, topics.get(one.question or "", _NO_CATEGORY)) for one in fought]
     named = dict.fromkeys(name for topic in topics.values() for name in topic.capabilities)
     return (
-        _category_table("overall", "Overall", fought, models),
+        table("overall", "Overall", fought),
         *(
-            _category_table(
-                "language", name, [one for one, of in known if of.language == code], models
-            )
+            table("language", name, [one for one, of in known if of.language == code])
             for name, code in _LANGUAGES.items()
         ),
         *(
-            _category_table(
-                "capability", name, [one for one, of in known if name in of.capabilities], models
-            )
+            table("capability", name, [one for one, of in known if name in of.capabilities])
             for name in named
         ),
     )
@@ -129,15 +141,15 @@ def won_shares(fought: Sequence[Battle]) -> dict[tuple[str, str], Interval]:
 def not_bad_shares(fought: Sequence[Battle]) -> dict[str, Interval]:
     """Of each model the share of its verdicts that it won, or that found both answers good.
 
-    Ranges are over questions.
+    Two orders that contradict each other count as they were judged, each for itself, under any rule
+    for conflicts that keeps them. Ranges are over questions.
     """
     good: dict[str, dict[str, list[float]]] = {}
     for number, battle in enumerate(fought):
         # A battle that names no question is one of its own.
         question = str(number) if battle.question is None else battle.question
         for side in (battle, battle.mirrored):
-            is_good = float(side.outcome in ("a", "tie"))
-            good.setdefault(side.model_a, {}).setdefault(question, []).append(is_good)
+            good.setdefault(side.model_a, {}).setdefault(question, []).append(float(side.is_good))
     return {model: point_share(list(of.values())) for model, of in good.items()}
 
 
@@ -151,10 +163,3 @@ def point_share(points: Sequence[Sequence[float]]) -> Interval:
 
 
 _NO_CATEGORY = SampleCategory("")
-
-
-def _category_table(
-    kind: CategoryKind, name: str, fought: Sequence[Battle], models: Sequence[str]
-) -> CategoryTable:
-    counted = tallies(fought)
-    return CategoryTable(kind, name, {model: counted.get(model) for model in models})

@@ -57,6 +57,7 @@ from evalui.types import (
     ConflictRule,
     Contestant,
     Interval,
+    JudgeOutput,
     Sample,
     Verdict,
 )
@@ -77,7 +78,9 @@ class Standing:
     `elo` is the median over seeded orders, `elo_low` and `elo_high` its 95 % range over questions.
     `rating` is Bradley-Terry's, `styled` the same with length and style held equal, both None if
     there is no finite value. `rank_low` to `rank_high` is the rank's 95 % range. `with_leader`:
-    does not differ significantly from the leader (and so is the leader itself).
+    does not differ significantly from the leader (and so is the leader itself). `opencompass` are
+    its battles as OpenCompass counts them, without pairs whose two orders contradict each other;
+    None if none is left.
     """
 
     model: str
@@ -90,6 +93,7 @@ class Standing:
     rank_low: int | None
     rank_high: int | None
     with_leader: bool
+    opencompass: BattleTally | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,9 @@ class Arena:
     far the first is ahead of the second with its range, in points, None without finite ratings.
     `shares` holds the share of points that row won against column
     (ties as halves), with its range over questions, for pairs that met; `not_bad` the share of a
-    model's verdicts that it won, or that found both answers good. `comparisons` is the head
+    model's verdicts that it won, or that found both answers good, empty where verdicts have no word
+    for two bad answers. A `strong` verdict is so many battles, `output` is what the judge gave its
+    verdicts in. `comparisons` is the head
     of OpenCompass's report, `agreement` that between a panel's judges (Fleiss) or between people,
     `styled` has the weights of length and Markdown. `elo` is the median over `elo_orders` orders.
     `judge_flip_rates` holds the flips of each judge of a panel: where single judges change their
@@ -138,6 +144,8 @@ class Arena:
     agreement: RaterAgreement | None = None
     styled: StyleControlledRatings | None = None
     elo_orders: int = elo.N_ORDERS
+    strong: int = 1
+    output: JudgeOutput = "text"
     judge_flip_rates: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
     _made: dict[Hashable, Any] = field(
         default_factory=dict[Hashable, Any], init=False, repr=False, compare=False
@@ -263,7 +271,7 @@ def _arena_from_verdicts(
     head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ...]
 ) -> Arena:
     """The figures of the verdicts; `head` states whose they are and how they were made."""
-    fought = battles_from_verdicts(judged, head.conflict)
+    fought = battles_from_verdicts(judged, head.conflict, strong=head.strong)
     readable = [one.duel for one in judged if one.outcome is not None]
     coded = encode_battles(fought)
     rated = fit_ratings(coded) if fought else None
@@ -271,6 +279,9 @@ def _arena_from_verdicts(
     styled = _styled(coded, head, effort) if fought else None
     shares = won_shares(fought)
     ranked = _standings(head, coded, rated, styled, shares, effort) if rated and styled else ()
+    consistent = battles_from_verdicts(judged, "drop")
+    agreed = tallies(consistent, says_neither=head.says_neither)
+    ranked = tuple(replace(one, opencompass=agreed.get(one.model)) for one in ranked)
     return Arena(
         dataset=head.cell.dataset,
         by=head.cell.model,
@@ -287,7 +298,7 @@ def _arena_from_verdicts(
         lead=_lead(rated) if rated else None,
         matrix=reorder_matrix(win_matrix(coded), [one.model for one in ranked]) if fought else None,
         shares=shares,
-        not_bad=not_bad_shares(fought),
+        not_bad=not_bad_shares(fought) if head.says_neither else {},
         connection=rated.connection if rated else None,
         dimensions=_dimensions(head, fought),
         reliability=replace(judge_reliability(judged, head.contestants), judge=head.cell.model),
@@ -296,9 +307,11 @@ def _arena_from_verdicts(
         signature=f"{head.cell.signature}|{effort.signature}",
         state=head.state,
         error=head.error,
-        comparisons=count_judgements(judged),
+        comparisons=count_judgements(judged, consistent),
         styled=styled,
         elo_orders=effort.orders,
+        strong=head.strong,
+        output=head.output,
     )
 
 
@@ -330,7 +343,7 @@ def _standings(
     ends, places = elo.elo_intervals(fought, resamples=effort.orders), rank_intervals(rated)
     known = [one.name for one in head.contestants if one.name in medians]
     order = best_first(tuple(dict.fromkeys((*known, *medians))), rated.ratings, medians)
-    counted = tallies(fought.battles)
+    counted = tallies(fought.battles, says_neither=head.says_neither)
     return tuple(
         Standing(
             model=model,
@@ -377,7 +390,8 @@ def _lead(rated: BradleyTerry) -> tuple[float, float, float] | None:
 
 def _dimensions(head: CellResult, fought: Sequence[Battle]) -> tuple[CategoryTable, ...]:
     topics = {sample.id: _topic(sample) for sample in head.samples.values()}
-    return category_tables(fought, topics, models=[one.name for one in head.contestants])
+    models = [one.name for one in head.contestants]
+    return category_tables(fought, topics, models=models, says_neither=head.says_neither)
 
 
 def _topic(sample: Sample) -> SampleCategory:

@@ -78,7 +78,10 @@ class ArenaRecord:
         return replace(
             kept,
             verdicts=verdicts,
-            battles=Deferred(self.battles, lambda: battles_from_verdicts(verdicts, kept.conflict)),
+            battles=Deferred(
+                self.battles,
+                lambda: battles_from_verdicts(verdicts, kept.conflict, strong=kept.strong),
+            ),
             contestants=first.contestants,
             samples=first.samples,
             state=joint_state(results),

@@ -8,10 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evalui.scoring.arena.battles import Battle
+from evalui.scoring.cell_trials import score_values
 from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
 from evalui.scoring.statistics.intervals import clustered_share
-from evalui.scoring.trial_columns import columns_of
+from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
 from evalui.types import (
     NO_REFERENCE,
     OUTCOMES,
@@ -28,6 +32,9 @@ from evalui.types import (
 
 JUDGE = "judge"  # the mode whose cells hold a judge's verdicts on written answers
 PANEL_NAME = "panel"
+MUCH_BETTER = 3  # the strength of a verdict that says so
+# The rules by which a verdict is read off what no words surround.
+UNWORDED_RULES = ("schema", "probabilities")
 # What a state of several cells together is: what is still open first, then what went wrong.
 _STATES: tuple[CellState, ...] = (
     "running",
@@ -50,7 +57,9 @@ class JudgeReliability:
     first, by the longer one (in characters), and by the one with more list items, among answers
     that differ in it. The `n` of an interval counts what it is a share of; its width knows that the
     showings of one question belong together. `injected` counts showings with an answer that spoke
-    to the judge.
+    to the judge. `retried` were prompted once more because the first reply could not be read, and
+    `recovered` of them could be read then. `as_text` counts the verdicts read off a text, the only
+    ones there are unless the judge's output is another.
     """
 
     judge: str
@@ -62,6 +71,9 @@ class JudgeReliability:
     more_items_wins: Interval | None
     injected: int
     unreferenced: int = 0
+    retried: int = 0
+    recovered: int = 0
+    as_text: int = 0
 
 
 def judge_verdicts(trials: Iterable[Trial], names: Sequence[str], by: str) -> tuple[Verdict, ...]:
@@ -80,6 +92,19 @@ def verdicts_of(result: CellResult) -> tuple[Verdict, ...]:
     )
 
 
+def retried_trials(columns: TrialColumns) -> NDArray[np.bool_]:
+    """Which judgements were asked for once more, shape (n,)."""
+    own = columns.scores.get("retried") or Ragged.absent(len(columns))
+    rows, values = score_values(columns, "retried")
+    again = np.zeros(len(columns), dtype=np.bool_)
+    again[rows] = values > 0
+    before = np.flatnonzero(~own.present)
+    if len(before):  # judged before there was a score for it: two replies tell
+        texts = columns.texts(columns.number[before])
+        again[before] = [len(turns) > 1 for _, turns in texts]
+    return again
+
+
 def joint_state(judges: Sequence[CellResult]) -> CellState:
     """The state of several cells together."""
     states: list[CellState] = [one.state for one in judges]
@@ -93,18 +118,26 @@ def joint_error(judges: Sequence[CellResult]) -> str:
     return distinct[0] if len(distinct) == 1 else " ".join(distinct)
 
 
-def battles_from_verdicts(judged: Iterable[Verdict], conflict: ConflictRule) -> tuple[Battle, ...]:
-    """A battle for each readable verdict, in order; the question is the sample.
+def battles_from_verdicts(
+    judged: Iterable[Verdict], conflict: ConflictRule, *, strong: int = 1
+) -> tuple[Battle, ...]:
+    """The battles of the readable verdicts, in order; the question is the sample.
 
     `conflict` says what becomes of two orders of one pair whose outcomes differ: both count as
-    a tie ("tie"), both count as they are ("half"), or neither counts ("drop"). A verdict whose
-    other order is missing or unreadable counts as it is.
+    a tie that keeps what each said of the answers ("tie"), both count as they are ("half"), or
+    neither counts ("drop"). A verdict whose other order is missing or unreadable counts as it is.
+    "Much better" is `strong` battles, as in Arena-Hard, which takes 3; any other verdict is one.
     """
     rows = [one for one in judged if one.outcome is not None]
     changed = {id(one) for pair in _both_orders(rows) if _outcome_differs(*pair) for one in pair}
     if conflict == "drop":
         rows = [one for one in rows if id(one) not in changed]
-    return tuple(_battle(one, tied=conflict == "tie" and id(one) in changed) for one in rows)
+    tied = changed if conflict == "tie" else set[int]()
+    return tuple(
+        _battle(one, tied=id(one) in tied)
+        for one in rows
+        for _ in range(strong if one.strength == MUCH_BETTER and id(one) not in tied else 1)
+    )
 
 
 def judge_reliability(
@@ -131,6 +164,9 @@ def judge_reliability(
         ),
         injected=sum(one.injected for one in judged),
         unreferenced=sum(one.unreferenced for one in judged),
+        retried=sum(one.retried for one in judged),
+        recovered=sum(one.retried for one in read),
+        as_text=sum(one.rule not in UNWORDED_RULES for one in read),
     )
 
 
@@ -177,13 +213,18 @@ def _verdict(trial: Trial, names: Sequence[str], by: str) -> Verdict:
         reply=trial.reply or "",
         strength=int(strength[0]) if strength else None,
         injected=any(trial.scores.get("injected", ())),
+        # The turns tell it of runs that were judged before there was a score for it.
+        retried=any(trial.scores.get("retried", ())) or len(trial.turns) > 1,
+        probabilities=trial.probabilities,
     )
 
 
 def _battle(one: Verdict, *, tied: bool) -> Battle:
     assert one.outcome is not None, "an unreadable verdict is no battle"
-    outcome = "tie" if tied else one.outcome
-    return Battle(one.duel.model_a, one.duel.model_b, outcome, one.duel.sample_id)
+    duel = one.duel
+    if tied:
+        return Battle(duel.model_a, duel.model_b, "tie", duel.sample_id, judged=one.outcome)
+    return Battle(duel.model_a, duel.model_b, one.outcome, duel.sample_id)
 
 
 # ---------------------------------------------------------------- both orders

@@ -9,12 +9,14 @@ unreadable: None, and never a tie.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from evalui.scoring.parsing.judgements import (
     CUT_REASONS,
+    SIDE_NOUN,
     Judgement,
     is_doubted,
     is_own,
@@ -73,6 +75,9 @@ def read_verdict(
     that show the form, as the closing and the reminder; what the reply repeats of them is no
     verdict. Lists of all verdicts are none without it, too.
     """
+    if form in NUMBERED_FORMATS:
+        reply = without_options(reply)
+        prompt_forms = [without_options(text) for text in prompt_forms]
     grammar = _grammar(form)
     is_verdict = is_score_pair if form == "scores" else partial(is_line_verdict, grammar=grammar)
     judgement = parse_judgement(reply, is_verdict, prompt_forms)
@@ -90,6 +95,14 @@ def read_verdict(
         return ParsedVerdict(None, chosen.rule)
     strength = chosen.value.strength if form in _GRADED_FORMS else None
     return ParsedVerdict(chosen.value.outcome, chosen.rule, strength)
+
+
+def without_options(text: str) -> str:
+    """The text with nothing that names an option of a question: letters, 甲 and 乙, "option 2"."""
+    text = unicodedata.normalize("NFKC", text)
+    for pattern in _OPTIONS:
+        text = _compiled(pattern).sub(rf"\g<lead>{_NO_LABEL}", text)
+    return text
 
 
 # ---------------------------------------------------------------- readers
@@ -237,7 +250,7 @@ def _conclusions(sentence: str) -> Sequence[GradedOutcome]:
 
 _NOTHING_READ = ("unparsed", "cut")
 _LONGEST_REASON = 1000
-_GRADED_FORMS = ("arena_hard", "json")
+_GRADED_FORMS = ("arena_hard", "json", "graded")
 # What else than A and B means an outcome.
 _DIGITS: Letters = {"1": GradedOutcome("a"), "2": GradedOutcome("b")}
 _TIE: Letters = {"C": GradedOutcome("tie")}
@@ -248,7 +261,21 @@ _LETTERS: Mapping[str, Letters] = {
     "compass": {**_DIGITS, **_TIE, **_NEITHER},
     "json": {**_DIGITS, **_TIE, **_NEITHER},
     "scores": {},
+    # No letter is left of the reply; that there is one for two bad answers has both words compared.
+    "named": _NEITHER,
+    "graded": _NEITHER,
 }
+# Forms that name the answers by numbers, because a question may have options of its own.
+NUMBERED_FORMATS = ("named", "graded")
+_NO_LABEL = "Ø"
+_OPTIONS = (
+    r"(?P<lead>(?<![A-Za-z0-9'’_]))(?-i:[A-H])(?![A-Za-z0-9'’])",
+    r"(?P<lead>(?<![A-Za-z0-9'’_]))[a-d](?=[\s)\]}]*(?:$|[.,;:。、\n(]))",
+    rf"(?P<lead>(?:{SIDE_NOUN})s?[ \t_-]{{0,2}}[(\[“\"]?\s?)[a-d甲乙](?![A-Za-z0-9])",
+    r"(?P<lead>)[甲乙]",
+    r"(?P<lead>(?:\b(?:options?|choice)|选项|方案)[ \t_-]{0,2}[(\[“\"]?\s?)"
+    r"(?:[12一二]|one\b|two\b)",
+)
 
 _OPENING = (
     r"(?:(?:so|thus|therefore|hence|overall|finally|ultimately|in\s(?:conclusion|summary|short|the\send|"
@@ -337,5 +364,7 @@ _READERS: Mapping[str, tuple[_Reader, ...]] = {
     "compass": (_read_text, _read_objects, _read_labelled),
     "json": (_read_objects, _read_text, _read_labelled),
     "scores": (_read_pair, _read_labelled, _read_text, _read_objects),
+    "named": (_read_text, _read_objects, _read_labelled),
+    "graded": (_read_text, _read_objects, _read_labelled),
 }
 PAIRWISE_FORMATS = tuple(_READERS)

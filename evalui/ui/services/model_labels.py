@@ -47,8 +47,8 @@ def room_words(t: Messages, footprint: Footprint | None, free: int | None) -> st
 
 
 def model_abilities(t: Messages, state: ModelState) -> str:
-    """What it can do: "letters · texts · replies"."""
-    able = [t(f"ability.{each}") for each in ABILITIES if each in state.abilities]
+    """What it can do: "letters · texts · replies"; a schema is a way to reply, never missed."""
+    able = [t(f"ability.{each}") for each in (*ABILITIES, "schema") if each in state.abilities]
     return t("models.only", what=able[0]) if len(able) == 1 else " · ".join(able)
 
 

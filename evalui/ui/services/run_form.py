@@ -1,9 +1,10 @@
 """The Evaluate form read into a run specification, and back again."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, cast, get_args
 from urllib.parse import parse_qsl, urlencode
 
 from evalui.datasets.base import Layout
@@ -11,8 +12,22 @@ from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.errors import SpecError
 from evalui.messages import Sentence
 from evalui.modes import MODES
-from evalui.runs.contest import AnswersSpec, JudgingSpec, PairPlan
-from evalui.runs.spec import OPEN, VERSION, DatasetSpec, LimitPer, ModeSpec, RunSpec
+from evalui.modes.prompts.rubrics import (
+    LETTERED_FORMATS,
+    NUMBERED_FORMATS,
+    SINGLE_ANSWER_FORMATS,
+    parse_rubric,
+)
+from evalui.runs.contest import MAX_STRONG, AnswersSpec, JudgingSpec, OutputChoice, PairPlan
+from evalui.runs.spec import (
+    OPEN,
+    RUBRICS_BY_VERSION,
+    VERSION,
+    DatasetSpec,
+    LimitPer,
+    ModeSpec,
+    RunSpec,
+)
 from evalui.runs.submit import layout_of
 from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings
 from evalui.ui.components.form import Form, field_value, field_values, parse_whole_number
@@ -23,9 +38,13 @@ KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)
 ORDERS: Mapping[str, PresentationOrders] = {name: name for name in get_args(PresentationOrders)}
 PAIRS: Mapping[str, PairPlan] = {name: name for name in get_args(PairPlan)}
 CONFLICTS: Mapping[str, ConflictRule] = {name: name for name in get_args(ConflictRule)}
+OUTPUTS: Mapping[str, OutputChoice] = {name: name for name in get_args(OutputChoice)}
+WEIGHTS = (1, 3)  # of a verdict of "much better", which the page offers: Arena-Hard's is 3
 CUSTOM = "own"  # the template list's last entry: the text fields below it
 TOKENS, OPEN_TOKENS, JUDGE_TOKENS = 64, 512, 1024  # the longest reply unless the form says
-RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing")
+RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing", "pattern")
+_CRITERIA = "rubric_criteria"  # a line for each: its name, a colon, and what it is
+_MORE = "rubric_more"  # the rest of a rubric that a specification brought along, as JSON
 _CHAT: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 _OWN_FIELDS = ("name", "language", "question", "cloze", "answer", "unconditional")
 _KEY = "key"  # beside the roles of columns: what the right answer is written as
@@ -250,7 +269,8 @@ def form_from_spec(
         form |= layout_form(layout_of(source), upload)
     form |= _template_form(first) | _answers_form(answers)
     written = any(mode.mode == OPEN for mode in spec.modes)
-    return form | _judging_form(spec.judging) if written else form
+    automatic = "" if spec.version >= RUBRICS_BY_VERSION else "auto.1"
+    return form | _judging_form(spec.judging, automatic) if written else form
 
 
 def _main_mode(spec: RunSpec) -> ModeSpec:
@@ -287,7 +307,8 @@ def _answers_form(answers: Sequence[AnswerSource]) -> Form:
     return form
 
 
-def _judging_form(judging: JudgingSpec | None) -> Form:
+def _judging_form(judging: JudgingSpec | None, automatic: str) -> Form:
+    """The fields of the judge; `automatic` is how its rubric is chosen where none is named."""
     if judging is None:
         return {"judging": []}
     form: Form = {
@@ -300,11 +321,20 @@ def _judging_form(judging: JudgingSpec | None) -> Form:
         "judge_sample": str(judging.sample or ""),
         "judge_conflict": judging.conflict,
         "judge_tokens": "" if judging.max_tokens == JUDGE_TOKENS else str(judging.max_tokens),
+        "judge_output": judging.output,
+        "judge_strong": str(judging.strong),
     }
     if isinstance(judging.template, str):
-        return form | {"rubric": judging.template}
-    own = {f"rubric_{name}": str(judging.template.get(name, "")) for name in RUBRIC_FIELDS}
-    return form | {"rubric": CUSTOM} | own
+        return form | {"rubric": judging.template or automatic}
+    template = dict(judging.template)
+    own = {f"rubric_{name}": str(template.pop(name, "")) for name in RUBRIC_FIELDS}
+    rubric = parse_rubric(judging.template)
+    lines = "\n".join(f"{name}: {text}" for name, text in rubric.criteria)
+    template.pop("criteria", None)
+    # What has a default by the rest is written down: another form must not change it unseen.
+    template.setdefault("frame", rubric.frame)
+    more = json.dumps(template, ensure_ascii=False)
+    return form | {"rubric": CUSTOM, _CRITERIA: lines, _MORE: more} | own
 
 
 def _template(form: Form) -> str | dict[str, Any]:
@@ -343,7 +373,7 @@ def _judging(form: Form) -> JudgingSpec | None:
     tokens = _number(field_value(form, "judge_tokens"), Sentence("Longest verdict", "judge.tokens"))
     return JudgingSpec(
         judges=list(field_values(form, "judges")),
-        template=_rubric(form),
+        template=read_rubric(form),
         orders=ORDERS.get(field_value(form, "judge_orders"), "double"),
         pairs=pairs,
         baseline=list(field_values(form, "judge_baseline")) if pairs != "all" else [],
@@ -354,15 +384,52 @@ def _judging(form: Form) -> JudgingSpec | None:
         or None,
         conflict=CONFLICTS.get(field_value(form, "judge_conflict"), "tie"),
         max_tokens=tokens or JUDGE_TOKENS,
+        output=OUTPUTS.get(field_value(form, "judge_output"), "auto"),
+        strong=read_weight(form),
     )
 
 
-def _rubric(form: Form) -> str | dict[str, Any]:
+def read_weight(form: Form) -> int:
+    """What a verdict of "much better" weighs; a specification may have what the page offers not."""
+    weight = parse_whole_number(field_value(form, "judge_strong")) or WEIGHTS[0]
+    return weight if weight <= MAX_STRONG else WEIGHTS[0]
+
+
+def read_rubric(form: Form) -> str | dict[str, Any]:
+    """The rubric of the form: a name, "" for one by question, or the fields of one's own."""
     if field_value(form, "rubric") != CUSTOM:
         return field_value(form, "rubric")
-    return {
-        name: field_value(form, f"rubric_{name}").replace("\r\n", "\n") for name in RUBRIC_FIELDS
+    own: dict[str, Any] = {
+        name: text
+        for name in RUBRIC_FIELDS
+        if (text := field_value(form, f"rubric_{name}").replace("\r\n", "\n"))
     }
+    if more := field_value(form, _MORE):
+        own = _more(more) | own
+    elif own.get("form") in SINGLE_ANSWER_FORMATS:
+        own["frame"] = "2"
+    if own.get("form") in (*NUMBERED_FORMATS, *LETTERED_FORMATS):
+        own.pop("frame", None)  # the form decides
+    if criteria := _criteria(field_value(form, _CRITERIA)):
+        own["criteria"] = criteria
+    return own
+
+
+def _more(text: str) -> dict[str, Any]:
+    try:
+        more: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        more = None
+    if not isinstance(more, dict):  # nobody types it
+        raise SpecError("rubric-table", name=_MORE, field=_MORE)
+    return cast("dict[str, Any]", more)
+
+
+def _criteria(text: str) -> dict[str, str]:
+    """A criterion for each line: its name, a colon, and what it is, or its name alone."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    parts = [re.split(r"\s*[:：]\s*", line, maxsplit=1) for line in lines]
+    return {name: about[0] if about else name for name, *about in parts}
 
 
 def _shots(text: str) -> tuple[int, ...]:

@@ -134,6 +134,8 @@ def _judging(t: Messages, judging: JudgingSpec) -> list[str]:
         t("setting.rubric", name=rubric) if (rubric := _named(judging.template)) else "",
         t("setting.sample", n=f"{judging.sample:,}") if judging.sample else "",
         t(f"setting.conflict_{judging.conflict}") if judging.conflict != "tie" else "",
+        t(f"setting.output_{judging.output}") if judging.output != "auto" else "",
+        t("setting.strong", n=str(judging.strong)) if judging.strong > 1 else "",
         t("setting.judge_tokens", n=f"{judging.max_tokens:,}")
         if judging.max_tokens != JUDGE_TOKENS
         else "",

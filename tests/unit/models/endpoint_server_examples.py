@@ -47,6 +47,7 @@ class Behaviour:
     logprobs: bool = True
     echo: bool = True
     turns: bool = False  # chat scores its prompt
+    schema: bool = False  # chat writes the first word that each field of a schema allows
     most: int = 20  # top_logprobs
     key: str = ""
     refused: Mapping[str, Reply] = field(default_factory=dict)
@@ -223,6 +224,8 @@ def _chat(can: Behaviour, body: Json) -> Reply:
         "message": {"role": "assistant", "content": f"You said: {body['messages'][-1]['content']}"},
         "finish_reason": "stop",
     }
+    if can.schema and "response_format" in body:
+        choice["message"]["content"] = json.dumps(_fitting(body["response_format"]))
     if can.logprobs and body.get("logprobs"):
         listed = [{"token": token, "logprob": math.log(p)} for token, p in NEXT.items()]
         choice["logprobs"] = {"content": [listed[0] | {"top_logprobs": listed[:top]}]}
@@ -230,6 +233,11 @@ def _chat(can: Behaviour, body: Json) -> Reply:
     if can.turns and "prompt_logprobs" in body:
         answer |= _turns(body)
     return Reply(200, answer)
+
+
+def _fitting(response_format: Json) -> Json:
+    fields = response_format["json_schema"]["schema"]["properties"]
+    return {name: field.get("enum", ["because"])[0] for name, field in fields.items()}
 
 
 def _turns(body: Json) -> Json:

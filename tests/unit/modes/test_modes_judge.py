@@ -1,5 +1,7 @@
 """A judge on hand-made replies: what it is shown, when it is prompted again, what is read."""
 
+import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,13 +10,23 @@ import pytest
 from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes import MODES, ModeSettings, MultiTurn
 from evalui.modes.judge import Judge
-from evalui.modes.prompts.rubrics import RUBRICS, render_judge_prompt
+from evalui.modes.prompts.rubrics import (
+    RUBRICS,
+    Rubric,
+    closing_of,
+    parse_rubric,
+    reminder_of,
+    render_judge_prompt,
+)
 from evalui.types import (
     OUTCOMES,
     Contestant,
     Generate,
     GeneratedText,
+    JudgeOutput,
+    LabelProbs,
     Message,
+    NextToken,
     Outcome,
     Sample,
     Variant,
@@ -30,10 +42,22 @@ CONTESTANTS = (
 FIRST, SWAPPED, ALONE = Variant((0, 1)), Variant((1, 0)), Variant((1,))
 
 
-def setting(rubric: str | None = None, *, chat: bool = True, seed: int = 0) -> ModeSettings:
-    chosen = RUBRICS[rubric] if rubric else None
+def setting(
+    rubric: str | Rubric | None = None,
+    *,
+    chat: bool = True,
+    seed: int = 0,
+    output: JudgeOutput = "text",
+) -> ModeSettings:
+    chosen = RUBRICS[rubric] if isinstance(rubric, str) else rubric
     return ModeSettings(
-        shots={}, contestants=CONTESTANTS, rubric=chosen, chat=chat, max_tokens=77, seed=seed
+        shots={},
+        contestants=CONTESTANTS,
+        rubric=chosen,
+        chat=chat,
+        max_tokens=77,
+        seed=seed,
+        output=output,
     )
 
 
@@ -106,7 +130,7 @@ def test_a_mark_becomes_a_score_and_its_share(
     trial = MODE.grade(CITY, ALONE, [GeneratedText(reply)], setting(rubric))
     assert trial.headline == "rating"
     assert (trial.choice, trial.reading.credit) == (0, pytest.approx(credit))
-    assert trial.scores == {**scores, "injected": (0.0,)}
+    assert trial.scores == {**scores, "injected": (0.0,), "retried": (0.0,)}
 
 
 @pytest.mark.parametrize(
@@ -121,7 +145,8 @@ def test_what_cannot_be_read_is_neither_a_tie_nor_a_zero(rubric: str, variant: V
     trial = MODE.grade(CITY, variant, [GeneratedText(reply), GeneratedText(reply)], setting(rubric))
     assert trial.unreadable
     assert not trial.reading.tied
-    assert set(trial.scores) == {"injected"}
+    assert set(trial.scores) == {"injected", "retried"}
+    assert trial.scores["retried"] == (1.0,)
     assert trial.turns == (reply, reply)
 
 
@@ -217,3 +242,308 @@ def test_another_judges_unreadable_words_are_unreadable_without_a_reference_too(
     replies = [GeneratedText("I cannot decide.")]
     assert MODE.follow_up(bare, FIRST, replies, settings)
     assert MODE.grade(bare, FIRST, replies, settings).reading.rule == "unparsed"
+
+
+# ---------------------------------------------------------------- a schema
+
+
+def fitting(winner: str) -> GeneratedText:
+    text = json.dumps({"reason": "It says “Answer 2”.", "winner": winner}, ensure_ascii=False)
+    return GeneratedText(text, constrained=True)
+
+
+def test_a_schema_allows_nothing_but_the_words_of_the_form_after_the_reasons():
+    request = request_for(FIRST, setting("arena-hard-en.2", output="schema"))
+    schema = json.loads(request.json_schema)
+    assert list(schema["properties"]) == schema["required"] == ["reason", "winner"]
+    words = schema["properties"]["winner"]["enum"]
+    assert len(words) == 6
+    (message,) = request.prompt
+    assert isinstance(message, Message)
+    assert message.content.endswith(closing_of(RUBRICS["arena-hard-en.2"], "schema"))
+    assert all(word in message.content for word in words)
+
+
+@pytest.mark.parametrize(
+    ("rubric", "winner", "outcome", "strength"),
+    [
+        ("compass-en.2", "Answer 1", "a", None),
+        ("compass-zh.2", "回答2", "b", None),
+        ("json-en.2", "both good", "tie", None),
+        ("mtbench-zh.2", "都不好", "neither", None),
+        ("arena-hard-en.2", "Answer 2 much better", "b", 3.0),
+        ("arena-hard-zh.2", "回答1更好", "a", 1.0),
+    ],
+)
+def test_a_reply_that_fits_its_schema_is_its_verdict(
+    rubric: str, winner: str, outcome: Outcome, strength: float | None
+):
+    settings = setting(rubric, output="schema")
+    trial = MODE.grade(CITY, FIRST, [fitting(winner)], settings)
+    assert (trial.choice, trial.reading.rule) == (OUTCOMES.index(outcome), "schema")
+    assert trial.scores.get("strength") == ((strength,) if strength else None)
+    assert MODE.follow_up(CITY, FIRST, [fitting(winner)], settings) == ()
+
+
+@pytest.mark.parametrize(
+    ("rubric", "value", "scores"),
+    [
+        ("score10-en.2", {"rating": "7"}, {"rating": (7.0,)}),
+        ("correct-zh.2", {"decision": "incorrect"}, {"correct": (0.0,)}),
+        (
+            "criteria10-en.2",
+            {"correctness": "9", "completeness": "6", "clarity": "3"},
+            {
+                "rating": (6.0,),
+                "criterion:correctness": (9.0,),
+                "criterion:completeness": (6.0,),
+                "criterion:clarity": (3.0,),
+            },
+        ),
+    ],
+)
+def test_marks_in_a_schema_are_kept_each_and_their_mean_is_the_mark(
+    rubric: str, value: dict[str, str], scores: dict[str, tuple[float, ...]]
+):
+    reply = GeneratedText(json.dumps({"reason": "Because."} | value), constrained=True)
+    trial = MODE.grade(CITY, ALONE, [reply], setting(rubric, output="schema"))
+    assert trial.reading.rule == "schema"
+    assert trial.scores == {**scores, "injected": (0.0,), "retried": (0.0,)}
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule", "outcome"),
+    [
+        # The server turned the schema down, and the model kept to the prompt.
+        (GeneratedText('{"reason": "x", "winner": "Answer 2"}'), "json", "b"),
+        (
+            GeneratedText('So: ```json\n{"reason": "x", "winner": "both bad"}\n```'),
+            "json",
+            "neither",
+        ),
+        (GeneratedText('{"winner": "both good"}', constrained=True), "schema", "tie"),
+        (GeneratedText('{"reason": "x", "winner": "Answer', "length", constrained=True), "", None),
+        (GeneratedText("I cannot decide."), "unparsed", None),
+        (GeneratedText('{"reason": "x", "winner": "Answer 3"}'), "no-verdict", None),
+    ],
+)
+def test_what_does_not_fit_is_read_as_the_text_that_it_is(
+    reply: GeneratedText, rule: str, outcome: Outcome | None
+):
+    settings = setting("compass-en.2", output="schema")
+    trial = MODE.grade(CITY, FIRST, [reply], settings)
+    assert trial.choice == (None if outcome is None else OUTCOMES.index(outcome))
+    if rule:
+        assert trial.reading.rule == rule
+
+
+def test_after_an_unreadable_reply_the_schema_goes_along_once_more():
+    settings = setting("compass-en.2", output="schema")
+    (again,) = MODE.follow_up(CITY, FIRST, [GeneratedText("Hm.")], settings)
+    assert isinstance(again, Generate)
+    (first,) = MODE.plan(CITY, FIRST, settings)
+    assert isinstance(first, Generate)
+    assert again.json_schema == first.json_schema != ""
+    assert again.prompt[-1] == Message("user", reminder_of(RUBRICS["compass-en.2"], "schema"))
+    trial = MODE.grade(CITY, FIRST, [GeneratedText("Hm."), fitting("Answer 1")], settings)
+    assert (trial.choice, trial.scores["retried"]) == (0, (1.0,))
+
+
+# ---------------------------------------------------------------- probabilities
+
+
+def probable(*shares: float, mass: float = 1.0) -> LabelProbs:
+    logs = tuple(math.log(mass * share) if share else -math.inf for share in shares)
+    return LabelProbs(logs, mass, "1")
+
+
+def test_labels_are_asked_for_as_the_next_token():
+    settings = setting("compass-en.2", output="probabilities", chat=False)
+    (request,) = MODE.plan(CITY, FIRST, settings)
+    assert isinstance(request, NextToken)
+    assert request.labels == ("1", "2", "3", "4")
+    assert isinstance(request.context, str)
+    assert request.context.endswith("4 if both are bad.\n\n")
+
+
+@pytest.mark.parametrize(
+    ("shares", "outcome"),
+    [
+        ((0.6, 0.2, 0.1, 0.1), "a"),
+        ((0.1, 0.6, 0.2, 0.1), "b"),
+        ((0.1, 0.2, 0.6, 0.1), "tie"),
+        ((0.1, 0.2, 0.1, 0.6), "neither"),
+    ],
+)
+def test_the_most_probable_outcome_is_the_verdict(shares: tuple[float, ...], outcome: Outcome):
+    settings = setting("arena-hard-zh.2", output="probabilities")
+    response = probable(*shares, mass=0.8)
+    assert MODE.follow_up(CITY, FIRST, [response], settings) == ()
+    trial = MODE.grade(CITY, FIRST, [response], settings)
+    assert (trial.choice, trial.reading.rule) == (OUTCOMES.index(outcome), "probabilities")
+    assert trial.probabilities == pytest.approx(shares)
+    assert (trial.mass, trial.reply) == (0.8, "1")
+    assert "strength" not in trial.scores
+
+
+def test_a_mark_is_its_expected_value_over_the_digits():
+    # Half each on the digits 6 and 8: the marks 7 and 9, of which 8 is the mean.
+    shares = [0.0] * 10
+    shares[6] = shares[8] = 0.5
+    settings = setting("score10-en.2", output="probabilities")
+    (request,) = MODE.plan(CITY, ALONE, settings)
+    assert isinstance(request, NextToken)
+    assert request.labels == tuple("0123456789")
+    trial = MODE.grade(CITY, ALONE, [probable(*shares, mass=0.9)], settings)
+    assert trial.scores["rating"] == (pytest.approx(8.0),)
+    assert trial.reading.credit == pytest.approx(7 / 9)
+
+
+def test_each_criterion_has_a_request_and_an_expected_mark():
+    settings = setting("criteria10-en.2", output="probabilities")
+    requests = MODE.plan(CITY, ALONE, settings)
+    assert len(requests) == 3
+    certain = [[float(digit == mark - 1) for digit in range(10)] for mark in (10, 4, 7)]
+    trial = MODE.grade(CITY, ALONE, [probable(*each) for each in certain], settings)
+    marks = {name: values[0] for name, values in trial.scores.items() if ":" in name}
+    assert marks == {
+        "criterion:correctness": 10.0,
+        "criterion:completeness": 4.0,
+        "criterion:clarity": 7.0,
+    }
+    assert trial.scores["rating"] == (7.0,)
+    assert trial.probabilities == ()
+
+
+def test_correct_is_what_is_more_probable():
+    settings = setting("correct-en.2", output="probabilities")
+    for shares, value in (((0.2, 0.8), 1.0), ((0.6, 0.4), 0.0)):
+        trial = MODE.grade(CITY, ALONE, [probable(*shares)], settings)
+        assert trial.scores["correct"] == (value,)
+
+
+@pytest.mark.parametrize(
+    ("response", "rule"),
+    [
+        (probable(0.9, 0.1, 0.0, 0.0, mass=0.4), "thin-mass"),
+        (LabelProbs((-math.inf,) * 4, 0.0, "<think>"), "thin-mass"),
+        (probable(0.4, 0.4, 0.1, 0.1), "undecided"),
+    ],
+)
+def test_a_judge_that_would_rather_write_is_let_write_once(response: LabelProbs, rule: str):
+    settings = setting("compass-en.2", output="probabilities")
+    assert MODE.grade(CITY, FIRST, [response], settings).reading.rule == rule
+    (request,) = MODE.follow_up(CITY, FIRST, [response], settings)
+    (plain,) = MODE.plan(CITY, FIRST, setting("compass-en.2"))
+    assert request == plain
+    responses = [response, GeneratedText("Because.\n[[Answer 2]]")]
+    assert MODE.follow_up(CITY, FIRST, responses, settings) == ()
+    trial = MODE.grade(CITY, FIRST, responses, settings)
+    assert (trial.choice, trial.scores["retried"]) == (OUTCOMES.index("b"), (1.0,))
+    unread = [response, GeneratedText("Hm.")]
+    assert MODE.follow_up(CITY, FIRST, unread, settings) == ()
+    assert MODE.grade(CITY, FIRST, unread, settings).unreadable
+
+
+def test_a_rubric_of_the_first_version_is_asked_in_text_whatever_is_chosen():
+    for output in ("schema", "probabilities"):
+        assert request_for(FIRST, setting("mtbench-en.1", output=output)) == request_for(
+            FIRST, setting("mtbench-en.1")
+        )
+
+
+def test_a_reply_that_was_cut_off_is_unreadable_and_asked_for_again():
+    settings = setting("mtbench-en.1")
+    cut = GeneratedText("Answer A begins well. [[A]] was my first thought, but", None, "length")
+    assert MODE.grade(CITY, FIRST, [cut], settings).reading.rule == "cut"
+    (again,) = MODE.follow_up(CITY, FIRST, [cut], settings)
+    assert isinstance(again, Generate)
+    assert again.prompt[-1] == Message("user", RUBRICS["mtbench-en.1"].reminder)
+
+
+@pytest.mark.parametrize(
+    ("rubric", "reply", "outcome", "strength"),
+    [
+        ("compass-zh.2", "回答1更切题。\n[[回答1]]", "a", None),
+        ("compass-en.2", "Because.\n[[Answer 2]]", "b", None),
+        ("mtbench-en.2", "[[both good]]", "tie", None),
+        ("mtbench-zh.2", "[[都不好]]", "neither", None),
+        ("arena-hard-en.2", "[[Answer 1 much better]]", "a", 3.0),
+        ("arena-hard-zh.2", "[[回答2更好]]", "b", 1.0),
+        ("json-en.2", '{"reason": "x", "winner": "both bad"}', "neither", None),
+        ("json-zh.2", '{"reason": "x", "winner": "回答1"}', "a", None),
+    ],
+)
+def test_the_words_of_the_second_version_are_read(
+    rubric: str, reply: str, outcome: Outcome, strength: float | None
+):
+    trial = MODE.grade(CITY, FIRST, [GeneratedText(reply)], setting(rubric))
+    assert trial.choice == OUTCOMES.index(outcome)
+    assert trial.scores.get("strength") == ((strength,) if strength else None)
+
+
+@pytest.mark.parametrize("name", [name for name in RUBRICS if name.endswith(".2")])
+@pytest.mark.parametrize("output", ["text", "schema"])
+def test_who_repeats_the_closing_has_not_judged(name: str, output: JudgeOutput):
+    rubric = RUBRICS[name]
+    variant = ALONE if rubric.single else FIRST
+    parrot = closing_of(rubric, output)
+    for reply in (parrot, f"{parrot}\n", reminder_of(rubric, output)):
+        trial = MODE.grade(CITY, variant, [GeneratedText(reply)], setting(name, output=output))
+        assert trial.unreadable, trial.reading.rule
+
+
+def test_a_letter_of_an_option_is_no_verdict_of_the_second_version():
+    for reply in ("The right option is [[A]].", "选择：B", "A", "Answer A is right: [[B]]"):
+        trial = MODE.grade(CITY, FIRST, [GeneratedText(reply)], setting("compass-en.2"))
+        assert trial.unreadable
+
+
+def test_criteria_are_read_line_by_line():
+    lines = "It is fine.\ncorrectness: [[9]]\n- **completeness**: [[6]]\nClarity: [[3]]"
+    trial = MODE.grade(CITY, ALONE, [GeneratedText(lines)], setting("criteria10-en.2"))
+    assert (trial.scores["rating"], trial.reading.rule) == ((6.0,), "criteria")
+    for reply in (
+        "correctness: [[9]]\ncompleteness: [[6]]",
+        f"{lines}\ncorrectness: [[2]]",
+        lines.replace("[[3]]", "[[30]]"),
+    ):
+        assert MODE.grade(
+            CITY, ALONE, [GeneratedText(reply)], setting("criteria10-en.2")
+        ).unreadable
+
+
+_PATTERN = {
+    "name": "mine.1",
+    "language": "en",
+    "form": "named",
+    "instruction": "Which is funnier?",
+    "closing": "Winner: first, second or both.",
+    "pattern": r"Winner: (\w+)",
+    "labels": {"first": "a", "second": "b", "both": "tie"},
+}
+
+
+@pytest.mark.parametrize(
+    ("reply", "choice", "rule"),
+    [
+        ("It is [[Answer 1]].\nWinner: second", "b", "pattern"),
+        ("Winner: both", "tie", "pattern"),
+        ("Winner: nobody", None, "malformed"),
+        ("[[Answer 1]]", None, "unparsed"),
+    ],
+)
+def test_a_pattern_of_ones_own_reads_in_place_of_the_form(
+    reply: str, choice: Outcome | None, rule: str
+):
+    rubric = parse_rubric(dict(_PATTERN))
+    trial = MODE.grade(CITY, FIRST, [GeneratedText(reply)], setting(rubric))
+    assert trial.choice == (None if choice is None else OUTCOMES.index(choice))
+    assert trial.reading.rule == rule
+
+
+def test_a_pattern_of_ones_own_reads_marks_too():
+    own = {"form": "rating", "frame": "2", "pattern": r"(\d+) points", "labels": {}}
+    rubric = parse_rubric(_PATTERN | own)
+    trial = MODE.grade(CITY, ALONE, [GeneratedText("Rating: 2. I give 7 points.")], setting(rubric))
+    assert trial.scores["rating"] == (7.0,)

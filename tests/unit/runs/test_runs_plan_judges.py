@@ -6,9 +6,13 @@ from runs_examples import dataset
 
 from evalui.errors import SpecError, UnknownName
 from evalui.models import ModelEntry
-from evalui.runs.cells import CellPlan
+from evalui.models.catalog import ModelState
+from evalui.modes.judge import rubric_of
+from evalui.runs.cells import CellPlan, Describe, mode_settings
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.plan import plan_run
+from evalui.runs.spec import ModeSpec
+from evalui.types import Ability, Variant
 
 
 def plans(*brought: CollectedAnswers, **fields: object) -> tuple[CellPlan, ...]:
@@ -68,7 +72,14 @@ def test_judges_read_the_first_answers_of_each_subject():
 
 @pytest.mark.parametrize(
     "change",
-    [{"orders": "single"}, {"conflict": "drop"}, {"template": "mtbench-en.1"}, {"sample": 2}],
+    [
+        {"orders": "single"},
+        {"conflict": "drop"},
+        {"template": "mtbench-en.1"},
+        {"template": "auto.2"},
+        {"sample": 2},
+        {"strong": 3},
+    ],
 )
 def test_what_changes_a_verdict_changes_the_signature(change: dict[str, object]):
     before = plans(RIGHT, WRONG)[-1].cell.signature
@@ -155,3 +166,75 @@ def test_why_a_contestant_gives_no_answers_is_told():
     )
     with pytest.raises(SpecError, match=r"answers of 0 contestants; judging needs 1\. .*/no/where"):
         plan_run(spec, {"capitals.jsonl": capitals()}, {**CATALOG, "gone": gone})
+
+
+def able(*more: Ability) -> Describe:
+    """Every model can write, and do what is named."""
+    return lambda entry: ModelState(entry, frozenset(("generate", *more)), "")
+
+
+def judged_by(describe: Describe, **judging: object) -> CellPlan:
+    asked = open_spec(version=3, judging={"judges": ["reference-judge"]} | judging)
+    data = {"capitals.jsonl": capitals()}
+    return plan_run(asked, data, CATALOG, (RIGHT, WRONG), describe=describe)[-1]
+
+
+@pytest.mark.parametrize(
+    ("version", "prompt"), [(1, "compass-en.1"), (2, "compass-en.1"), (3, "compass-en.2")]
+)
+def test_the_version_of_a_specification_decides_the_rubric_that_is_chosen_by_sample(
+    version: int, prompt: str
+):
+    plan = plans(RIGHT, WRONG, version=version)[-1]
+    assert f"prompt:{prompt}" in plan.cell.signature.split("|")
+    # What a worker reads of the plan leads to the same rubric.
+    stored = ModeSpec.model_validate_json(plan.mode.model_dump_json())
+    setting = mode_settings(stored, (), plan.setting.contestants)
+    sample = capitals().samples[0]
+    assert rubric_of(sample, Variant((0, 1)), setting).name == prompt
+
+
+def test_a_plan_from_before_there_were_versions_keeps_its_rubric_and_text():
+    stored = ModeSpec.model_validate_json(
+        '{"mode": "judge", "chat": true, "judging": {"judges": ["j"], "seed": 0}}'
+    )
+    setting = mode_settings(stored, ())
+    sample = capitals().samples[0]
+    assert rubric_of(sample, Variant((0, 1)), setting).name == "compass-en.1"
+    assert setting.output == "text"
+
+
+@pytest.mark.parametrize(
+    ("abilities", "judging", "output"),
+    [
+        ((), {}, "text"),
+        (("schema",), {}, "schema"),
+        (("schema", "next_token"), {}, "schema"),
+        (("next_token",), {}, "probabilities"),
+        (("schema", "next_token"), {"output": "text"}, "text"),
+        (("schema", "next_token"), {"output": "probabilities"}, "probabilities"),
+        (("next_token",), {"output": "schema"}, "text"),
+    ],
+)
+def test_a_verdict_is_given_in_what_the_judge_can_do(
+    abilities: tuple[Ability, ...], judging: dict[str, object], output: str
+):
+    plan = judged_by(able(*abilities), **judging)
+    assert f"output:{output}" in plan.cell.signature.split("|")
+    assert plan.setting.output == output
+
+
+def test_rubrics_of_the_first_version_are_asked_in_text_and_signed_as_ever():
+    both = able("schema", "next_token")
+    plan = judged_by(both, template="auto.1")
+    assert plan.setting.output == "text"
+    assert "output:" not in plan.cell.signature
+    signed = plan.cell.signature
+    assert "|prompt:compass-en.1|rule:" in signed
+    assert judged_by(able(), template="auto.1").cell.signature == signed
+
+
+def test_each_criterion_is_a_request_where_probabilities_are_read():
+    single = {"template": "criteria10-en.2"}
+    assert judged_by(able("next_token"), **single).requests == 2 * 4 * 3
+    assert judged_by(able("schema"), **single).requests == 2 * 4

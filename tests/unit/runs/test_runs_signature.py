@@ -3,11 +3,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from open_run_examples import capitals
 from runs_examples import TEMPLATE, dataset, sample
 
 from evalui import __version__
+from evalui.runs.contest import JudgingSpec
 from evalui.runs.signature import labels, signature, with_fingerprint
 from evalui.runs.spec import ModeSpec
+from evalui.scoring.parsing import rating, verdict
 from evalui.types import Sample
 
 
@@ -136,3 +139,74 @@ def test_the_fields_that_an_entry_adds_are_stated() -> None:
     assert long.startswith("body:@")
     assert barred.startswith("body:@")
     assert part({"a": "b" * 101}) != [long]
+
+
+_OWN = {
+    "name": "mine.1",
+    "language": "en",
+    "form": "mtbench",
+    "instruction": "Which is funnier?",
+    "closing": "End with [[A]], [[B]] or [[C]].",
+}
+
+
+def judged(**fields: Any) -> str:
+    judging = JudgingSpec.model_validate({"judges": ["j"], "seed": 7} | fields)
+    mode = ModeSpec(mode="judge", max_tokens=judging.max_tokens, chat=True, judging=judging)
+    data = capitals()
+    signed = signature(
+        data, data.samples, mode, model="j", seed=7, limit=None, contestants=["x", "y"]
+    )
+    head, tail = "capitals@77aa77aa|n:4|mode:judge|", "|chat:yes|max:1024|temp:0|seed:7|judge:j|"
+    assert signed.startswith(head)
+    assert signed.endswith(f"{tail}evalui:{__version__}")
+    return signed.removeprefix(head).removesuffix(f"{tail}evalui:{__version__}")
+
+
+@pytest.mark.parametrize(
+    ("fields", "signed"),
+    [
+        (
+            {},
+            f"prompt:compass-en.1|rule:{verdict.VERSION}|contestants:x+y|orders:double|pairs:all|"
+            "conflict:tie",
+        ),
+        (
+            {"template": "mtbench-en.1", "conflict": "half", "orders": "single"},
+            f"prompt:mtbench-en.1|rule:{verdict.VERSION}|contestants:x+y|orders:single|pairs:all|"
+            "conflict:half",
+        ),
+        (
+            {"template": "score10-en.1"},
+            f"prompt:score10-en.1|rule:{rating.VERSION}|contestants:x+y",
+        ),
+        (
+            {"template": _OWN, "pairs": "baseline", "baseline": ["x"], "sample": 3},
+            f"prompt:mine.1@abdd4d56|rule:{verdict.VERSION}|contestants:x+y|orders:double|"
+            "pairs:baseline(x)|sample:3|conflict:tie",
+        ),
+        (
+            {"template": _OWN | {"form": "rating", "closing": "Rating: [[5]]"}},
+            f"prompt:mine.1@41b840de|rule:{rating.VERSION}|contestants:x+y",
+        ),
+    ],
+)
+def test_judging_from_before_there_were_outputs_and_weights_is_signed_as_it_was(
+    fields: dict[str, Any], signed: str
+) -> None:
+    assert judged(**fields) == signed
+
+
+def test_outputs_and_weights_stand_in_the_signature_of_what_has_them() -> None:
+    assert judged(template="auto.2").endswith("|conflict:tie|output:text")
+    assert judged(template="json-en.2", output="schema").endswith("|output:schema")
+    assert judged(template="score10-en.2", output="probabilities") == (
+        f"prompt:score10-en.2|rule:{rating.VERSION}|contestants:x+y|output:probabilities"
+    )
+    assert judged(strong=3).endswith("|conflict:tie|strong:3")
+    assert "strong" not in judged(template="score10-en.1", strong=3)
+    changed = {
+        judged(template=_OWN | {"pattern": pattern})
+        for pattern in ("(?P<a>x)|(?P<b>y)", "(?P<a>y)|(?P<b>x)")
+    }
+    assert len(changed) == 2

@@ -90,6 +90,7 @@ def test_a_specification_nested_too_deeply_is_refused() -> None:
         ({"version": 1}, "dataset"),
         ({"version": 2}, "subject"),
         ({"version": 2, "limit_per": "dataset"}, "dataset"),
+        ({"version": 3}, "subject"),
         ({"limit_per": "subject"}, "subject"),
     ],
 )
@@ -101,11 +102,11 @@ def test_a_limit_counts_as_the_version_of_the_specification_says(
     assert read_spec(write_spec(spec)) == spec
 
 
-@pytest.mark.parametrize("version", [0, 3, "2", 2.5, True, None])
+@pytest.mark.parametrize("version", [0, 4, "2", 2.5, True, None])
 def test_an_unknown_version_is_one_sentence(version: object) -> None:
     with pytest.raises(SpecError) as caught:
         read(version=version)
     assert str(caught.value) == (
         f"The run specification has version {json.dumps(version)}. "
-        "This evalui reads versions 1 and 2; a specification without a version is of version 1."
+        "This evalui reads versions 1 to 3; a specification without a version is of version 1."
     )

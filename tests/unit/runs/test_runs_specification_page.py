@@ -2,14 +2,16 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import BaseModel
 
-from evalui.runs.contest import AnswersSpec
+from evalui.runs.contest import AnswersSpec, JudgingSpec, OutputChoice
 from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
 
-PAGE = (Path(__file__).parents[3] / "docs" / "specification.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "specification.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("model", [RunSpec, DatasetSpec, AnswersSpec])
@@ -17,8 +19,14 @@ def test_every_field_is_documented(model: type[BaseModel]) -> None:
     assert [name for name in model.model_fields if f"`{name}`" not in PAGE] == []
 
 
+def test_every_setting_of_judging_is_documented() -> None:
+    page = (DOCS / "judging.md").read_text(encoding="utf-8")
+    assert [name for name in JudgingSpec.model_fields if f"`{name}`" not in page] == []
+    assert [name for name in get_args(OutputChoice) if f"`{name}`" not in page] == []
+
+
 def test_the_example_can_be_read() -> None:
     (example,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     spec = read_spec(example)
-    assert (spec.version, spec.counts_per) == (2, "subject")
+    assert (spec.version, spec.counts_per) == (3, "subject")
     assert [source.key for source in spec.datasets] == ["law_val.csv", "swift/custom_config.json"]

@@ -24,9 +24,10 @@ class Capabilities:
     `picks_token_ids`: it scores any given tokens as the next one. `has_tokenizer_routes`: it
     turns texts into ids. `thinks`: its chat writes thoughts before the reply, so that the first
     token is no answer; `opens_thoughts`: its template does, so that only their end is marked;
-    `responses`: its chat is the Responses API. `limit_field` is its name of
-    the longest reply, `refused_fields` are the fields that chat does without. `max_length` (0: not
-    reported), `root` and `reported_model` are what it reports of the model.
+    `responses`: its chat is the Responses API. `json_schema`: its chat writes JSON that fits a
+    schema. `limit_field` is its name of the longest reply, `refused_fields` are the fields that
+    chat does without. `max_length` (0: not reported), `root` and `reported_model` are what it
+    reports of the model.
     """
 
     chat: bool = False
@@ -43,6 +44,7 @@ class Capabilities:
     thinks: bool = False
     opens_thoughts: bool = False
     responses: bool = False
+    json_schema: bool = False
     limit_field: str = "max_tokens"
     refused_fields: frozenset[str] = frozenset()
     max_length: int = 0
@@ -60,6 +62,8 @@ class Capabilities:
             abilities.add("next_token")
         if self.scores_token_ids or self.echo or self.chat_prompt_logprobs:
             abilities.add("loglik")
+        if self.json_schema:
+            abilities.add("schema")
         return frozenset(abilities)
 
     @property
@@ -112,6 +116,7 @@ def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
         thinks=any(each.thinks for each in capabilities),
         opens_thoughts=any(each.opens_thoughts for each in capabilities),
         responses=any(each.responses for each in capabilities),
+        json_schema=all(each.json_schema for each in capabilities),
         # A server that refuses the old name needs the new one; most others know both.
         limit_field=min(each.limit_field for each in capabilities),
         refused_fields=frozenset[str]().union(*(each.refused_fields for each in capabilities)),
@@ -138,7 +143,7 @@ def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) 
             left, completions=False, completion_top=0, echo=False, accepts_token_ids=False
         )
     if api == "completions":
-        return replace(left, chat=False, chat_top=0, chat_prompt_logprobs=False)
+        return replace(left, chat=False, chat_top=0, chat_prompt_logprobs=False, json_schema=False)
     return left
 
 
@@ -150,6 +155,7 @@ def missing_ability_reason(ability: Ability, reason: str) -> str:
             "next_token": sentence("error.endpoint-no-top"),
             "loglik": sentence("error.endpoint-no-echo"),
             "generate": sentence("error.endpoint-no-reply"),
+            "schema": sentence("error.endpoint-no-schema"),
         }[ability]
     )
     if ability == "generate":

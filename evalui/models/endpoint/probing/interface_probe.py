@@ -8,7 +8,7 @@ from typing import Any
 from evalui.errors import ModelError
 from evalui.messages import sentence
 from evalui.models.endpoint.failures import RetryableError
-from evalui.models.endpoint.json_values import Json
+from evalui.models.endpoint.json_values import Json, as_object
 from evalui.models.endpoint.responses import (
     choices,
     first_text,
@@ -129,6 +129,16 @@ def lacks_list(tried: ProbeReply) -> bool:
         return any(not read_top(choice) for choice in choices(tried.answer))
     except RetryableError:
         return False
+
+
+def fits_probe_schema(choice: Json) -> bool:
+    """Whether a reply is JSON, as far as it goes; thoughts alone are the beginning of any reply."""
+    message = as_object(choice.get("message"))
+    text = message.get("content")
+    if isinstance(text, str) and text.strip():
+        return text.lstrip().startswith("{")
+    thinks = message.get("reasoning_content") or message.get("reasoning")
+    return bool(thinks) and choice.get("finish_reason") == "length"
 
 
 def _missing_top_reason(choice: Json) -> str:

@@ -1,5 +1,6 @@
 """What a server can really do, by trying it: a setting it ignores is answered with HTTP 200."""
 
+import json
 import re
 import threading
 import time
@@ -36,6 +37,7 @@ from evalui.models.endpoint.probing.interface_probe import (
     ProbeReply,
     adapt_request,
     begins_with_letter,
+    fits_probe_schema,
     has_invalid_logprobs,
     lacks_list,
     read_plain_probe,
@@ -55,6 +57,7 @@ from evalui.models.endpoint.responses import (
     read_echo,
     read_prompt,
     read_top,
+    response_format,
     shows_end_of_thoughts,
     shows_thoughts,
 )
@@ -75,6 +78,15 @@ _VERSION_PATH = re.compile(r"/v\d+(?:beta)?(?:/|$)")
 _TOP_COUNTS = (20, 10, 5, 2)
 _PROBE_IDS = tuple(range(100, 112))  # every vocabulary has these
 _PICKED_IDS = (100, 103)
+_SCHEMA_PROBE_TOKENS = 64  # some servers indent what they write
+_PROBE_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"letter": {"type": "string", "enum": ["Q", "X"]}},
+        "required": ["letter"],
+        "additionalProperties": False,
+    }
+)
 _UNUSED_STOP = "\n\n\n\n"  # a stop text that one token will not be
 _TOP_RETRIES = 3  # times that a list is requested anew which another request may have spoilt
 _LIST_RETRIES = 2  # times that an answer without a list is requested anew
@@ -128,6 +140,7 @@ def probe(
         chat_prompt_logprobs=chat.works and may_score and requests.chat_prompt_logprobs(),
         thinks=chat.thinks,
         opens_thoughts=chat.opens_thoughts,
+        json_schema=chat.works and requests.json_schema(chat),
         limit_field=chat.limit_field,
         refused_fields=chat.refused_fields,
         max_length=served.max_length,
@@ -332,6 +345,26 @@ class _ServerProbe:
         except (RejectedError, RetryableError):
             return False
         return True
+
+    def json_schema(self, chat: InterfaceProbe) -> bool:
+        """Whether chat writes nothing but JSON that fits a schema.
+
+        The request itself does not ask for JSON, so a server that ignores the schema writes none.
+        One that was cut off in hidden thoughts has accepted it, at least.
+        """
+        body: Json = {
+            "messages": _PROBE_MESSAGES,
+            "temperature": 0.0,
+            chat.limit_field: _SCHEMA_PROBE_TOKENS,
+            "response_format": response_format(_PROBE_SCHEMA),
+        }
+        sent = {field: value for field, value in body.items() if field not in chat.refused_fields}
+        try:
+            answer = self._request("chat/completions", sent).answer
+            (choice,) = choices(answer)
+        except RetryableError:  # the rest of what is known is worth more than this
+            return False
+        return fits_probe_schema(choice)
 
     def _probe_top(self, path: str, body: Json, extras: Sequence[Json]) -> InterfaceProbe:
         """`extras` request lists of `_TOP_COUNTS` tokens."""

@@ -127,10 +127,15 @@ def figure_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
     language, dimensions = context.language, _printed_dimensions(arena)
     yield _dimensions(arena, dimensions, localized("head-stats", language), _shares)
     yield Paragraph(localized("basic-about", language), small=True)
+    if any(one.tally.not_bad is None for one in arena.standings):
+        yield Paragraph(localized("no-neither", language), small=True)
     named = sum(dimension.kind == "capability" for dimension in arena.dimensions)
     yield from groups_left_out(named, language)
     yield _dimensions(arena, dimensions, localized("head-score", language), _score)
     yield Paragraph(localized("scores-about", language), small=True)
+    if any(one.tally.contradicted for one in arena.standings) or arena.conflict == "half":
+        yield _opencompass_table(arena, context)
+        yield Paragraph(localized("opencompass-about", language), small=True)
     yield Paragraph(standings_title(arena, language), strong=True)
     yield _rating_table(arena, context)
     yield Paragraph(order_note(arena, language), small=True)
@@ -177,23 +182,43 @@ def _cell(dimension: CategoryTable, model: str, printed: Callable[[BattleTally],
 
 def _shares(tally: BattleTally) -> str:
     counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
-    return " / ".join(f"{100 * number / tally.n:.1f}%" for number in counts)
+    return " / ".join(
+        NONE if number is None else f"{100 * number / tally.n:.1f}%" for number in counts
+    )
 
 
 def _score(tally: BattleTally) -> str:
     return signed(tally.score, 0)
 
 
+def _opencompass_table(arena: Arena, context: OpenContext) -> Table:
+    """Each model's counts without the pairs whose two orders contradict each other."""
+    language = context.language
+    heads = ("rating-model", "head-opencompass-n", "head-opencompass", "head-opencompass-score")
+    rows = tuple(
+        (
+            context.model(one.model),
+            count(one.opencompass.n) if one.opencompass else "0",
+            _shares(one.opencompass) if one.opencompass else NONE,
+            _score(one.opencompass) if one.opencompass else NONE,
+        )
+        for one in arena.standings
+    )
+    return text_table([localized(head, language) for head in heads], rows)
+
+
 def _rating_table(arena: Arena, context: OpenContext) -> Table:
     """Every rating of each model with its range; style held equal beside the plain one."""
     language = context.language
-    heads = ("model", "good-both", "bad-both", "score", "elo", "rating", "styled", "change", "rank")
+    tied = ("good-both", "bad-both")
+    if any(one.tally.contradicted for one in arena.standings):
+        tied = (*tied, "contradicted")
+    heads = ("model", *tied, "score", "elo", "rating", "styled", "change", "rank")
     runs = count(arena.elo_orders)
     rows = tuple(
         (
             context.model(one.model),
-            count(one.tally.both_good),
-            count(one.tally.both_bad),
+            *map(count, _ties(one.tally)[: len(tied)]),
             signed(one.tally.score, 0),
             ValueCell(rating_text(one.elo), range=rating_range(one.elo_low, one.elo_high)),
             _rating(one.rating),
@@ -204,6 +229,10 @@ def _rating_table(arena: Arena, context: OpenContext) -> Table:
         for one in arena.standings
     )
     return text_table([localized(f"rating-{head}", language, runs=runs) for head in heads], rows)
+
+
+def _ties(tally: BattleTally) -> tuple[int, ...]:
+    return tally.both_good, tally.both_bad, tally.contradicted
 
 
 def _rating(rating: Rating | None) -> TableCell:

@@ -18,7 +18,7 @@ from evalui.report.numbers import count, format_range, format_value, percent, si
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import Interval, Language
+from evalui.types import Interval, JudgeOutput, Language
 
 _HEADS = ("measure", "value", "range", "count")
 
@@ -47,6 +47,15 @@ def _compared(arena: Arena, language: Language) -> Iterator[str]:
         fields = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
         yield localized("consistent", language, **fields)
         yield localized(f"contradicted-{arena.conflict}", language)
+    if arena.strong > 1:
+        yield localized("strong-weight", language, k=count(arena.strong))
+    if arena.by != PEOPLE:
+        yield output_sentence(arena.output, arena.reliability.as_text, counted.extracted, language)
+
+
+def output_sentence(output: JudgeOutput, as_text: int, n: int, language: Language) -> str:
+    """In what the judge gave its `n` readable verdicts, and how many were read as text."""
+    return localized(f"output-{output}", language, k=count(as_text), n=count(n))
 
 
 def _trust_table(arena: Arena, people: RaterAgreement | None, language: Language) -> Table:
@@ -68,6 +77,10 @@ def _trust_table(arena: Arena, people: RaterAgreement | None, language: Language
     if lost := kept.unreadable:
         word = localized(f"row-{'no-majority' if panel else 'unreadable'}", language)
         rows.append(_share_row(word, lost, warn=bool(warned & {"no-majority", "judge-unreadable"})))
+    if arena.by not in (PANEL_NAME, PEOPLE):
+        rows.append(_count_row("row-retried", kept.retried, kept.n, None, language))
+        if kept.retried:
+            rows.append(_count_row("row-recovered", kept.recovered, kept.retried, None, language))
     if kept.unreferenced:
         rows.append(_count_row("row-no-reference", kept.unreferenced, kept.n, None, language))
     rows.append(

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.messages import localized
+from evalui.modes.judge_outputs import CRITERION
 from evalui.report.numbers import count
 from evalui.scoring.answer_pairs import ANSWERS, RECALL, RankingMetric
 from evalui.scoring.answer_summary import (
@@ -15,7 +16,7 @@ from evalui.scoring.answer_summary import (
     count_rule,
     summarise_answers,
 )
-from evalui.scoring.arena.verdicts import rating_cells
+from evalui.scoring.arena.verdicts import UNWORDED_RULES, rating_cells, retried_trials
 from evalui.scoring.cell_trials import score_values
 from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.trial_columns import TrialColumns, columns_of
@@ -56,8 +57,9 @@ def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
     trials = columns.take(np.array(seen, dtype=np.bool_)[columns.order])
     # A judge that has given no mark yet is taken to use the usual scale.
     scale = _first_scale(trials)
-    _, marks = score_values(trials, scale)
+    rated, marks = score_values(trials, scale)
     unreferenced = count_rule(trials, NO_REFERENCE)
+    again = retried_trials(trials)
     return JudgeRating(
         judge=judged.cell.model,
         scale=scale,
@@ -67,7 +69,23 @@ def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
         state=judged.state,
         error=judged.error,
         unreferenced=unreferenced,
+        retried=int(again.sum()),
+        recovered=int(again[rated].sum()),
+        as_text=len(marks) - sum(count_rule(trials, rule) for rule in UNWORDED_RULES),
+        output=judged.output,
+        criteria=_criteria(trials),
     )
+
+
+def _criteria(trials: TrialColumns) -> dict[str, Interval]:
+    """The mean mark of each criterion, in the order of the rubric."""
+    means: dict[str, Interval] = {}
+    for name in trials.scores:
+        if name.startswith(CRITERION):
+            _, marks = score_values(trials, name)
+            if mean := _mean_rating(marks, "rating"):
+                means[name.removeprefix(CRITERION)] = mean
+    return means
 
 
 def _first_scale(trials: TrialColumns) -> str:

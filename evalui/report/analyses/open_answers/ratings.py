@@ -5,6 +5,7 @@ from itertools import combinations
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.narrative import judge_name
+from evalui.report.analyses.arena.trust import output_sentence
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import judge_rating
 from evalui.report.analyses.open_answers.ranks import rank_bands
@@ -14,6 +15,7 @@ from evalui.report.blocks import (
     Card,
     Column,
     Headline,
+    Paragraph,
     PlotCell,
     PlotMark,
     Table,
@@ -73,10 +75,23 @@ def rated_blocks(result: CellResult, context: OpenContext, *, file: str) -> Iter
     rated = {name: one for name, one in _ratings(result).items() if one.mean}
     if rated:
         yield Card(
-            (_table(result, rated, context, file),),
+            (_table(result, rated, context, file), *_below(rated, context)),
             title=localized("marks-by-model", language),
             caption=localized("marks-about", language),
         )
+
+
+def _below(rated: Mapping[str, JudgeRating], context: OpenContext) -> Iterator[Block]:
+    """The marks of each criterion, how marks were given, and what was asked for once more."""
+    language, given = context.language, list(rated.values())
+    if any(one.criteria for one in given):
+        yield Paragraph(localized("marks-by-criterion", language), strong=True)
+        yield _criteria_table(rated, context)
+    as_text, n = sum(one.as_text for one in given), sum(one.n for one in given)
+    yield Paragraph(output_sentence(given[0].output, as_text, n, language), small=True)
+    if again := sum(one.retried for one in given):
+        fields = {"k": count(again), "n": count(sum(one.recovered for one in given))}
+        yield Paragraph(localized("marks-retried", language, **fields), small=True)
 
 
 def rating_cell(summary: AnswerSummary, judge: str, scale: str) -> str:
@@ -116,6 +131,27 @@ def _table(
     )
     rows = tuple(_row(name, rated[name], bands[name], context, keys) for name in ordered)
     return Table(columns, rows, lead=True, file=file)
+
+
+def _criteria_table(rated: Mapping[str, JudgeRating], context: OpenContext) -> Table:
+    """The mean mark of each criterion, a row for each model."""
+    names = list(dict.fromkeys(name for one in rated.values() for name in one.criteria))
+    ordered = sorted(rated, key=lambda name: -_mean(rated[name]).value)
+    rows = tuple(
+        (context.model(name), *(_criterion_cell(rated[name].criteria.get(each)) for each in names))
+        for name in ordered
+    )
+    heads = (
+        Column(localized("lead-model", context.language)),
+        *(Column(each, right=True) for each in names),
+    )
+    return Table(heads, rows)
+
+
+def _criterion_cell(mean: Interval | None) -> TableCell:
+    if mean is None:
+        return NONE
+    return ValueCell(fixed(mean.value, 1), "", f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}")
 
 
 def _row(

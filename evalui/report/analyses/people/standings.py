@@ -108,7 +108,8 @@ def _by_model(standings: Sequence[Standing]) -> dict[str, Standing]:
 
 def _tally_text(standing: Standing) -> str:
     tally = standing.tally
-    return " / ".join(map(count, (tally.win, tally.tie, tally.lose, tally.not_bad)))
+    counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
+    return " / ".join(NONE if number is None else count(number) for number in counts)
 
 
 def _elo(standing: Standing | None, size: Literal["lead", "large", "row"] = "large") -> TableCell:

@@ -303,11 +303,27 @@ def _verdict(view: OpenRunView, verdict: Verdict, *, people: bool) -> Html:
     return div(
         div(el("b", title), outcome_status(t, verdict), cls="two"),
         div(status("warn", t("arena.duel.speaks")), cls="gap-s") if verdict.injected else None,
-        el("pre", verdict.reply, cls="gap-s") if verdict.reply.strip() else None,
+        _words(t, verdict),
+        div(t("arena.duel.retried"), cls="meta gap-s") if verdict.retried else None,
         _members(view, verdict) if verdict.rater == PANEL_NAME else None,
         rule if verdict.rule else None,
         cls="variant",
     )
+
+
+def _words(t: Messages, verdict: Verdict) -> Html | None:
+    """What the judge wrote, or how probable it found each outcome."""
+    if not verdict.probabilities:
+        return el("pre", verdict.reply, cls="gap-s") if verdict.reply.strip() else None
+    duel = verdict.duel
+    names = (
+        t("arena.duel.wins", model=duel.model_a),
+        t("arena.duel.wins", model=duel.model_b),
+        t("arena.duel.both_good"),
+        t("arena.duel.both_bad"),
+    )
+    shares = (f"{100 * share:.0f} %" for share in verdict.probabilities)
+    return definitions(zip(names, shares, strict=True))
 
 
 def _members(view: OpenRunView, verdict: Verdict) -> Html:

@@ -74,7 +74,7 @@ def _default_judging(
     referenced = any(each.n_references for each in open_)
     if len(field_values(form, "models")) > 1 and referenced and judge == SAMPLE_JUDGE:
         return chosen | {"judging": ["yes"]}
-    return chosen if open_ else chosen | {"rubric": f"score10-{_language(datasets)}.1"}
+    return chosen if open_ else chosen | {"rubric": f"score10-{_language(datasets)}.2"}
 
 
 def _language(datasets: Sequence[UploadView]) -> str:

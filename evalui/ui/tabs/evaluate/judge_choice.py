@@ -1,22 +1,42 @@
 """The Evaluate page's judge: who judges, on what form, which answers, and in which order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.base import traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
-from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
+from evalui.modes.judge import read_sample_reply
+from evalui.modes.judge_outputs import CRITERION, GradedReply
+from evalui.modes.prompts.rubrics import (
+    RUBRICS,
+    SINGLE_ANSWER_FORMATS,
+    VERDICT_FORMATS,
+    parse_rubric,
+)
 from evalui.report.html import Html, div, el, join
+from evalui.types import OUTCOMES
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.widgets import field, note, select, text_input, tick
+from evalui.ui.components.widgets import field, hidden, note, select, text_input, tick
 from evalui.ui.services.model_labels import model_notes
-from evalui.ui.services.run_form import CONFLICTS, CUSTOM, JUDGE_TOKENS, ORDERS, PAIRS
+from evalui.ui.services.run_form import (
+    CONFLICTS,
+    CUSTOM,
+    JUDGE_TOKENS,
+    ORDERS,
+    OUTPUTS,
+    PAIRS,
+    WEIGHTS,
+    read_rubric,
+    read_weight,
+)
 from evalui.ui.tabs.evaluate.model_choice import remote_hosts_of
-from evalui.ui.tabs.evaluate.rows import choice_row, list_card, own_text
+from evalui.ui.tabs.evaluate.rows import choice_row, list_card, own_text, text_area
 
 AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
+_EARLIER = ("auto.1",)  # the same of the first version
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +91,7 @@ def judge_card(
 def is_single(template: str, form: Form) -> bool:
     """Whether the form chosen rates answers one by one; an unknown one does not."""
     if template == CUSTOM:
-        return field_value(form, "rubric_form") in ("rating", "correctness")
+        return field_value(form, "rubric_form") in SINGLE_ANSWER_FORMATS
     return template in RUBRICS and RUBRICS[template].single
 
 
@@ -116,7 +136,7 @@ def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
         div(
             field(
                 t("judge.rubric"),
-                select("rubric", _rubrics(t, len(contestants)), template),
+                select("rubric", _rubrics(t, len(contestants), template), template),
                 hint=t("judge.rubric_hint"),
             ),
             cls="wide",
@@ -125,6 +145,8 @@ def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
         _pick(t, "pairs", PAIRS, pairs, single),
         _baseline(t, contestants, form, pairs) if not single else None,
         _pick(t, "conflict", CONFLICTS, field_value(form, "judge_conflict") or "tie", single),
+        _pick(t, "output", OUTPUTS, field_value(form, "judge_output") or "auto", False),
+        div(_weight(t, read_weight(form)), hidden=single),
         field(
             t("judge.sample_single") if single else t("judge.sample"),
             text_input(
@@ -144,15 +166,23 @@ def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
     return div(*fields, cls="fields")
 
 
-def _pick(t: Messages, name: str, options: Mapping[str, str], chosen: str, single: bool) -> Html:
-    """A list of the ways to do one thing; rating answers one by one has neither."""
+def _pick(t: Messages, name: str, options: Iterable[str], chosen: str, unused: bool) -> Html:
+    """A list of the ways to do one thing; rating answers one by one has few of them."""
     words = {option: t(f"judge.{name}_{option}") for option in options}
     listed = field(
         t(f"judge.{name}"),
         select(f"judge_{name}", words, chosen),
         hint=t(f"judge.{name}_hint") if f"judge.{name}_hint" in t else None,
     )
-    return div(listed, hidden=single)
+    return div(listed, hidden=unused)
+
+
+def _weight(t: Messages, chosen: int) -> Html:
+    """What "much better" counts; a run that is repeated may bring another number."""
+    offered = {n: t(f"judge.strong_{n}") for n in WEIGHTS}
+    offered.setdefault(chosen, t("judge.strong_times", n=str(chosen)))
+    words = {str(n): word for n, word in offered.items()}
+    return field(t("judge.strong"), select("judge_strong", words, str(chosen)))
 
 
 def _baseline(t: Messages, contestants: Sequence[str], form: Form, pairs: str) -> Html | None:
@@ -172,10 +202,12 @@ def _ticks(title: str, name: str, names: Sequence[str], form: Form) -> Html:
     return el("fieldset", el("legend", title), *boxes, cls="ticks")
 
 
-def _rubrics(t: Messages, contestants: int) -> Mapping[str, str]:
+def _rubrics(t: Messages, contestants: int, chosen: str) -> Mapping[str, str]:
     """The forms that fit: one contestant can only be rated alone."""
     fitting = [rubric for name in RUBRICS if (rubric := RUBRICS[name]).single or contestants > 1]
     automatic = {AUTO: t("judge.rubric_auto")} if contestants > 1 else {}
+    if chosen in _EARLIER:  # of a run that is repeated
+        automatic |= {chosen: t("judge.rubric_auto_first")}
     return (
         automatic
         | {rubric.name: f"{t(f'rubric.{rubric.name}')} · {rubric.name}" for rubric in fitting}
@@ -184,17 +216,79 @@ def _rubrics(t: Messages, contestants: int) -> Mapping[str, str]:
 
 
 def _own_rubric(t: Messages, form: Form) -> Html:
-    base = RUBRICS["compass-zh.1" if t.language == "zh" else "compass-en.1"]
+    base = RUBRICS["compass-zh.2" if t.language == "zh" else "compass-en.2"]
     chosen = field_value(form, "rubric_form") or base.form
     forms = {name: t(f"form.{name}") for name in VERDICT_FORMATS}
-    return own_text(
-        t,
-        form,
-        base,
-        {name: t(f"judge.{name}") for name in ("instruction", "closing")},
-        field(t("judge.form"), select("rubric_form", forms, chosen)),
-        prefix="rubric",
-        name="my-rubric.1",
-        about=t("judge.own_about"),
-        shown=field_value(form, "rubric") == CUSTOM,
+    own = field_value(form, "rubric") == CUSTOM
+    more = field_value(form, "rubric_more")
+    return join(
+        own_text(
+            t,
+            form,
+            base,
+            {name: t(f"judge.{name}") for name in ("instruction", "closing")},
+            field(t("judge.form"), select("rubric_form", forms, chosen)),
+            prefix="rubric",
+            name="my-rubric.1",
+            about=t("judge.own_about"),
+            shown=own,
+        ),
+        div(
+            div(
+                field(
+                    t("judge.criteria"),
+                    text_area("rubric_criteria", field_value(form, "rubric_criteria")),
+                    hint=t("judge.criteria_hint"),
+                ),
+                field(
+                    t("judge.pattern"),
+                    text_input("rubric_pattern", field_value(form, "rubric_pattern")),
+                    hint=t("judge.pattern_hint"),
+                ),
+                field(
+                    t("judge.try"),
+                    text_area("rubric_try", field_value(form, "rubric_try")),
+                    hint=t("judge.try_hint"),
+                ),
+                cls="fields gap-s",
+            ),
+            _tried(t, form) if own else None,
+            hidden("rubric_more", more) if more else None,
+            hidden=not own,
+        ),
     )
+
+
+def _tried(t: Messages, form: Form) -> Html | None:
+    """What is read of the sample reply, or what is wrong with the rubric."""
+    reply = field_value(form, "rubric_try").replace("\r\n", "\n")
+    if not reply.strip():
+        return None
+    values = read_rubric(form)
+    assert isinstance(values, dict), "the rubric is one's own"
+    try:
+        graded = read_sample_reply(parse_rubric(values), reply)
+    except EvaluiError as error:
+        return div(note("warn", t.translate(error.sentence)), cls="gap-s")
+    kind = "ok" if graded.is_readable else "warn"
+    return div(note(kind, _reading(t, graded)), cls="gap-s")
+
+
+def _reading(t: Messages, graded: GradedReply) -> str:
+    """The verdict or the marks in words, with the rule that read them."""
+    rule, scores = graded.reading.rule, graded.scores
+    if graded.reading.choice is None:
+        return t("judge.try_nothing", rule=rule)
+    if "correct" in scores:
+        return t("judge.try_correct" if scores["correct"][0] else "judge.try_incorrect", rule=rule)
+    if "rating" in scores:
+        marks = [
+            f"{name.removeprefix(CRITERION)} {value:g}"
+            for name, (value, *_) in scores.items()
+            if name.startswith(CRITERION)
+        ]
+        marks.append(f"{t('reading.rating')} {scores['rating'][0]:g}")
+        return t("judge.try_marks", marks=t("list.comma").join(marks), rule=rule)
+    outcome = OUTCOMES[graded.reading.choice]
+    much = "_much" if scores.get("strength") == (3.0,) else ""
+    return t(f"judge.try_{outcome}{much}", rule=rule)

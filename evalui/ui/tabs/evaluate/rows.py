@@ -124,13 +124,14 @@ def own_text(
         field(t("own.language"), language),
         *more,
         *(
-            field(label, _area(f"{prefix}_{part}", typed(part) or getattr(base, part)))
+            field(label, text_area(f"{prefix}_{part}", typed(part) or getattr(base, part)))
             for part, label in parts.items()
         ),
     ]
     return div(el("p", about, cls="meta gap"), div(*fields, cls="fields gap-s"), hidden=not shown)
 
 
-def _area(name: str, text: str) -> Html:
+def text_area(name: str, text: str) -> Html:
+    """A field of several lines."""
     # A text area swallows one line break at its beginning.
     return el("textarea", Html("\n"), join(text), name=name, rows=5, spellcheck="false")

@@ -1,5 +1,6 @@
 """The whole backend against a server of our own that does, or does not, what it should."""
 
+import json
 import math
 import threading
 import time
@@ -350,8 +351,8 @@ def test_a_model_that_thinks_is_requested_in_the_manner_it_takes():
         body = server.posts("chat/completions")[-1]
         assert set(body) == {"model", "messages", "max_completion_tokens"}
         assert body["max_completion_tokens"] == 50
-        told = "two for each refusal, two more, the whole reply, one for turns, and the request"
-        assert len(server.posts("chat/completions")) == 11, told
+        told = "two for each refusal, two more, the whole reply, turns, a schema, the request"
+        assert len(server.posts("chat/completions")) == 12, told
         assert ["lets nobody choose the temperature" in note for note in model.notes] == [True]
 
 
@@ -755,3 +756,58 @@ def test_an_account_without_money_ends_the_model_and_one_gateway_timeout_does_no
         return
     with pytest.raises(error, match=told):
         answers(model, Generate(ASK, 3))
+
+
+SCHEMA = '{"type": "object", "properties": {"winner": {"enum": ["B"]}}, "required": ["winner"]}'
+
+
+def test_a_schema_goes_along_where_the_server_keeps_to_it():
+    with ToyServer(Behaviour(completions=False, schema=True)) as server:
+        model = probed(server)
+        assert "schema" in model.abilities
+        forced, free = answers(model, Generate(ASK, 5, json_schema=SCHEMA), Generate(ASK, 5))
+        assert isinstance(forced, GeneratedText)
+        assert isinstance(free, GeneratedText)
+        assert (forced.text, forced.constrained) == ('{"winner": "B"}', True)
+        assert free.text.startswith("You said")
+        assert not free.constrained
+        sent = [body for body in server.posts("chat/completions") if body["max_tokens"] == 5]
+        formats = [body.get("response_format") for body in sent]
+        assert [each and each["json_schema"]["schema"] for each in formats] in (
+            [json.loads(SCHEMA), None],
+            [None, json.loads(SCHEMA)],
+        )
+
+
+def test_a_schema_is_left_out_where_the_server_ignores_it(server: ToyServer):
+    model = probed(server)
+    assert "schema" not in model.abilities
+    (text,) = answers(model, Generate(ASK, 5, json_schema=SCHEMA))
+    assert isinstance(text, GeneratedText)
+    assert not text.constrained
+    assert "response_format" not in server.posts("chat/completions")[-1]
+
+
+def test_a_schema_that_is_refused_in_a_run_is_left_out_from_then_on():
+    with ToyServer(Behaviour(completions=False, schema=True)) as server:
+        model = probed(server)
+        server.behaviour.refused = {"response_format": refusal("no response_format for you")}
+        before = len(server.posts("chat/completions"))
+        for _ in range(2):
+            (text,) = answers(model, Generate(ASK, 5, json_schema=SCHEMA))
+            assert isinstance(text, GeneratedText)
+            assert text.text.startswith("You said")
+            assert not text.constrained
+        assert len(server.posts("chat/completions")) - before == 3
+
+
+def test_a_request_that_is_refused_with_and_without_its_schema_is_refused():
+    with ToyServer(Behaviour(completions=False, schema=True)) as server:
+        model = probed(server)
+        server.behaviour.refused = {"messages": refusal("the prompt is too long")}
+        with pytest.raises(RequestRejected, match="too long"):
+            answers(model, Generate(ASK, 5, json_schema=SCHEMA))
+        server.behaviour.refused = {}
+        (text,) = answers(model, Generate(ASK, 5, json_schema=SCHEMA))
+        assert isinstance(text, GeneratedText)
+        assert text.constrained, "the schema was not to blame"

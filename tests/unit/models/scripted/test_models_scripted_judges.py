@@ -27,7 +27,7 @@ Turns = str | tuple[str, ...]
 
 JUDGES = ("reference-judge", "first-biased-judge", "length-biased-judge")
 PAIRWISE = [name for name in RUBRICS if not RUBRICS[name].single]
-FOUR_WAY = [name for name in PAIRWISE if RUBRICS[name].form in ("compass", "json")]
+FOUR_WAY = [name for name in PAIRWISE if RUBRICS[name].says_neither]
 CITY = Sample("1", "Capital of Peru?", target=("Lima",), metadata={"guidance": "A name."})
 MUTE = Sample("2", "Why?")
 
@@ -83,6 +83,60 @@ def test_all_turns_and_all_references_are_found():
     assert shown is not None
     assert shown.references == ("Lima", "Ciudad")
     assert shown.answers == (("a", "b"), ("c", "d"))
+
+
+@pytest.mark.parametrize(
+    ("rubric", "answers"),
+    [
+        ("mtbench-en.2", (("a", "b"), ("c", "d"))),
+        ("mtbench-zh.2", (("a", "b"), ("c", "d"))),
+        ("score10-en.2", (("a", "b"),)),
+    ],
+)
+def test_conversations_that_are_shown_whole_are_found_with_each_question_once(
+    rubric: str, answers: tuple[tuple[str, str], ...]
+):
+    sample = Sample("1", "Capital of Peru?", target=("Lima",), follow_ups=("Of Cuba?",))
+    shown = parse_judge_prompt(render_judge_prompt(RUBRICS[rubric], sample, answers, seed=0))
+    assert shown is not None
+    assert shown.question == "Capital of Peru?\nOf Cuba?"
+    assert shown.answers == answers
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_criterion_is_marked(language: str):
+    trial = judged("reference-judge", "Lima", None, f"criteria10-{language}.2")
+    names = [name for name, _ in RUBRICS[f"criteria10-{language}.2"].criteria]
+    assert trial.scores["rating"] == (10.0,)
+    assert [trial.scores[f"criterion:{name}"] for name in names] == [(10.0,)] * 3
+
+
+def test_what_a_judge_writes_on_the_first_rubrics_stays():
+    # What is kept of its replies has their key.
+    replies = {
+        name: judged(
+            "reference-judge", "Lima", None if RUBRICS[name].single else "Oslo", name
+        ).reply
+        for name in RUBRICS
+        if name.endswith(".1")
+    }
+    rule = {
+        "en": "Decided by rule, without a language model.",
+        "zh": "按规则评判，不使用语言模型。",
+    }
+    assert replies == {
+        "compass-zh.1": f"{rule['zh']}\n选择：A",
+        "compass-en.1": f"{rule['en']}\nChoice: A",
+        "mtbench-en.1": f"{rule['en']}\n[[A]]",
+        "mtbench-zh.1": f"{rule['zh']}\n[[A]]",
+        "arena-hard-en.1": f"{rule['en']}\nMy final verdict is: [[A>>B]]",
+        "json-en.1": f'{{"reason": "{rule["en"]}", "winner": "A"}}',
+        "json-zh.1": f'{{"reason": "{rule["zh"]}", "winner": "A"}}',
+        "score10-en.1": f"{rule['en']}\n[[10]]",
+        "score10-zh.1": f"{rule['zh']}\n[[10]]",
+        "correct-en.1": f"{rule['en']}\n[[correct]]",
+        "correct-zh.1": f"{rule['zh']}\n[[correct]]",
+    }
 
 
 def test_a_forged_fence_is_part_of_the_answer_that_holds_it():

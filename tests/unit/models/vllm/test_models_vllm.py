@@ -145,6 +145,23 @@ def test_what_is_written_is_the_formula_s_choice_without_the_token_that_ends_it(
     assert lengths == {(4, "stop"), (8, "length")}
 
 
+def test_a_schema_goes_to_vllm_and_is_left_out_where_it_is_turned_down(fake: Model):
+    assert "schema" in fake.abilities
+    schema, unknown = '{"type": "object"}', '{"unknown": 1}'
+    free, forced, refused = answer(
+        fake,
+        Generate(QUESTION, 30),
+        Generate(QUESTION, 30, json_schema=schema),
+        Generate(QUESTION, 30, json_schema=unknown),
+    )
+    assert isinstance(forced, GeneratedText)
+    assert isinstance(refused, GeneratedText)
+    assert forced.constrained
+    assert forced.text != refused.text
+    assert refused == free
+    assert not refused.constrained
+
+
 def test_a_request_that_vllm_turns_down_is_refused_after_all_others_are_answered(
     fake: Model, tokenizer: HFTokenizer
 ):
@@ -264,7 +281,7 @@ def test_the_state_of_an_entry_tells_abilities_and_problems(
     entry: ModelEntry, small_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     state = describe(entry)
-    assert (state.problem, len(state.abilities)) == ("", 3)
+    assert (state.problem, len(state.abilities)) == ("", 4)
     assert "There is no folder" in describe(replace(entry, path="/nowhere")).problem
     assert "tensor_parallel" in describe(replace(entry, options={"tensor_parallel": 0})).problem
     from adapter_examples import make_adapter

@@ -13,8 +13,11 @@ from evalui.modes.prompts.rubrics import (
     VERDICT_FORMATS,
     Rubric,
     choose_rubric,
+    closing_of,
     parse_rubric,
+    pattern_of,
     prompt_nonce,
+    reminder_of,
     render_judge_prompt,
 )
 from evalui.scoring.parsing.judged_answer import contains_injection
@@ -29,6 +32,8 @@ FULL = replace(
     follow_ups=("And of Cuba?",),
 )
 PAIR = (("Lima",), ("Rome",))
+FIRST = [name for name in RUBRICS if name.endswith(".1")]
+SECOND = [name for name in RUBRICS if name.endswith(".2")]
 OWN = {
     "name": "mine.1",
     "language": "en",
@@ -37,8 +42,24 @@ OWN = {
     "closing": "End with [[A]], [[B]] or [[C]].",
 }
 
+PATTERN = "Winner: (?:(?P<a>first)|(?P<b>second))"
+
 # A shipped rubric is never edited: verdicts depend on every character. A new text is a new name.
 DIGESTS = {
+    "compass-zh.2": "4c43841261651ab4",
+    "compass-en.2": "7a707af160583ba7",
+    "mtbench-en.2": "19536a8af4e78ec7",
+    "mtbench-zh.2": "9340790f30dd79e2",
+    "arena-hard-en.2": "157d700ddf8fcf65",
+    "arena-hard-zh.2": "5131558aad9ac9fb",
+    "json-en.2": "071acd0c2a1927a0",
+    "json-zh.2": "ac96fa854d6b1676",
+    "score10-en.2": "5e32f44352c0a4c1",
+    "score10-zh.2": "6fde4468554eab61",
+    "criteria10-en.2": "a446607ee99f31d0",
+    "criteria10-zh.2": "db8c88a8a3ca9931",
+    "correct-en.2": "03c75bb4c72f39f9",
+    "correct-zh.2": "76960c33a6609623",
     "compass-zh.1": "0eb5534db295bdfa",
     "compass-en.1": "635cb9693fc8f0bd",
     "mtbench-en.1": "e359e1b7227705c1",
@@ -57,14 +78,102 @@ def shown(rubric: Rubric) -> tuple[tuple[str, ...], ...]:
     return PAIR[: 1 if rubric.single else 2]
 
 
-@pytest.mark.parametrize("name", list(RUBRICS))
+def every_prompt(rubric: Rubric) -> str:
+    """All that a judge may be sent: a question, a conversation, in each output, and reminders."""
+    names = [name for name, _ in rubric.criteria] or [""]
+    prompts = [
+        render_judge_prompt(rubric, sample, shown(rubric), seed=0, output=output, criterion=name)
+        for sample in (replace(FULL, follow_ups=()), FULL)
+        for output in rubric.outputs
+        for name in (names if output == "probabilities" else [""])
+    ]
+    return "\n".join((*prompts, *(reminder_of(rubric, output) for output in rubric.outputs)))
+
+
+@pytest.mark.parametrize("name", FIRST)
 def test_a_shipped_rubric_keeps_its_text(name: str):
     rubric = RUBRICS[name]
     prompt = render_judge_prompt(rubric, FULL, shown(rubric), seed=0) + rubric.reminder
     assert hashlib.sha256(prompt.encode()).hexdigest()[:16] == DIGESTS[name]
 
 
-@pytest.mark.parametrize("name", list(RUBRICS))
+@pytest.mark.parametrize("name", SECOND)
+def test_a_rubric_of_the_second_version_keeps_its_text_in_every_output(name: str):
+    prompt = every_prompt(RUBRICS[name])
+    assert hashlib.sha256(prompt.encode()).hexdigest()[:16] == DIGESTS[name]
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_a_verdict_has_a_placeholder_and_answers_have_no_letters(name: str):
+    rubric = RUBRICS[name]
+    words = every_prompt(rubric).replace("</", "<")
+    assert set(re.findall(r"\[\[[^\]]*\]\]", words)) <= {"[[x]]", "[[n]]"}
+    assert not re.search(r"[Aa]nswer [AB]\b|回答 ?[AB]", words)
+    assert rubric.outputs == ("schema", "probabilities", "text")
+
+
+@pytest.mark.parametrize("name", [name for name in SECOND if not RUBRICS[name].single])
+def test_two_bad_answers_can_be_called_so_in_every_form_of_the_second_version(name: str):
+    rubric = RUBRICS[name]
+    assert rubric.says_neither
+    word = {"en": "both bad", "zh": "都不好"}[rubric.language]
+    assert all(word in closing_of(rubric, output) for output in ("text", "schema"))
+    assert ("4 if both are bad" if rubric.language == "en" else "都不好写 4") in closing_of(
+        rubric, "probabilities"
+    )
+
+
+def test_a_conversation_is_shown_whole_for_each_answer():
+    answers = (("Lima", "Havana"), ("Rome", "Oslo"))
+    prompt = render_judge_prompt(RUBRICS["mtbench-en.2"], FULL, answers, seed=0)
+    nonce = prompt_nonce(FULL, answers, seed=0)
+    turns = [
+        f"User:\n<question_1_{nonce}>\n{BARE.question}",
+        f"Assistant:\n<answer_one_1_{nonce}>\nLima",
+        f"User:\n<question_2_{nonce}>\nAnd of Cuba?",
+        f"Assistant:\n<answer_one_2_{nonce}>\nHavana",
+        f"User:\n<question_1_{nonce}>\n{BARE.question}",
+        f"Assistant:\n<answer_two_1_{nonce}>\nRome",
+        f"User:\n<question_2_{nonce}>\nAnd of Cuba?",
+        f"Assistant:\n<answer_two_2_{nonce}>\nOslo",
+    ]
+    places: list[int] = []
+    for turn in turns:
+        places.append(prompt.index(turn, places[-1] + 1 if places else 0))
+    assert prompt.count(BARE.question) == 2
+    assert prompt.index("Be brief.") < prompt.index("A name is enough.") < places[0]
+
+
+def test_a_single_question_is_no_conversation():
+    prompt = render_judge_prompt(RUBRICS["mtbench-en.2"], BARE, PAIR, seed=0)
+    nonce = prompt_nonce(BARE, PAIR, seed=0)
+    assert f"Answer 1:\n<answer_one_{nonce}>\nLima\n" in prompt
+    assert f"Answer 2:\n<answer_two_{nonce}>\nRome\n" in prompt
+    assert "User:" not in prompt
+    assert prompt.count(BARE.question) == 1
+
+
+def test_marks_are_digits_where_their_probabilities_are_read():
+    rubric = RUBRICS["score10-en.2"]
+    text = render_judge_prompt(rubric, BARE, (("Lima",),), seed=0)
+    digits = render_judge_prompt(rubric, BARE, (("Lima",),), seed=0, output="probabilities")
+    assert "\n10: correct, complete and clear\n7: correct" in text
+    assert "\n9: correct, complete and clear\n6: correct" in digits
+    assert "one digit from 0 (worst) to 9 (best)" in digits
+
+
+def test_each_criterion_is_asked_for_alone_where_its_probabilities_are_read():
+    rubric = RUBRICS["criteria10-zh.2"]
+    prompt = render_judge_prompt(
+        rubric, BARE, (("Lima",),), seed=0, output="probabilities", criterion="完整性"
+    )
+    assert "只按这一项评分：完整性: 所问的" in prompt
+    assert "正确性: " not in prompt
+    whole = render_judge_prompt(rubric, BARE, (("Lima",),), seed=0, output="schema")
+    assert whole.index("- 正确性: ") < whole.index("- 清晰度: ") < whole.index("JSON")
+
+
+@pytest.mark.parametrize("name", FIRST)
 def test_a_judge_sees_everything_in_order_and_each_text_once(name: str):
     rubric = RUBRICS[name]
     prompt = render_judge_prompt(rubric, FULL, shown(rubric), seed=0)
@@ -187,6 +296,8 @@ def test_braces_in_a_text_are_no_fields():
 def test_the_rubric_of_a_sample_follows_its_language(sample: Sample, pair: str, single: str):
     assert choose_rubric(sample).name == pair
     assert choose_rubric(sample, single=True).name == single
+    second = [choose_rubric(sample, single=each, version=2).name for each in (False, True)]
+    assert second == [name.replace(".1", ".2") for name in (pair, single)]
 
 
 def test_an_own_rubric_takes_over_what_it_does_not_say():
@@ -216,9 +327,74 @@ def test_a_shipped_rubric_may_be_given_in_full_but_not_changed_under_its_name():
         parse_rubric(given | {"closing": "{}"})
 
 
+def test_an_own_rubric_of_numbered_answers_is_of_the_second_frame():
+    own = {**OWN, "form": "graded"} | {"closing": ""}
+    rubric = parse_rubric(own)
+    shipped = RUBRICS["arena-hard-en.2"]
+    assert rubric == replace(shipped, name="mine.1", instruction=OWN["instruction"])
+    assert rubric.outputs == ("schema", "probabilities", "text")
+    # Its own closing says how to end a reply, and nothing else will do.
+    assert parse_rubric(OWN | {"form": "named"}).outputs == ("text",)
+    assert parse_rubric(own | {"pattern": PATTERN}).outputs == ("text",)
+
+
+def test_an_own_rubric_may_have_a_scale_and_criteria():
+    own = OWN | {"form": "rating", "frame": "2", "closing": ""}
+    rubric = parse_rubric(
+        own | {"scale": {"10": "right", "1": "wrong"}, "criteria": {"wit": "fun"}}
+    )
+    assert rubric.scale == ((10, "right"), (1, "wrong"))
+    assert rubric.criteria == (("wit", "fun"),)
+    prompt = render_judge_prompt(rubric, BARE, (("Lima",),), seed=0)
+    assert "What a mark means:\n10: right\n1: wrong" in prompt
+    assert "The criteria:\n- wit: fun" in prompt
+
+
+def test_a_pattern_may_have_labels_for_its_one_group():
+    own = {"pattern": r"Winner: (\w+)", "labels": {"first": "a", "second": "b", "both": "tie"}}
+    rubric = parse_rubric(OWN | own)
+    assert rubric.labels == (("first", "a"), ("second", "b"), ("both", "tie"))
+    assert pattern_of(rubric).expression == r"Winner: (\w+)"
+
+
+def test_what_an_own_rubric_says_is_its_identity_and_what_it_does_not_say_is_not():
+    # Signatures of runs from before there were frames have a digest of this.
+    assert parse_rubric(OWN).identity == (
+        "Rubric(name='mine.1', language='en', form='mtbench', instruction='Which is funnier?', "
+        "history='Conversation before the question:\\n{history}', "
+        "question='Question:\\n{question}', "
+        "reference='Reference answer, taken to be right:\\n{reference}', "
+        "guidance='What this question is to be judged by:\\n{guidance}', "
+        "answers='Answer A:\\n{answer_a}\\n\\nAnswer B:\\n{answer_b}', "
+        "closing='End with [[A]], [[B]] or [[C]].', reminder='End with [[A]], [[B]] or [[C]].')"
+    )
+    changed = parse_rubric(OWN | {"pattern": PATTERN})
+    assert changed.identity.endswith(f", pattern={PATTERN!r})")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"form": "named", "frame": "1"}, "the form named does not go with frame 1"),
+        ({"frame": "2"}, "the form mtbench does not go with frame 2"),
+        ({"frame": "3"}, "frame is '3'. Known: 1, 2."),
+        ({"pattern": "("}, "The pattern '(' is no regular expression: missing )"),
+        ({"pattern": "x"}, "The pattern needs a named group for each of a, b"),
+        ({"pattern": "(a+)+(?P<a>!!)|(?P<b>b)"}, "takes too long on a reply"),
+        ({"labels": {"first": "a"}}, "there is no pattern"),
+        ({"pattern": "(.*)", "labels": {"first": "c"}}, "A label of the pattern means 'c'"),
+        ({"conversations": "{answer_1}{answer_2}"}, "conversations belong to frame 2"),
+        ({"scale": {"1": "bad"}}, "a scale and criteria belong to the form rating in frame 2"),
+        ({"form": "rating", "frame": "2", "scale": {"0": "bad"}}, "from 1 to 10 in whole marks"),
+        ({"form": "rating", "frame": "2", "scale": ["bad"]}, "scale must be a table of texts"),
+        ({"form": "rating", "frame": "2", "criteria": {"a": 1}}, "criteria must be a table"),
+        ({"form": "rating", "frame": "2", "criteria": {"Reason": "x"}}, "is not called “reason”"),
+        ({"form": "rating", "frame": "2", "criteria": {"a:b": "x"}}, "found 'a:b'"),
+        ({"form": "rating", "frame": "2", "criteria": {"A": "x", "a": "y"}}, "found 'A'"),
+        (
+            {"form": "rating", "frame": "2", "criteria": {str(n): "x" for n in range(21)}},
+            "has 21 criteria; 20 are the most",
+        ),
         ({"tone": "kind"}, "Unknown rubric field 'tone'. Known: name, language, form"),
         ({"closing": ""}, "The rubric lacks closing."),
         ({"name": None}, "The rubric lacks name."),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,32 @@ def test_each_showing_is_a_line_readable_or_not():
     assert [one["question"] for one in told if one["injected"]] == ["en-1"] * 6
 
 
+def test_how_probable_each_outcome_was_and_what_was_asked_again_is_exported():
+    result = judge_result(n=1)
+    first, second, *others = result.trials
+    first = replace(first, probabilities=(0.7, 0.1, 0.15, 0.05), mass=0.9)
+    second = replace(second, scores={**second.scores, "retried": (1.0,)})
+    told = list(duel_objects(arena(replace(result, trials=(first, second, *others)))))
+    assert told[0]["probabilities"] == {
+        "model_a": 0.7,
+        "model_b": 0.1,
+        "tie": 0.15,
+        "neither": 0.05,
+    }
+    assert all("probabilities" not in one for one in told[1:])
+    assert [one["retried"] for one in told] == [False, True, False, False, False, False]
+
+
+def test_the_marks_of_criteria_are_in_the_line_of_their_answer():
+    result = rating_result({"late": [6]})
+    (trial,) = result.trials
+    marked = replace(trial, scores={**trial.scores, "criterion:wit": (4.0,), "retried": (1.0,)})
+    (told,) = _read(rating_lines(replace(result, trials=(marked,))))
+    assert (told["rating"], told["criteria"], told["retried"]) == (6, {"wit": 4}, True)
+    (plain,) = _read(rating_lines(result))
+    assert (plain["criteria"], plain["retried"]) == ({}, False)
+
+
 def test_battles_score_as_the_arena_does(tmp_path: Path):
     found = arena(judge_result())
     path = tmp_path / "battles.jsonl"
@@ -131,5 +158,10 @@ def test_battles_score_as_the_arena_does(tmp_path: Path):
     for one in found.standings:
         assert one.rating
         assert scored["scores"][one.model] == one.tally.score
+        counted = scored["table"][one.model]
+        assert (counted["NB"], counted.get("contradicted", 0)) == (
+            one.tally.not_bad,
+            one.tally.contradicted,
+        )
         assert scored["elo"]["permutations"]["median"][one.model] == one.elo
         assert scored["bradley_terry"]["ratings"][one.model]["rating"] == one.rating.value

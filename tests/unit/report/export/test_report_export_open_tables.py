@@ -65,7 +65,10 @@ def test_standings_have_a_row_per_model_the_best_first(run):
     assert frame["model"].tolist() == ["late", "early", "weak"]
     assert frame["place"].tolist() == [1, 2, 3]
     late = frame.iloc[0]
-    assert late["win"] + late["both"] + late["neither"] + late["lose"] == late["n"] == 48
+    counts = ("win", "both", "neither", "contradicted", "lose")
+    assert sum(late[name] for name in counts) == late["n"] == 48
+    assert late["opencompass_n"] == late["n"] - late["contradicted"] == 42
+    assert late["opencompass_score"] == 3 * late["win"] + late["both"] - 3 * late["lose"]
     assert late["win_percent"] == pytest.approx(100 * late["win"] / 48)
     assert late["elo_low"] < late["elo"] < late["elo_high"]
     assert late["bradley_terry_low"] < late["bradley_terry"] < late["bradley_terry_high"]

@@ -29,6 +29,20 @@ def test_winners_are_named_by_side(tmp_path: Path):
     assert found[0] == Battle("x", "y", "a")
 
 
+def test_a_tie_of_two_orders_that_differ_keeps_what_each_said(tmp_path: Path):
+    rows = [
+        _ROW | {"winner": "tie", "judged": "model_a"},
+        {"model_a": "y", "model_b": "x", "winner": "tie", "judged": "neither"},
+    ]
+    assert read_battles(_write(tmp_path, *rows)) == (
+        Battle("x", "y", "tie", judged="a"),
+        Battle("y", "x", "tie", judged="neither"),
+    )
+    found = _scored(tmp_path, *rows)["table"]
+    assert (found["x"]["T"], found["x"]["NB"], found["x"]["contradicted"]) == (2, 1, 2)
+    assert (found["y"]["T"], found["y"]["NB"]) == (2, 0)
+
+
 def test_questions_may_be_texts_or_numbers(tmp_path: Path):
     found = read_battles(_write(tmp_path, _ROW | {"question": 7}, _ROW | {"question": "q8"}))
     assert [battle.question for battle in found] == ["7", "q8"]
@@ -118,6 +132,8 @@ def test_the_reason_for_no_finite_rating_is_told(tmp_path: Path, pairs: list[str
     [
         ({"model_a": "x", "model_b": "y"}, "'winner' is missing"),
         (_ROW | {"winner": "A"}, "winner 'A' is unknown. Expected one of model_a, model_b, tie"),
+        (_ROW | {"judged": "model_a"}, "“judged” is what one order said of a pair that counts as"),
+        (_ROW | {"winner": "tie", "judged": "A"}, "one of model_a, model_b, tie, neither; found"),
         (_ROW | {"winner": None}, "'winner' is null, expected a text"),
         (_ROW | {"model_b": "x"}, "model 'x' meets itself"),
         (_ROW | {"model_b": " "}, "'model_b' is \" \", expected a text"),

@@ -29,7 +29,12 @@ responses = st.one_of(
     st.builds(LabelProbs, st.lists(numbers).map(tuple), numbers, words, st.booleans()),
     st.builds(Logprob, numbers, st.integers(0), st.booleans(), st.booleans(), st.booleans()),
     st.builds(
-        GeneratedText, words, st.none() | st.builds(Usage, st.integers(0), st.integers(0)), words
+        GeneratedText,
+        words,
+        st.none() | st.builds(Usage, st.integers(0), st.integers(0)),
+        words,
+        st.booleans(),
+        st.booleans(),
     ),
 )
 
@@ -96,11 +101,26 @@ def test_different_requests_have_different_keys(other: Request) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"max_tokens": 9}, {"stop": ("\n",)}, {"temperature": 0.5}, {"prompt": "R"}]
+    "change",
+    [
+        {"max_tokens": 9},
+        {"stop": ("\n",)},
+        {"temperature": 0.5},
+        {"prompt": "R"},
+        {"json_schema": "{}"},
+    ],
 )
 def test_each_setting_of_generation_is_part_of_the_key(change: dict[str, object]) -> None:
     asked = Generate("Q")
     assert codec.request_key("m", replace(asked, **change)) != codec.request_key("m", asked)
+
+
+def test_what_was_kept_before_there_were_schemas_keeps_its_key_and_form() -> None:
+    request = Generate((Message("user", "Hi"),), 5, (".",), 0.5)
+    key = "19a701eb8a68bb2a104e6e28dc0121bc34edd935ffd90b08e480cabe13627886"
+    assert codec.request_key("f", request).hex() == key
+    written = codec.encode_response(GeneratedText("a", Usage(1, 2)))
+    assert written == '["text","a",[1,2],"stop",false]'
 
 
 def test_another_model_has_another_key() -> None:

@@ -57,6 +57,29 @@ def test_not_bad_is_a_win_or_a_tie_of_good_answers():
     assert (tally.n, tally.tie, tally.not_bad, tally.score) == (11, 7, 5, 3)
 
 
+def test_a_tie_of_two_orders_keeps_what_each_said_of_the_answers():
+    # The first order finds x good and y bad, the second both bad.
+    both = [Battle("x", "y", "tie", judged="a"), Battle("y", "x", "tie", judged="neither")]
+    counted = tallies(both)
+    assert counted["x"] == BattleTally(0, 0, 0, 0, contradicted=2, contradicted_good=1)
+    assert counted["y"] == BattleTally(0, 0, 0, 0, contradicted=2, contradicted_good=0)
+    assert (counted["x"].tie, counted["x"].n, counted["x"].score) == (2, 2, 0)
+    assert [counted[name].not_bad for name in "xy"] == [1, 0]
+    assert [battle.points for battle in both] == [0.5, 0.5]
+
+
+def test_what_one_order_said_is_mirrored_with_the_battle():
+    battle = Battle("x", "y", "tie", "q", judged="a")
+    assert battle.mirrored == Battle("y", "x", "tie", "q", judged="b")
+    assert (battle.is_good, battle.mirrored.is_good) == (True, False)
+
+
+def test_nothing_is_known_of_not_bad_where_no_word_says_neither():
+    counted = tallies([Battle("x", "y", "tie")], says_neither=False)
+    assert counted["x"].not_bad is None
+    assert counted["x"].n == 1
+
+
 def test_a_consistent_judge_asked_in_both_orders_gives_all_wins_to_its_favourite():
     # The better model stands on side a first and on side b in the second judging.
     battles = [

@@ -1,6 +1,7 @@
 """An arena's figures, from trials as they are stored."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,77 @@ def test_orders_that_differ_count_by_the_rule(conflict: Any, battles: int, share
     assert found.reliability.flip_rate.value == 1
     assert found.comparisons
     assert (found.comparisons.extracted, found.comparisons.consistent) == (72, 0)
+
+
+def _worst_is_called_bad_half_of_the_time(number: int, first: str, second: str) -> Outcome:
+    """`weak` always loses, unless it is shown first: then both are bad."""
+    if first == "weak":
+        return "neither"
+    return _alphabet(number, first, second) if second != "weak" else "a"
+
+
+def test_no_rule_calls_an_answer_good_that_no_order_called_good():
+    found = {
+        rule: arena(judge_result(decide=_worst_is_called_bad_half_of_the_time, conflict=rule))
+        for rule in ("tie", "half", "drop")
+    }
+    good = {
+        rule: {name: each.value for name, each in of.not_bad.items()} for rule, of in found.items()
+    }
+    assert good["tie"] == good["half"]
+    assert good["tie"]["weak"] == 0
+    # Of its 48 showings `early` wins 24 against `late` and 12 against `weak`.
+    assert good["tie"]["early"] == pytest.approx(36 / 48)
+    tallies_of = {one.model: one.tally for one in found["tie"].standings}
+    assert tallies_of["weak"].tie == tallies_of["weak"].contradicted == 48
+
+
+def test_opencompass_counts_stand_beside_under_any_rule():
+    for rule in ("tie", "half", "drop"):
+        made = arena(judge_result(conflict=rule))
+        agreed = arena(judge_result(conflict="drop")).standings
+        wanted = {one.model: one.tally for one in agreed}
+        assert {one.model: one.opencompass for one in made.standings} == wanted
+
+
+def test_not_bad_is_not_known_where_verdicts_have_no_word_for_it():
+    found = arena(replace(judge_result(decide=_better), says_neither=False))
+    assert found.not_bad == {}
+    assert {one.tally.not_bad for one in found.standings} == {None}
+    assert {
+        tally.not_bad for row in found.dimensions for tally in row.tallies.values() if tally
+    } == {None}
+
+
+def test_a_strong_verdict_weighs_in_battles_shares_elo_and_bradley_terry():
+    def much(number: int, first: str, second: str) -> Outcome:
+        return _better(number, first, second)
+
+    plain = judge_result(models=("late", "early"), n=40, decide=much)
+    trials = tuple(
+        replace(trial, scores={**trial.scores, "strength": (3.0 if at % 8 < 6 else 1.0,)})
+        for at, trial in enumerate(plain.trials)
+    )
+    once = arena(replace(plain, trials=trials))
+    thrice = arena(replace(plain, trials=trials, strong=3))
+    assert (once.strong, thrice.strong) == (1, 3)
+    strong = sum(verdict.strength == 3 for verdict in thrice.verdicts)
+    assert len(thrice.battles) == len(once.battles) + 2 * strong
+    late, early = thrice.standings
+    assert (late.tally.n, late.tally.win + late.tally.lose) == (len(thrice.battles),) * 2
+    won = sum(
+        battle.points if battle.model_a == "late" else 1 - battle.points
+        for battle in thrice.battles
+    )
+    assert thrice.shares["late", "early"].value == pytest.approx(won / len(thrice.battles))
+    assert thrice.shares["late", "early"].n == once.shares["late", "early"].n == 40
+    assert late.rating
+    assert once.standings[0].rating
+    gap = 400 * math.log10(won / (len(thrice.battles) - won))
+    assert late.rating.value - (early.rating.value if early.rating else 0) == pytest.approx(gap)
+    assert late.elo != once.standings[0].elo
+    # OpenCompass has no strong verdicts.
+    assert late.opencompass == once.standings[0].tally
 
 
 def test_ratings_ranks_and_the_lead_have_ranges():

@@ -1,10 +1,12 @@
 import random
+from dataclasses import replace
 
 import pytest
 from judging_examples import contestant, said, showing
 
 from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle, tallies
+from evalui.scoring.arena.categories import not_bad_shares
 from evalui.scoring.arena.verdicts import (
     ConflictRule,
     battles_from_verdicts,
@@ -58,6 +60,71 @@ def test_two_orders_that_agree_count_twice(conflict: ConflictRule, there: str, b
     first, second = battles_from_verdicts([said("q", "xy", there), said("q", "yx", back)], conflict)
     assert first == second.mirrored
     assert first.question == "q"
+
+
+@pytest.mark.parametrize("conflict", ["tie", "half"])
+@pytest.mark.parametrize(
+    ("there", "back", "good"),
+    [
+        ("A", "A", (1, 1)),  # each wins when it is shown first
+        ("A", "D", (1, 0)),
+        ("A", "C", (2, 1)),
+        ("C", "D", (1, 1)),
+        ("D", "A", (0, 1)),
+    ],
+)
+def test_not_bad_is_what_each_order_said_of_the_answer_under_any_rule_that_keeps_both(
+    conflict: ConflictRule, there: str, back: str, good: tuple[int, int]
+):
+    fought = battles_from_verdicts([said("q", "xy", there), said("q", "yx", back)], conflict)
+    counted, shares = tallies(fought), not_bad_shares(fought)
+    assert tuple(counted[name].not_bad for name in "xy") == good
+    assert tuple(2 * shares[name].value for name in "xy") == good
+
+
+def test_orders_that_contradict_each_other_are_ties_of_neither_kind():
+    fought = battles_from_verdicts([said("q", "xy", "C"), said("q", "yx", "D")], "tie")
+    counted = tallies(fought)["x"]
+    assert (counted.both_good, counted.both_bad, counted.contradicted) == (0, 0, 2)
+    assert (counted.tie, counted.score, counted.win_rate) == (2, 0, 0.5)
+
+
+def _much(question: str, models: str, letter: str, strength: int = 3) -> Verdict:
+    return replace(said(question, models, letter), strength=strength)
+
+
+@pytest.mark.parametrize(("strong", "counts"), [(1, [1, 1]), (3, [3, 1])])
+def test_much_better_is_as_many_battles_as_is_chosen(strong: int, counts: list[int]):
+    judged = [_much("q1", "xy", "A"), _much("q2", "xy", "B", strength=1)]
+    fought = battles_from_verdicts(judged, "tie", strong=strong)
+    assert [sum(one.question == q for one in fought) for q in ("q1", "q2")] == counts
+
+
+def test_much_better_counts_once_where_the_other_order_contradicts_it():
+    judged = [_much("q", "xy", "A"), _much("q", "yx", "A")]
+    counts = {
+        rule: len(battles_from_verdicts(judged, rule, strong=3)) for rule in ("tie", "half", "drop")
+    }
+    assert counts == {"tie": 2, "half": 6, "drop": 0}
+
+
+def test_what_was_asked_again_and_what_came_of_it_is_counted():
+    judged = [
+        said("q1", "xy", "A"),
+        replace(said("q2", "xy", "B"), retried=True),
+        replace(said("q3", "xy", "-"), retried=True),
+        replace(said("q4", "xy", "A"), rule="schema"),
+    ]
+    found = judge_reliability(judged, [])
+    assert (found.retried, found.recovered, found.as_text) == (2, 1, 2)
+
+
+def test_a_trial_with_two_replies_was_asked_again():
+    first = showing("q1", (0, 1), "a")
+    twice = [replace(first, turns=("Hm.", "[[A]]")), replace(first, scores={"retried": (1.0,)})]
+    once = [first, replace(first, scores={"retried": (0.0,)})]
+    found = judge_verdicts([*twice, *once], ["x", "y"], "gpt")
+    assert [one.retried for one in found] == [True, True, False, False]
 
 
 def test_a_tie_of_good_answers_and_one_of_bad_ones_differ():

@@ -3,12 +3,14 @@
 import pytest
 
 from evalui.errors import SpecError
+from evalui.modes.prompts.rubrics import parse_rubric
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.ui.components.form import Form
 from evalui.ui.services.run_form import (
     AnswerSource,
     form_from_spec,
     read_answer_sources,
+    read_rubric,
     read_run_form,
 )
 
@@ -64,9 +66,9 @@ def test_what_becomes_of_equal_options_is_chosen_for_each_file():
     assert form_from_spec(draft.run_spec(specs), ["a", "b"]) == form
 
 
-def test_the_form_writes_version_2_whose_limit_counts_per_subject():
+def test_the_form_writes_version_3_whose_limit_counts_per_subject():
     spec = spec_of(FORM | {"limit_per": "subject"})
-    assert (spec.version, spec.limit, spec.limit_per, spec.counts_per) == (2, 20, None, "subject")
+    assert (spec.version, spec.limit, spec.limit_per, spec.counts_per) == (3, 20, None, "subject")
 
 
 def test_a_run_of_version_1_repeated_keeps_what_its_limit_counts():
@@ -158,6 +160,8 @@ OPEN: Form = {
     "judge_sample": "50",
     "judge_conflict": "half",
     "judge_tokens": "256",
+    "judge_output": "probabilities",
+    "judge_strong": "3",
 }
 
 
@@ -187,6 +191,7 @@ def test_judging_is_read_as_requested():
     assert (judging.orders, judging.pairs, judging.conflict) == ("random", "matrix", "half")
     assert (judging.baseline, judging.against) == (["demo"], ["GPT-4", "Qwen"])
     assert (judging.sample, judging.max_tokens) == (50, 256)
+    assert (judging.output, judging.strong) == ("probabilities", 3)
 
 
 def test_what_a_plan_of_pairs_does_not_need_is_left_out():
@@ -208,9 +213,87 @@ def test_a_rubric_of_ones_own_survives():
         "rubric_form": "compass",
         "rubric_instruction": "Compare.\nBe fair.",
         "rubric_closing": "Say A, B, C or D.",
+        "rubric_pattern": "(?P<a>A$)|(?P<b>B$)",
+        "rubric_criteria": "",
+        "rubric_more": '{"frame": "1"}',
     }
     again = form_from_spec(open_spec(OPEN | own), OPEN["uploads"], read_answer_sources(OPEN))
     assert again == OPEN | own
+
+
+def test_what_the_page_has_no_field_for_survives_with_a_rubric_of_ones_own():
+    rubric = {
+        "name": "mine.1",
+        "language": "en",
+        "form": "rating",
+        "instruction": "Mark it.",
+        "closing": "Rating: [[n]]",
+        "question": "Asked:\n{question}",
+        "reminder": "The mark only.",
+    }
+    second = rubric | {
+        "frame": "2",
+        "scale": {"10": "right", "1": "wrong"},
+        "criteria": {"wit": "it is fun", "style": "style"},
+    }
+    for own in (rubric, second):
+        spec = open_spec(OPEN)
+        assert spec.judging
+        judging = spec.judging.model_copy(update={"template": own})
+        form = form_from_spec(spec.model_copy(update={"judging": judging}), OPEN["uploads"])
+        again = read_rubric(form)
+        assert isinstance(again, dict)
+        assert parse_rubric(again) == parse_rubric(own)
+
+
+def test_a_new_rubric_of_ones_own_is_of_the_second_frame():
+    own: Form = {"rubric": "own", "rubric_name": "mine.1", "rubric_language": "zh"}
+    frames = {
+        form: parse_rubric(
+            {"instruction": "?", "closing": "!"} | dict(read_rubric(own | {"rubric_form": form}))
+        ).frame
+        for form in ("named", "graded", "rating", "correctness", "mtbench", "compass")
+    }
+    assert frames == {
+        "named": "2",
+        "graded": "2",
+        "rating": "2",
+        "correctness": "2",
+        "mtbench": "1",
+        "compass": "1",
+    }
+
+
+def test_criteria_are_written_a_line_each():
+    own: Form = {
+        "rubric": "own",
+        "rubric_criteria": "clarity: easy: to read\r\n\r\n 条理：清楚\nwit",
+    }
+    criteria = {"clarity": "easy: to read", "条理": "清楚", "wit": "wit"}
+    assert read_rubric(own) == {"criteria": criteria}
+
+
+@pytest.mark.parametrize("more", ["{", "[]", "3"])
+def test_a_hidden_field_that_nobody_types_is_checked(more: str):
+    with pytest.raises(SpecError, match="rubric_more"):
+        read_rubric({"rubric": "own", "rubric_more": more})
+
+
+@pytest.mark.parametrize(("version", "rubric"), [(1, "auto.1"), (2, "auto.1"), (3, "")])
+def test_a_run_that_is_repeated_keeps_the_version_of_its_rubric(version: int, rubric: str):
+    spec = open_spec(OPEN | {"rubric": ""}).model_copy(update={"version": version})
+    form = form_from_spec(spec, OPEN["uploads"])
+    assert form["rubric"] == rubric
+    judging = open_spec(OPEN | form).judging
+    assert judging
+    assert judging.template == rubric
+
+
+@pytest.mark.parametrize(("field", "weight"), [("", 1), ("5", 5), ("10", 10), ("11", 1), ("x", 1)])
+def test_a_weight_that_the_page_does_not_offer_is_kept(field: str, weight: int):
+    judging = open_spec(OPEN | {"judge_strong": field}).judging
+    assert judging
+    assert judging.strong == weight
 
 
 def test_open_questions_have_no_worked_examples_and_longer_replies():

@@ -495,6 +495,18 @@ def thinking(message: Json, tops: Json | None, whole: Json | None = None) -> Rou
     return reply
 
 
+def writing(content: str | None, reason: str = "stop", **message: str) -> Route:
+    """Chat that replies this to a request with a schema."""
+
+    def reply(body: Json) -> Json:
+        if "response_format" not in body:
+            return chat()(body)
+        said = {"content": content, **message}
+        return {"choices": [{"message": said, "finish_reason": reason}]}
+
+    return reply
+
+
 def letters(first: str, logprob: float = -0.1) -> Json:
     rows = [{"token": first, "logprob": logprob}, {"token": "A", "logprob": -4.0}]
     return {"content": [rows[0] | {"top_logprobs": rows}]}
@@ -618,3 +630,40 @@ def test_another_address_that_answers_is_offered(url: str, right: str):
 def test_without_such_an_address_none_is_offered():
     with pytest.raises(ModelError, match="A base URL mostly ends in /v1"):
         probe(Elsewhere("http://toy/v1", ""), "toy")
+
+
+@pytest.mark.parametrize(
+    ("route", "known"),
+    [
+        (writing('{"letter": "Q"}'), True),
+        (writing('\n{\n  "letter"', "length"), True),
+        (writing(None, "length", reasoning_content="Let me see"), True),
+        (writing("Q is a letter."), False),
+        (writing("", "length"), False),
+        (writing(None), False),
+    ],
+)
+def test_who_writes_json_where_it_was_not_asked_for_knows_schemas(route: Route, known: bool):
+    found = probe(Fake(chat_completions=route), "toy")
+    assert ("schema" in found.abilities) == known
+
+
+@pytest.mark.parametrize(
+    "error", [RejectedError("no response_format", status=400), RetryableError("slow", status=408)]
+)
+def test_a_server_that_turns_a_schema_down_is_of_use_without(error: Exception):
+    def reply(body: Json) -> Json:
+        if "response_format" in body:
+            raise error
+        return chat()(body)
+
+    found = probe(Fake(chat_completions=reply), "toy", sleep=lambda _: None)
+    assert found.abilities == {"generate"}
+
+
+def test_only_what_all_servers_know_of_schemas_counts_and_only_in_chat():
+    able, plain = Capabilities(chat=True, json_schema=True), Capabilities(chat=True)
+    assert common_capabilities([able, able]).json_schema
+    assert not common_capabilities([able, plain]).json_schema
+    both = Capabilities(chat=True, completions=True, json_schema=True)
+    assert not restrict_to_api(both, "completions", tokenizer=False).json_schema

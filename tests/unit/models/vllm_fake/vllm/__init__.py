@@ -53,6 +53,9 @@ class LLMEngine:
         tokens = prompt["prompt_token_ids"]
         if FORBIDDEN in tokens:
             raise VLLMClientError(f"token {FORBIDDEN} is forbidden")
+        constraint = getattr(parameters, "structured_outputs", None)
+        if constraint and "unknown" in constraint.json:
+            raise ValueError("the schema has a feature that is not supported")
         available = self.model_config.max_model_len
         assert len(tokens) + 1 <= available, "the prompt and a token do not fit"
         self._waiting[name] = (tokens, parameters)
@@ -120,6 +123,9 @@ def _look(tokens: list[int], given: Any) -> Any:
 def _write(tokens: list[int], given: Any) -> Any:
     written: list[int] = []
     reason = "length"
+    if constraint := getattr(given, "structured_outputs", None):
+        # As many tokens as the schema has characters, so that a test sees which one was kept to.
+        written = [best(tokens)] * len(constraint.json)
     while len(written) < given.max_tokens:
         written.append(best([*tokens, *written]))
         if len(written) == 5 and len(tokens) % 2:

@@ -12,6 +12,7 @@ from evalui.report.numbers import signed
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.arena.battles import tallies
 from evalui.scoring.arena.figures import Arena, arena
+from evalui.types import JudgeOutput
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +96,55 @@ def test_the_scores_are_those_of_opencompass(report, text):
     assert rows["LANG: Overall"] == wanted
 
 
+def test_opencompass_own_counts_stand_beside_those_of_the_rule(report, text):
+    one = next(found for found in report.arenas if found.by == "one")
+    rows = _rows(text, "Model | Verdicts | OpenCompass", after="judge: one")
+    for standing in one.standings:
+        agreed = standing.opencompass
+        assert agreed
+        assert agreed.n < standing.tally.n
+        counts = (agreed.win, agreed.tie, agreed.lose, agreed.not_bad)
+        shares = " / ".join(
+            f"{100 * count / agreed.n:.1f}%" for count in counts if count is not None
+        )
+        assert rows[standing.model] == [str(agreed.n), shares, signed(agreed.score, 0)]
+
+
+def test_a_form_without_a_word_for_two_bad_answers_shows_no_share_of_not_bad():
+    found = _alone(arena(replace(judge_result(), says_neither=False)))
+    rows = _rows(found, "Dimension \\[W / T / L / NB\\]")
+    assert all(cell.endswith(" / –") for cell in rows["LANG: Overall"])
+    assert "NB is not known" in found
+    assert "NB is not known" not in _alone(arena(judge_result()))
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("text", "were read as text."),
+        ("schema", "nothing but JSON that fits a schema; 72 of 72 verdicts were read as text"),
+        ("probabilities", "most probable as the next token; 72 of 72 verdicts were written"),
+    ],
+)
+def test_how_the_verdicts_were_given_is_said(output: JudgeOutput, said: str):
+    assert said in _alone(arena(replace(judge_result(), output=output)))
+
+
+def test_verdicts_asked_for_once_more_are_counted_with_what_came_of_it():
+    result = judge_result()
+    twice = tuple(
+        replace(trial, scores={**trial.scores, "retried": (float(at < 3),)})
+        for at, trial in enumerate(result.trials)
+    )
+    rows = _rows(_alone(arena(replace(result, trials=twice))), "Measure")
+    assert rows["Unreadable first replies, asked once more"] == ["3", "–", "72"]
+    assert rows["Of these, readable the second time"] == ["3", "–", "3"]
+
+
+def test_how_much_a_strong_verdict_weighs_is_said():
+    assert "“Much better” counts as 3 verdicts." in _alone(arena(replace(judge_result(), strong=3)))
+
+
 def test_a_model_without_battles_in_a_dimension_is_not_available_in_its_own_column():
     found = arena(judge_result())
     dimensions = tuple(
@@ -135,10 +185,11 @@ def test_ratings_come_with_ranges_and_ranks(report, text):
     assert rows[best.model] == [
         str(best.tally.both_good),
         str(best.tally.both_bad),
+        str(best.tally.contradicted),
         str(best.tally.score),
         f"{best.elo:,.0f} ({best.elo_low:,.0f}–{best.elo_high:,.0f})",
         f"{best.rating.value:,.0f} ({best.rating.low:,.0f}–{best.rating.high:,.0f})",
-        *rows[best.model][5:7],
+        *rows[best.model][6:8],
         "1",
     ]
     assert "ELO, median of 1,000 orders" in text

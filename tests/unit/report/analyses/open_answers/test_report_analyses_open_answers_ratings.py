@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 from open_examples import answers_result, rating_result
 
 from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.open_answers.figures import judge_rating
 from evalui.report.analyses.open_answers.ratings import rated_blocks, rating_title
-from evalui.report.blocks import Card, Headline, Table
+from evalui.report.blocks import Card, Headline, Paragraph, Table
 from evalui.report.compile import compile_report, markdown
 from evalui.scoring.arena.verdicts import rating_cells
 
@@ -51,8 +54,9 @@ def test_the_marks_stand_in_a_table_with_the_places_that_the_test_leaves():
     assert isinstance(headline, Headline)
     assert (headline.kind, headline.lead) == ("warn", "A rule judged, not a model:")
     assert isinstance(card, Card)
-    (table,) = card.blocks
+    table, how = card.blocks
     assert isinstance(table, Table)
+    assert how == Paragraph("The judge wrote its verdicts, which were read as text.", small=True)
     assert [(row[0], getattr(row[1], "name", "")) for row in table.rows] == [
         ("1–2", "late"),
         ("1–2", "mid"),
@@ -71,3 +75,46 @@ def test_the_report_of_marked_answers_begins_with_the_judge(language: str):
     opening = [line for line in told.splitlines() if line and not line.startswith("#")]
     assert opening[0].startswith("**judge-local")
     assert "late" in opening[0]
+
+
+def test_each_criterion_has_its_mean_below_the_marks_and_what_was_asked_again_is_counted():
+    found = rating_result({"early": _LOW, "late": _HIGH})
+    marked = tuple(
+        replace(
+            trial,
+            scores={
+                **trial.scores,
+                "criterion:clarity": (4.0 if trial.variant.permutation == (0,) else 6.0,),
+                "retried": (float(at < 2),),
+            },
+        )
+        for at, trial in enumerate(found.trials)
+    )
+    result = replace(found, trials=marked, output="schema")
+    _, card = rated_blocks(result, OpenContext("en", ["early", "late"]), file="marks.png")
+    assert isinstance(card, Card)
+    _, _, table, how, again = card.blocks
+    assert isinstance(table, Table)
+    assert [column.head for column in table.columns] == ["Model", "clarity"]
+    assert [(row[0].name, row[1].value) for row in table.rows] == [
+        ("late", "6.0"),
+        ("early", "4.0"),
+    ]  # type: ignore[union-attr]
+    assert isinstance(how, Paragraph)
+    assert how.text.endswith("24 of 24 verdicts were read as text.")
+    assert isinstance(again, Paragraph)
+    assert "for 2 marks, which were asked for once more; 2 could be read then" in again.text
+    early, late = judge_rating("early", result), judge_rating("late", result)
+    assert early
+    assert late
+    assert [(one.retried, one.recovered) for one in (early, late)] == [(2, 2), (0, 0)]
+    assert late.criteria["clarity"].value == pytest.approx(6.0)
+
+
+def test_two_replies_of_a_run_from_before_tell_that_it_was_asked_again():
+    found = rating_result({"early": _LOW})
+    first, *others = found.trials
+    twice = replace(found, trials=(replace(first, turns=("Hm.", "[[3]]")), *others))
+    rating = judge_rating("early", twice)
+    assert rating
+    assert (rating.retried, rating.recovered) == (1, 1)

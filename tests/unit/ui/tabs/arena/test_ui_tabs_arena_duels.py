@@ -2,15 +2,29 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from ui_arena_examples import better, judged, open_desk, questions
+from ui_arena_examples import (
+    add_run,
+    begin,
+    better,
+    end,
+    judged,
+    open_desk,
+    questions,
+    samples_of,
+)
 
 from evalui.messages import messages
 from evalui.report.html import Html
+from evalui.runs.database import queue
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import write_trials
 from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.imported_votes import add_imported_votes
-from evalui.types import Duel, Outcome, Verdict
+from evalui.runs.spec import JUDGE
+from evalui.types import Duel, Outcome, Reading, Trial, Variant, Verdict
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena import ArenaTab
@@ -216,3 +230,33 @@ def test_a_panel_shows_the_verdict_of_each_judge(tab: ArenaTab, arena_desk: AppS
     assert "Read by rule" in shown
     for name in ("judge", "second"):
         assert shown.count(f"<dt>{name}</dt>") == 2
+
+
+def test_a_verdict_without_words_shows_how_probable_each_outcome_was(
+    tab: ArenaTab, arena_desk: AppService
+):
+    run_id = add_run(arena_desk, questions(1))
+    lease = begin(arena_desk, run_id)
+    (row,) = (each for each in read_cells(arena_desk.database, run_id) if each.cell.mode == JUDGE)
+    queue.start_cell(arena_desk.database, lease, row.id, "f")
+    (sample,) = samples_of(arena_desk, row)
+    trial = Trial(
+        sample.id,
+        Variant((0, 1)),
+        0,
+        "verdict",
+        {"verdict": Reading(0, 1.0, "probabilities")},
+        probabilities=(0.62, 0.2, 0.13, 0.05),
+        mass=0.97,
+        reply="1",
+        scores={"injected": (0.0, 0.0), "retried": (0.0,)},
+    )
+    again = replace(
+        trial, variant=Variant((1, 0)), probabilities=(), mass=None, scores={"retried": (1.0,)}
+    )
+    write_trials(arena_desk.database, lease, row.id, [trial, again])
+    shown = str(duels(tab, run_id))
+    for share in ("62 %", "20 %", "13 %", "5 %"):
+        assert f"<dd>{share}</dd>" in shown
+    assert shown.count("Asked once more: the first reply could not be read.") == 1
+    end(arena_desk, run_id, lease)

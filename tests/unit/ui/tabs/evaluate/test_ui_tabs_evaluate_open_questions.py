@@ -94,7 +94,7 @@ def test_the_judge_is_off_for_questions_and_answers(tab: EvaluateTab, desk: AppS
     page = tab.render({"uploads": [desk.store_upload([("qa.jsonl", lines(QA))])]})
     assert "question and answer" in page
     assert "checked" not in box(page, "judging", "yes")
-    assert 'value="score10-en.1" selected' in page
+    assert 'value="score10-en.2" selected' in page
 
 
 def test_a_file_of_each_kind_offers_the_modes_of_both(
@@ -244,6 +244,73 @@ def test_a_rule_that_needs_references_is_reported_where_there_are_none(
     assert told in tab.render(open_form(desk))
     assert told not in tab.render(open_form(desk, judges=[]))
     assert "A rule that compares" not in tab.render(open_form(desk, lines(QA)))
+
+
+OWN_RUBRIC: Form = {
+    "rubric": "own",
+    "rubric_name": "mine.1",
+    "rubric_language": "en",
+    "rubric_form": "named",
+    "rubric_instruction": "Which is funnier?",
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"rubric_try": "Because.\n[[Answer 2]]"}, "Read: the second answer is better ("),
+        ({"rubric_try": "[[both bad]]"}, "Read: both are bad ("),
+        ({"rubric_try": "Who knows?"}, "Nothing can be read (unparsed)."),
+        (
+            {"rubric_form": "graded", "rubric_try": "[[Answer 1 much better]]"},
+            "Read: the first answer is much better (",
+        ),
+        ({"rubric_form": "rating", "rubric_try": "Rating: [[7]]"}, "Read: mark 7 ("),
+        ({"rubric_form": "correctness", "rubric_try": "[[incorrect]]"}, "Read: incorrect ("),
+        (
+            {
+                "rubric_form": "rating",
+                "rubric_criteria": "wit: fun\nstyle",
+                "rubric_try": "wit: [[9]]\nstyle: [[4]]",
+            },
+            "Read: wit 9, style 4, mark 6.5 (",
+        ),
+        ({"rubric_pattern": "(", "rubric_try": "x"}, "is no regular expression"),
+        (
+            {"rubric_pattern": "(?P<a>one)|(?P<b>two)", "rubric_try": "I prefer two."},
+            "Read: the second answer is better (pattern).",
+        ),
+        ({"rubric_name": "json-en.1", "rubric_try": "x"}, "is a shipped rubric"),
+    ],
+)
+def test_what_is_read_of_a_sample_reply_is_shown_while_a_rubric_is_written(
+    tab: EvaluateTab, desk: AppService, fields: Form, told: str
+):
+    page = str(tab.render(open_form(desk, **(OWN_RUBRIC | fields))))
+    assert told in page.replace("&#x27;", "'")
+
+
+def test_without_a_sample_reply_nothing_is_read(tab: EvaluateTab, desk: AppService):
+    page = str(tab.render(open_form(desk, **OWN_RUBRIC)))
+    assert "Read:" not in page
+    assert 'name="rubric_try"' in page
+
+
+def test_how_verdicts_are_given_and_what_much_better_weighs_can_be_chosen(
+    tab: EvaluateTab, desk: AppService
+):
+    page = str(tab.render(open_form(desk, judge_output="schema", judge_strong="5")))
+    assert '<option value="schema" selected>JSON in a schema</option>' in page
+    assert '<option value="5" selected>5 times</option>' in page
+    assert '<option value="3">three times, as Arena-Hard</option>' in page
+
+
+def test_the_rubric_of_a_run_of_the_first_version_is_offered_where_it_is_repeated(
+    tab: EvaluateTab, desk: AppService
+):
+    page = str(tab.render(open_form(desk, rubric="auto.1")))
+    assert '<option value="auto.1" selected>four choices, as in the run repeated' in page
+    assert 'value="auto.1"' not in str(tab.render(open_form(desk)))
 
 
 def test_one_model_can_be_marked_alone(tab: EvaluateTab, desk: AppService):
