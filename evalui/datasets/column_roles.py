@@ -11,11 +11,11 @@ from evalui.types import LETTERS, DatasetKind
 # `row_option` the one option of a row where each option has a row.
 COLUMN_ROLES = (
     "question",
-    "passage",
     *LETTERS,
     "options",
     "row_option",
     "answer",
+    "passage",
     "explanation",
     "subject",
     "id",

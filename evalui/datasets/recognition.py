@@ -50,7 +50,7 @@ from evalui.types import LETTERS, Fault
 
 _MIN_COLUMNS = 2  # of a table: a question and something beside it
 _ROWS_SHOWN = 50  # rows of a table at its beginning
-_MAX_ROWS = 400  # rows with those that show further short cells
+_MAX_ROWS = 200  # rows with those that show further short cells
 _MAX_SHORT = 3  # characters of a cell that may be a letter or the number of an option
 _MAX_VALUES = 40  # short cells of one column that are looked for
 _PEEK_CHARS = 100_000  # characters of a text that are read to see of which format it is

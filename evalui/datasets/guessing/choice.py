@@ -42,6 +42,7 @@ _SEVERAL_RIGHT_NAMES = ("correctanswers", "goodanswers")
 _UNSURE_SEPARATORS = (",", "，", "/")  # they stand within options, too
 _NO_ANSWER = "-1"  # what published test files have in place of an answer
 _MAX_GROUP_ROWS = 50  # rows that follow each other in a table
+_MAX_CANDIDATES = 100  # columns that are tried as those of the answers
 _MAX_UNNAMED = 60  # columns of a table in which options are looked for without any head
 
 
@@ -257,10 +258,14 @@ def _find_answer(profile: TableProfile, source: _OptionSource) -> _AnswerColumn 
     if column := profile.column("answer"):
         return _AnswerColumn(column, _fit(column, source))
     taken = {*source.columns, source.listed, source.question, *profile.fixed.values()}
+    candidates = [
+        column
+        for column in (*profile.by_head("answer"), *profile.columns)
+        if column.role in ("", "answer") and column.texts and column.at not in taken
+    ]
     fits = [
         _AnswerColumn(column, _fit(column, source))
-        for column in profile.columns
-        if column.role in ("", "answer") and column.texts and column.at not in taken
+        for column in list(dict.fromkeys(candidates))[:_MAX_CANDIDATES]
         if not column.is_chat
     ]
     named = [each for each in fits if each.column.role == "answer"]
@@ -297,20 +302,24 @@ def _unwrap(cell: str) -> str:
     return ", ".join(listed.texts) if listed else cell
 
 
-def _contradict(one: _AnswerColumn, other: _AnswerColumn, source: _OptionSource) -> bool:
-    """Whether two columns of answers name different options in a row."""
-    rows = zip(one.column.cells, other.column.cells, source.texts, strict=True)
-    return any(
-        len(
-            {
-                ANSWER_KEYS[one.fit.key](first, texts),
-                ANSWER_KEYS[other.fit.key](second, texts),
-            }
-            - {None}
+def _contradict(best: _AnswerColumn, other: _AnswerColumn, source: _OptionSource) -> bool:
+    """Whether another column of answers names other options, from wherever its numbers count."""
+    rows = [
+        (ANSWER_KEYS[best.fit.key](first, texts), second, texts)
+        for first, second, texts in zip(
+            best.column.cells, other.column.cells, source.texts, strict=True
         )
-        > 1
-        for first, second, texts in rows
         if first and second and texts
+    ]
+    keys = ("index0", "index1") if other.fit.assumed else (other.fit.key,)
+    return all(
+        any(
+            target not in (None, place)
+            for place, cell, texts in rows
+            if place is not None
+            for target in [ANSWER_KEYS[key](cell, texts)]
+        )
+        for key in keys
     )
 
 

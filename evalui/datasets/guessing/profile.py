@@ -19,6 +19,7 @@ from evalui.types import DatasetKind
 
 FITTING_SHARE = 0.9  # of a column's cells that must agree for it to be what it looks like
 MIN_OPTIONS = 2
+_FIRST_CELLS = 20  # cells that show whether a column has lists
 _MIN_TEXT_BYTES = 24  # bytes of the mean cell of a column of texts, as opposed to names
 _MIN_PASSAGE_BYTES = 150  # bytes of the mean cell of an unnamed column that may be a passage
 _MIN_QUESTION_BYTES = 12  # bytes of the mean cell of an unnamed column that may be the question
@@ -109,7 +110,10 @@ class ColumnProfile:
 
     @cached_property
     def lists(self) -> list[OptionList | None]:
-        """The list of options in each cell."""
+        """The list of options in each cell; none at all if the first cells have none."""
+        first = [read_options(text) for text in self.texts[:_FIRST_CELLS]]
+        if 2 * sum(map(bool, first)) < len(first):
+            return [None] * len(self.cells)
         return [read_options(cell) if cell else None for cell in self.cells]
 
     @cached_property

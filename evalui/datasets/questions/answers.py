@@ -41,7 +41,11 @@ _LETTER_AND_TEXT = re.compile(
 )
 _QUOTES = "\"'“”‘’「」*`"
 _BOXED = re.compile(r"\$?\\boxed\{(.*)\}\$?", re.DOTALL)
-_LETTERS = re.compile(r"[A-Z](?:(?:[\s,;、/&+|]|AND|和|与)*[A-Z])+")
+_AND = re.compile(r"\bAND\b|和|与")
+_LETTERS = re.compile(r"[A-Z](?:[\s,;、/&+|]*[A-Z])+")
+_MAX_NEAR_CHARS = 8  # characters by which two spellings of a text differ in length
+_MAX_LETTER_CHARS = 60  # characters of a cell that holds letters and nothing else
+_MAX_ANSWER_CHARS = 5_000  # characters of a cell that begins with a letter
 _NUMBER = re.compile(r"([0-9]{1,3})(?:\.0+)?")
 _TRUE = "true t yes y right correct 对 正确 是 真 √ ✓ ✔ 正确的 对的 是的 ☑ 〇"
 _FALSE = "false f no n wrong incorrect 错 错误 否 假 × ✗ ✘ x ✕ ❌ 错误的 错的 不是 不对 不正确 ╳"
@@ -93,7 +97,11 @@ def by_text(cell: str, options: Sequence[str]) -> int | None:
     if equal:
         return options.index(text) if equal == 1 else None
     folded = _fold_text(text)
-    near = [place for place, option in enumerate(options) if _fold_text(option) == folded]
+    near = [
+        place
+        for place, option in enumerate(options)
+        if abs(len(option) - len(text)) <= _MAX_NEAR_CHARS and _fold_text(option) == folded
+    ]
     return near[0] if len(near) == 1 and folded else None
 
 
@@ -105,11 +113,13 @@ def by_text_apart(cell: str, options: Sequence[str]) -> int | None:
 
 def answer_letters(cell: str, n_options: int = MIN_LETTERS) -> str:
     """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
+    if len(cell) > _MAX_LETTER_CHARS:
+        return ""
     text = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
+    text = _AND.sub(",", text)
     if not _LETTERS.fullmatch(text):
         return ""
-    letters = "".join(dict.fromkeys(re.sub(r"AND", "", text)))
-    letters = "".join(letter for letter in letters if letter in LETTERS)
+    letters = "".join(letter for letter in dict.fromkeys(text) if letter in LETTERS)
     named = set(LETTERS[: max(n_options, MIN_LETTERS)])
     return letters if len(letters) > 1 and named.issuperset(letters) else ""
 
@@ -130,11 +140,13 @@ def truth_options(answers: Sequence[str], questions: Sequence[str]) -> tuple[str
 
 
 def _dressed_letter(cell: str, options: Sequence[str]) -> int | None:
-    text = normalise_cell(cell)
+    if len(cell) > _MAX_ANSWER_CHARS:
+        return None
+    text = collapse_whitespace(normalise_cell(cell))
     if boxed := _BOXED.fullmatch(text):
         text = boxed[1]
     text = text.strip(_QUOTES).replace("_", " ").strip()
-    if match := _LETTER.fullmatch(text):
+    if len(text) <= _MAX_LETTER_CHARS and (match := _LETTER.fullmatch(text)):
         return LETTERS.index(match["letter"].upper())
     match = _LETTER_AND_TEXT.fullmatch(text)
     if not match:

@@ -9,6 +9,7 @@ separators, which the whole column has to agree on.
 import ast
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -270,7 +271,8 @@ def _from_lettered_cell(cell: str) -> OptionList | None:
 
 def _split_at_letters(text: str) -> SplitQuestion | None:
     """A text at its last run of A, B, C …, each letter behind the one before."""
-    marks = [(_letter_of(match), match) for match in _MARK_IN_TEXT.finditer(text)][-_MAX_MARKS:]
+    last = deque(_MARK_IN_TEXT.finditer(text), _MAX_MARKS)
+    marks = [(_letter_of(match), match) for match in last]
     best: list[re.Match[str]] = []
     for start, (letter, _) in enumerate(marks):
         if letter != "A":

@@ -142,7 +142,8 @@ class _Opener:
             container = self._open_xml(decoded.text) or self._open_prose(decoded.text)
         if container is None:
             if self.suffix in _JSON_SUFFIXES:
-                raise DataError("json-broken", file=self.name, line=1, reason="no bracket")
+                reason = f"it begins with “{begins}”"
+                raise DataError("json-broken", file=self.name, line=1, reason=reason)
             container = self._open_delimited(decoded.text)
         parts = tuple(
             replace(part, encoding=decoded.encoding) for part in self._chosen(container.parts)

@@ -23,7 +23,7 @@ from evalui.datasets.tables.table import (
     cell_text,
     collect_json_rows,
     has_lone_surrogate,
-    read_json_lines,
+    parse_lines,
 )
 from evalui.errors import DataError
 
@@ -141,7 +141,11 @@ class _Reader:
         """Objects one after the other: each on a line of its own, or over several lines."""
         after = self._text.find("\n", start)
         if after < 0 or end <= after:
-            return JsonDocument((JsonPart("", read_json_lines(self._text, self._file)),))
+            lines = _Expansion(self._file, self._limits).rows(
+                _Located(line, value) for line, value in parse_lines(self._text)
+            )
+            rows = collect_json_rows(lines, self._file, search=self._search)
+            return JsonDocument((JsonPart("", rows),))
         located = self._located(self._values(start))
         return self._rows_document(located)
 

@@ -31,7 +31,8 @@ from evalui.errors import DataError
 _ENCRYPTION_MARKER = "EncryptedPackage".encode("utf-16-le")
 _SECTOR_SHIFTS = ((9, 6), (12, 6))  # of the sizes of sectors and short ones that there are
 _STREAMS = ("Workbook", "Book")
-_BOF, _EOF, _FILEPASS, _SHEET, _DRAWING = 0x809, 0x0A, 0x2F, 0x85, 0xEC
+_BOF, _EOF, _FILEPASS, _SHEET, _DRAWING, _OBJECT = 0x809, 0x0A, 0x2F, 0x85, 0xEC, 0x5D
+_OLD_PICTURE = 8  # the type of an object of Excel 5, which other programs still write
 _VERSIONS = (0x0500, 0x0600)  # Excel 5 and 95, Excel 97 to 2003
 _ONE_CELL = frozenset((0x06, 0x201, 0x203, 0x204, 0x205, 0x27E, 0xD6, 0xFD, 0x206, 0x406))
 _MANY_CELLS = frozenset((0xBD, 0xBE))  # MULRK and MULBLANK, which end with their last column
@@ -108,8 +109,8 @@ def _workbook_stream(data: bytes) -> bytes:
     raise XmlDamage("it has no workbook in it")
 
 
-def _count_records(stream: bytes, file: str, budget: CellBudget) -> list[set[int]]:
-    """The rows with pictures of each sheet, once all cells of all sheets are counted."""
+def _count_records(stream: bytes, file: str, budget: CellBudget) -> list[dict[int, int]]:
+    """The columns of the pictures of each sheet by row, once all cells are counted."""
     sheets: list[int] = []
     for record in _records(stream, 0):
         if record.kind == _FILEPASS:
@@ -125,9 +126,9 @@ def _count_records(stream: bytes, file: str, budget: CellBudget) -> list[set[int
     return [_count_sheet(stream, start, budget) for start in sheets]
 
 
-def _count_sheet(stream: bytes, start: int, budget: CellBudget) -> set[int]:
+def _count_sheet(stream: bytes, start: int, budget: CellBudget) -> dict[int, int]:
     widths: dict[int, int] = {}
-    pictures: set[int] = set()
+    pictures: dict[int, int] = {}
     for record in _records(stream, start):
         budget.spend("", 0, 0)
         if record.kind in _ONE_CELL or record.kind in _MANY_CELLS:
@@ -140,7 +141,13 @@ def _count_sheet(stream: bytes, start: int, budget: CellBudget) -> set[int]:
             piece = stream[record.start : record.start + record.size]
             at = piece.find(_ANCHOR, piece.find(_PICTURE)) if _PICTURE in piece else -1
             if at >= 0:
-                pictures.add(struct.unpack_from("<H", piece, at + len(_ANCHOR) + 6)[0] + 1)
+                column, row = struct.unpack_from("<HxxH", piece, at + len(_ANCHOR) + 2)
+                pictures[row + 1] = column
+        elif record.kind == _OBJECT and record.size > 16:
+            # A count, a type, a number, flags, a column and an offset stand before the row.
+            kind, column, row = struct.unpack_from("<4xH4xHxxH", stream, record.start)
+            if kind == _OLD_PICTURE:
+                pictures[row + 1] = column
     budget.spend("", 0, sum(widths.values()) + max(widths, default=0))
     return pictures
 

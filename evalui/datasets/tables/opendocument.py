@@ -76,7 +76,7 @@ class _ContentHandler:
         self._column = 0
         self._row: list[str] = []
         self._row_broken: dict[int, str] = {}
-        self._picture = False
+        self._picture, self._picture_column = False, 0
         self._cell: Attributes = {}
         self._in_cell = False
         self._paragraphs: list[list[str]] = []
@@ -95,7 +95,7 @@ class _ContentHandler:
         if name in _SKIPPED:
             self._skipped += 1
         if name == "draw:image" and self._in_cell:
-            self._picture = True
+            self._picture, self._picture_column = True, self._column
         elif name == "style:style":
             self._style = attributes.get("style:name", "")
         elif name == "style:table-properties":
@@ -215,7 +215,7 @@ class _ContentHandler:
             if self._hidden_row:
                 grid.hidden.add(line)
             if self._picture:
-                grid.pictures.add(line)
+                grid.pictures[line] = self._picture_column
 
 
 def _count(attributes: Attributes, name: str) -> int:

@@ -11,6 +11,7 @@ import io
 import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from evalui.datasets.base import Limits
@@ -77,8 +78,14 @@ def read_parquet(data: bytes, file: str, limits: Limits) -> JsonRows:
             ],
             pre_buffer=False,
         )
-        batches = opened.iter_batches(
-            batch_size=_BATCH_ROWS_OF_PREFIXES if prefixed else _BATCH_ROWS, use_threads=False
+        # Dictionaries of objects and lists are not put together over groups of rows.
+        batches = chain.from_iterable(
+            opened.iter_batches(
+                batch_size=_BATCH_ROWS_OF_PREFIXES if prefixed else _BATCH_ROWS,
+                row_groups=[group],
+                use_threads=False,
+            )
+            for group in range(metadata.num_row_groups)
         )
         rows = _rows(batches, _TextBudget(file, limits.unpacked))
         return collect_json_rows(enumerate(rows, start=1), file, search=True)

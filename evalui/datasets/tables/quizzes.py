@@ -473,12 +473,14 @@ class _MoodleHandler:
     def _question(self) -> _Question | Fault:
         read = {name: html_text(text) for name, text in self._texts.items()}
         answers = [(fraction, html_text(text)) for fraction, text in self._answers]
-        asked = read.get("questiontext", html_text(""))
-        if asked.has_picture or any(text.has_picture for _, text in answers):
+        question_text = read.get("questiontext", html_text(""))
+        if question_text.has_picture or any(text.has_picture for _, text in answers):
             return picture_fault(self._file, self._start, "")
         named = {"id": "idnumber", "name": "name", "explanation": "generalfeedback"}
         more = {name: read[key].text for name, key in named.items() if key in read}
-        question = _Question(self._start, asked.text, more={**more, "category": self._category})
+        question = _Question(
+            self._start, question_text.text, more={**more, "category": self._category}
+        )
         if self._kind == "multichoice":
             question.choices = _weighed_choices([(share, text.text) for share, text in answers])
         elif self._kind == "truefalse":

@@ -43,7 +43,7 @@ class SheetGrid:
     """The cells of one sheet as they are shown, by row number; rows without any are not there.
 
     `broken` says what stands in a cell instead of a value, by row and column. `hidden` are rows
-    that a person does not see, `pictures` those on which one is pasted, and `formats` are number
+    that a person does not see, `pictures` the column of one by its row, and `formats` are number
     formats that were not understood.
     """
 
@@ -53,7 +53,7 @@ class SheetGrid:
     merged: list[MergedRegion] = field(default_factory=list[MergedRegion])
     broken: dict[int, dict[int, str]] = field(default_factory=dict[int, dict[int, str]])
     hidden: set[int] = field(default_factory=set[int])
-    pictures: set[int] = field(default_factory=set[int])
+    pictures: dict[int, int] = field(default_factory=dict[int, int])
     formats: set[str] = field(default_factory=set[str])
 
     def add_row(self, line: int, cells: list[str]) -> bool:
@@ -174,8 +174,9 @@ def _with_faults(grid: SheetGrid, table: RawTable, file: str) -> RawTable:
     faults = FaultList()
     for line, cells in table.rows:
         wrong = [*_cell_faults(grid, table.header, line, file)]
-        if line in grid.pictures:
-            wrong = [picture_fault(file, line, "")]
+        if (column := grid.pictures.get(line)) is not None:
+            name = table.header[column] if column < width else ""
+            wrong = [picture_fault(file, line, name)]
         faults.add(*wrong)
         fitted = (*cells, *padding)[:width] if len(cells) != width else cells
         if not wrong and any(map(str.strip, fitted)):

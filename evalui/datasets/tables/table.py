@@ -100,7 +100,7 @@ def json_rows(source: Source) -> JsonRows:
 
 def read_json_lines(text: str, file: str) -> JsonRows:
     """Each line that is not blank is an object, or a fault."""
-    return collect_json_rows(_parse_lines(text), file, search=pictures.json_needs_search(text))
+    return collect_json_rows(parse_lines(text), file, search=pictures.json_needs_search(text))
 
 
 def collect_json_rows(objects: Iterable[tuple[int, Any]], file: str, *, search: bool) -> JsonRows:
@@ -144,7 +144,14 @@ def json_objects(source: Source) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """Each object of a source with its line; in JSON Lines also what is wrong with a line."""
     if source.records is not None:
         return ((row.line, row.values) for row in source.records)
-    return _parse_lines(source.text)
+    return parse_lines(source.text)
+
+
+def parse_lines(text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """Each line that is not blank with its number: its object, or what is wrong with it."""
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        if line.strip():
+            yield number, _parse_json_line(line)
 
 
 def parse_json(text: str) -> Any:
@@ -178,12 +185,6 @@ def cell_text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(cell_text(item) for item in cast(Iterable[Any], value))
     return _ENCODER.encode(value)
-
-
-def _parse_lines(text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
-        if line.strip():
-            yield number, _parse_json_line(line)
 
 
 def _parse_json_line(line: str) -> dict[str, Any] | str:

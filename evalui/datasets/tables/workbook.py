@@ -135,7 +135,7 @@ class _BookReader:
             if relation.kind == "drawing" and relation.target.lower() in self._parts:
                 drawing = _DrawingHandler()
                 self._parse(relation.target, drawing)
-                handler.grid.pictures |= drawing.rows
+                handler.grid.pictures |= drawing.columns
         return handler.grid
 
     def _shared_strings(self, relations: dict[str, _Relation]) -> list[str]:
@@ -279,29 +279,29 @@ class _StylesHandler(_Ignoring):
 
 
 class _DrawingHandler(_Ignoring):
-    """The rows, counted from 1, at which pictures are anchored."""
+    """The columns at which pictures are anchored, by their row counted from 1."""
 
     def __init__(self) -> None:
-        self.rows: set[int] = set()
+        self.columns: dict[int, int] = {}
         self._path: list[str] = []
-        self._row = ""
+        self._place = {"row": "", "col": ""}
         self._has_picture = False
 
     def start(self, name: str, _: Attributes) -> None:
         self._path.append(name)
         if name in ("twoCellAnchor", "oneCellAnchor"):
-            self._row, self._has_picture = "", False
+            self._place, self._has_picture = {"row": "", "col": ""}, False
         elif name == "pic":
             self._has_picture = True
 
     def end(self, name: str) -> None:
         self._path.pop()
-        if name in ("twoCellAnchor", "oneCellAnchor") and self._has_picture and self._row:
-            self.rows.add(_integer(self._row) + 1)
+        if name in ("twoCellAnchor", "oneCellAnchor") and self._has_picture and self._place["row"]:
+            self.columns[_integer(self._place["row"]) + 1] = _integer(self._place["col"])
 
     def text(self, content: str) -> None:
-        if self._path[-2:] == ["from", "row"]:
-            self._row += content
+        if self._path[-2:-1] == ["from"] and self._path[-1] in self._place:
+            self._place[self._path[-1]] += content
 
 
 class _SheetHandler:
@@ -415,7 +415,7 @@ class _SheetHandler:
         if kind == "b":
             return "FALSE" if text in ("0", "false") else "TRUE"
         if kind == "e" and self._has_cell_pictures and "vm" in self._cell:
-            self.grid.pictures.add(self._line)
+            self.grid.pictures[self._line] = column
             return ""
         if kind == "e":
             return self._broken(column, f"the error {text}")

@@ -33,6 +33,13 @@ def read(folder: Path, *rows: Any, model: str = "") -> ExternalAnswers:
     return read_answers(write(folder, *rows), SAMPLES, model=model)
 
 
+def test_answers_may_come_in_any_container(tmp_path: Path) -> None:
+    rows = [{"index": "1", "answer": "yes"}, {"index": "cn-2", "answer": "no"}]
+    (tmp_path / "answers.json").write_text(json.dumps({"data": rows}), encoding="utf-8")
+    read = read_answers(tmp_path / "answers.json", SAMPLES)
+    assert read.answers == {"s/1": ("yes",), "s/cn-2": ("no",)}
+
+
 @pytest.mark.parametrize("key", ["index", "id", "question_id", " Index "])
 @pytest.mark.parametrize("answer", ["answer", "reply", "response", "prediction", "output"])
 def test_the_columns_have_several_names(tmp_path: Path, key: str, answer: str) -> None:

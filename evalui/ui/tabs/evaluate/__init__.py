@@ -227,7 +227,9 @@ class EvaluateTab:
             each.view.name if isinstance(each, ShownDataset) else each.reading.file
             for each in shown
         ]
-        start = start_card(t, form, names, StartNotes(hindrance=t("cost.no_columns")))
+        known = all(isinstance(each, ShownDataset) or each.known for each in shown)
+        hindrance = t("cost.no_decision" if known else "cost.no_columns")
+        start = start_card(t, form, names, StartNotes(hindrance=hindrance))
         parts = [div(*cards, cls="files"), _kept(form)]
         return self._laid_out(form, parts, start, problem, replaces=len(shown) == 1)
 

@@ -14,7 +14,8 @@ from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
 from evalui.datasets.questions.answers import ANSWER_KEYS
-from evalui.messages import Messages
+from evalui.errors import DataError
+from evalui.messages import Messages, sentence
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status
 from evalui.types import LETTERS, DatasetKind
@@ -40,7 +41,9 @@ class ColumnChoice:
 
     `layout` has what was chosen alone, the `preview` also what is guessed. `confirmed`: a person
     has used these columns before. `detected_kind` is that of the questions if nobody chooses one,
-    `known`: the file can be read without anybody's choice; else `problem` may say why not.
+    `known`: the file can be read without anybody's choice; else `problem` may say why not. `placed`
+    has the sheet and the head row of the card; where no table is there, `refusal` says so, and the
+    rest is as before they were chosen.
     """
 
     upload: str
@@ -51,11 +54,18 @@ class ColumnChoice:
     confirmed: bool
     known: bool
     problem: str
+    placed: Layout
+    refusal: str = ""
 
     @property
     def pinned(self) -> Layout:
         """The layout that the button confirms."""
         return pin(self.reading, self.layout)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether questions can be read so."""
+        return bool(self.preview.total) and not self.missing and not self.refusal
 
     @property
     def missing(self) -> str:
@@ -78,13 +88,20 @@ def choose_columns(files: FileReader, upload: str, form: Form) -> ColumnChoice |
     None if the file is no table. Raises `DataError` if it cannot be read at all.
     """
     confirmed = read_layout(form, upload)
-    placed = _placed(form, upload, confirmed)
-    plain = files.preview(upload, placed)
+    before = Layout(
+        sheet=confirmed.sheet,
+        head_row=confirmed.head_row,
+        duplicate_options=confirmed.duplicate_options,
+    )
+    placed = _placed(form, upload, before)
+    refusal = "" if placed == before else _refusal(files, upload, placed)
+    place = before if refusal else placed
+    plain = files.preview(upload, place)
     if plain.reading is None:
         return None
-    layout = _draft(form, upload, placed, plain.reading)
+    layout = _draft(form, upload, place, plain.reading)
     if layout is None:
-        layout = _layout_without_roles(files, upload, form, placed)
+        layout = _layout_without_roles(files, upload, form, place)
     shown = files.preview(upload, layout, first_question(form, upload))
     assert shown.reading is not None, "the same file in the same place is a table again"
     return ColumnChoice(
@@ -96,6 +113,8 @@ def choose_columns(files: FileReader, upload: str, form: Form) -> ColumnChoice |
         confirmed=bool(columns_of(confirmed)),
         known=bool(plain.total),
         problem=plain.problem,
+        placed=placed,
+        refusal=refusal,
     )
 
 
@@ -117,14 +136,14 @@ def columns_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
         div(el("table", _head(t), el("tbody", *_rows(t, choice)), cls="map"), cls="scroll"),
         _answer_key(t, choice),
         unused_line(t, choice.preview.unused),
-        None if choice.missing else questions_part(t, upload, choice.preview),
+        questions_part(t, upload, choice.preview) if choice.is_usable else None,
         div(
             button(
                 t("mapping.use"),
                 "columns",
                 cls="pri",
                 data_upload=upload,
-                disabled=not choice.preview.total or bool(choice.missing),
+                disabled=not choice.is_usable,
             ),
             button(
                 t("mapping.cancel"),
@@ -179,16 +198,24 @@ def without_draft(form: Form, upload: str) -> Form:
     return {name: value for name, value in form.items() if not name.startswith(gone)}
 
 
-def _placed(form: Form, upload: str, confirmed: Layout) -> Layout:
-    """The sheet and the head row of the draft, else those that were confirmed; no columns."""
-    base = Layout(duplicate_options=confirmed.duplicate_options)
+def _placed(form: Form, upload: str, before: Layout) -> Layout:
+    """The sheet and the head row of the draft, else those of before; no columns."""
     if f"heads_{upload}" not in form:
-        return replace(base, sheet=confirmed.sheet, head_row=confirmed.head_row)
+        return before
     return replace(
-        base,
+        before,
         sheet=field_value(form, f"read_sheet_{upload}"),
         head_row=parse_head_row(field_value(form, f"read_row_{upload}")),
     )
+
+
+def _refusal(files: FileReader, upload: str, placed: Layout) -> str:
+    """Why there is no table in this place, "" if there is one."""
+    try:
+        reading = files.preview(upload, placed).reading
+    except DataError as error:
+        return error.sentence
+    return "" if reading else sentence("error.no-table-there")
 
 
 def _layout_without_roles(files: FileReader, upload: str, form: Form, placed: Layout) -> Layout:
@@ -267,18 +294,18 @@ def _place_fields(t: Messages, choice: ColumnChoice) -> Html:
     ]
     if len(reading.sheets) > 1:
         sheets = {"": t("mapping.any_sheet")} | {title: title for title in reading.sheets}
-        chosen = str(reading.sheet.value)
+        chosen = choice.placed.sheet
         fields.append(field(t("columns.sheet"), select(f"read_sheet_{upload}", sheets, chosen)))
     else:
-        fields.append(hidden(f"read_sheet_{upload}", str(reading.sheet.value)))
+        fields.append(hidden(f"read_sheet_{upload}", choice.placed.sheet))
     row = int(reading.head_row.value)
-    if row or choice.layout.head_row:
+    if row or choice.placed.head_row:
         fields.append(_head_row(t, choice, row))
     return div(*fields, cls="fields places")
 
 
 def _head_row(t: Messages, choice: ColumnChoice, row: int) -> Html:
-    chosen = choice.layout.head_row
+    chosen = choice.placed.head_row
     automatic = t("mapping.row_detected", n=row) if not chosen else t("mapping.row_detect")
     rows = {str(n): t("mapping.row", n=n) for n in range(1, _OFFERED_HEAD_ROWS + 1)}
     if chosen > _OFFERED_HEAD_ROWS:
@@ -365,9 +392,9 @@ def _verdict(t: Messages, choice: ColumnChoice) -> Html:
     if choice.missing:
         return status("warn", t(f"mapping.no_{choice.missing}"))
     rows, total = choice.preview.total, f"{choice.preview.n_rows:,}"
-    if not rows:
-        reason = t.translate(choice.preview.problem)
-        if fault := choice.preview.fault:
+    if choice.refusal or not rows:
+        reason = t.translate(choice.refusal or choice.preview.problem)
+        if not choice.refusal and (fault := choice.preview.fault):
             actual, expected = fault_text(t, fault)
             reason = t("answers.fault", found=actual, expected=expected)
         return join(status("bad", t("mapping.no_rows", total=total)), div(reason, cls="meta"))

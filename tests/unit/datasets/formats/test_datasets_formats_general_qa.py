@@ -177,6 +177,64 @@ def test_messages_are_taken_apart(
     assert [turn.role for turn in sample.history] == ["system", "user", "assistant"]
 
 
+SHAREGPT = [
+    {"from": "system", "value": "s"},
+    {"from": "human", "value": "a"},
+    {"from": "gpt", "value": "b"},
+    {"from": "human", "value": "q"},
+    {"from": "gpt", "value": "r"},
+]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"conversations": SHAREGPT},
+        {"conversation": SHAREGPT, "id": "c1"},
+        {"input": messages("system:s", "user:a", "assistant:b", "user:q"), "ideal": "r"},
+        {"messages": SHAREGPT},
+        {"messages": json.dumps(SHAREGPT)},
+    ],
+)
+def test_conversations_of_other_makers_are_taken_apart(tmp_path: Path, row: Any) -> None:
+    sample = only(load([jsonl(tmp_path, row)]))
+    assert (sample.question, sample.references) == ("q", ("r",))
+    assert [turn.role for turn in sample.history] == ["system", "user", "assistant"]
+
+
+def test_a_message_in_parts_is_its_texts(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "Hello"}, {"type": "text", "text": "there"}]
+    sample = only(load([jsonl(tmp_path, {"messages": [{"role": "user", "content": parts}]})]))
+    assert sample.question == "Hello\nthere"
+
+
+def test_what_an_instruction_is_about_stands_below_it(tmp_path: Path) -> None:
+    rows = (
+        {"instruction": "Translate.", "input": "house", "output": "Haus"},
+        {"instruction": "Name a fruit.", "input": "", "output": "plum"},
+    )
+    loaded = load([jsonl(tmp_path, *rows)])
+    assert [sample.question for sample in loaded.dataset.samples] == [
+        "Translate.\nhouse",
+        "Name a fruit.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answers", "references"),
+    [
+        ({"text": ["a", "b", "a"], "answer_start": [0, 4, 9]}, ("a", "b")),
+        ({"value": "a", "aliases": ["b"], "type": "x"}, ("a", "b")),
+        ({"spans": ["a", "b"], "types": ["span", "span"]}, ("a", "b")),
+    ],
+)
+def test_references_may_stand_in_an_object(
+    tmp_path: Path, answers: Any, references: tuple[str, ...]
+) -> None:
+    sample = only(load([jsonl(tmp_path, {"question": "Who is it?", "answer": answers})]))
+    assert sample.references == references
+
+
 def test_ids_and_further_columns_are_kept(tmp_path: Path) -> None:
     row = {"id": 7, "query": "q", "response": "r", "Source": "a book", "level": 2, "empty": ""}
     sample = only(load([jsonl(tmp_path, row, name="law_test.jsonl")]))

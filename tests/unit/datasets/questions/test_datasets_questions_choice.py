@@ -1,3 +1,5 @@
+import pytest
+
 from evalui.datasets.base import Layout, Source
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.types import Fault
@@ -69,3 +71,77 @@ def test_an_answer_by_a_text_that_two_options_have_names_none_of_them() -> None:
     )
     assert fault.expected == "the text of one option only"
     assert validate([question(options=same, answer="one")], SOURCE, by_text).samples[0].target == 0
+
+
+def options_of(*rows: tuple[str, ...], answer: str = "A") -> list[tuple[str, ...]]:
+    part = validate(
+        [question(id=str(n), options=row, answer=answer) for n, row in enumerate(rows)],
+        SOURCE,
+        Layout(),
+    )
+    assert part.faults == ()
+    return [sample.choices for sample in part.samples]
+
+
+def test_letters_before_options_are_taken_off_where_a_question_has_them_all() -> None:
+    assert options_of(("A. plum", "B. oak"), ("A、桃", "B、松"), ("(A) x", "(B) y")) == [
+        ("plum", "oak"),
+        ("桃", "松"),
+        ("x", "y"),
+    ]
+    assert options_of(("A. Lincoln", "Goethe"), ("E. coli", "B. oak")) == [
+        ("A. Lincoln", "Goethe"),
+        ("E. coli", "B. oak"),
+    ]
+
+
+def test_where_nearly_all_questions_have_letters_a_forgotten_one_matters_not() -> None:
+    rows = [(f"A. a{n}", f"B. b{n}") for n in range(18)]
+    assert options_of(*rows, ("A. plum", "oak"))[-1] == ("plum", "oak")
+    assert options_of(*rows[:2], ("A. plum", "oak"))[-1] == ("A. plum", "oak")
+
+
+def test_letters_are_no_options_and_fewer_options_keep_their_places() -> None:
+    assert options_of(("A.", "B.")) == [("A.", "B.")]
+    assert options_of(("A. plum", "B. oak", "")) == [("plum", "oak")]
+
+
+@pytest.mark.parametrize(
+    ("options", "answer", "target"),
+    [
+        (("是", "否"), "×", 1),
+        (("错误", "正确"), "√", 1),
+        (("one", "two"), "TWO.", 1),
+        (("one", "two"), "B. two", 1),
+    ],
+)
+def test_among_letters_an_answer_may_say_an_option(
+    options: tuple[str, ...], answer: str, target: int
+) -> None:
+    rows = [question(id="1"), question(id="2"), question(id="3", options=options, answer=answer)]
+    assert validate(rows, SOURCE, Layout()).samples[2].target == target
+
+
+def test_a_right_option_that_stands_apart_is_put_among_the_wrong_ones() -> None:
+    rows = [
+        question(id=str(n), text=f"Q{n}?", options=("w", "x", "y"), answer="r") for n in range(40)
+    ]
+    part = validate(rows, SOURCE, Layout(answer_key="apart"))
+    places = [sample.choices.index("r") for sample in part.samples]
+    assert [sample.target for sample in part.samples] == places
+    assert {sorted(sample.choices) == ["r", "w", "x", "y"] for sample in part.samples} == {True}
+    assert all(4 <= places.count(place) <= 18 for place in range(4))
+    assert [note.rule for note in part.notes] == ["options-shuffled"]
+    assert part.samples == validate(rows, SOURCE, Layout(answer_key="apart")).samples
+
+
+def test_options_that_are_marked_need_no_answer() -> None:
+    one, none, two = (
+        question(id=str(n), answer="", right=right) for n, right in enumerate(((1,), (), (0, 1)))
+    )
+    part = validate([one, none, two], SOURCE, Layout())
+    assert [sample.target for sample in part.samples] == [1]
+    assert [fault.rule for fault in part.faults] == [
+        "answer-not-an-option",
+        "multi-letter-answer",
+    ]

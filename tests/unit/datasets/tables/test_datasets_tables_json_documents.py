@@ -136,6 +136,14 @@ def test_squad_is_a_row_for_each_question():
     assert (second["question"], second["answer"]) == ("Who?", [])
 
 
+def test_lines_of_passages_are_rows_of_questions_too():
+    line = {"context": "Founded in 1949.", "qas": [{"question": "When?"}, {"question": "Who?"}]}
+    (part,) = document(f"{json.dumps(line)}\n{json.dumps(line)}\n").parts
+    assert part.rows is not None
+    assert [row.values["question"] for row in part.rows.rows] == ["When?", "Who?"] * 2
+    assert [row.line for row in part.rows.rows] == [1, 2, 3, 4]
+
+
 def test_cmrc_has_its_questions_right_in_its_list():
     (row,) = rows(
         [

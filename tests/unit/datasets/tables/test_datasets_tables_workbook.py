@@ -1,11 +1,12 @@
 """Workbooks: what a spreadsheet program puts into them, and what an attacker would."""
 
 import io
+import re
 import time as clock
 import zipfile
 from collections.abc import Callable, Sequence
-from datetime import date, datetime
-from pathlib import Path
+from datetime import date, datetime, time
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -14,7 +15,10 @@ from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from evalui.datasets import Layout, Limits, load
+from evalui.datasets.columns import is_known_name
+from evalui.datasets.files.archive import SourceFile
 from evalui.datasets.tables import workbook
+from evalui.datasets.tables.containers import open_container
 from evalui.errors import DataError
 
 HEADER = ["question", "index", "reference_answer", "evaluating_guidance", "capability"]
@@ -106,6 +110,226 @@ def test_a_row_that_is_merged_for_its_height_is_no_second_question(tmp_path: Pat
 
     loaded = load([book(tmp_path / "s.xlsx", HEADER, ROW, edit=edit)])
     assert (len(loaded.dataset.samples), loaded.faults) == (1, ())
+
+
+def grid(path: Path) -> Any:
+    (only,) = workbook.read_workbook(path.read_bytes(), path.name, sheet="", limits=Limits()).grids
+    return only
+
+
+def table_of(path: Path, **layout: Any) -> tuple[Any, list[str]]:
+    """The table of a workbook's only sheet that is one, and its notes."""
+    member = SourceFile(PurePosixPath(path.name), path.read_bytes(), explicit=True)
+    (part,) = open_container(member, Layout(**layout), Limits(), is_known_name).parts
+    return part.table, [str(note) for note in part.notes]
+
+
+@pytest.mark.parametrize(
+    ("title", "cells"),
+    [
+        ([["选择题库", None, None, None, None]], "A1:E1"),
+        ([["说明：每题一分"], ["请勿外传"]], "A2:E2"),
+        ([[None, None, "2024 quiz"]], "C1:D1"),
+    ],
+)
+def test_a_title_in_merged_cells_is_no_head(
+    tmp_path: Path, title: list[list[Any]], cells: str
+) -> None:
+    rows = [["题目", "A", "B", "答案"], ["甲？", "一", "二", "A"], ["乙？", "一", "二", "B"]]
+    path = book(tmp_path / "s.xlsx", *title, *rows, edit=lambda sheet: sheet.merge_cells(cells))
+    table, notes = table_of(path)
+    assert (table.header, table.header_line) == (("题目", "A", "B", "答案"), len(title) + 1)
+    assert len(table.rows) == 2
+    assert f"are in row {len(title) + 1}; above them stands: " in notes[0]
+
+
+def test_names_of_options_under_a_merged_group_are_their_own(tmp_path: Path) -> None:
+    def edit(sheet: Any) -> None:
+        for cells in ("A1:A2", "B1:B2", "C1:D1", "E1:E2"):
+            sheet.merge_cells(cells)
+
+    upper, lower = ["序号", "题目", "选项", None, "答案"], [None, None, "A", "B", None]
+    rows = [upper, lower, [1, "甲？", "一", "二", "A"], [2, "乙？", "一", "二", "B"]]
+    table, notes = table_of(book(tmp_path / "s.xlsx", *rows, edit=edit))
+    assert table.header == ("序号", "题目", "A", "B", "答案")
+    assert [row.line for row in table.rows] == [3, 4]
+    assert notes == []
+
+
+def test_a_name_merged_over_options_counts_them(tmp_path: Path) -> None:
+    rows = [["题目", "选项", None, None, "答案"], ["甲？", "一", "二", "三", "A"]]
+    path = book(tmp_path / "s.xlsx", *rows, edit=lambda sheet: sheet.merge_cells("B1:D1"))
+    table, _ = table_of(path)
+    assert table.header == ("题目", "选项1", "选项2", "选项3", "答案")
+
+
+def test_the_row_of_the_names_can_be_said(tmp_path: Path) -> None:
+    rows = [["题目", "A", "B", "答案"], ["q", "x", "y", "key"], ["甲？", "一", "二", "A"]]
+    path = book(tmp_path / "s.xlsx", *rows)
+    assert table_of(path, head_row=2)[0].header == ("q", "x", "y", "key")
+    table, _ = table_of(path, head_row=-1)
+    assert (table.header, table.header_line, len(table.rows)) == (("#1", "#2", "#3", "#4"), 0, 3)
+    with pytest.raises(DataError, match="has nothing in row 9"):
+        table_of(path, head_row=9)
+
+
+def test_hidden_rows_are_read_and_said(tmp_path: Path) -> None:
+    def edit(sheet: Any) -> None:
+        sheet.row_dimensions[3].hidden = True
+
+    rows = [["题目", "A", "B", "答案"], ["甲？", "一", "二", "A"], ["乙？", "一", "二", "B"]]
+    table, notes = table_of(book(tmp_path / "s.xlsx", *rows, edit=edit))
+    assert len(table.rows) == 2
+    assert notes == ["s.xlsx: hidden rows were read too, 1 in all: 3."]
+
+
+def test_what_stands_below_the_table_is_left_out_and_said(tmp_path: Path) -> None:
+    rows = [["题目", "A", "B", "答案"], ["甲？", "一", "二", "A"], ["乙？", "一", "二", "B"]]
+    rows += [[], ["合计", None, None, "2题"], ["出题人：张三"]]
+    table, notes = table_of(book(tmp_path / "s.xlsx", *rows))
+    assert [row.line for row in table.rows] == [2, 3]
+    assert notes == ["s.xlsx: rows below the table were left out: 5 “合计 2题”; 6 “出题人：张三”."]
+
+
+# Number formats
+
+
+def test_cells_are_shown_as_the_sheet_shows_them(tmp_path: Path) -> None:
+    formats = {
+        "0%": 0.5,
+        '"￥"#,##0': 1200,
+        "0.00": 2,
+        "yyyy年m月d日": datetime(1949, 10, 1),  # noqa: DTZ001
+        "h:mm": time(9, 30),
+        "General": 0.1 + 0.2,
+    }
+
+    def edit(sheet: Any) -> None:
+        for column, (code, value) in enumerate(formats.items(), start=1):
+            sheet.cell(1, column, value).number_format = code
+
+    shown = grid(book(tmp_path / "s.xlsx", edit=edit)).lines[1]
+    assert shown == ["50%", "￥1,200", "2.00", "1949年10月1日", "9:30", "0.3"]
+
+
+def test_a_format_that_is_not_understood_is_said_once(tmp_path: Path) -> None:
+    def edit(sheet: Any) -> None:
+        for row in (2, 3):
+            sheet.cell(row, 2).number_format = "[DBNum1]0"
+
+    rows = [["题目", "A", "B", "答案"], ["甲？", 1, 2, "A"], ["乙？", 3, 4, "B"]]
+    table, notes = table_of(book(tmp_path / "s.xlsx", *rows, edit=edit))
+    assert table.rows[0].cells == ("甲？", "1", "2", "A")
+    assert notes == [
+        "s.xlsx: numbers in a format that is not understood were read without it: [DBNum1]0."
+    ]
+
+
+def test_days_count_from_1904_where_the_workbook_says_so(tmp_path: Path) -> None:
+    def edit(sheet: Any) -> None:
+        sheet.cell(1, 1, 0).number_format = "yyyy-mm-dd"
+
+    path = book(tmp_path / "s.xlsx", edit=edit)
+    pair = b"<workbookPr/>", b'<workbookPr date1904="1"/>'
+    altered(path, "xl/workbook.xml", lambda xml: xml.replace(*pair))
+    assert grid(path).lines[1] == ["1904-01-01"]
+
+
+# Pictures
+
+
+def png() -> io.BytesIO:
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(stream, "PNG")
+    return stream
+
+
+def test_a_picture_pasted_on_a_row_is_a_fault_of_it(tmp_path: Path) -> None:
+    from openpyxl.drawing.image import Image
+
+    def edit(sheet: Any) -> None:
+        sheet.add_image(Image(png()), "B3")
+        sheet.add_image(Image(png()), "H1")  # a logo beside the names
+
+    rows = [["question", "A", "B", "answer"], ["Which?", "a", "b", "A"], ["What?", "a", "b", "B"]]
+    loaded = load([book(tmp_path / "s.xlsx", *rows, edit=edit)])
+    assert [(fault.line, fault.column, fault.rule) for fault in loaded.faults] == [
+        (3, "A", "picture")
+    ]
+    assert len(loaded.dataset.samples) == 1
+
+
+def test_a_picture_that_is_the_value_of_a_cell_is_a_fault(tmp_path: Path) -> None:
+    rows = [["question", "A", "B", "answer"], ["Which?", "a", "b", "A"], ["What?", "x", "b", "B"]]
+    path = book(tmp_path / "s.xlsx", *rows)
+
+    def place(xml: bytes) -> bytes:
+        return re.sub(rb'<c r="B3"[^>]*>.*?</c>', b'<c r="B3" t="e" vm="1"><v>#VALUE!</v></c>', xml)
+
+    altered(path, SHEET, place)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/richData/richValueRel.xml", "<richValueRels/>")
+    assert [(f.line, f.column, f.rule) for f in load([path]).faults] == [(3, "A", "picture")]
+
+
+# What other programs write
+
+
+def parts(sheet: str, *, prefix: str = "", shared: str = "", slash: str = "/") -> bytes:
+    """A workbook with only what it needs, as small programs write it."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    p = f"{prefix}:" if prefix else ""
+    space = f'xmlns{":" + prefix if prefix else ""}="{main}" xmlns:rel="{office}"'
+    files = {
+        "xl/workbook.xml": f'<{p}workbook {space}><{p}sheets><{p}sheet name="S" rel:id="r1"/>'
+        f"</{p}sheets></{p}workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships><Relationship Id="r1" '
+        f'Type="{office}/worksheet" Target="/xl/worksheets/sheet1.xml"/><Relationship Id="r2" '
+        f'Type="{office}/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
+        "xl/sharedStrings.xml": f"<{p}sst {space}>{shared}</{p}sst>",
+        "xl/worksheets/sheet1.xml": f"<{p}worksheet {space}><{p}sheetData>{sheet}</{p}sheetData>"
+        f"</{p}worksheet>",
+    }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("/", slash), content)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "cells"),
+    [
+        (parts("<row><c><v>1</v></c><c t='str'><v>x</v></c></row>"), ["1", "x"]),
+        (parts("<x:row><x:c><x:v>1</x:v></x:c></x:row>", prefix="x"), ["1"]),
+        (parts("<row r='1'><c r='C1'><v>1</v></c></row>"), ["", "", "1"]),
+        (parts("<row r='1'><c r='B1'><v>2</v></c><c r='A1'><v>1</v></c></row>"), ["1", "2"]),
+        (parts("<row><c t='inlineStr'><is><t>1.</t></is><v>1.</v></c></row>"), ["1."]),
+        (parts("<row><c t='d'><v>2024-01-31T00:00:00</v></c></row>"), ["2024-01-31"]),
+        (parts("<row><c t='d'><v>10:30:00</v></c></row>"), ["10:30:00"]),
+        (parts("<row><c><v>1</v></c></row>", slash="\\"), ["1"]),
+        (
+            parts(
+                "<row><c t='s'><v>0</v></c><c t='s'><v>1</v></c></row>",
+                shared="<si><r><t>a</t></r><r><t> b</t></r><rPh><t>ruby</t></rPh>"
+                "</si><si><t>x_x000D_\ny_x0041_</t></si>",
+            ),
+            ["a b", "x\nyA"],
+        ),
+    ],
+)
+def test_what_programs_leave_out_or_add_makes_no_difference(data: bytes, cells: list[str]) -> None:
+    (only,) = workbook.read_workbook(data, "s.xlsx", sheet="", limits=Limits()).grids
+    assert only.lines[1] == cells
+
+
+def test_rows_that_only_have_a_style_to_the_end_of_the_sheet_are_blank() -> None:
+    rows = "<row r='1'><c><v>1</v></c></row>" + "<row r='1048576'><c s='1'/></row>"
+    (only,) = workbook.read_workbook(parts(rows), "s.xlsx", sheet="", limits=Limits()).grids
+    assert list(only.lines) == [1]
 
 
 # Formulas

@@ -269,6 +269,24 @@ def test_sheets_name_their_questions_without_the_file(
     assert "<b>line 2</b><div>第一章</div>" in page
 
 
+@pytest.mark.parametrize(
+    ("row", "why"), [("20", "has nothing in row 20"), ("5", "no table of questions in this place")]
+)
+def test_a_place_without_a_table_is_refused_on_the_card(
+    tab: EvaluateTab, desk: AppService, act: MakeAct, row: str, why: str
+):
+    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    page = tab.act(act("uploaded", upload=upload))
+    form = roles_form(page, upload) | {f"role_{upload}_7": "explanation"}
+    page = tab.act(act("set", form | {f"read_row_{upload}": row}))
+    assert why in page
+    assert f'<option value="{row}" selected>' in page
+    assert "disabled" in page.partition('data-do="columns"')[2].partition(">")[0]
+    page = tab.act(act("set", roles_form(page, upload) | {f"read_row_{upload}": "1"}))
+    assert "4 of 4 rows will be readable" in page
+    assert role(page, upload, 7)[0] == "Explanation"  # what was chosen before is still there
+
+
 def test_every_role_has_a_word_in_both_languages():
     for language in LANGUAGES:
         named = {f"mapping.{role}" for role in COLUMN_ROLES if role not in LETTERS}
@@ -312,6 +330,7 @@ def test_the_columns_of_a_known_file_can_be_changed_too(
     upload = desk.store_upload([("known.csv", text.encode())])
     page = tab.act(act("open", {"uploads": [upload]}, upload=upload, part="columns"))
     assert "This file is read without help." in page
+    assert "Use these columns, or cancel, first." in page
     assert [role(page, upload, column) for column in (0, 3)] == [
         ("Question", False),
         ("Right answer", False),
