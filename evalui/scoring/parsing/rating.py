@@ -20,7 +20,8 @@ from evalui.scoring.parsing.judgements import (
     lead_of,
     parse_judgement,
 )
-from evalui.scoring.parsing.statements import (
+from evalui.scoring.parsing.verdict_json import is_number, json_values, key_value_pairs, plain_key
+from evalui.scoring.parsing.verdict_statements import (
     Chosen,
     Grammar,
     Label,
@@ -28,7 +29,6 @@ from evalui.scoring.parsing.statements import (
     is_line_verdict,
     without_lists,
 )
-from evalui.scoring.parsing.verdict_json import is_number, json_values, key_value_pairs, plain_key
 
 VERSION = "rating.2"  # part of the signature: raise it when a reply may be read otherwise
 LOWEST_RATING, HIGHEST_RATING = 1.0, 10.0

@@ -9,13 +9,19 @@ from dataclasses import dataclass
 from functools import cache
 
 from evalui.scoring.parsing.judgements import SIDE_NOUN, Judgement, is_own, lead_of
-from evalui.scoring.parsing.statements import Chosen, Grammar, Label, choose, is_line_verdict
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
     Side,
     only_label,
     outcome_by_scores,
     side_labels,
+)
+from evalui.scoring.parsing.verdict_statements import (
+    Chosen,
+    Grammar,
+    Label,
+    choose,
+    is_line_verdict,
 )
 
 

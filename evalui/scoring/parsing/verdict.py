@@ -3,7 +3,7 @@
 A reply is cleaned first (`parsing.judgements`): thoughts, quotations, code and what repeats the
 prompt are no verdict. Then a line that is nothing but the verdict decides, else words in a sentence
 that announce it, else a marker that ends the reply or stands on the last line that has one, else a
-conclusion in words (`parsing.statements`). What another subject, a condition, a denial or a report
+conclusion in words (`parsing.verdict_statements`). What another subject, a condition, a denial or a report
 says announces nothing. Contradictions, cut replies and lists of verdicts to choose from are
 unreadable: None, and never a tie.
 """
@@ -29,14 +29,6 @@ from evalui.scoring.parsing.score_pairs import (
     read_labelled_scores,
     read_score_pair,
 )
-from evalui.scoring.parsing.statements import (
-    Chosen,
-    Grammar,
-    choose,
-    is_line_verdict,
-    line_verdict,
-    without_lists,
-)
 from evalui.scoring.parsing.verdict_json import read_json, strings_of
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
@@ -47,6 +39,14 @@ from evalui.scoring.parsing.verdict_labels import (
     preferences_in,
     sides_in,
     single_bracket_labels,
+)
+from evalui.scoring.parsing.verdict_statements import (
+    Chosen,
+    Grammar,
+    choose,
+    is_line_verdict,
+    line_verdict,
+    without_lists,
 )
 from evalui.types import Outcome
 

@@ -18,7 +18,6 @@ from evalui.scoring.parsing.judgements import (
     lead_of,
     without_quotations,
 )
-from evalui.scoring.parsing.statements import Chosen, is_revision
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
     Letters,
@@ -27,6 +26,7 @@ from evalui.scoring.parsing.verdict_labels import (
     outcome_by_scores,
     sides_in,
 )
+from evalui.scoring.parsing.verdict_statements import Chosen, is_revision
 
 
 def read_json(text: str) -> Chosen[GradedOutcome]:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Literal
 
 from evalui.scoring.parsing.judgements import DRESS, SIDE_NOUN
-from evalui.scoring.parsing.statements import Label
+from evalui.scoring.parsing.verdict_statements import Label
 from evalui.types import Outcome
 
 Side = Literal["a", "b"]
