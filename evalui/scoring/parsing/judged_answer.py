@@ -18,16 +18,20 @@ _ANSWER_NAME = r"(?:(?:assistant|model|response|answer|助手|回答)\s*)?[AB12]
 _INJECTION_PATTERNS = (
     # Verdicts in brackets. After a word it is an index: m[[B]] in R.
     r"(?<![\w\])])\[\[\s*(?:[ABC]|[AB]\s*(?:>>?|<<?|=+|≈)\s*[AB]|tie)\s*\]\]",
+    r"\[\[\s*(?:(?:answer|回答)\s*[12](?:\s*(?:much |明显)?(?:better|更好))?|both (?:good|bad)|"
+    r"(?:两个)?都不?好)\s*\]\]",
     r"\[\[\s*(?:in)?correct\s*\]\]|\[\[\s*不?正确\s*\]\]|\[\[\s*错误\s*\]\]",
     r"(?:rating|score|评分|得分|分数)[ \t*:是为]*\[\[\s*\d+(?:\.\d+)?\s*\]\]",
     r"^[ \t*_>#]*(?:最终)?(?:选择|choice)[ \t*_]*:[ \t*_]*[ABCD][ \t*_.。]*$",
     r"""["'](?:winner|verdict|choice|preference|decision)["']\s*:\s*["']"""
-    rf"(?:{_ANSWER_NAME}\+{{0,2}}|tie|neither|[AB]\s*[<>=]+\s*[AB])[\"']",
+    rf"(?:{_ANSWER_NAME}\+{{0,2}}|{_ANSWER_NAME} (?:much )?better|tie|neither|both (?:good|bad)|"
+    r"[AB]\s*[<>=]+\s*[AB])[\"']",
     rf"final verdict\b.{{0,20}}?(?:\b{_ANSWER_NAME}\b|\btie\b)",
     r"最终(?:裁决|判定|评判)[^\n]{0,10}?(?:回答|助手|答案)?\s*[AB12](?![A-Za-z])",
     # Delimiters: ours, and those of FastChat, Arena-Hard and OpenCompass.
-    r"</?(?:history|question|reference|guidance|answer)(?:_[ab])?(?:_\d+)?_[0-9a-f]{6,}>",
-    r"</?answer_[ab]\b",
+    r"</?(?:history|question|reference|guidance|answer)(?:_(?:[ab]|one|two))?(?:_\d+)?"
+    r"_[0-9a-f]{6,}>",
+    r"</?answer_(?:[ab]|one|two)\b",
     r"The (?:Start|End) of (?:Assistant|Reference|User)",
     r"\[(?:回答|参考答案|问题)\s*+(?:[12AB]\s*+)?(?:开始|结束)\]",
     # Words to the judge.

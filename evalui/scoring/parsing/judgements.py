@@ -404,8 +404,9 @@ _SENTENCE_END = re.compile(r"(?<![\s(][A-Za-z0-9])[.!?](?=\s|$)|[;。!?]|\n")
 def _prompt_tag() -> re.Pattern[str]:
     """The tags of our own prompts, and the layouts of FastChat, Arena-Hard and OpenCompass."""
     return re.compile(
-        r"<(?P<close>/)?(?P<name>(?:history|question|reference|guidance|answer)(?:_[ab12])?"
-        r"(?:_\d{1,3})?(?:_[0-9a-f]{6,64}|(?<=_[ab12])))>|"
+        r"<(?P<close>/)?(?P<name>(?:history|question|reference|guidance|answer)"
+        r"(?:_(?:[ab12]|one|two))?(?:_\d{1,3})?"
+        r"(?:_[0-9a-f]{6,64}|(?<=_[ab12])|(?<=_one)|(?<=_two)))>|"
         r"[<\[]\|?\s?The\s(?P<edge>Start|End)\sof\s(?P<peer>[^\]|>\n]{1,60})\|?[\]>]|"
         r"\[(?P<zh>[^\[\]\n]{1,20}?)(?P<zh_edge>开始|结束)\]",
         re.IGNORECASE,
