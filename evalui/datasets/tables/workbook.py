@@ -1,4 +1,8 @@
-"""Excel workbooks (.xlsx, .xlsm): the parts of the archive are read as streams, cell by cell.
+"""Excel workbooks (.xlsx, .xlsm): openpyxl reads the cells, once the size of them is known.
+
+Before it opens anything, the parts that cells are made of are read as streams: what they would make
+is counted, and noted is what openpyxl does not tell of a workbook that it streams (hidden rows,
+merged cells, formulas, pictures). It is then given those parts alone, at the places where it looks.
 
 Formulas are never evaluated: the value counts that was saved beside them. Numbers and dates are
 written as the number format of their cell shows them. ECMA-376 part 1 says what the parts hold.
@@ -7,11 +11,14 @@ written as the number format of their cell shows them. ECMA-376 part 1 says what
 import io
 import posixpath
 import re
+import warnings
 import zipfile
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from typing import Any, NamedTuple
 
 from evalui.datasets.base import Limits
 from evalui.datasets.files.archive import ARCHIVE_ERRORS, check_archive, read_chunks
@@ -38,6 +45,18 @@ from evalui.errors import DataError
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _REGION = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7}):\$?([A-Z]{1,3})\$?(\d{1,7})")
 _DIGITS = "0123456789"
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_STRICT_MAIN = "http://purl.oclc.org/ooxml/spreadsheetml/main"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_RELATIONS_MEDIA = "application/vnd.openxmlformats-package.relationships+xml"
+_MAX_STYLE_ELEMENTS = 1_000_000  # openpyxl makes an object of each
+_FIRST_CUSTOM_FORMAT = 164  # of the numbers of number formats
+_DIRECT_KINDS = frozenset(("str", "inlineStr", "e"))  # cells that hold their text themselves
+_LAST_DAY = "a day beyond the year 9999"
+# What openpyxl raises on a workbook that is not as it expects, beside the errors of damage.
+_OPENPYXL_ERRORS = (TypeError, AttributeError, SyntaxError, AssertionError)
 
 
 class _Relation(NamedTuple):
@@ -104,14 +123,16 @@ class _BookReader:
         sheets = [entry for entry in book.sheets if self._is_sheet(relations, entry)]
         visible = tuple(entry.title for entry in sheets if entry.visible)
         chosen = select_sheets(visible, self._file, wanted)
-        strings = self._shared_strings(relations)
-        styles = self._styles(relations, starts_1904=book.starts_1904)
-        grids = tuple(
-            self._read_sheet(entry.title, relations[entry.relation].target, strings, styles)
-            for entry in sheets
-            if entry.visible and entry.title in chosen
-        )
         hidden = tuple(entry.title for entry in sheets if not entry.visible)
+        with _Package(starts_1904=book.starts_1904) as package:
+            self._copy_shared(package, relations)
+            scans = [
+                self._scan_sheet(entry.title, relations[entry.relation].target, package)
+                for entry in sheets
+                if entry.visible and entry.title in chosen
+            ]
+            package.finish()
+            grids = tuple(_read_cells(package.content, scans, starts_1904=book.starts_1904))
         return Workbook(grids, visible, hidden)
 
     def _is_sheet(self, relations: dict[str, _Relation], entry: _SheetEntry) -> bool:
@@ -119,38 +140,37 @@ class _BookReader:
         relation = relations.get(entry.relation)
         return relation is not None and relation.kind == "worksheet"
 
-    def _read_sheet(
-        self, title: str, path: str, strings: list[str], styles: "_StylesHandler"
-    ) -> SheetGrid:
-        handler = _SheetHandler(
+    def _copy_shared(self, package: "_Package", relations: dict[str, _Relation]) -> None:
+        """The parts that all sheets share."""
+        targets = {
+            relation.kind: relation.target
+            for relation in relations.values()
+            if relation.target.lower() in self._parts
+        }
+        if path := targets.get("sharedStrings"):
+            strings = _StringsHandler(self._file, self._limits)
+            # openpyxl takes the escape of a "_" away, after which others cannot be told from texts.
+            self._parse(
+                path, strings, package, "xl/sharedStrings.xml", (b"x005F_", b"x00x005F_5F_")
+            )
+        if path := targets.get("styles"):
+            self._parse(path, _StylesHandler(), package, "xl/styles.xml")
+
+    def _scan_sheet(self, title: str, path: str, package: "_Package") -> "_SheetScan":
+        scan = _SheetScan(
             title,
-            strings,
-            styles,
             self._budget,
             # Pictures that are the value of a cell, which older programs show as an error.
             has_cell_pictures="xl/richdata/richvaluerel.xml" in self._parts,
         )
-        self._parse(path, handler)
+        self._parse(path, scan, package, package.add_sheet())
+        scan.finish()
         for relation in self._relations(path).values():
             if relation.kind == "drawing" and relation.target.lower() in self._parts:
                 drawing = _DrawingHandler()
                 self._parse(relation.target, drawing)
-                handler.grid.pictures |= drawing.columns
-        return handler.grid
-
-    def _shared_strings(self, relations: dict[str, _Relation]) -> list[str]:
-        handler = _StringsHandler(self._file, self._limits)
-        for relation in relations.values():
-            if relation.kind == "sharedStrings" and relation.target.lower() in self._parts:
-                self._parse(relation.target, handler)
-        return handler.strings
-
-    def _styles(self, relations: dict[str, _Relation], *, starts_1904: bool) -> "_StylesHandler":
-        handler = _StylesHandler(starts_1904=starts_1904)
-        for relation in relations.values():
-            if relation.kind == "styles" and relation.target.lower() in self._parts:
-                self._parse(relation.target, handler)
-        return handler
+                scan.grid.pictures |= drawing.columns
+        return scan
 
     def _relations(self, path: str) -> dict[str, _Relation]:
         folder, name = posixpath.split(path)
@@ -161,11 +181,104 @@ class _BookReader:
         self._parse(part, handler)
         return handler.relations
 
-    def _parse(self, path: str, handler: XmlHandler) -> None:
+    def _parse(
+        self,
+        path: str,
+        handler: XmlHandler,
+        package: "_Package | None" = None,
+        copy: str = "",
+        change: tuple[bytes, bytes] = (b"", b""),
+    ) -> None:
+        """Give a part to a handler, and a copy of it to a package."""
         info = self._parts.get(path.lower())
         if info is None:
             raise XmlDamage(f"there is no {path} in the archive")
-        parse_xml(read_chunks(self._archive, info), handler, self._file)
+        pieces = read_chunks(self._archive, info)
+        if package is None:
+            parse_xml(pieces, handler, self._file)
+            return
+        with closing(package.copying(pieces, copy, change)) as copied:
+            parse_xml(copied, handler, self._file)
+
+
+class _Package:
+    """What openpyxl is given: the parts that cells are made of, in the spelling that it knows.
+
+    It passes over sheets of the strict variant of the format, and over parts whose names are in
+    other letters than those by which they are called.
+    """
+
+    def __init__(self, *, starts_1904: bool) -> None:
+        self.content = io.BytesIO()
+        self._archive = zipfile.ZipFile(self.content, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+        self._starts_1904 = starts_1904
+        self._sheets: list[str] = []
+        self._shared: list[str] = []
+
+    def __enter__(self) -> "_Package":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+
+    def add_sheet(self) -> str:
+        """The name of the part of one more sheet."""
+        self._sheets.append(f"xl/worksheets/sheet{len(self._sheets) + 1}.xml")
+        return self._sheets[-1]
+
+    def copying(
+        self, pieces: Iterator[bytes], name: str, change: tuple[bytes, bytes]
+    ) -> Generator[bytes]:
+        """The pieces of a part, which are kept under a name, with one text changed into another."""
+        if name not in self._sheets:
+            self._shared.append(name)
+        old, new = change
+        with self._archive.open(name, "w", force_zip64=True) as part:
+            rest, is_first = b"", True
+            for piece in pieces:
+                yield piece
+                kept = piece
+                if is_first:
+                    # The names of the format stand in the first element.
+                    kept = kept.replace(_STRICT_MAIN.encode(), _MAIN.encode())
+                if old:
+                    kept = (rest + kept).replace(old, new)
+                    # A text that is cut is changed with the next piece.
+                    size = next(n for n in range(len(old) - 1, -1, -1) if kept.endswith(old[:n]))
+                    kept, rest = kept[: len(kept) - size], kept[len(kept) - size :]
+                part.write(kept)
+                is_first = False
+            part.write(rest)
+
+    def finish(self) -> None:
+        """Write the parts that name the others."""
+        kinds = {"xl/sharedStrings.xml": "sharedStrings", "xl/styles.xml": "styles"}
+        parts = [(name, "worksheet") for name in self._sheets]
+        parts += [(name, kinds[name]) for name in self._shared]
+        types = "".join(
+            f'<Override PartName="/{name}" ContentType="{_MEDIA}.{kind}+xml"/>'
+            for name, kind in (*parts, ("xl/workbook.xml", "sheet.main"))
+        )
+        relations = "".join(
+            f'<Relationship Id="r{number}" Type="{_OFFICE}/{kind}" Target="/{name}"/>'
+            for number, (name, kind) in enumerate(parts, start=1)
+        )
+        sheets = "".join(
+            f'<sheet name="{number}" sheetId="{number}" r:id="r{number}"/>'
+            for number in range(1, len(self._sheets) + 1)
+        )
+        properties = '<workbookPr date1904="1"/>' if self._starts_1904 else "<workbookPr/>"
+        made = {
+            "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
+            f'<Default Extension="rels" ContentType="{_RELATIONS_MEDIA}"/>{types}</Types>',
+            "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
+            f"{relations}</Relationships>",
+            "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">{properties}'
+            f"<sheets>{sheets}</sheets></workbook>",
+        }
+        for name, content in made.items():
+            self._archive.writestr(name, content)
+        self._archive.close()
 
 
 class _Ignoring:
@@ -208,74 +321,47 @@ class _BookHandler(_Ignoring):
 
 
 class _StringsHandler(_Ignoring):
-    """The texts that cells name by their number, without the readings above Japanese ones."""
+    """Counts the texts that cells name by their number."""
 
     def __init__(self, file: str, limits: Limits) -> None:
-        self.strings: list[str] = []
-        self._pieces: list[str] = []
-        self._inside = self._phonetic = False
+        self._strings = 0
         self._file = file
         self._limits = limits
 
-    def start(self, name: str, _: Attributes) -> None:
-        if name == "t":
-            self._inside = not self._phonetic
-        elif name == "rPh":
-            self._phonetic = True
-
-    def end(self, name: str) -> None:
-        if name == "t":
-            self._inside = False
-        elif name == "rPh":
-            self._phonetic = False
-        elif name == "si":
-            self.strings.append(shown_text("".join(self._pieces)))
-            self._pieces.clear()
-            if len(self.strings) > self._limits.cells:
+    def start(self, name: str, attributes: Attributes) -> None:
+        if name == "si":
+            self._strings += 1
+            if self._strings > self._limits.cells:
                 raise DataError("workbook-too-large", file=self._file, cells=self._limits.cells)
-
-    def text(self, content: str) -> None:
-        if self._inside:
-            self._pieces.append(content)
+        elif name == "sst":
+            _check_namespace(attributes)
 
 
 class _StylesHandler(_Ignoring):
-    """How the styles of cells write numbers."""
+    """Counts the styles, and looks for the number formats that they name."""
 
-    def __init__(self, *, starts_1904: bool) -> None:
-        self._codes: dict[int, str] = {}
-        self._formats: list[int] = []
+    def __init__(self) -> None:
+        self._elements = 0
+        self._formats: set[int] = set()
         self._inside = False
-        self._starts_1904 = starts_1904
-        self._compiled: dict[str, FormatNumber | None] = {}
-        self.unknown: dict[str, str] = {}
 
     def start(self, name: str, attributes: Attributes) -> None:
+        self._elements += 1
+        if self._elements > _MAX_STYLE_ELEMENTS:
+            raise XmlDamage("it has too many styles")
         if name == "numFmt":
-            self._codes[_integer(attributes.get("numFmtId"))] = attributes.get("formatCode", "")
+            self._formats.add(_integer(attributes.get("numFmtId")))
         elif name == "cellXfs":
             self._inside = True
         elif name == "xf" and self._inside:
-            self._formats.append(_integer(attributes.get("numFmtId")))
+            number = _integer(attributes.get("numFmtId"))
+            # openpyxl would take another one for it.
+            if number >= _FIRST_CUSTOM_FORMAT and number not in self._formats:
+                raise XmlDamage(f"there is no number format {number}")
 
     def end(self, name: str) -> None:
         if name == "cellXfs":
             self._inside = False
-
-    def writer(self, style: str) -> FormatNumber | None:
-        """What writes the numbers of cells of a style, None for plain ones."""
-        if style not in self._compiled:
-            self._compiled[style] = self._compile(style)
-        return self._compiled[style]
-
-    def _compile(self, style: str) -> FormatNumber | None:
-        number = self._formats[place] if (place := _integer(style)) < len(self._formats) else 0
-        code = self._codes.get(number) or BUILTIN_FORMATS.get(number, "General")
-        try:
-            return compile_format(code, starts_1904=self._starts_1904)
-        except UnknownNumberFormat:
-            self.unknown[style] = code
-            return None
 
 
 class _DrawingHandler(_Ignoring):
@@ -304,142 +390,92 @@ class _DrawingHandler(_Ignoring):
             self._place[self._path[-1]] += content
 
 
-class _SheetHandler:
-    """The cells of one sheet, as they come."""
+class _SheetScan(_Ignoring):
+    """What one sheet will make, and what openpyxl does not tell of its cells."""
 
-    def __init__(
-        self,
-        title: str,
-        strings: list[str],
-        styles: _StylesHandler,
-        budget: CellBudget,
-        *,
-        has_cell_pictures: bool,
-    ) -> None:
+    def __init__(self, title: str, budget: CellBudget, *, has_cell_pictures: bool) -> None:
         self.grid = SheetGrid(title)
+        self.last = 0
+        self.formulas: set[tuple[int, int]] = set()
+        self.errors: set[tuple[int, int]] = set()
+        self.max_column: int | None = None  # of a sheet with cells that are not in order
         self._has_cell_pictures = has_cell_pictures
-        self._strings = strings
-        self._styles = styles
         self._budget = budget
         self._columns: dict[str, int] = {}
         self._line = 0
-        self._row: list[str] = []
-        self._cell: Attributes = {}
-        self._pieces: list[str] = []
-        self._inside = self._phonetic = self._formula = False
+        self._column = self._width = -1
+        self._is_filled = self._is_direct = self._is_ordered = True
 
     def start(self, name: str, attributes: Attributes) -> None:
         if name == "c":
-            self._cell = attributes
-            self._formula = False
-            self._pieces = []
-        elif name == "v":
-            self._inside = self._cell.get("t") != "inlineStr"  # whose text is within it already
-        elif name == "t":
-            self._inside = not self._phonetic
+            self._start_cell(attributes)
+        elif name in ("v", "is"):
+            self._is_filled = True
         elif name == "f":
-            self._formula = True
+            self._is_filled = True
+            self.formulas.add((self._line, self._column))
         elif name == "row":
             self._start_row(attributes)
-        elif name == "rPh":
-            self._phonetic = True
         elif name == "mergeCell":
             self._merge(attributes.get("ref", ""))
-
-    def end(self, name: str) -> None:
-        if name == "c":
-            self._end_cell()
-        elif name in ("v", "t"):
-            self._inside = False
-        elif name == "row":
-            # Blank rows to the very end of a sheet only have a style.
-            filled = self.grid.add_row(self._line, self._row)
-            self._budget.spend(self.grid.title, self._line if filled else 0, len(self._row))
-        elif name == "rPh":
-            self._phonetic = False
+        elif name == "worksheet":
+            _check_namespace(attributes)
 
     def text(self, content: str) -> None:
-        if self._inside:
-            self._pieces.append(content)
+        # A text like "#N/A" among the shared ones is what a person wrote.
+        if self._is_direct and content in ERROR_VALUES:
+            self.errors.add((self._line, self._column))
+
+    def finish(self) -> None:
+        """Count the last row too."""
+        self._end_row()
+        if self._is_ordered:
+            self.max_column = None
+        else:
+            # Each row is made as wide as the widest one.
+            self._budget.spend(self.grid.title, 0, self.last * (self.max_column or 0))
+
+    def _end_row(self) -> None:
+        # Blank rows to the very end of a sheet only have a style.
+        if self._is_filled:
+            self.last = self._line
+        self._budget.spend(self.grid.title, self._line if self._is_filled else 0, self._width + 1)
+        self.max_column = max(self.max_column or 0, self._width + 1)
 
     def _start_row(self, attributes: Attributes) -> None:
+        self._end_row()
         given = attributes.get("r")
-        self._line = _integer(given) if given else self._line + 1
-        if self._line < 1:
-            raise XmlDamage(f"there is no row {self._line}")
-        # A row may come in two pieces.
-        self._row = self.grid.lines.get(self._line, [])
+        line = _integer(given) if given else self._line + 1
+        if line <= self._line:
+            # openpyxl would pass over it.
+            raise XmlDamage(f"row {line} comes after row {self._line}")
+        self._line = line
+        self._column = self._width = -1
+        self._is_filled = False
         if attributes.get("hidden") in ("1", "true"):
-            self.grid.hidden.add(self._line)
+            self.grid.hidden.add(line)
 
-    def _end_cell(self) -> None:
-        cell = self._cell
-        column = self._column(cell.get("r"))
-        row = self._row
-        if column != len(row):
-            if column > len(row):
-                row += [""] * (column - len(row))
-            else:
-                row[column] = self._value(column)
-                return
-        row.append(self._value(column))
-
-    def _column(self, reference: str | None) -> int:
-        if not reference:
-            column = len(self._row)
-        else:
+    def _start_cell(self, attributes: Attributes) -> None:
+        reference = attributes.get("r")
+        if reference:
             letters = reference.rstrip(_DIGITS)
             known = self._columns.get(letters)
             if known is None:
                 known = self._columns[letters] = column_number(letters)
-            column = known
-        if column >= MAX_SHEET_COLUMNS:
-            self._budget.check_row(column + 1)
-        return column
-
-    def _value(self, column: int) -> str:
-        """What a cell shows."""
-        kind = self._cell.get("t", "n")
-        text = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
-        if kind == "s":
-            place = int(text) if text else -1
-            return self._strings[place] if 0 <= place < len(self._strings) else ""
-        if kind in ("str", "inlineStr"):
-            shown = shown_text(text)
-            if self._formula and not shown:
-                # A formula may well give an empty text, which programs save as such.
-                return shown if kind == "str" else self._broken(column, FORMULA_WITHOUT_VALUE)
-            return self._broken(column, f"the error {shown}") if shown in ERROR_VALUES else shown
-        if not text:
-            return self._broken(column, FORMULA_WITHOUT_VALUE) if self._formula else ""
-        if kind == "b":
-            return "FALSE" if text in ("0", "false") else "TRUE"
-        if kind == "e" and self._has_cell_pictures and "vm" in self._cell:
+            self._column = known
+        else:
+            self._column += 1
+        column = self._column
+        if column > self._width:
+            self._width = column
+            if column >= MAX_SHEET_COLUMNS:
+                self._budget.check_row(column + 1)
+        else:
+            self._is_ordered = False
+        kind = attributes.get("t")
+        self._is_direct = kind in _DIRECT_KINDS
+        if kind == "e" and self._has_cell_pictures and "vm" in attributes:
             self.grid.pictures[self._line] = column
-            return ""
-        if kind == "e":
-            return self._broken(column, f"the error {text}")
-        return self._date(text) if kind == "d" else self._number(text)
-
-    def _broken(self, column: int, actual: str) -> str:
-        self.grid.mark_broken(self._line, column, actual)
-        return ""
-
-    def _number(self, text: str) -> str:
-        style = self._cell.get("s", "0")
-        writer = self._styles.writer(style)
-        if style in self._styles.unknown:
-            self.grid.formats.add(self._styles.unknown[style])
-        if writer is None:
-            if text.isdecimal() and len(text) < 16:
-                return text.lstrip("0") or "0"
-            return plain_number(float(text))
-        return writer(float(text))
-
-    def _date(self, text: str) -> str:
-        """A date or a time that is written as ISO 8601 has it."""
-        day, _, time = text.partition("T")
-        return f"{day} {time}" if time.strip("0:.Z") else day
 
     def _merge(self, reference: str) -> None:
         if region := _REGION.fullmatch(reference):
@@ -448,6 +484,145 @@ class _SheetHandler:
             self.grid.merged.append(
                 MergedRegion(int(top), int(bottom), column_number(left), column_number(right))
             )
+
+
+def _read_cells(
+    content: io.BytesIO, scans: Sequence[_SheetScan], *, starts_1904: bool
+) -> Iterator[SheetGrid]:
+    """The sheets with their cells, as openpyxl gives them."""
+    with _openpyxl_damage():
+        from openpyxl import load_workbook
+
+        book: Any = load_workbook(content, read_only=True, data_only=True)
+    with closing(book):
+        formats = _CellFormats(starts_1904=starts_1904)
+        for sheet, scan in zip(book.worksheets, scans, strict=True):
+            _SheetReader(scan, formats).read(sheet)
+            yield scan.grid
+
+
+@contextmanager
+def _openpyxl_damage() -> Generator[None]:
+    try:
+        with warnings.catch_warnings():
+            # About styles that it replaces and days that it cannot tell, which are faults of ours.
+            warnings.simplefilter("ignore")
+            yield
+    except _OPENPYXL_ERRORS as error:
+        raise XmlDamage(str(error) or "its parts contradict one another") from error
+
+
+class _CellFormats:
+    """What writes the numbers of cells, by their number format."""
+
+    def __init__(self, *, starts_1904: bool) -> None:
+        self._starts_1904 = starts_1904
+        self._compiled: dict[str, FormatNumber | None] = {}
+        self._unknown: set[str] = set()
+
+    def write(self, cell: Any, value: float, grid: SheetGrid) -> str:
+        """A number as its cell shows it."""
+        code = self.code(cell)
+        writer = self.writer(code)
+        if code in self._unknown:
+            grid.formats.add(code)
+        return writer(value) if writer else plain_number(value)
+
+    def code(self, cell: Any) -> str:
+        """The number format of a cell; openpyxl has those of one country under their number."""
+        return BUILTIN_FORMATS.get(cell.style_array.numFmtId) or str(cell.number_format)
+
+    def writer(self, code: str) -> FormatNumber | None:
+        """What writes numbers in a format, None for plain ones."""
+        if code not in self._compiled:
+            try:
+                self._compiled[code] = compile_format(code, starts_1904=self._starts_1904)
+            except UnknownNumberFormat:
+                self._unknown.add(code)
+                self._compiled[code] = None
+        return self._compiled[code]
+
+    def is_plain(self, cell: Any) -> bool:
+        """Whether a cell has no format of its own."""
+        code = self.code(cell)
+        return self.writer(code) is None and code not in self._unknown
+
+
+class _SheetReader:
+    """The cells of one sheet as texts."""
+
+    def __init__(self, scan: _SheetScan, formats: _CellFormats) -> None:
+        self._scan = scan
+        self._grid = scan.grid
+        self._formats = formats
+
+    def read(self, sheet: Any) -> None:
+        """Add the rows of a sheet to its grid."""
+        for line, cells in enumerate(self._rows(sheet), start=1):
+            if cells:
+                shown = [
+                    ""
+                    if (value := cell.value) is None and not self._scan.formulas
+                    else self._shown(cell, value, line, column)
+                    for column, cell in enumerate(cells)
+                ]
+                self._grid.add_row(line, shown)
+
+    def _rows(self, sheet: Any) -> Iterator[Sequence[Any]]:
+        """The rows up to the last one that is filled: what follows the cells is not looked at."""
+        with _openpyxl_damage():
+            sheet.reset_dimensions()  # the file states them itself, and they may be wrong
+            yield from islice(sheet.iter_rows(max_col=self._scan.max_column), self._scan.last)
+
+    def _shown(self, cell: Any, value: Any, line: int, column: int) -> str:
+        """What a cell shows."""
+        if isinstance(value, str):
+            return self._text(cell, value, line, column)
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, int | float):
+            return self._formats.write(cell, float(value), self._grid)
+        if value is not None:
+            return self._date(cell, value)
+        # A formula may well give an empty text, which programs save as such.
+        if (line, column) in self._scan.formulas and cell.data_type != "str":
+            return self._broken(line, column, FORMULA_WITHOUT_VALUE)
+        return ""
+
+    def _text(self, cell: Any, value: str, line: int, column: int) -> str:
+        if cell.data_type == "e":
+            if self._grid.pictures.get(line) == column:
+                return ""
+            is_error = (line, column) in self._scan.errors
+            return self._broken(line, column, f"the error {value}" if is_error else _LAST_DAY)
+        if value in ERROR_VALUES and (line, column) in self._scan.errors:
+            return self._broken(line, column, f"the error {value}")
+        if not value and (line, column) in self._scan.formulas:
+            return self._broken(line, column, FORMULA_WITHOUT_VALUE)
+        return shown_text(value)
+
+    def _broken(self, line: int, column: int, actual: str) -> str:
+        self._grid.mark_broken(line, column, actual)
+        return ""
+
+    def _date(self, cell: Any, value: date | time | timedelta) -> str:
+        """A day or a time; those that were saved as texts may have no format."""
+        if not self._formats.is_plain(cell):
+            import openpyxl.utils.datetime as conversion
+
+            convert: Any = vars(conversion)["to_excel"]  # which has no types
+            return self._formats.write(
+                cell, float(convert(value, cell.parent.parent.epoch)), self._grid
+            )
+        if isinstance(value, datetime):
+            return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
+        return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+def _check_namespace(attributes: Mapping[str, str]) -> None:
+    """Raise `XmlDamage` for a part of which openpyxl would not know one element."""
+    if not any(value in (_MAIN, _STRICT_MAIN) for value in attributes.values()):
+        raise XmlDamage("its parts are not in the namespace of workbooks")
 
 
 def column_number(letters: str) -> int:

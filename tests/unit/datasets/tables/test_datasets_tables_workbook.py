@@ -9,6 +9,7 @@ from datetime import date, datetime, time
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import openpyxl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -277,10 +278,21 @@ def test_a_picture_that_is_the_value_of_a_cell_is_a_fault(tmp_path: Path) -> Non
 # What other programs write
 
 
-def parts(sheet: str, *, prefix: str = "", shared: str = "", slash: str = "/") -> bytes:
+def parts(
+    sheet: str,
+    *,
+    prefix: str = "",
+    shared: str = "",
+    slash: str = "/",
+    strict: bool = False,
+    main: str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+    strings: str = "sharedStrings",
+) -> bytes:
     """A workbook with only what it needs, as small programs write it."""
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    if strict:
+        main = "http://purl.oclc.org/ooxml/spreadsheetml/main"
+        office = "http://purl.oclc.org/ooxml/officeDocument/relationships"
     p = f"{prefix}:" if prefix else ""
     space = f'xmlns{":" + prefix if prefix else ""}="{main}" xmlns:rel="{office}"'
     files = {
@@ -289,7 +301,7 @@ def parts(sheet: str, *, prefix: str = "", shared: str = "", slash: str = "/") -
         "xl/_rels/workbook.xml.rels": f'<Relationships><Relationship Id="r1" '
         f'Type="{office}/worksheet" Target="/xl/worksheets/sheet1.xml"/><Relationship Id="r2" '
         f'Type="{office}/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
-        "xl/sharedStrings.xml": f"<{p}sst {space}>{shared}</{p}sst>",
+        f"xl/{strings}.xml": f"<{p}sst {space}>{shared}</{p}sst>",
         "xl/worksheets/sheet1.xml": f"<{p}worksheet {space}><{p}sheetData>{sheet}</{p}sheetData>"
         f"</{p}worksheet>",
     }
@@ -314,7 +326,7 @@ def parts(sheet: str, *, prefix: str = "", shared: str = "", slash: str = "/") -
         (
             parts(
                 "<row><c t='s'><v>0</v></c><c t='s'><v>1</v></c></row>",
-                shared="<si><r><t>a</t></r><r><t> b</t></r><rPh><t>ruby</t></rPh>"
+                shared="<si><r><t>a</t></r><r><t> b</t></r><rPh sb='0' eb='1'><t>ruby</t></rPh>"
                 "</si><si><t>x_x000D_\ny_x0041_</t></si>",
             ),
             ["a b", "x\nyA"],
@@ -324,6 +336,141 @@ def parts(sheet: str, *, prefix: str = "", shared: str = "", slash: str = "/") -
 def test_what_programs_leave_out_or_add_makes_no_difference(data: bytes, cells: list[str]) -> None:
     (only,) = workbook.read_workbook(data, "s.xlsx", sheet="", limits=Limits()).grids
     assert only.lines[1] == cells
+
+
+def cells_of(data: bytes) -> dict[int, list[str]]:
+    (only,) = workbook.read_workbook(data, "s.xlsx", sheet="", limits=Limits()).grids
+    return only.lines
+
+
+def test_openpyxl_reads_the_cells_once_the_sheet_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[dict[str, Any]] = []
+
+    def spy(content: Any, **options: Any) -> Any:
+        opened.append(options)
+        return original(content, **options)
+
+    original = openpyxl.load_workbook
+    monkeypatch.setattr(openpyxl, "load_workbook", spy)
+    data = parts("<row><c><v>1</v></c></row><row><c><v>2</v></c></row>")
+    assert cells_of(data) == {1: ["1"], 2: ["2"]}
+    assert opened == [{"read_only": True, "data_only": True}]
+    with pytest.raises(DataError, match="has more than 1 rows"):
+        workbook.read_workbook(data, "s.xlsx", sheet="", limits=Limits(lines=1))
+    assert len(opened) == 1
+
+
+@pytest.mark.parametrize("kept", ["a_x005F_x000D_b", "_x005F_x0041_", "x005F_x005F_x005F_"])
+def test_a_text_that_looks_like_an_escape_stays_itself(kept: str) -> None:
+    shared = f"<si><t>{' ' * 65_500}</t></si>" * 3 + f"<si><t>{kept}</t></si>"
+    read = cells_of(parts("<row><c t='s'><v>3</v></c></row>", shared=shared))
+    assert read == {1: [kept.replace("_x005F_", "_")]}
+
+
+def test_an_escape_is_found_wherever_a_part_is_cut() -> None:
+    for size in range(65_330, 65_400):
+        shared = f"<si><t>{'y' * size}</t></si><si><t>_x005F_x0041_</t></si>"
+        assert cells_of(parts("<row><c t='s'><v>1</v></c></row>", shared=shared)) == {
+            1: ["_x0041_"]
+        }
+
+
+def test_the_strict_variant_of_the_format_is_read() -> None:
+    data = parts("<row><c t='d'><v>2024-01-31</v></c></row>", strict=True)
+    assert cells_of(data) == {1: ["2024-01-31"]}
+
+
+def test_names_of_parts_may_be_in_other_letters() -> None:
+    data = parts(
+        "<row><c t='s'><v>0</v></c></row>", shared="<si><t>x</t></si>", strings="SharedStrings"
+    )
+    assert cells_of(data) == {1: ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ("<row r='2'><c><v>1</v></c></row><row r='1'><c><v>1</v></c></row>", "row 1 comes after"),
+        ("<row r='1'><c r='A1'><v>1</v></c></row><row r='1'><c r='B1'/></row>", "row 1 comes"),
+        ("<row><c t='s'><v>9</v></c></row>", "index out of range"),
+    ],
+)
+def test_what_openpyxl_would_pass_over_is_refused(rows: str, reason: str) -> None:
+    with pytest.raises(DataError, match=reason):
+        cells_of(parts(rows))
+
+
+def test_parts_in_another_namespace_are_refused() -> None:
+    data = parts("<row><c><v>1</v></c></row>", main="http://example.org/other")
+    with pytest.raises(DataError, match="not in the namespace of workbooks"):
+        cells_of(data)
+
+
+def test_a_style_whose_number_format_is_not_there_is_refused(tmp_path: Path) -> None:
+    def edit(sheet: Any) -> None:
+        sheet.cell(1, 1, 0.5).number_format = "0.000"
+
+    path = book(tmp_path / "s.xlsx", edit=edit)
+    altered(path, "xl/styles.xml", lambda xml: xml.replace(b'"164"', b'"170"', 1))
+    with pytest.raises(DataError, match="there is no number format 164"):
+        grid(path)
+
+
+def test_what_follows_the_cells_may_be_damaged(tmp_path: Path) -> None:
+    path = book(tmp_path / "s.xlsx", HEADER, ROW)
+    damaged = (
+        b'</sheetData><dataValidations count="1"><dataValidation type="no"/></dataValidations>'
+    )
+    altered(path, SHEET, lambda xml: xml.replace(b"</sheetData>", damaged))
+    assert list(grid(path).lines) == [1, 2]
+
+
+def test_cells_in_no_order_are_counted_as_they_are_made() -> None:
+    row = "<row><c r='B1'><v>1</v></c><c r='A1'><v>2</v></c></row>"
+    far = "<row><c r='XFD1'><v>1</v></c></row>"
+    with pytest.raises(DataError, match="has more than"):
+        cells_of(parts(far + row * 1000))
+
+
+@pytest.mark.parametrize("code", ["yyyy-mm-dd", "0.0"])
+def test_a_day_that_no_calendar_has_is_a_fault(tmp_path: Path, code: str) -> None:
+    def edit(sheet: Any) -> None:
+        sheet.cell(1, 1, 20_240_131).number_format = code
+
+    read = grid(book(tmp_path / "s.xlsx", edit=edit))
+    if code == "0.0":
+        assert (read.lines, read.broken) == ({1: ["20240131.0"]}, {})
+    else:
+        assert read.broken == {1: {0: "a day beyond the year 9999"}}
+
+
+def test_a_person_may_write_what_an_error_looks_like() -> None:
+    cells = "<row><c t='s'><v>0</v></c><c t='str'><v>#N/A</v></c><c t='e'><v>#REF!</v></c></row>"
+    data = parts(cells, shared="<si><t>#N/A</t></si>")
+    (only,) = workbook.read_workbook(data, "s.xlsx", sheet="", limits=Limits()).grids
+    assert only.lines == {1: ["#N/A", "", ""]}
+    assert only.broken == {1: {1: "the error #N/A", 2: "the error #REF!"}}
+
+
+@pytest.mark.parametrize(
+    ("cell", "broken"),
+    [
+        ("<c t='str'><f>x</f><v></v></c>", {}),
+        ("<c t='str'><f>x</f><v>y</v></c>", {}),
+        ("<c><f>x</f></c>", {1: {0: "a formula whose value is not in the file"}}),
+        (
+            "<c t='inlineStr'><f>x</f><is><t></t></is></c>",
+            {1: {0: "a formula whose value is not in the file"}},
+        ),
+        ("<c><v/></c>", {}),
+    ],
+)
+def test_a_formula_may_give_an_empty_text(cell: str, broken: dict[int, dict[int, str]]) -> None:
+    data = parts(f"<row>{cell}</row>")
+    (only,) = workbook.read_workbook(data, "s.xlsx", sheet="", limits=Limits()).grids
+    assert only.broken == broken
 
 
 def test_rows_that_only_have_a_style_to_the_end_of_the_sheet_are_blank() -> None:
