@@ -85,7 +85,7 @@ def validate(
     file's order of options says which is right, and another takes its place.
     """
     rows = list(questions)
-    parsed = _without_letters([row for row in rows if not isinstance(row, Fault)])
+    parsed = _without_letters([row for row in rows if type(row) is ParsedQuestion])
     key = _detect_key(parsed, source, layout)
     bare = [row for row in parsed if "" in row.options or not row.options]
     truths = [row for row in bare if not row.texts and truth_of(row.answer) is not None]
@@ -99,9 +99,9 @@ def validate(
     )
     samples: list[Sample] = []
     faults = FaultList()
-    read = map(reading.to_sample, parsed)
+    read = iter(map(reading.to_sample, parsed))
     for row in rows:
-        result = [row] if isinstance(row, Fault) else next(read)
+        result = [row] if type(row) is Fault else next(read)
         if isinstance(result, Sample):
             samples.append(result)
         else:

@@ -93,18 +93,11 @@ def _to_match(choice: str) -> str:
 
 def _has_place_word(text: str) -> bool:
     """Whether there is a word without which no option speaks of a place; written out to be fast."""
-    return (
-        "above" in text
-        or "below" in text
-        or "first" in text
-        or "previous" in text
-        or "preceding" in text
-        or "last" in text
-        or "以上" in text
-        or "上述" in text
-        or "以下" in text
-        or "前" in text
-    )
+    if "前" in text or "以上" in text or "上述" in text or "以下" in text:
+        return True
+    if "o" in text and ("above" in text or "below" in text or "previous" in text):
+        return True
+    return "preceding" in text or ("st" in text and ("first" in text or "last" in text))
 
 
 @cache  # at first use: to compile them takes longer than to import the module
