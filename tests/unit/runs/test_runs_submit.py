@@ -55,7 +55,7 @@ def test_columns_of_other_names_are_given_by_what_they_are(folder: Path) -> None
 
 
 def test_a_role_that_no_column_has_is_reported_with_those_there_are() -> None:
-    with pytest.raises(SpecError, match="“colour” is none of question, passage, A, B"):
+    with pytest.raises(SpecError, match="“colour” is none of question, A, B"):
         read_spec(
             '{"datasets": [{"path": "a.csv", "columns": {"colour": "red"}}], '
             '"models": ["x"], "mode": "cloze"}'
