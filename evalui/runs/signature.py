@@ -9,7 +9,7 @@ from evalui.modes.open_answer import plain_prompt_of
 from evalui.modes.prompts.rubrics import RUBRICS, choose_rubric
 from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
-from evalui.scoring.parsing import choice, verdict
+from evalui.scoring.parsing import choice, rating, verdict
 from evalui.types import Dataset, Pattern, Sample
 
 
@@ -108,7 +108,7 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
 
 def _rule(mode: ModeSpec) -> str:
     if mode.judging and mode.judging.rates_single:
-        return "rating"
+        return rating.VERSION
     headline = MODES[mode.mode].headline
     return {"tolerant": choice.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
 
