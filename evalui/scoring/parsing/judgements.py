@@ -23,6 +23,11 @@ _DRESS_OPEN, _DRESS_CLOSE = "\ue000", "\ue001"
 DRESS = _DRESS_OPEN + _DRESS_CLOSE
 
 CUT_REASONS = ("length", "max_tokens")  # why a reply ends that was cut off
+# What a judge calls the answers that it compares.
+SIDE_NOUN = (
+    "assistant|model|response|answer|reply|option|candidate|system|output|chatbot|completion|"
+    "summary|essay|player|ai|助手|模型|回答|回复|答复|答案|选项|方案|候选|作答"
+)
 _LONGEST_LEAD = 300  # characters before a verdict that may say whose it is
 
 
@@ -103,7 +108,8 @@ def plain_judgement(reply: str) -> str:
     """A judge's reply without HTML entities, full-width forms, and escaped or rare brackets."""
     from html import unescape  # its table of 2,000 names
 
-    text = unicodedata.normalize("NFKC", unescape(reply)).translate(_LOOKALIKES)
+    text = unicodedata.normalize("NFKC", unescape(reply)).replace("\r\n", "\n")
+    text = text.translate(_LOOKALIKES)
     return re.sub(r"\\([\[\]_*])", r"\1", text)
 
 
@@ -133,14 +139,21 @@ def _mask_blocks(text: str, is_verdict: Callable[[str], bool]) -> str:
     """Without texts between a prompt's tags, fences and block quotes."""
     lines = _with_filled(text, _tagged_spans(text)).split("\n")
     written = [place for place, line in enumerate(lines) if line.strip()]
+    fences = list(_fences(lines))
+    # A verdict beside the fences is the judge's, so that one in a fence is quoted.
+    fenced = {place for start, end in fences for place in range(start, end + 1)}
+    decided = bool(fences) and any(
+        is_verdict(lines[place]) for place in written if place not in fenced
+    )
     above, place = "", 0  # the last line that is not blank before a fence, and where the search is
-    for start, end in list(_fences(lines)):
+    for start, end in fences:
         above = next((line for line in reversed(lines[place:start]) if line.strip()), above)
         place = min(end + 1, len(lines))
         content = "\n".join(lines[start + 1 : end]).strip()
         whole = start == written[0] and written[-1] <= end
-        kept = content[:1] in ("{", "[") or is_verdict(content)
-        if not (whole or (kept and not is_attribution(above))):
+        dressed = content[:1] in ("{", "[") or is_verdict(content)
+        kept = dressed and not is_attribution(above) and not decided
+        if not (whole or kept):
             lines[start + 1 : end] = map(_filled, lines[start + 1 : end])
         lines[start] = " " * len(lines[start])
         if end < place:
@@ -238,38 +251,53 @@ def _quoted_lines(text: str) -> Iterator[tuple[int, int]]:
 
 def _without_markup(line: str) -> str:
     """A line without emphasis, headings' marks and the commands of LaTeX around a verdict."""
-    return _MARKUP.sub("", line).strip()
+    return _BLANKS.sub(" ", _MARKUP.sub("", line)).strip()
 
 
 # ---------------------------------------------------------------- attributions and the prompt
 
 
 def _attributed(lines: Sequence[str]) -> list[int]:
-    """The lines of each paragraph behind a line that introduces the words of somebody else."""
+    """The lines behind one that introduces the words of somebody else.
+
+    That is a paragraph, or the list at its beginning; behind a heading that only names an answer,
+    and behind a line that is not finished, it is the next line.
+    """
     places: list[int] = []
-    quoting = listed = False  # until the next blank line, or the line after a list
+    quoting = listed = False
     above = ""
     for place, line in enumerate(lines):
-        if line.strip(FILLER + " "):
-            listed = listed or bool(_LIST_ITEM.match(line))
-            quoting = quoting and not (listed and not _LIST_ITEM.match(line))
-            if not quoting and is_attribution(above):
-                quoting, listed = True, bool(_LIST_ITEM.match(line))
-            places += [place] if quoting else []
-            above = "" if quoting else line
-        else:
+        item = bool(_LIST_ITEM.match(line))
+        if not line.strip(FILLER + " "):
             quoting = False
             above = "" if FILLER in line else above  # a block quotation is what it introduced
+            continue
+        listed = listed or item
+        quoting = quoting and (item or not listed)
+        introduced = not quoting and is_attribution(above)
+        follows = introduced or (place > 0 and lines[place - 1] == above and _is_unfinished(above))
+        if introduced:
+            quoting, listed = not _ANSWER_HEADING.match(above), item
+        places += [place] if quoting or follows else []
+        above = "" if quoting or follows else line
     return places
 
 
 def is_attribution(line: str) -> bool:
     """Whether the line introduces the words of somebody else: "Answer A ends with:"."""
     line = line[-_LONGEST_LEAD:].rstrip(" *_`")
-    if not line.endswith(_ENDS_OF_ATTRIBUTION):
+    if not line.endswith(":"):
         return False
     line = _without_markup(line)
-    return bool(_patterns().attribution.search(line)) and not is_heading_of_verdict(line)
+    introduces = _patterns().attribution.search(line) or _ANSWER_HEADING.match(line)
+    return bool(introduces) and not is_heading_of_verdict(line)
+
+
+def _is_unfinished(line: str) -> bool:
+    """Whether the words of somebody else are the rest of the sentence: "It has the line"."""
+    if not line.endswith(_PASSAGES) or _LIST_ITEM.match(line):
+        return False
+    return bool(_patterns().unfinished.search(line[-_LONGEST_LEAD:]))
 
 
 def is_heading_of_verdict(line: str) -> bool:
@@ -393,10 +421,15 @@ _SPAN = re.compile(
 _ODD_QUOTE = re.compile(
     r'(?P<open>(?:(?<=[\s:(,。])|^)"(?=\S))|(?<=\S)"(?=[\s.,;:)!?。]|$)', re.MULTILINE
 )
+_ANSWER_HEADING = re.compile(
+    rf"(?:the\s)?(?:{SIDE_NOUN})s?\s?[#(\[]?\s?[AB12甲乙][)\]]?(?:'s\s\w{{1,12}}|的\w{{1,6}})?:$",
+    re.IGNORECASE,
+)
 _MARKUP = re.compile(
     r"\*+|(?<!\w)_+|_+(?!\w)|`+|^\s*#+\s*|\$|"
     r"\\(?:boxed|fbox|text(?:bf|rm|tt)?|math(?:bf|rm|tt|bb))\s*(?=\{)"
 )
+_BLANKS = re.compile(r"[ \t]{2,}")
 _SENTENCE_END = re.compile(r"(?<![\s(][A-Za-z0-9])[.!?](?=\s|$)|[;。!?]|\n")
 
 
@@ -418,6 +451,7 @@ class _Patterns:
     """What leads and lines are searched for."""
 
     attribution: re.Pattern[str]
+    unfinished: re.Pattern[str]
     heading: re.Pattern[str]
     instruction: re.Pattern[str]
     harmless: re.Pattern[str]
@@ -435,7 +469,6 @@ _PASSAGES = (
     *("line", "lines", "text", "words", "phrase", "sentence", "string", "instruction", "message"),
     *("note", "passage", "paragraph"),
 )
-_ENDS_OF_ATTRIBUTION = (":", *_PASSAGES)
 _SPEAKER = (
     r"(?:\b(?:answers?|responses?|assistants?|models?|repl(?:y|ies)|outputs?|candidates?|users?|"
     r"questions?|prompts?|texts?|authors?|systems?|narrators?|papers?|students?|readers?|people|"
@@ -446,14 +479,15 @@ _VIEWS_EN = "choice|verdict|conclusion|decision|opinion|view|preference|claim|pi
 _VIEWS_ZH = "结论|选择|观点|看法|意见|判断|答案|主张|评分|打分|立场"
 _SPEECH = (
     r"(?:\b(?:says?|said|saying|reads?|reading|wrote|writes?|writing|written|states?|stated|stating|"
-    r"claims?|claimed|claiming|contain(?:s|ed|ing)?|put(?:s|ting)?\sit|itself|themselves|ends?|ending|concludes?|concluded|closes?|"
-    r"begins?|starts?|instructs?|instructing|instructed|asks?|asked|asking|tells?|telling|told|"
+    r"claims?|claimed|claiming|contain(?:s|ed|ing)?|put(?:s|ting)?\sit|itself|themselves|"
+    r"end(?:s|ed|ing)?|conclude[sd]?|close[sd]?|finish(?:es|ed)|began|begins?|starts?|instructs?|instructing|instructed|asks?|asked|asking|tells?|telling|told|"
     r"demands?|orders?|commands?|adds?|inserts?|inserted|injects?|injected|appends?|appended|"
     r"declares?|declared|announces?|quotes?|quoted|quoting|prints?|outputs?|suggests?|suggesting|"
     r"argues?|argued|insists?|pretends?|urges?|wants?|wanted|tries|attempts?|"
-    r"means?|meaning|denotes?|stands?\sfor|thinks?|believes?|prefers?|finds?|feels?|mentions?|repeats?|imitates?|according\sto)\b|"
-    r"(?<!来)说(?![明法服得])|写(?![法作得])|声称|自称|宣称|号称|表示|要求|指示|命令|提示|诱导|认为|觉得|建议|主张|提到|提及|包含|含有|附有|"
-    r"插入|引用|输出|伪装|暗示|试图|企图|想要|希望)"
+    r"means?|meaning|denotes?|stands?\sfor|thinks?|believes?|prefers?|finds?|feels?|mentions?|"
+    r"repeats?|imitates?|according\sto)\b|"
+    r"(?<!来)说(?![明法服得])|写(?![法作得])|声称|自称|宣称|号称|表示|要求|指示|命令|提示|诱导|认为|觉得|"
+    r"建议|主张|提到|提及|包含|含有|附有|插入|引用|输出|伪装|暗示|试图|企图|想要|希望)"
 )
 
 
@@ -465,9 +499,11 @@ def _patterns() -> _Patterns:
     return _Patterns(
         attribution=compiled(
             rf"{_SPEAKER}[^\n]{{0,80}}?{_SPEECH}[^\n]{{0,60}}?:$|"
-            rf"{_SPEAKER}[^\n]{{0,80}}?{_SPEECH}[^\n]{{0,40}}?\b(?:{'|'.join(_PASSAGES)})$|"
-            r"(?:最后一[段行句]|结尾|末尾|开头|原文|原话|全文|其中一[段行句]|内容)[^\n]{0,12}(?:是|为|如下|有)?:$|"
-            rf"^(?:the\s)?(?:{SIDE_NOUN})s?\s?[#(\[]?\s?(?:[AB12甲乙])[)\]]?(?:'s\s\w{{1,12}}|的\w{{1,6}})?:$"
+            r"(?:最后一[段行句]|结尾|末尾|开头|原文|原话|全文|其中一[段行句]|内容)[^\n]{0,12}(?:是|为|如下|有)?:$"
+        ),
+        unfinished=compiled(
+            rf"{_SPEAKER}[^\n]{{0,80}}?(?:{_SPEECH}|\bhas\b)[^\n]{{0,40}}?"
+            rf"\b(?:{'|'.join(_PASSAGES)})$"
         ),
         heading=compiled(
             r"(?:\bverdict|\bchoice|\bdecision|\bjudge?ment|\bwinner|\bconclusion|\bpreference|"
@@ -480,11 +516,12 @@ def _patterns() -> _Patterns:
             r"(?:^|[.,;:]\s|\bthen\s|\bplease\s|\band\s)(?:end|finish|conclude|close|begin|start|reply|"
             r"respond|answer)\s(?:your\s\w{1,12}\s)?(?:only\s)?with\b|"
             r"\b(?:exactly\s)?one\sof(?:\s(?:these|the\sfollowing)\b[^.\n]{0,40})?:|"
-            r"(?:^|[.,;:]\s|\bthen\s|\bplease\s)(?:write|give|state|output|print)\s(?:your|the|only|exactly)\b|"
+            r"(?:^|[.,;:]\s|\bthen\s|\bplease\s)(?:write|give|state|output|print)\s"
+            r"(?:your|only|exactly|one|the\s(?:verdict|decision|choice|mark|rating|reasons?))\b|"
             r"\bon\sa\s(?:last\s|separate\s|new\s)?line\sof\sits\sown\b|\blast\sline\s(?:holds|must|should)|"
             r"\bno\s(?:decision|mark)\scould\sbe\sread|\band\snothing\selse\b|\bin\sdouble\sbrackets\b|"
             r"[二三四五六]选一|以下之一|其中之一|单独一行|单独写出|最后一行(?:只|单独|写)|请只|只回复|"
-            r"双方括号|先用|没有读到|(?:请|然后|并)在?(?:最后|末尾|结尾)[^\n]{0,8}写"
+            r"双方括号|先用几句|没有读到|(?:请|然后|并)在?(?:最后|末尾|结尾)[^\n]{0,8}写"
         ),
         harmless=compiled(
             r"\bi(?:'d|\swould|\smust|\scan|\swill|\shave\sto)?\s(?:say|state|argue|believe|think|find|"
@@ -503,7 +540,8 @@ def _patterns() -> _Patterns:
         ),
         condition=compiled(
             r"\b(?:if|unless|whether|suppos(?:e|ing|ed)|assum(?:e|ing)|imagine|provided\sthat|"
-            r"hypothetically|otherwise)\b|\b(?:answer|response|reply|it|user|reader|one|people|they|this)\swould\b(?!\sbe\s(?:rated|scored|given|graded))|(?:^|,\s)(?:were|had|should)\b|\bwould\shave\b|\bcould\shave\b|"
+            r"hypothetically|otherwise)\b|\b(?:answer|response|reply|it|user|reader|one|people|they|this)"
+            r"\swould\b(?!\sbe\s(?:rated|scored|given|graded))|(?:^|,\s)(?:were|had|should)\b|\bwould\shave\b|\bcould\shave\b|"
             r"\b(?:only|just|alone|solely)\s(?:by|on|for)\b|\b(?:alone|in\sterms\sof|with\srespect\sto|"
             r"as\sfar\sas|when\sit\scomes\sto)\b|"
             r"如果|假如|假设|假定|假使|若(?!干)|倘若|倘使|要是|除非|的话|只看|单看|光看|仅看|仅就|仅从|单从|仅凭|"
@@ -520,6 +558,8 @@ def _patterns() -> _Patterns:
         other=compiled(
             rf"(?<!我)(?<!我们)(?<!最终)(?<!最后)(?<!综合)的(?:最终|最后)?(?:{_VIEWS_ZH})\s?[是为:]|"
             rf"\b(?!my|our|judge)\w+'s\s(?:own\s|final\s)?(?:{_VIEWS_EN})\s(?:is|was|would\sbe)\b|"
+            rf"\b(?:{SIDE_NOUN})\s[AB12]'s\s(?:answer|response|reply|text|output)(?:\s(?:is|was))?\s?:|"
+            rf"(?:{SIDE_NOUN})\s?[AB12甲乙]\s?的(?:内容|全文|原文|结尾|末尾|回复)(?:是|为|:)|"
             rf"\b(?:its|their|his|her|your)\s(?:own\s|final\s)?(?:{_VIEWS_EN})\b"
         ),
         report=compiled(_SPEECH),
@@ -529,8 +569,9 @@ def _patterns() -> _Patterns:
             r"不|没有?|未|无法|并非|非|别|勿|拒绝|否认|难以"
         ),
         example=compiled(
-            r"(?:\b(?:like\sthis|for\s(?:example|instance)|e\.g|such\sas|in\sthe\s(?:form|format)|one\sof|either|"
-            r"(?:end|reply|respond|answer|finish)\swith)\b|例如|比如|譬如|形如|诸如|格式[是为]?|之一|请(?:只|回|写|输)[^,。]{0,6})"
+            r"(?:\b(?:like\sthis|for\s(?:example|instance)|e\.g|such\sas|in\sthe\s(?:form|format)|"
+            r"one\sof|either|(?:end|reply|respond|answer|finish)\swith)\b|"
+            r"例如|比如|譬如|形如|诸如|格式[是为]?|之一|请(?:只|回|写|输)[^,。]{0,6})"
             r"[^,.;。]{0,16}$|\b(?:write|output)\s?$|(?:好|差|坏)写$|[二三四五六]选一|\bor\s$|或者?\s?$"
         ),
         doubt=compiled(
@@ -539,9 +580,3 @@ def _patterns() -> _Patterns:
             r"my\s(?:first|initial))\b|isn't|的话|吗|\?|表示|代表|意味)"
         ),
     )
-
-
-SIDE_NOUN = (
-    "assistant|model|response|answer|reply|option|candidate|system|output|chatbot|completion|"
-    "summary|essay|player|ai|助手|模型|回答|回复|答复|答案|选项|方案|候选|作答"
-)

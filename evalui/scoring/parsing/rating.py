@@ -8,7 +8,7 @@ again.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, cast
 
@@ -26,6 +26,7 @@ from evalui.scoring.parsing.statements import (
     Label,
     choose,
     is_line_verdict,
+    line_verdict,
     without_lists,
 )
 from evalui.scoring.parsing.verdict_json import is_number, json_values, key_value_pairs, plain_key
@@ -67,10 +68,11 @@ def read_rating(
         return ParsedRating(None, judgement)
     judgement = without_lists(judgement, grammar)
     cut = finish_reason in CUT_REASONS
-    chosen = choose(judgement, grammar, cut=cut)
+    chosen = choose(_without_criteria(judgement, criteria, grammar), grammar, cut=cut)
     if chosen.line is not None and _is_other_scale(judgement.lines[chosen.line], scale):
         return ParsedRating(None, "out-of-range")
-    chosen = _with_objects(chosen, _overall_marks(judgement, scale))
+    if chosen.rule in _NOTHING_READ:
+        chosen = _chosen_of(_values_of_keys(judgement, _RATING_KEYS, scale), chosen.rule)
     rule = "out-of-range" if chosen.rule == "malformed" else chosen.rule
     if not criteria:
         return ParsedRating(chosen.value, rule)
@@ -93,14 +95,15 @@ def read_correctness(
         return ParsedRating(None, judgement)
     judgement = without_lists(judgement, grammar)
     chosen = choose(judgement, grammar, cut=finish_reason in CUT_REASONS)
-    chosen = _with_objects(chosen, _correctness_values(judgement))
+    if chosen.rule in _NOTHING_READ:
+        chosen = _chosen_of(_correctness_values(judgement), chosen.rule)
     return ParsedRating(chosen.value, chosen.rule)
 
 
-def _with_objects(chosen: Chosen[float], values: Sequence[float | None]) -> Chosen[float]:
-    """The value in words, else that of JSON objects; two that differ are ambiguous."""
-    if not values or chosen.rule not in _NOTHING_READ:
-        return chosen
+def _chosen_of(values: Sequence[float | None], otherwise: str) -> Chosen[float]:
+    """The value of JSON objects; two that differ are ambiguous."""
+    if not values:
+        return Chosen(None, otherwise)
     if len(set(values)) > 1:
         return Chosen(None, "ambiguous")
     return Chosen(values[0], "json" if values[0] is not None else "malformed")
@@ -184,25 +187,45 @@ def _criteria_marks(
 ) -> dict[str, float]:
     """The marks of single criteria, without those that are missing or contradict each other."""
     lines = judgement.lines[:-1] if cut else judgement.lines
-    found: dict[str, set[float | None]] = {name: set() for name in criteria}
+    marks: dict[str, float] = {}
     for name in criteria:
-        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w){_CRITERION_LINK}", re.IGNORECASE)
+        values = set(_values_of_keys(judgement, {plain_key(name)}, scale))
         for line in lines:
-            for match in pattern.finditer(line):
+            for match in _criterion(name).finditer(line):
                 label = _mark_at(line, match.end(), scale)
                 if label and is_own(lead_of(line, match.start())):
-                    found[name].add(label.value)
-        keys = {plain_key(name)}
-        found[name] |= set(_values_of_keys(judgement, keys, scale))
-    return {
-        name: value
-        for name, values in found.items()
-        if len(values) == 1 and (value := values.pop()) is not None
+                    values.add(label.value)
+        only = values.pop() if len(values) == 1 else None
+        if only is not None:
+            marks[name] = only
+    return marks
+
+
+def _without_criteria(
+    judgement: Judgement, criteria: Sequence[str], grammar: Grammar[float]
+) -> Judgement:
+    """The judgement without marks of criteria, which are not overall.
+
+    Those are lines that begin with a criterion, and lines of which several name their marks.
+    """
+    named = {
+        place
+        for place, line in enumerate(judgement.lines)
+        if _NAMED_MARK.match(line) and line_verdict(line, grammar) is None
     }
+    dropped = named if len(named) > 1 else set[int]()
+    for place, line in enumerate(judgement.lines):
+        if any(_criterion(name).match(line.lstrip("-+•|[ ")) for name in criteria):
+            dropped.add(place)
+    lines = ("" if place in dropped else line for place, line in enumerate(judgement.lines))
+    return replace(judgement, lines=tuple(lines))
 
 
-def _overall_marks(judgement: Judgement, scale: Scale) -> list[float | None]:
-    return _values_of_keys(judgement, _RATING_KEYS, scale)
+@cache
+def _criterion(name: str) -> re.Pattern[str]:
+    """The name of a criterion and what leads to its mark; Chinese words have no ends."""
+    end = r"(?!\w)" if name[-1:].isascii() else ""
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}{end}{_CRITERION_LINK}", re.IGNORECASE)
 
 
 def _values_of_keys(
@@ -401,7 +424,7 @@ _WRAPPED = re.compile(
 _UNIT = r"(?:\s?(?:points?|marks?|stars?|分))?"
 _OF = rf"{_UNIT}(?:\s?(?:/|out\sof|of)\s?(?P<of>\d{{1,3}}))?{_UNIT}"
 _NUMBER = re.compile(
-    rf"(?P<number>[-−+]?\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d%+]|[.,]\d|\s?[A-Za-z=*^](?<!o)(?<!p)(?<!m)){_OF}(?![\w%])",
+    rf"(?P<number>[-−+]?\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d%+]|[.,]\d|[A-Za-z]|\s?[=*^]){_OF}(?![\w%])",
     re.IGNORECASE,
 )
 _NUMBER_WORD = re.compile(
@@ -414,6 +437,7 @@ _FULL_MARKS = re.compile(
     re.IGNORECASE,
 )
 _OF_BRACKETS = re.compile(r"\s?(?:/|out\sof)\s?\[\[(\d{1,3})\]\]")
+_NAMED_MARK = re.compile(r"[\W\d]{0,6}[^\W\d][^:|\n]{0,30}[:|]\s?\[{0,2}\d{1,3}(?:\.\d{1,2})?\b")
 _RANGE = re.compile(
     r"-?\d{1,3}(?:\.\d{1,3})?\s?(?:分\s?)?(?:[-–—~～]|到|至|\bto\b)\s?\d{1,3}(?:\.\d{1,3})?(?:\s?分)?"
     r"(?:\s?/\s?\d{1,3})?"

@@ -197,7 +197,7 @@ def _names_in(
 def _matches(pattern: ReplyPattern, text: str) -> list[tuple[int, int, str]]:
     """Where the pattern matches and the outcome it names, "" for a text that has no label."""
     labels = dict(pattern.labels)
-    found: list[tuple[int, int, str]] = []
+    named: list[tuple[int, int, str]] = []
     for match in _compiled(pattern.expression).finditer(text, timeout=SEARCH_SECONDS):
         caught = {name: part for name, part in match.groupdict().items() if part is not None}
         if labels:
@@ -206,8 +206,8 @@ def _matches(pattern: ReplyPattern, text: str) -> list[tuple[int, int, str]]:
             name = match[1] or ""
         else:
             name = next(iter(caught), "") if len(caught) == 1 else ""
-        found.append((match.start(), match.end(), name))
-    return found
+        named.append((match.start(), match.end(), name))
+    return named
 
 
 def _is_own(matched: str) -> bool:

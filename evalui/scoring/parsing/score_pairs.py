@@ -60,7 +60,7 @@ def _labelled_scores(lines: Sequence[str], *, stated: bool) -> Iterator[_Score]:
         for side, start, end in side_labels(line):
             match = _SCORE_BEHIND.match(line, end)
             lead = lead_of(line, start)
-            called = match and (match["noun"] or match["of"] or _SCORE_NOUN.search(lead))
+            called = match and (match["of"] or _SCORE_NOUN.search(f"{lead} {match[0]}"))
             if match and (called or not stated) and is_own(lead):
                 overall = bool(_OVERALL.search(lead) or _OVERALL.search(match["noun"] or ""))
                 yield _Score(side, float(match["score"]), overall)

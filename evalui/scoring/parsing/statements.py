@@ -55,7 +55,7 @@ class Label(Generic[ValueT]):
 class Statement(Generic[ValueT]):
     """A verdict on a line of a judgement; `value` is None if it contradicts itself or is malformed.
 
-    `settled`: it was complete before a later cut.
+    `settled`: it was announced, or named by itself, and complete before a later cut.
     """
 
     value: ValueT | None
@@ -224,11 +224,9 @@ def line_verdict(line: str, grammar: Grammar[ValueT]) -> LineVerdict[ValueT] | N
         else:
             break
     lead = line[opened:position]
-    quoted = DRESS[1] in line[position:] and line[position:].rpartition(DRESS[1])[2].strip(
-        _DECORATION
-    )
-    if quoted and not cued:
-        return None  # a verdict in quotation marks that something is said of
+    _, dress, behind = line.rpartition(DRESS[1])
+    if dress and behind.strip(_DECORATION) and (not cued or DRESS[0] in line[:position]):
+        return None  # something is stated of a verdict in quotation marks
     verdict: LineVerdict[ValueT] = LineVerdict(
         grammar.label_at(line, position),
         cued,
@@ -373,7 +371,8 @@ def _line_statements(
             verdict.problem or _rule_of(verdict, label, last=place == written[-1]),
             final=verdict.final,
             revised=revised or verdict.revised,
-            settled=place != written[-1] or _is_whole(lines[place], verdict, label),
+            settled=(is_line or not label.stated)
+            and (place != written[-1] or _is_whole(lines[place], verdict, label)),
         )
         revised = False
 
@@ -457,8 +456,8 @@ def _markers(
         for place, line in lines
         for marker in _markers_of_line(place, line, grammar, labels, announced=place in announced)
     ]
-    if found := [one.statement for one in markers if one.statement.rank == Rank.ANNOUNCED]:
-        return found
+    if chosen := [one.statement for one in markers if one.statement.rank == Rank.ANNOUNCED]:
+        return chosen
     if not markers:
         return []
     last = markers[-1]
@@ -474,10 +473,16 @@ def _markers(
     return [replace(one, rank=Rank.END, rule=_ending_rule(one)) for one in kept]
 
 
-def _at_edges(found: Sequence[_ItemT]) -> Sequence[_ItemT]:
+def _names_verdict(text: str, position: int, grammar: Grammar[ValueT]) -> bool:
+    """Whether a cue has announced a name already, so that no later marker is its verdict."""
+    label = grammar.label_at(text, position)
+    return label is not None and not label.stated
+
+
+def _at_edges(items: Sequence[_ItemT]) -> Sequence[_ItemT]:
     """All of them, or the first and the last where no judge would write so many in a line."""
     few = _MOST_IN_A_LINE // 2
-    return found if len(found) <= _MOST_IN_A_LINE else (*found[:few], *found[-few:])
+    return items if len(items) <= _MOST_IN_A_LINE else (*items[:few], *items[-few:])
 
 
 def _ending_rule(statement: Statement[ValueT]) -> str:
@@ -493,10 +498,10 @@ def _markers_of_line(
     announced: bool,
 ) -> Iterator[_Marker[ValueT]]:
     line = _DRESSED.sub(lambda span: FILLER * len(span[0]), line)
-    found = list(labels(line))
-    if len(found) > _MOST_IN_A_LINE and len({label.value for _, label in found}) > 1:
-        found = []  # no judge's words
-    for start, label in _at_edges(found):
+    markers = list(labels(line))
+    if len(markers) > _MOST_IN_A_LINE and len({label.value for _, label in markers}) > 1:
+        markers = []  # no judge's words
+    for start, label in _at_edges(markers):
         lead = lead_of(line, start)
         rest = line[label.end : label.end + _LONGEST_LEAD]
         if not is_own(lead) or is_instruction(lead) or is_doubted(rest):
@@ -504,7 +509,9 @@ def _markers_of_line(
         cues = [
             cue
             for cue in grammar.sentence_cue.finditer(lead)
-            if not cue["weak"] and _is_own_cue(lead[: cue.start()], cue)
+            if not cue["weak"]
+            and _is_own_cue(lead[: cue.start()], cue)
+            and not _names_verdict(lead, cue.end(), grammar)
         ]
         rank = Rank.ANNOUNCED if announced or cues else Rank.LAST_LINE
         several = names_another(rest, label, grammar)

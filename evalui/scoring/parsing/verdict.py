@@ -128,7 +128,7 @@ def _undisputed(
         for line in judgement.lines
         for sentence in sentences_of(line)
         for one in _own_preferences(sentence)
-        if not one.limited or chosen.rule == "line"
+        if one.direct and (not one.limited or chosen.rule == "line")
     }
     if preferred - {outcome}:
         return Chosen(None, "ambiguous")
@@ -290,7 +290,7 @@ _OPENING = (
 _LINK = (
     r"(?:\s?\([^()\n]{0,30}\))?(?:\s?(?:\bis\b|\bare\b|\bwas\b|\b(?:would|will|must|should|shall|has\sto|can\sonly)\sbe\b|"
     r"\bgo(?:es)?\sto\b|\bfor\b|\bin\sfavou?r\sof\b|\bthat\b|\bto\b|[:=]|-{1,2}>?|[–—→⇒]|"
-    r"应该|应当|应|是|为|给|属于|选择?))"
+    r"应该|应当|应|是|为|给|属于|选(?!项)择?))"
 )
 _BETTER_NOUN = (
     r"(?:(?:better|best|preferred|winning|stronger|superior)(?:-?\s?performing)?\s(?:answer|response|assistant|"
@@ -316,7 +316,7 @@ _AUXILIARIES = (
     r"finally|also|strongly|slightly|am\sgoing\sto|had\sto)){0,4}"
 )
 _ZH_VERBS = (
-    r"(?:选择|选了|选|支持|投票给|投给|投|偏向于?|倾向于?|判给|判定|判为|判|推荐|裁定|认定|更喜欢|"
+    r"(?:选择|选了|选(?!项)|支持|投票给|投给|投|偏向于?|倾向于?|判给|判定|判为|判|推荐|裁定|认定|更喜欢|"
     r"把票投给)"
 )
 _ZH_AUXILIARIES = (
@@ -341,7 +341,8 @@ _SENTENCE_CUE = (
     rf"{_ZH_ADJECTIVES}{_ZH_NOUN}{_LINK}+\s*|(?:最终|最后|综合)\s?:\s*|"
     rf"(?:我们?|本人|笔者){_ZH_AUXILIARIES}{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
     rf"(?:因此|因而|所以|故|应|应当|应该|综上|于是|最终|决定|只能)我?{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
-    r"(?:选择|选)\s?:?\s*|\b(?:so|therefore|thus|hence|因此|所以|故)[,:]?\s(?=\S{1,12}$))"
+    r"(?:选择|选(?!项))\s?:?\s*|\b(?:so|therefore|thus|hence)[,:]?\s(?=\S{1,12}$)|"
+    r"(?:因此|所以|故)[,:]?\s?(?=\S{1,12}$))"
 )
 # Scopes that are not the whole, and concessions.
 _LIMITED = (

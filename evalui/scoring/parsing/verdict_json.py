@@ -80,6 +80,7 @@ def json_values(text: str) -> Iterator[JsonValue]:
     position, effort = 0, 0
     while (match := _JSON_OPENING.search(text, position)) and effort < _MOST_EFFORT + 4 * len(text):
         start = match.start()
+        effort += _LONGEST_LEAD
         try:
             content, position = decoder.raw_decode(text, start)
         except ValueError as problem:
@@ -113,29 +114,20 @@ def _is_own_value(text: str, start: int) -> bool:
     begin = text.rfind("\n", 0, start) + 1
     lead = text[max(begin, start - _LONGEST_LEAD) : start]
     if lead.strip(" *_`>-"):
-        quoted = (
-            lead[-1:] in "'\"“‘「『"
-            and len(text[start:]) + len(lead) > 0
-            and lead.strip("'\"“‘「『 ")
-        )
-        own = (
-            is_own(lead_of(lead, len(lead)))
-            and not is_instruction(lead)
-            and not is_attribution(lead)
-        )
-        return own and not quoted
+        if lead[-1] in "'\"“‘「『" and lead.strip("'\"“‘「『 "):
+            return False
+        others = is_instruction(lead) or is_attribution(lead)
+        return not others and is_own(lead_of(lead, len(lead)))
     above = text[:begin].rstrip("` \n").rpartition("\n")[2]
     return not is_attribution(above.strip())
 
 
 def _counts(text: str, pair: re.Match[str]) -> bool:
     """Whether a broken pair stands in what was meant to be an object of the judge's own."""
-    if "{" not in text[: pair.start()] and pair[0][:1] not in "\"'":
-        return False
-    begin = text.rfind("\n", 0, pair.start()) + 1
-    lead = text[max(begin, pair.start() - _LONGEST_LEAD) : pair.start()]
-    opening = lead.find("{")
-    return not lead.strip() or is_own(lead_of(lead[: max(opening, 0)], max(opening, 0)))
+    brace = text.rfind("{", 0, pair.start())
+    if brace < 0:
+        return pair[0][0] in "\"'" and _is_own_value(text, pair.start())
+    return _is_own_value(text, brace)
 
 
 def _straighten_quotes(text: str) -> str:

@@ -31,7 +31,8 @@ class GradedOutcome:
 class Preference:
     """A statement that one answer is better, from `start` to `end`.
 
-    `limited`: it goes on so that it need not be one of the whole: "better in style".
+    `limited`: it goes on so that it need not be one of the whole: "better in style". `direct`: it
+    names the better one, and not the worse one.
     """
 
     side: Side
@@ -39,6 +40,7 @@ class Preference:
     end: int
     strength: int
     limited: bool
+    direct: bool
 
 
 # What else names an outcome in a form: C and D, and the digits of PandaLM.
@@ -191,7 +193,14 @@ def _preference(text: str, subject: re.Match[str]) -> Preference | None:
         match = pattern.match(text, subject.end())
         if match and not (subject["letter"] and _NO_VERB.match(match[0])):
             limited = not _STATEMENT_END.match(text, match.end())
-            return Preference(preferred, subject.start(), match.end(), _strength_of(match), limited)
+            return Preference(
+                side=preferred,
+                start=subject.start(),
+                end=match.end(),
+                strength=_strength_of(match),
+                limited=limited,
+                direct=preferred == side,
+            )
     return None
 
 
@@ -216,7 +225,7 @@ _SLOPPY = re.compile(
     r"(?:(?:assistant|model|助手)\s*)?[A-FX](?:\s*[<>=≈]+\s*[A-FX])*|tie", re.IGNORECASE
 )
 _LOWER_LETTER = re.compile(r"([abcd])(?=[\s)\]}]*(?:$|[.,;:。、\n(]))")
-_OTHER_LETTER = re.compile(r"([CD])(?![A-Za-z0-9'’_+#])")
+_OTHER_LETTER = re.compile(r"(?:(?:[Oo]ption|选项)\s?)?\(?([CD])\)?(?![A-Za-z0-9'’_+#])")
 _DIGIT = re.compile(r"([12])(?![\w.,/%:>=<+\-]|\s?分|\s\d)")
 _PLUSES = re.compile(r"\+{1,2}(?!\w)")
 _ARTICLE_END = re.compile(
@@ -352,7 +361,7 @@ def _both_words() -> Mapping[re.Pattern[str], Outcome]:
         rf"{_BOTH_ZH}?\s?(?:平局|平手|打平|打成平手|持平|不分(?:上下|高下|伯仲|胜负)|难分(?:高下|伯仲|胜负|上下|优劣)|"
         r"不相上下|旗鼓相当|势均力敌|没有(?:明显|显著)?(?:差别|差异|区别|高下)|(?:质量|水平|表现)?相当(?![好不差大])|同等|"
         r"一样好|同样好|无明显(?:差别|差异))|"
-        rf"{_BOTH_ZH}?\s?(?:都|均|皆|全){_QUITE_ZH}(?:好|不错|优秀|出色|符合(?:要求)?|正确|对|可以|令人满意)的?"
+        rf"{_BOTH_ZH}?\s?(?:都|均|皆|全){_QUITE_ZH}(?:好|不错|优秀|出色|符合(?:要求)?|正确|对|令人满意)的?"
     )
     return {
         re.compile(neither, re.IGNORECASE): "neither",

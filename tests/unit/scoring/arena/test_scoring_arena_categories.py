@@ -112,8 +112,8 @@ READ_BETTER = {
     "选择：\nA",
     "**选择：A**",
 }
-# The last announcement counts, not the first; a doubled letter is no letter.
-READ_OTHERWISE = {"选择：A\n选择：B": "b", "选择：DD": None}
+# Two announcements that differ decide nothing; a doubled letter is no letter.
+READ_OTHERWISE = {"选择：A\n选择：B": None, "选择：DD": None}
 
 
 @pytest.mark.parametrize(("reply", "letter"), GOLDEN["match_answer"])

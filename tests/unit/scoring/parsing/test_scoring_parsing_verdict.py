@@ -36,15 +36,16 @@ def test_labelled_replies_are_read_as_a_person_reads_them(case: dict[str, Any]):
         ("mtbench", "```\n[[A]]\n```", "a", "end"),
         ("mtbench", '"[[A]]"', "a", "end"),
         ("arena_hard", "[[A>B]]\n\nOn reflection [[A=B]]", "tie", "end"),
-        ("mtbench", "[[A]]\nthen [[B]] it is, I think", "b", "last-line"),
+        ("mtbench", "[[A]]\nthen [[B]] it is, I think", None, "ambiguous"),
+        ("mtbench", "All in all it is [[B]] that I see ahead", "b", "last-line"),
         ("mtbench", "[[A]] and [[B]] both, I think", None, "ambiguous"),
         # what is quoted or code is not the judge's
         ("mtbench", "It wrote “final verdict: [[A]]” to trick me.", None, "unparsed"),
         ("mtbench", "它写着「最终：[[A]]」。", None, "unparsed"),
         ("mtbench", "The code `x = m[[A]]` fails.", None, "unparsed"),
         # labels without their brackets
-        ("mtbench", "Verdict: A", "a", "no-bracket"),
-        ("arena_hard", "最终结论：B>A", "b", "no-bracket"),
+        ("mtbench", "Verdict: A", "a", "announced"),
+        ("arena_hard", "最终结论：B>A", "b", "announced"),
         ("mtbench", "Verdict: A is more complete", None, "unparsed"),
         ("mtbench", "As [A] says, this is hard to judge.", None, "unparsed"),
         ("mtbench", "Final verdict: [[D]]", None, "malformed"),
@@ -53,8 +54,8 @@ def test_labelled_replies_are_read_as_a_person_reads_them(case: dict[str, Any]):
         ("compass", "<think>选择：A", None, "unfinished"),
         ("json", "  \n ", None, "empty"),
         # the four-way form
-        ("compass", "B", "b", "letter"),
-        ("compass", "两个回答各有优劣。\n\n**D**", "neither", "letter"),
+        ("compass", "B", "b", "line"),
+        ("compass", "两个回答各有优劣。\n\n**D**", "neither", "line"),
         ("compass", "我的选择是B。", "b", "announced"),
         ("compass", "选择：\nA", "a", "announced"),
         ("compass", "`选择：B`", "b", "announced"),
@@ -71,11 +72,11 @@ def test_labelled_replies_are_read_as_a_person_reads_them(case: dict[str, Any]):
         ("compass", "選擇：A", "a", "announced"),
         ("compass", "最終結論：兩個回答都好", "tie", "announced"),
         ("mtbench", "最終選擇：[[B]]", "b", "announced"),
-        ("compass", "Between the two, A is better, so A.", "a", "conclusion"),
-        ("compass", "B 更完整，因此B。", "b", "conclusion"),
-        ("compass", "Both help, so A or B.", None, "ambiguous"),
+        ("compass", "Between the two, A is better, so A.", "a", "announced"),
+        ("compass", "B 更完整，因此B。", "b", "announced"),
+        ("compass", "Both help, so A or B.", None, "unparsed"),
         ("compass", "It is long, so A is not better.", None, "unparsed"),
-        ("compass", "A is better, so A.\nBut the question was another.", None, "unparsed"),
+        ("compass", "A is better, so A.\nIt answers the question.", "a", "line"),
         ("compass", "They differ, so E.", None, "unparsed"),
         # an object that repeats the instruction
         ("json", '{"winner": "A" or "B"}', None, "no-verdict"),
@@ -83,9 +84,10 @@ def test_labelled_replies_are_read_as_a_person_reads_them(case: dict[str, Any]):
         ("json", '{"winner": "A", or "B"}', None, "no-verdict"),
         ("json", '{winner: "A", orders: 2}', "a", "broken-json"),
         # scores
-        ("scores", "[[10,10]]\n[[1,2]]", "b", "end"),
-        ("scores", "Rating: [[6, 8]], as said", "b", "last-line"),
-        ("scores", "8, 6\nFine.", "a", "first-line"),
+        ("scores", "[[10,10]]\n\n[[1,2]]", None, "ambiguous"),
+        ("scores", "[[10,10]]\nOn reflection:\n[[1,2]]", "b", "end"),
+        ("scores", "Rating: [[6, 8]], as said", "b", "announced"),
+        ("scores", "8, 6\nFine.", "a", "line"),
         ("scores", "I give 8", None, "unparsed"),
     ],
 )
@@ -120,3 +122,81 @@ def test_no_reply_breaks_a_reader(form: str, reply: str):
 @pytest.mark.timeout(60)
 def test_many_markers_are_read_in_no_time(form: str, piece: str):
     assert read_verdict(form, piece * 20_000).outcome in ("a", None)
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "outcome", "rule"),
+    [
+        ("compass", "Choice: A\n\nAnswer A uses the right formula and", "a", "announced"),
+        ("compass", "Answer A is right.\n\nChoice: B", "b", "announced"),
+        ("compass", "Overall, my choice is B, because answer A leaves out", "b", "announced"),
+        ("mtbench", "[[A]]\n\n[[A]]\n\n[[A", "a", "line"),
+        ("mtbench", "My final verdict is: [[B]]", "b", "announced"),
+        ("json", '{"winner": "A", "reason": "because the', "a", "broken-json"),
+        ("compass", "Both are close, but answer B is better", None, "cut"),
+        ("compass", "Answer A looks better. Let me verify", None, "cut"),
+        ("mtbench", "Assistant A is right. [[A]] or perhaps", None, "cut"),
+        ("mtbench", "My final verdict is: [[A", None, "cut"),
+        ("scores", "Assistant 1 is right.\n8 1", None, "cut"),
+        ("scores", "8 6\nAssistant 1 is", "a", "line"),
+        ("json", '{"reason": "A is right", "winner": "', None, "cut"),
+    ],
+)
+def test_of_a_cut_reply_only_what_was_announced_is_read(
+    form: str, reply: str, outcome: str | None, rule: str
+):
+    read = read_verdict(form, reply, finish_reason="length")
+    assert (read.outcome, read.rule) == (outcome, rule)
+
+
+CLOSING = """
+Write your reasons. Finish with the word of the winner, as in
+Winner: A
+if the first is better, or else
+Winner: B"""
+
+
+def test_what_a_reply_repeats_of_the_prompt_is_no_verdict():
+    (first, second) = CLOSING.strip().split("\n")[1:3]
+    repeated = f"{first}\n{second}"
+    assert read_verdict("compass", repeated).outcome == "a"
+    assert read_verdict("compass", repeated, prompt_forms=(CLOSING,)).outcome is None
+    assert read_verdict("compass", first, prompt_forms=(CLOSING,)).outcome == "a"
+    reply = f"{repeated}\n\nThe second has a source.\n\nWinner: B"
+    assert read_verdict("compass", reply, prompt_forms=(CLOSING,)).outcome == "b"
+
+
+def test_a_prompt_that_is_repeated_with_other_blanks_and_marks_is_no_verdict():
+    repeated = "**Winner: A**  \n\n  if the first  is better, or else"
+    assert read_verdict("compass", repeated, prompt_forms=(CLOSING,)).outcome is None
+
+
+@pytest.mark.parametrize(
+    ("listed", "outcome"),
+    [
+        ("Choice: A\nChoice: B", None),
+        ("Choice: C\nChoice: D", None),
+        ("Choice: A\nChoice: B\nChoice: C\nChoice: D\nChoice: B", "b"),
+        ("Choice: A\nChoice: B\n\nChoice: B", "b"),
+        ("One of:\nChoice: A", None),
+        ("Choice: D\nThe last line holds the letter, and nothing else.", None),
+        ("Verdict: A\nFinal verdict: B", "b"),
+        ("Choice: A\nCorrection: Choice: B", "b"),
+    ],
+)
+def test_a_list_of_verdicts_is_none(listed: str, outcome: str | None):
+    assert read_verdict("compass", listed).outcome == outcome
+
+
+def test_words_against_the_letter_leave_it_unread():
+    assert read_verdict("compass", "Answer A is better.\n\nChoice: B").rule == "ambiguous"
+    assert read_verdict("compass", "Both answers are bad.\n\nChoice: C").rule == "ambiguous"
+    assert read_verdict("mtbench", "Both answers are bad.\n\n[[C]]").outcome == "tie"
+    assert read_verdict("compass", "Answer A is better written.\n\nChoice: B").outcome == "b"
+
+
+def test_a_verdict_in_words_has_a_strength_only_where_the_form_has_one():
+    words = "My final verdict is: Assistant B is much better."
+    assert read_verdict("arena_hard", words) == ParsedVerdict("b", "announced", 3)
+    assert read_verdict("mtbench", words) == ParsedVerdict("b", "announced")
+    assert read_verdict("arena_hard", "My final verdict is: [[B]]").strength is None

@@ -1,6 +1,7 @@
 import pytest
 
-from evalui.scoring.parsing.verdict_json import GradedOutcome, outcome_by_scores, read_json
+from evalui.scoring.parsing.verdict_json import read_json
+from evalui.scoring.parsing.verdict_labels import GradedOutcome
 
 
 @pytest.mark.parametrize(
@@ -22,18 +23,29 @@ from evalui.scoring.parsing.verdict_json import GradedOutcome, outcome_by_scores
         ('{"winner": "A", "choice": "B"}', None, "ambiguous"),
         ('{"winner": "both bad"}', "neither", "json"),
         ('{"reason": "I looked at both", "Final Verdict": "Assistant B"}', "b", "json"),
+        ('{"winner": "回答 B"}', "b", "json"),
+        ('{"winner": "都不好"}', "neither", "json"),
+        ('{"winner": "A (answer A is better)"}', "a", "json"),
+        ('{"winner": "A (answer B is better)"}', None, "no-verdict"),
+        ('{"winner": "A|B"}', None, "no-verdict"),
+        ('{"winner": "<A, B, tie or neither>"}', None, "no-verdict"),
+        ('{"result": {"reason": "right", "winner": "B"}}', "b", "json"),
+        ('{"assistant_1": 8, "assistant_2": 6}', "a", "json"),
+        ('{"scores": {"A": 7, "B": 9}}', "b", "json"),
+        ('{"winner": "A",}', "a", "broken-json"),
+        ('{"reason": "line one.\nline two.", "winner": "B"}', "b", "json"),
+        ('{"winner": "A"}\n{"winner": "B"}', None, "ambiguous"),
+        ('{"winner": "B"}\n\nNote: answer A contained {"winner": "A"}.', "b", "json"),
+        ('Answer A tells me to reply {"winner": "A"}.', None, "unparsed"),
+        ('Answer A ends with:\n{"winner": "A"}', None, "unparsed"),
+        ("Answer B's choice: A, and mine is open", None, "unparsed"),
     ],
 )
 def test_verdicts_are_read_from_their_keys_only(reply: str, outcome: str | None, rule: str):
-    judged, found = read_json(reply)
-    assert (judged.outcome if judged else None, found) == (outcome, rule)
+    chosen = read_json(reply)
+    assert (chosen.value.outcome if chosen.value else None, chosen.rule) == (outcome, rule)
 
 
 def test_two_pluses_are_much_better_than_one():
-    assert read_json('{"choice": "B++"}')[0] == GradedOutcome("b", 3)
-    assert read_json('{"choice": "B+"}')[0] == GradedOutcome("b", 1)
-
-
-@pytest.mark.parametrize(("score_b", "outcome"), [(7.1, "tie"), (7.2, "b"), (6.8, "a")])
-def test_scores_no_further_apart_than_a_tenth_tie(score_b: float, outcome: str):
-    assert outcome_by_scores(7.0, score_b).outcome == outcome
+    assert read_json('{"choice": "B++"}').value == GradedOutcome("b", 3)
+    assert read_json('{"choice": "B+"}').value == GradedOutcome("b", 1)
