@@ -20,7 +20,7 @@ from evalui.scoring.parsing.judgements import (
     lead_of,
     parse_judgement,
 )
-from evalui.scoring.parsing.statements import (
+from evalui.scoring.parsing.judge_statements import (
     Chosen,
     Grammar,
     Label,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from evalui.scoring.parsing.judgements import SIDE_NOUN, Judgement, is_own, lead_of
-from evalui.scoring.parsing.statements import Chosen, Grammar, Label, choose, is_line_verdict
+from evalui.scoring.parsing.judge_statements import Chosen, Grammar, Label, choose, is_line_verdict
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
     Side,

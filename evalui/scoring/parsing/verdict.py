@@ -3,7 +3,7 @@
 A reply is cleaned first (`parsing.judgements`): thoughts, quotations, code and what repeats the
 prompt are no verdict. Then a line that is nothing but the verdict decides, else words in a sentence
 that announce it, else a marker that ends the reply or stands on the last line that has one, else a
-conclusion in words (`parsing.statements`). What another subject, a condition, a denial or a report
+conclusion in words (`parsing.judge_statements`). What another subject, a condition, a denial or a report
 says announces nothing. Contradictions, cut replies and lists of verdicts to choose from are
 unreadable: None, and never a tie.
 """
@@ -27,11 +27,12 @@ from evalui.scoring.parsing.score_pairs import (
     read_labelled_scores,
     read_score_pair,
 )
-from evalui.scoring.parsing.statements import (
+from evalui.scoring.parsing.judge_statements import (
     Chosen,
     Grammar,
     choose,
     is_line_verdict,
+    is_revision,
     line_verdict,
     without_lists,
 )
@@ -103,11 +104,12 @@ def _read_text(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutco
 def _undisputed(
     chosen: Chosen[GradedOutcome], judgement: Judgement, form: str
 ) -> Chosen[GradedOutcome]:
-    """The verdict, unless the judge's own words state the opposite without taking it back.
+    """The verdict, unless all that the judge states in words is the opposite.
 
-    A letter over "the other is better", or the letter for "both good" over "both are bad".
+    A letter over "the other is better", or the letter for "both good" over "both are bad". What is
+    stated before a change of mind disputes nothing.
     """
-    if chosen.value is None:
+    if chosen.value is None or any(map(is_revision, judgement.lines)):
         return chosen
     outcome = chosen.value.outcome
     preferred = {
@@ -117,7 +119,7 @@ def _undisputed(
         for one in _own_preferences(sentence)
         if one.direct and (not one.limited or chosen.rule == "line")
     }
-    if preferred - {outcome}:
+    if len(preferred) == 1 and outcome not in preferred:
         return Chosen(None, "ambiguous")
     if outcome in ("tie", "neither") and "D" in _LETTERS[form]:
         stated = _both_stated(judgement, form)
@@ -145,9 +147,8 @@ def _both_stated(judgement: Judgement, form: str) -> set[Outcome]:
 def _read_objects(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
     """The verdict of a JSON object."""
     del cut  # an object's verdict is announced by its key
-    chosen = read_json(judgement.blocks)
     reasons = Judgement(tuple(strings_of(judgement.blocks)), "")
-    return _undisputed(chosen, reasons, form)
+    return _undisputed(read_json(judgement.blocks), reasons, form)
 
 
 def _read_pair(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:

@@ -18,7 +18,7 @@ from evalui.scoring.parsing.judgements import (
     lead_of,
     without_quotations,
 )
-from evalui.scoring.parsing.statements import Chosen, is_revision
+from evalui.scoring.parsing.judge_statements import Chosen, is_revision
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
     Letters,
@@ -205,6 +205,8 @@ def _outcome_of_label(value: Any) -> GradedOutcome | None:
     text = str(value).replace("_", " ").strip()
     if text in ("1", "2"):
         return GradedOutcome("a" if text == "1" else "b")
+    if text.casefold() == "none":
+        return GradedOutcome("neither")
     explained = re.fullmatch(r"([^()]{1,60}?)\s*\(([^()]*)\)", text)
     for read in (text, text.upper(), text.casefold(), explained[1] if explained else ""):
         if outcome := only_label(read, _LETTERS):

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Literal
 
 from evalui.scoring.parsing.judgements import DRESS, SIDE_NOUN
-from evalui.scoring.parsing.statements import Label
+from evalui.scoring.parsing.judge_statements import Label
 from evalui.types import Outcome
 
 Side = Literal["a", "b"]
@@ -341,7 +341,7 @@ def _both_words() -> Mapping[re.Pattern[str], Outcome]:
         r"neither\b(?:\s(?:of\s(?:them|the\stwo)|(?:one|side)\b|"
         rf"(?:{_EN_NOUNS})s?)(?:\s[A1]\s?(?:n?or|and)\s(?:(?:{_EN_NOUNS})\s)?[B2])?)?"
         r"(?:\s(?:is|are|was)\s(?:any\s)?(?:good|acceptable|satisfactory|correct|adequate|right|"
-        r"helpful|useful))?(?!\s(?:is|are|was|wins|stands|has|comes)\b)|none(?:\sof\s(?:them|the\stwo))?\b|"
+        r"helpful|useful))?(?!\s(?:is|are|was|wins|stands|has|comes)\b)|none\sof\s(?:them|the\stwo)\b|"
         rf"{_BOTH_EN}\s(?:are\s|were\s)?(?:all\s|equally\s|both\s|very\s|quite\s|just\sas\s){{0,2}}"
         r"(?:bad|poor|wrong|incorrect|unsatisfactory|unacceptable|inadequate|unhelpful|terrible|"
         r"not\sgood)\b|(?:equally\s)(?:bad|poor)\b|"

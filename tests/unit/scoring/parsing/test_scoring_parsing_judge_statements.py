@@ -2,7 +2,7 @@ import pytest
 
 from evalui.scoring.parsing.judgements import Judgement
 from evalui.scoring.parsing.rating import ParsedRating, read_rating
-from evalui.scoring.parsing.statements import Chosen, Label, Rank, Statement
+from evalui.scoring.parsing.judge_statements import Chosen, Label, Rank, Statement
 from evalui.scoring.parsing.verdict import read_verdict
 
 
