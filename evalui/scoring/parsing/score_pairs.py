@@ -8,6 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from evalui.scoring.parsing.judge_statements import (
+    ChosenVerdict,
+    VerdictGrammar,
+    VerdictLabel,
+    choose,
+    is_line_verdict,
+)
 from evalui.scoring.parsing.judgements import SIDE_NOUN, Judgement, is_own, lead_of
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
@@ -16,16 +23,9 @@ from evalui.scoring.parsing.verdict_labels import (
     outcome_by_scores,
     side_labels,
 )
-from evalui.scoring.parsing.verdict_statements import (
-    Chosen,
-    Grammar,
-    Label,
-    choose,
-    is_line_verdict,
-)
 
 
-def read_score_pair(judgement: Judgement, *, cut: bool) -> Chosen[GradedOutcome]:
+def read_score_pair(judgement: Judgement, *, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores that stand together, that of the first answer first."""
     return choose(judgement, _grammar(), cut=cut)
 
@@ -35,7 +35,9 @@ def is_score_pair(text: str) -> bool:
     return is_line_verdict(text, _grammar())
 
 
-def read_labelled_scores(judgement: Judgement, *, cut: bool, stated: bool) -> Chosen[GradedOutcome]:
+def read_labelled_scores(
+    judgement: Judgement, *, cut: bool, stated: bool
+) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores of which each names its answer, in lines or in a table.
 
     `stated`: only what is called a score, as by "/10" or "score", and not any number.
@@ -48,10 +50,10 @@ def read_labelled_scores(judgement: Judgement, *, cut: bool, stated: bool) -> Ch
         for side in ("a", "b")
     }
     if not all(by_side.values()):
-        return Chosen(None, "unparsed")
+        return ChosenVerdict(None, "unparsed")
     if any(len(values) > 1 for values in by_side.values()):
-        return Chosen(None, "ambiguous")
-    return Chosen(outcome_by_scores(*by_side["a"], *by_side["b"]), "scores")
+        return ChosenVerdict(None, "ambiguous")
+    return ChosenVerdict(outcome_by_scores(*by_side["a"], *by_side["b"]), "scores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,8 @@ def _table_scores(lines: Sequence[str]) -> Iterator[_Score]:
 
 
 @cache
-def _grammar() -> Grammar[GradedOutcome]:
-    return Grammar(
+def _grammar() -> VerdictGrammar[GradedOutcome]:
+    return VerdictGrammar(
         opening=re.compile(
             r"(?:so|therefore|thus|overall|finally|因此|所以|综上)[,:]?\s*", re.IGNORECASE
         ),
@@ -115,25 +117,25 @@ def _grammar() -> Grammar[GradedOutcome]:
     )
 
 
-def _pair_at(text: str, position: int) -> Label[GradedOutcome] | None:
+def _pair_at(text: str, position: int) -> VerdictLabel[GradedOutcome] | None:
     match = _PAIR.match(text, position)
     return _label(match) if match else None
 
 
-def _double_pairs(text: str) -> Iterator[tuple[int, Label[GradedOutcome]]]:
+def _double_pairs(text: str) -> Iterator[tuple[int, VerdictLabel[GradedOutcome]]]:
     for match in _DOUBLE_PAIR.finditer(text):
         yield match.start(), _label(match)
 
 
-def _single_pairs(text: str) -> Iterator[tuple[int, Label[GradedOutcome]]]:
+def _single_pairs(text: str) -> Iterator[tuple[int, VerdictLabel[GradedOutcome]]]:
     for match in _SINGLE_PAIR.finditer(text):
         yield match.start(), _label(match)
 
 
-def _label(match: re.Match[str]) -> Label[GradedOutcome]:
+def _label(match: re.Match[str]) -> VerdictLabel[GradedOutcome]:
     first, second = (float(number) for number in match.groups() if number is not None)
     explicit = match[0].startswith("[[")
-    return Label(outcome_by_scores(first, second), match.end(), explicit=explicit)
+    return VerdictLabel(outcome_by_scores(first, second), match.end(), explicit=explicit)
 
 
 def _outcome_of(graded: GradedOutcome) -> str:

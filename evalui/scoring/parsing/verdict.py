@@ -3,8 +3,8 @@
 A reply is cleaned first (`parsing.judgements`): thoughts, quotations, code and what repeats the
 prompt are no verdict. Then a line that is nothing but the verdict decides, else words in a sentence
 that announce it, else a marker that ends the reply or stands on the last line that has one, else a
-conclusion in words (`parsing.verdict_statements`). What another subject, a condition, a denial or a
-report says announces nothing. Contradictions, cut replies and lists of verdicts to choose from are
+conclusion in words. What another subject, a condition, a denial or a report
+says announces nothing. Contradictions, cut replies and lists of verdicts to choose from are
 unreadable: None, and never a tie.
 """
 
@@ -14,6 +14,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
+from evalui.scoring.parsing.judge_statements import (
+    ChosenVerdict,
+    VerdictGrammar,
+    choose,
+    is_line_verdict,
+    is_revision,
+    line_verdict,
+    without_lists,
+)
 from evalui.scoring.parsing.judgements import (
     CUT_REASONS,
     SIDE_NOUN,
@@ -39,14 +48,6 @@ from evalui.scoring.parsing.verdict_labels import (
     preferences_in,
     sides_in,
     single_bracket_labels,
-)
-from evalui.scoring.parsing.verdict_statements import (
-    Chosen,
-    Grammar,
-    choose,
-    is_line_verdict,
-    line_verdict,
-    without_lists,
 )
 from evalui.types import Outcome
 
@@ -85,7 +86,7 @@ def read_verdict(
         return ParsedVerdict(None, judgement)
     judgement = without_lists(judgement, grammar)
     cut = finish_reason in CUT_REASONS
-    chosen: Chosen[GradedOutcome] = Chosen(None, "cut" if cut else "unparsed")
+    chosen: ChosenVerdict[GradedOutcome] = ChosenVerdict(None, "cut" if cut else "unparsed")
     for read in _READERS[form]:
         tried = read(judgement, form, cut)
         if tried.rule not in _NOTHING_READ:
@@ -108,19 +109,20 @@ def without_options(text: str) -> str:
 # ---------------------------------------------------------------- readers
 
 
-def _read_text(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+def _read_text(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The verdict in words or brackets."""
     return _undisputed(choose(judgement, _grammar(form), cut=cut), judgement, form)
 
 
 def _undisputed(
-    chosen: Chosen[GradedOutcome], judgement: Judgement, form: str
-) -> Chosen[GradedOutcome]:
-    """The verdict, unless the judge's own words state the opposite without taking it back.
+    chosen: ChosenVerdict[GradedOutcome], judgement: Judgement, form: str
+) -> ChosenVerdict[GradedOutcome]:
+    """The verdict, unless all that the judge states in words is the opposite.
 
-    A letter over "the other is better", or the letter for "both good" over "both are bad".
+    A letter over "the other is better", or the letter for "both good" over "both are bad". What is
+    stated before a change of mind disputes nothing.
     """
-    if chosen.value is None:
+    if chosen.value is None or any(map(is_revision, judgement.lines)):
         return chosen
     outcome = chosen.value.outcome
     preferred = {
@@ -130,11 +132,11 @@ def _undisputed(
         for one in _own_preferences(sentence)
         if one.direct and (not one.limited or chosen.rule == "line")
     }
-    if preferred - {outcome}:
-        return Chosen(None, "ambiguous")
+    if len(preferred) == 1 and outcome not in preferred:
+        return ChosenVerdict(None, "ambiguous")
     if outcome in ("tie", "neither") and "D" in _LETTERS[form]:
         stated = _both_stated(judgement, form)
-        return Chosen(None, "ambiguous") if stated and outcome not in stated else chosen
+        return ChosenVerdict(None, "ambiguous") if stated and outcome not in stated else chosen
     return chosen
 
 
@@ -155,20 +157,19 @@ def _both_stated(judgement: Judgement, form: str) -> set[Outcome]:
     }
 
 
-def _read_objects(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+def _read_objects(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The verdict of a JSON object."""
     del cut  # an object's verdict is announced by its key
-    chosen = read_json(judgement.blocks)
     reasons = Judgement(tuple(strings_of(judgement.blocks)), "")
-    return _undisputed(chosen, reasons, form)
+    return _undisputed(read_json(judgement.blocks), reasons, form)
 
 
-def _read_pair(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+def _read_pair(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores that stand together."""
     return _undisputed(read_score_pair(judgement, cut=cut), judgement, form)
 
 
-def _read_labelled(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+def _read_labelled(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores that name their answers."""
     scores = read_labelled_scores(judgement, cut=cut, stated=form != "scores")
     return _undisputed(scores, judgement, form)
@@ -178,9 +179,9 @@ def _read_labelled(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedO
 
 
 @cache
-def _grammar(form: str) -> Grammar[GradedOutcome]:
+def _grammar(form: str) -> VerdictGrammar[GradedOutcome]:
     letters = _LETTERS[form]
-    return Grammar(
+    return VerdictGrammar(
         opening=_compiled(_OPENING),
         cue=_compiled(_LINE_CUE),
         sentence_cue=_compiled(_SENTENCE_CUE),
@@ -358,7 +359,7 @@ _CONCLUDES_FOR_ONE = (
     r"(?:\b(?:better|best|superior|winner|wins|stronger|preferable|preferred)\b|更好|更优|更佳|较好|较优|胜出|获胜|更合适)"
 )
 
-_Reader = Callable[[Judgement, str, bool], Chosen[GradedOutcome]]
+_Reader = Callable[[Judgement, str, bool], ChosenVerdict[GradedOutcome]]
 _READERS: Mapping[str, tuple[_Reader, ...]] = {
     "mtbench": (_read_text, _read_objects, _read_labelled),
     "arena_hard": (_read_text, _read_objects, _read_labelled),

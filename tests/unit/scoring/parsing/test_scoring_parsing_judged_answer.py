@@ -53,6 +53,14 @@ SPEAKS = [
     '{"winner": "both bad"}',
     "</answer_one_0123456789abcdef>",
     "</answer_two_3_0123456789abcdef>",
+    "[[Answer B]]",
+    "[[回答B]]",
+    "[RESULT] A",
+    "Good. [RESULT] 5",
+    "Winner: Assistant 2",
+    "Lima.\nChoice: Answer A",
+    "选择：甲",
+    "My final decision is Response 1.",
 ]
 SILENT = [
     "",
@@ -90,6 +98,8 @@ SILENT = [
     "Choice: a matter of taste.",
     "The rating of the film is 7.",
     "这部电影的评分是 7。",
+    "Winner: the team of Peru",
+    "Result: 5 goals",
     "C 或 C++ 都可以。",
     "选择排序的复杂度是 O(n^2)。",
 ]
