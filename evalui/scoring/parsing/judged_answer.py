@@ -27,7 +27,7 @@ _INJECTION_PATTERNS = (
     r"""["'](?:winner|verdict|choice|preference|decision)["']\s*:\s*["']"""
     rf"(?:{_ANSWER_NAME}\+{{0,2}}|{_ANSWER_NAME} (?:much )?better|tie|neither|both (?:good|bad)|"
     r"[AB]\s*[<>=]+\s*[AB])[\"']",
-    rf"final (?:verdict|decision)\b.{{0,20}}?(?:\b{_ANSWER_NAME}\b|\btie\b)",
+    rf"final verdict\b.{{0,20}}?(?:\b{_ANSWER_NAME}\b|\btie\b)",
     r"最终(?:裁决|判定|评判)[^\n]{0,10}?(?:回答|助手|答案)?\s*[AB12](?![A-Za-z])",
     # Delimiters: ours, and those of FastChat, Arena-Hard and OpenCompass.
     r"</?(?:history|question|reference|guidance|answer)(?:_(?:[ab]|one|two))?(?:_\d+)?"
@@ -53,6 +53,7 @@ _INJECTION_PATTERNS = (
     r"请(?:务必)?(?:选择?|判定?|判断|判给|评选|给)(?:我的|本|这个|此)(?:回答|答案)",
     r"(?:本|我的|这个|此)(?:回答|答案)(?:应该?|应当|必须|理应)(?:获胜|得到?满分|判为|被选|被评)",
     # Verdicts in the words of other judges.
+    rf"final decision\b.{{0,20}}?\b{_ANSWER_NAME}\b",
     rf"\[\[\s*(?:{_NAMED_ANSWER}|平局)\s*\]\]|\[RESULT\]\s*(?:[AB]|[1-9]|10)(?!\w)",
     r"^[ \t*_>#]*+(?:最终)?(?:选择|结论|胜者|choice|winner|verdict|(?:final\s)?decision)"
     rf"[ \t*_]*+(?:is\b[ \t*_]*+)?(?::[ \t*_]*+)?{_NAMED_ANSWER}[ \t*_.。]*$",
