@@ -593,7 +593,7 @@ _LINE_OPENING = re.compile(
     rf"[\s*_`#>~|=\-–—·•→➡⇒:.。,!✓✔✅🏆👉{DRESS[0]}]{{0,40}}(?:\d{{1,2}}[.)、]\s{{1,3}})?"
 )
 _GLOSS = re.compile(
-    r"[\s*_`\"'”’」』)\]}]{0,6}(?:[(\[{]|[,.;:。、!|]|[-–—→]{1,2}|</|"
+    r"[\s*_`\"'”’」』)\]}]{0,6}(?:[(\[{]|[,.;:。、!|]|[-–—→]{1,2}|</|and\s\w{1,20}[\s.。]*$|"
     r"\b(?:because|since|as|due|given|over|than|for\s(?:its|being|having|this|these)|overall)\b|因为|由于|，)",
     re.IGNORECASE,
 )
@@ -630,7 +630,7 @@ _FREE_LEAD = re.compile(
     + r"]|\b(?:so|thus|therefore|hence|and|but|then|is|that|overall|finally|"
     r"now|as|here|here's|conclude|conclusion|consequently|makes|ultimately|accordingly|feedback|with|"
     r"balance|considered|we|i)|"
-    r"因此|因而|所以|故|综上|综上所述|综合来看|总之|于是|则|那么|得出|作出|做出|给出|以下|如下|我|我们|应|应该|应当|"
+    r"因此|因而|所以|综上|综上所述|综合来看|总之|于是|则|那么|得出|作出|做出|给出|以下|如下|我|我们|(?<![一-龥])应(?:该|当)?|"
     r"最终|最后|是|下|整体上?|总体上?|总的来说|综合|故而|以上)\s{0,2}$",
     re.IGNORECASE,
 )

@@ -386,14 +386,18 @@ def is_own(lead: str, *, first_person: bool = False) -> bool:
     `first_person`: what follows names the judge ("my verdict"), so that a report stands nearer.
     """
     patterns = _patterns()
-    lead = patterns.harmless.sub(" ", lead)
-    since = patterns.reset.split(lead)[-1]
+    since = since_turn(patterns.harmless.sub(" ", lead))
     clause = re.split(r"[,:]", since)[-1]
     if any(one.search(since) for one in (patterns.condition, patterns.provisional, patterns.other)):
         return False
     if patterns.report.search(clause if first_person else since):
         return False
     return not (patterns.negation.search(clause) or patterns.example.search(since))
+
+
+def since_turn(lead: str) -> str:
+    """What of a lead follows the last word that turns from what was said before: "but", 因此."""
+    return _patterns().reset.split(lead)[-1]
 
 
 def is_doubted(rest: str) -> bool:

@@ -509,7 +509,7 @@ _WRONG = (
 )
 _RIGHT = r"correct|right|true|正确的?|无误|对的|对"
 _WORD = (
-    rf"(?:(?:fully|completely|entirely|essentially|factually|clearly|simply|完全|显然|明显|确实|是)\s?){{0,2}}"
+    rf"(?:(?:fully|completely|entirely|essentially|factually|clearly|simply|完全|显然|明显|确实|并|是)\s?){{0,2}}"
     rf"(?:(?P<partly>(?:{_PARTLY})(?:[\s-]?(?:{_WRONG}|{_RIGHT}))?)|(?P<wrong>{_WRONG})|"
     rf"(?:{_RIGHT}))(?![a-z]|答案|的?[选说做地])"
 )

@@ -65,13 +65,19 @@ class _Score:
 
 def _labelled_scores(lines: Sequence[str], *, stated: bool) -> Iterator[_Score]:
     for line in lines:
-        for side, start, end in side_labels(line):
+        for side, start, end in (*side_labels(line), *_numbered_scores(line)):
             match = _SCORE_BEHIND.match(line, end)
             lead = lead_of(line, start)
             called = match and (match["of"] or _SCORE_NOUN.search(f"{lead} {match[0]}"))
             if match and (called or not stated) and is_own(lead):
                 overall = bool(_OVERALL.search(lead) or _OVERALL.search(match["noun"] or ""))
                 yield _Score(side, float(match["score"]), overall)
+
+
+def _numbered_scores(line: str) -> Iterator[tuple[Side, int, int]]:
+    """Scores that are named and not their answers: "Score 1: 5"."""
+    for match in _NUMBERED_SCORE.finditer(line):
+        yield "a" if (match[1] or match[2]) in "1Aa甲" else "b", match.start(), match.end()
 
 
 def _table_scores(lines: Sequence[str]) -> Iterator[_Score]:
@@ -119,6 +125,9 @@ def _grammar() -> VerdictGrammar[GradedOutcome]:
 
 def _pair_at(text: str, position: int) -> VerdictLabel[GradedOutcome] | None:
     match = _PAIR.match(text, position)
+    if not match and (slashed := _SLASHED_PAIR.match(text, position)):
+        # "8.5 / 7" cannot be a mark out of seven, as "7/8" can.
+        match = slashed if "." in slashed[2] or float(slashed[1]) > float(slashed[2]) else None
     return _label(match) if match else None
 
 
@@ -162,6 +171,7 @@ _PAIR = re.compile(
     rf"\[\[{_IN_BRACKETS}\]\]|\[{_IN_BRACKETS}\]|\({_IN_BRACKETS}\)|"
     rf"(?<![\d.\-]){_NUMBER}{_OF}{_APART}{_NUMBER}{_OF}(?![\d%]|\.\d|\s?[A-Za-z=+*/^\-]|\s\d)"
 )
+_SLASHED_PAIR = re.compile(rf"(?<![\d.\-]){_NUMBER}\s?/\s?{_NUMBER}(?![\d%/]|\.\d|\s?[A-Za-z=])")
 _LINK = r"(?:\s?(?:\b(?:is|are|was|were|as|of)\b|[:=]|-{1,2}>?|[–—→⇒]|是|为))"
 _CUE = (
     r"(?:\bi\s(?:would\s)?(?:rate|score|give|mark)\s(?:them|both)\s(?:as\s)?)|(?:\b(?:my|our|the|i\swould\sgive|i\sgive)\s)?(?:(?:final|overall|total|output|following|two)\s){0,3}"
@@ -175,11 +185,15 @@ _OVERALL = re.compile(
     r"\b(?:overall|total|final|average|mean|sum)\b|总|综合|合计|平均|最终", re.IGNORECASE
 )
 _SCORE_BEHIND = re.compile(
-    r"(?:'s|的)?\s?(?P<noun>(?:(?:final|overall|total|最终|综合)\s?)?(?:score|rating|mark|grade|得分|评分|分数|总分|打分))?"
+    r"\s?(?:'s|的)?\s?(?P<noun>(?:(?:final|overall|total|最终|综合)\s?)?(?:score|rating|mark|grade|得分|评分|分数|总分|打分))?"
     r"\s?(?:\([^()\n]{0,30}\))?\s?(?:(?:(?:[:=|]|-{1,2}>?|[–—→]|\b(?:is|gets|receives|scores|earns|an?|score|of|with)\b|"
-    r"得到?|获得|为|是|打)\s?){1,4}|(?=\s\d{1,3}(?:\.\d{1,3})?\s?(?:分|/))\s)[\[(]{0,2}(?P<score>-?\d{1,3}(?:\.\d{1,3})?)"
+    r"得到?|获得|同样|也|均|都|为|是|打)\s?){1,4}|(?=\s\d{1,3}(?:\.\d{1,3})?\s?(?:分|/))\s)[\[(]{0,2}(?P<score>-?\d{1,3}(?:\.\d{1,3})?)"
     r"(?P<of>\s?(?:/|out\sof)\s?\d{1,3}|\s?分)?(?=[\])*]{0,4}\s{0,2}(?:$|[.,;:。、!(\[|\n]|[-–—]\s|and\b|vs\b|和|"
     rf"(?:(?:{SIDE_NOUN})\s?)?[AB12]\b))(?!\.\d)",
+    re.IGNORECASE,
+)
+_NUMBERED_SCORE = re.compile(
+    r"\b(?:score|rating|mark)\s(?:of\s|for\s)?([12AB])(?=\s?[:=])|(?:得分|评分|分数)\s?([12AB甲乙])(?=\s?[:=])",
     re.IGNORECASE,
 )
 _CELL = re.compile(

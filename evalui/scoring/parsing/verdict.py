@@ -32,6 +32,7 @@ from evalui.scoring.parsing.judgements import (
     lead_of,
     parse_judgement,
     sentences_of,
+    since_turn,
 )
 from evalui.scoring.parsing.score_pairs import (
     is_score_pair,
@@ -232,7 +233,8 @@ def _own_preferences(sentence: str) -> Iterator[Preference]:
     """What the judge itself says is better."""
     for preferred in preferences_in(sentence):
         lead, rest = lead_of(sentence, preferred.start), sentence[preferred.end :]
-        limited = _compiled(_LIMITED).search(lead) or _compiled(_TAKEN_BACK).search(rest)
+        limited = _compiled(_LIMITED).search(since_turn(lead))
+        limited = limited or _compiled(_TAKEN_BACK).search(rest)
         if not limited and is_own(lead) and not is_doubted(rest):
             yield preferred
 
@@ -286,7 +288,7 @@ _OPENING = (
     r"i\s(?:(?:would\s)?(?:say|think|believe|find|feel|judge|conclude))(?:\sthat)?|corrected|correction|actually|"
     r"综上所述|综上|因此|因而|所以|总之|总的来说|综合来看|综合考虑|综合(?:以上|上述)?(?:因素|分析|各项)?|总体(?:来看|而言|上|来说)?|"
     r"整体(?:来看|而言|上|来说)?|两者相比|二者相比|相比之下|相较之下|最终|最后|于是|那么|更正|修正|"
-    r"我们?(?:更|会)?(?:认为|觉得))(?![a-z])[,:]?\s*|故[,:\s]\s*)"
+    r"我们?(?:更|会)?(?:认为|觉得))(?![a-z])[,:]?\s*)"
 )
 _LINK = (
     r"(?:\s?\([^()\n]{0,30}\))?(?:\s?(?:\bis\b|\bare\b|\bwas\b|\b(?:would|will|must|should|shall|has\sto|can\sonly)\sbe\b|"
@@ -327,7 +329,7 @@ _LINE_CUE = (
     r"(?:\[result\]\s*:?|result\s?:|<(?:answer|final_verdict|final|result)>\s*|"
     rf"[<\[({{\"“]?\s?(?:(?:my|our|the|this|a)\s)?{_ADJECTIVES}{_NOUN}\b\s?[>\])}}\"”]?{_LINK}*\s*|"
     rf"[<\[({{\"“]?\s?(?:final|overall)\s?[>\])}}\"”]?\s?[:\-–—]\s*|"
-    rf"[\[(\"“]?\s?{_ZH_ADJECTIVES}{_ZH_NOUN}\s?[\])\"”]?{_LINK}*\s*|"
+    rf"[\[(\"“<]?\s?{_ZH_ADJECTIVES}{_ZH_NOUN}\s?[\])\"”>]?{_LINK}*\s*|"
     rf"(?:最终|最后|综合|总评|总体)\s?:\s*|"
     rf"(?:i|we){_AUXILIARIES}\s{_VERBS}\b\s?:?\s*(?:that\s)?|"
     r"(?:it|this|this\sone|the\s(?:win|point|edge|nod|vote|prize))\sgo(?:es)?\sto\s|"
@@ -341,9 +343,9 @@ _SENTENCE_CUE = (
     rf"\b(?:i|we){_AUXILIARIES}\s{_VERBS}\b\s?:?\s*(?:that\s)?|"
     rf"{_ZH_ADJECTIVES}{_ZH_NOUN}{_LINK}+\s*|(?:最终|最后|综合)\s?:\s*|"
     rf"(?:我们?|本人|笔者){_ZH_AUXILIARIES}{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
-    rf"(?:因此|因而|所以|故|应|应当|应该|综上|于是|最终|决定|只能)我?{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
+    rf"(?:因此|因而|所以|应当|应该|综上|于是|最终|决定|只能)我?{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
     r"(?:选择|选(?!项))\s?:?\s*|\b(?:so|therefore|thus|hence)[,:]?\s(?=\S{1,12}$)|"
-    r"(?:因此|所以|故)[,:]?\s?(?=\S{1,12}$))"
+    r"(?:因此|所以)[,:]?\s?(?=\S{1,12}$))"
 )
 # Scopes that are not the whole, and concessions.
 _LIMITED = (

@@ -219,7 +219,7 @@ _DOUBLE = re.compile(r"[{(]?\[\[\s*([^\[\]\n]{1,60}?)\s*\]\]?[})]?")
 _DOUBLE_ANYWHERE = re.compile(r"(?<![A-Za-z0-9_\])])\[\[")
 _SINGLE_ANYWHERE = re.compile(r"(?<![A-Za-z0-9_\])\[])\[\s*([^\[\]\n]{1,60}?)\s*\](?!\])")
 _WRAPPED = re.compile(
-    rf"\[\s*([^\[\]\n]{{1,60}}?)\s*\]|\{{+\s*([^{{}}\n]{{1,60}}?)\s*\}}+|\(\s*([^()\n]{{1,60}}?)\s*\)|"
+    rf"\[\s*([^\[\]\n]{{1,60}}?)\s*\]|\{{+\s*([^{{}}\n]{{1,60}}?)\s*\}}+|\(+\s*([^()\n]{{1,60}}?)\s*\)+|"
     rf"{DRESS[0]}([^{DRESS}\n]{{1,80}}){DRESS[1]}|<([^<>\n]{{1,40}})>"
 )
 # Wider than any label, so that a malformed verdict is seen and not passed over.
