@@ -1,4 +1,4 @@
-"""What tolerant reading makes of replies that people labelled; a change of any count is a change."""
+"""What tolerant reading makes of replies that people labelled."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ def _outcome(choice: int | None, labelled: int | None) -> str:
 @pytest.mark.parametrize("split", EXPECTED)
 def test_labelled_replies_are_read_as_documented(split: str):
     outcomes = Counter(
-        _outcome(read_tolerant(each["reply"], each["options"]).slot, each["choice"])
+        _outcome(read_tolerant(each["reply"], each["options"]).choice, each["choice"])
         for each in REPLIES
         if each["split"] == split
     )
