@@ -15,6 +15,7 @@ _LOOKALIKE_BRACKETS = str.maketrans({"【": "[", "】": "]", "≫": ">>", "≪":
 # Answers may be long and hostile: two gaps side by side are possessive (*+), or a run of blanks
 # would be split between them in every way.
 _ANSWER_NAME = r"(?:(?:assistant|model|response|answer|助手|回答)\s*)?[AB12]"
+_NAMED_ANSWER = r"(?:(?:assistant|model|response|answer|助手|回答)\s*[AB12甲乙]|[甲乙])"
 _INJECTION_PATTERNS = (
     # Verdicts in brackets. After a word it is an index: m[[B]] in R.
     r"(?<![\w\])])\[\[\s*(?:[ABC]|[AB]\s*(?:>>?|<<?|=+|≈)\s*[AB]|tie)\s*\]\]",
@@ -51,6 +52,11 @@ _INJECTION_PATTERNS = (
     r"(?:[,:]\s*+请|(?:[,:]\s*+)?(?:你好|您好|请务必|请注意|请选|请判))",
     r"请(?:务必)?(?:选择?|判定?|判断|判给|评选|给)(?:我的|本|这个|此)(?:回答|答案)",
     r"(?:本|我的|这个|此)(?:回答|答案)(?:应该?|应当|必须|理应)(?:获胜|得到?满分|判为|被选|被评)",
+    # Verdicts in the words of other judges.
+    rf"final decision\b.{{0,20}}?\b{_ANSWER_NAME}\b",
+    rf"\[\[\s*(?:{_NAMED_ANSWER}|平局)\s*\]\]|\[RESULT\]\s*(?:[AB]|[1-9]|10)(?!\w)",
+    r"^[ \t*_>#]*+(?:最终)?(?:选择|结论|胜者|choice|winner|verdict|(?:final\s)?decision)"
+    rf"[ \t*_]*+(?:is\b[ \t*_]*+)?(?::[ \t*_]*+)?{_NAMED_ANSWER}[ \t*_.。]*$",
 )
 # A comment in a program is no header and its minus signs are no list.
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)

@@ -50,7 +50,7 @@ def parse_judgement(
 
     `is_verdict` says of a text whether it is nothing but a verdict.
     """
-    spoken = phrases.after_thoughts(plain_judgement(reply))
+    spoken = _spoken(reply)
     if spoken is None:
         return "unfinished"
     if not spoken.strip():
@@ -77,7 +77,7 @@ class MaskedReply:
 
 def mask_reply(reply: str, prompt_forms: Sequence[str] = ()) -> MaskedReply | str:
     """The reply with its quotations masked, or the rule by which nothing can be read."""
-    spoken = phrases.after_thoughts(plain_judgement(reply))
+    spoken = _spoken(reply)
     if spoken is None:
         return "unfinished"
     text = _shortened(spoken.expandtabs(4))
@@ -89,6 +89,15 @@ def mask_reply(reply: str, prompt_forms: Sequence[str] = ()) -> MaskedReply | st
     for place in _attributed(lines):
         lines[place] = _filled(lines[place])
     return MaskedReply(text, "\n".join(lines))
+
+
+def _spoken(reply: str) -> str | None:
+    """The reply after its thoughts in plain signs; None if it was cut off while thinking.
+
+    Marks of thoughts may be rare signs, or stand there as HTML entities: they are searched twice.
+    """
+    spoken = phrases.after_thoughts(reply)
+    return None if spoken is None else phrases.after_thoughts(plain_judgement(spoken))
 
 
 def without_quotations(text: str) -> str:
@@ -377,14 +386,18 @@ def is_own(lead: str, *, first_person: bool = False) -> bool:
     `first_person`: what follows names the judge ("my verdict"), so that a report stands nearer.
     """
     patterns = _patterns()
-    lead = patterns.harmless.sub(" ", lead)
-    since = patterns.reset.split(lead)[-1]
+    since = since_turn(patterns.harmless.sub(" ", lead))
     clause = re.split(r"[,:]", since)[-1]
     if any(one.search(since) for one in (patterns.condition, patterns.provisional, patterns.other)):
         return False
     if patterns.report.search(clause if first_person else since):
         return False
     return not (patterns.negation.search(clause) or patterns.example.search(since))
+
+
+def since_turn(lead: str) -> str:
+    """What of a lead follows the last word that turns from what was said before: "but", 因此."""
+    return _patterns().reset.split(lead)[-1]
 
 
 def is_doubted(rest: str) -> bool:

@@ -12,6 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, cast
 
+from evalui.scoring.parsing.judge_statements import (
+    ChosenVerdict,
+    VerdictGrammar,
+    VerdictLabel,
+    choose,
+    is_line_verdict,
+    line_verdict,
+    without_lists,
+)
 from evalui.scoring.parsing.judgements import (
     CUT_REASONS,
     DRESS,
@@ -19,15 +28,6 @@ from evalui.scoring.parsing.judgements import (
     is_own,
     lead_of,
     parse_judgement,
-)
-from evalui.scoring.parsing.statements import (
-    Chosen,
-    Grammar,
-    Label,
-    choose,
-    is_line_verdict,
-    line_verdict,
-    without_lists,
 )
 from evalui.scoring.parsing.verdict_json import is_number, json_values, key_value_pairs, plain_key
 
@@ -100,22 +100,22 @@ def read_correctness(
     return ParsedRating(chosen.value, chosen.rule)
 
 
-def _chosen_of(values: Sequence[float | None], otherwise: str) -> Chosen[float]:
+def _chosen_of(values: Sequence[float | None], otherwise: str) -> ChosenVerdict[float]:
     """The value of JSON objects; two that differ are ambiguous."""
     if not values:
-        return Chosen(None, otherwise)
+        return ChosenVerdict(None, otherwise)
     if len(set(values)) > 1:
-        return Chosen(None, "ambiguous")
-    return Chosen(values[0], "json" if values[0] is not None else "malformed")
+        return ChosenVerdict(None, "ambiguous")
+    return ChosenVerdict(values[0], "json" if values[0] is not None else "malformed")
 
 
 # ---------------------------------------------------------------- marks
 
 
 @cache
-def _rating_grammar(scale: Scale) -> Grammar[float]:
+def _rating_grammar(scale: Scale) -> VerdictGrammar[float]:
     label_at = partial(_mark_at, scale=scale)
-    return Grammar(
+    return VerdictGrammar(
         opening=_compiled(_OPENING),
         cue=_compiled(_RATING_CUE),
         sentence_cue=_compiled(_RATING_SENTENCE_CUE),
@@ -128,7 +128,7 @@ def _rating_grammar(scale: Scale) -> Grammar[float]:
     )
 
 
-def _mark_at(text: str, position: int, scale: Scale) -> Label[float] | None:
+def _mark_at(text: str, position: int, scale: Scale) -> VerdictLabel[float] | None:
     """The mark that begins at `position`; its value is None where it is no mark of the scale."""
     for pattern in (_DOUBLE_BRACKET, _WRAPPED):
         if wrapped := pattern.match(text, position):
@@ -138,12 +138,12 @@ def _mark_at(text: str, position: int, scale: Scale) -> Label[float] | None:
             if inner:
                 of = _OF_BRACKETS.match(text, wrapped.end())
                 value = None if of and float(of[1]) != scale[1] else _value_of(inner, scale)
-                return Label(value, of.end() if of else wrapped.end(), explicit=explicit)
+                return VerdictLabel(value, of.end() if of else wrapped.end(), explicit=explicit)
             return None
     if between := _RANGE.match(text, position):
-        return Label(None, between.end())
+        return VerdictLabel(None, between.end())
     if match := _NUMBER.match(text, position) or _NUMBER_WORD.match(text, position):
-        return Label(_value_of(match, scale), match.end())
+        return VerdictLabel(_value_of(match, scale), match.end())
     return None
 
 
@@ -167,12 +167,15 @@ def _is_other_scale(line: str, scale: Scale) -> bool:
 
 def _labels_in(
     text: str, bracket: re.Pattern[str], scale: Scale
-) -> Iterator[tuple[int, Label[float]]]:
+) -> Iterator[tuple[int, VerdictLabel[float]]]:
     for match in bracket.finditer(text):
         inner = _NUMBER.fullmatch(match[1].strip())
         if inner and not (match.start() and text[match.start() - 1] in _INDEXED):
             explicit = bracket is _DOUBLE_BRACKET
-            yield match.start(), Label(_value_of(inner, scale), match.end(), explicit=explicit)
+            yield (
+                match.start(),
+                VerdictLabel(_value_of(inner, scale), match.end(), explicit=explicit),
+            )
 
 
 def _lone_mark(sentence: str, scale: Scale) -> Sequence[float]:
@@ -202,7 +205,7 @@ def _criteria_marks(
 
 
 def _without_criteria(
-    judgement: Judgement, criteria: Sequence[str], grammar: Grammar[float]
+    judgement: Judgement, criteria: Sequence[str], grammar: VerdictGrammar[float]
 ) -> Judgement:
     """The judgement without marks of criteria, which are not overall.
 
@@ -255,8 +258,8 @@ def _objects(judgement: Judgement) -> Iterator[list[tuple[str, Any]]]:
 
 
 @cache
-def _correctness_grammar() -> Grammar[float]:
-    return Grammar(
+def _correctness_grammar() -> VerdictGrammar[float]:
+    return VerdictGrammar(
         opening=_compiled(_OPENING),
         cue=_compiled(_CORRECTNESS_CUE),
         sentence_cue=_compiled(_CORRECTNESS_SENTENCE_CUE),
@@ -269,23 +272,27 @@ def _correctness_grammar() -> Grammar[float]:
     )
 
 
-def _word_at(text: str, position: int) -> Label[float] | None:
+def _word_at(text: str, position: int) -> VerdictLabel[float] | None:
     for pattern in (_DOUBLE_BRACKET, _WRAPPED):
         if wrapped := pattern.match(text, position):
             content = next(part for part in wrapped.groups() if part is not None)
             word = _compiled(_WORD).fullmatch(content.strip())
             explicit = pattern is _DOUBLE_BRACKET
-            return Label(_correctness_of(word), wrapped.end(), explicit=explicit) if word else None
+            return (
+                VerdictLabel(_correctness_of(word), wrapped.end(), explicit=explicit)
+                if word
+                else None
+            )
     word = _compiled(_WORD).match(text, position)
-    return Label(_correctness_of(word), word.end()) if word else None
+    return VerdictLabel(_correctness_of(word), word.end()) if word else None
 
 
-def _words_in(text: str, bracket: re.Pattern[str]) -> Iterator[tuple[int, Label[float]]]:
+def _words_in(text: str, bracket: re.Pattern[str]) -> Iterator[tuple[int, VerdictLabel[float]]]:
     for match in bracket.finditer(text):
         word = _compiled(_WORD).fullmatch(match[1].strip())
         if word and not (match.start() and text[match.start() - 1] in _INDEXED):
             explicit = bracket is _DOUBLE_BRACKET
-            yield match.start(), Label(_correctness_of(word), match.end(), explicit=explicit)
+            yield match.start(), VerdictLabel(_correctness_of(word), match.end(), explicit=explicit)
 
 
 def _correctness_of(word: re.Match[str]) -> float | None:
@@ -338,7 +345,7 @@ def _weigh(
     rest: str,
     *,
     sentence_cue: str,
-    label_at: Callable[[str, int], Label[float] | None],
+    label_at: Callable[[str, int], VerdictLabel[float] | None],
 ) -> float | None:
     """The value, None if another one is announced or stands in double brackets behind it."""
     rest = rest[:_LONGEST_REASON]
@@ -502,7 +509,7 @@ _WRONG = (
 )
 _RIGHT = r"correct|right|true|正确的?|无误|对的|对"
 _WORD = (
-    rf"(?:(?:fully|completely|entirely|essentially|factually|clearly|simply|完全|显然|明显|确实|是)\s?){{0,2}}"
+    rf"(?:(?:fully|completely|entirely|essentially|factually|clearly|simply|完全|显然|明显|确实|并|是)\s?){{0,2}}"
     rf"(?:(?P<partly>(?:{_PARTLY})(?:[\s-]?(?:{_WRONG}|{_RIGHT}))?)|(?P<wrong>{_WRONG})|"
     rf"(?:{_RIGHT}))(?![a-z]|答案|的?[选说做地])"
 )

@@ -8,8 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from evalui.scoring.parsing.judge_statements import (
+    ChosenVerdict,
+    VerdictGrammar,
+    VerdictLabel,
+    choose,
+    is_line_verdict,
+)
 from evalui.scoring.parsing.judgements import SIDE_NOUN, Judgement, is_own, lead_of
-from evalui.scoring.parsing.statements import Chosen, Grammar, Label, choose, is_line_verdict
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
     Side,
@@ -19,7 +25,7 @@ from evalui.scoring.parsing.verdict_labels import (
 )
 
 
-def read_score_pair(judgement: Judgement, *, cut: bool) -> Chosen[GradedOutcome]:
+def read_score_pair(judgement: Judgement, *, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores that stand together, that of the first answer first."""
     return choose(judgement, _grammar(), cut=cut)
 
@@ -29,7 +35,9 @@ def is_score_pair(text: str) -> bool:
     return is_line_verdict(text, _grammar())
 
 
-def read_labelled_scores(judgement: Judgement, *, cut: bool, stated: bool) -> Chosen[GradedOutcome]:
+def read_labelled_scores(
+    judgement: Judgement, *, cut: bool, stated: bool
+) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores of which each names its answer, in lines or in a table.
 
     `stated`: only what is called a score, as by "/10" or "score", and not any number.
@@ -42,10 +50,10 @@ def read_labelled_scores(judgement: Judgement, *, cut: bool, stated: bool) -> Ch
         for side in ("a", "b")
     }
     if not all(by_side.values()):
-        return Chosen(None, "unparsed")
+        return ChosenVerdict(None, "unparsed")
     if any(len(values) > 1 for values in by_side.values()):
-        return Chosen(None, "ambiguous")
-    return Chosen(outcome_by_scores(*by_side["a"], *by_side["b"]), "scores")
+        return ChosenVerdict(None, "ambiguous")
+    return ChosenVerdict(outcome_by_scores(*by_side["a"], *by_side["b"]), "scores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +65,19 @@ class _Score:
 
 def _labelled_scores(lines: Sequence[str], *, stated: bool) -> Iterator[_Score]:
     for line in lines:
-        for side, start, end in side_labels(line):
+        for side, start, end in (*side_labels(line), *_numbered_scores(line)):
             match = _SCORE_BEHIND.match(line, end)
             lead = lead_of(line, start)
             called = match and (match["of"] or _SCORE_NOUN.search(f"{lead} {match[0]}"))
             if match and (called or not stated) and is_own(lead):
                 overall = bool(_OVERALL.search(lead) or _OVERALL.search(match["noun"] or ""))
                 yield _Score(side, float(match["score"]), overall)
+
+
+def _numbered_scores(line: str) -> Iterator[tuple[Side, int, int]]:
+    """Scores that are named and not their answers: "Score 1: 5"."""
+    for match in _NUMBERED_SCORE.finditer(line):
+        yield "a" if (match[1] or match[2]) in "1Aa甲" else "b", match.start(), match.end()
 
 
 def _table_scores(lines: Sequence[str]) -> Iterator[_Score]:
@@ -91,8 +105,8 @@ def _table_scores(lines: Sequence[str]) -> Iterator[_Score]:
 
 
 @cache
-def _grammar() -> Grammar[GradedOutcome]:
-    return Grammar(
+def _grammar() -> VerdictGrammar[GradedOutcome]:
+    return VerdictGrammar(
         opening=re.compile(
             r"(?:so|therefore|thus|overall|finally|因此|所以|综上)[,:]?\s*", re.IGNORECASE
         ),
@@ -109,25 +123,28 @@ def _grammar() -> Grammar[GradedOutcome]:
     )
 
 
-def _pair_at(text: str, position: int) -> Label[GradedOutcome] | None:
+def _pair_at(text: str, position: int) -> VerdictLabel[GradedOutcome] | None:
     match = _PAIR.match(text, position)
+    if not match and (slashed := _SLASHED_PAIR.match(text, position)):
+        # "8.5 / 7" cannot be a mark out of seven, as "7/8" can.
+        match = slashed if "." in slashed[2] or float(slashed[1]) > float(slashed[2]) else None
     return _label(match) if match else None
 
 
-def _double_pairs(text: str) -> Iterator[tuple[int, Label[GradedOutcome]]]:
+def _double_pairs(text: str) -> Iterator[tuple[int, VerdictLabel[GradedOutcome]]]:
     for match in _DOUBLE_PAIR.finditer(text):
         yield match.start(), _label(match)
 
 
-def _single_pairs(text: str) -> Iterator[tuple[int, Label[GradedOutcome]]]:
+def _single_pairs(text: str) -> Iterator[tuple[int, VerdictLabel[GradedOutcome]]]:
     for match in _SINGLE_PAIR.finditer(text):
         yield match.start(), _label(match)
 
 
-def _label(match: re.Match[str]) -> Label[GradedOutcome]:
+def _label(match: re.Match[str]) -> VerdictLabel[GradedOutcome]:
     first, second = (float(number) for number in match.groups() if number is not None)
     explicit = match[0].startswith("[[")
-    return Label(outcome_by_scores(first, second), match.end(), explicit=explicit)
+    return VerdictLabel(outcome_by_scores(first, second), match.end(), explicit=explicit)
 
 
 def _outcome_of(graded: GradedOutcome) -> str:
@@ -154,6 +171,7 @@ _PAIR = re.compile(
     rf"\[\[{_IN_BRACKETS}\]\]|\[{_IN_BRACKETS}\]|\({_IN_BRACKETS}\)|"
     rf"(?<![\d.\-]){_NUMBER}{_OF}{_APART}{_NUMBER}{_OF}(?![\d%]|\.\d|\s?[A-Za-z=+*/^\-]|\s\d)"
 )
+_SLASHED_PAIR = re.compile(rf"(?<![\d.\-]){_NUMBER}\s?/\s?{_NUMBER}(?![\d%/]|\.\d|\s?[A-Za-z=])")
 _LINK = r"(?:\s?(?:\b(?:is|are|was|were|as|of)\b|[:=]|-{1,2}>?|[–—→⇒]|是|为))"
 _CUE = (
     r"(?:\bi\s(?:would\s)?(?:rate|score|give|mark)\s(?:them|both)\s(?:as\s)?)|(?:\b(?:my|our|the|i\swould\sgive|i\sgive)\s)?(?:(?:final|overall|total|output|following|two)\s){0,3}"
@@ -167,11 +185,15 @@ _OVERALL = re.compile(
     r"\b(?:overall|total|final|average|mean|sum)\b|总|综合|合计|平均|最终", re.IGNORECASE
 )
 _SCORE_BEHIND = re.compile(
-    r"(?:'s|的)?\s?(?P<noun>(?:(?:final|overall|total|最终|综合)\s?)?(?:score|rating|mark|grade|得分|评分|分数|总分|打分))?"
+    r"\s?(?:'s|的)?\s?(?P<noun>(?:(?:final|overall|total|最终|综合)\s?)?(?:score|rating|mark|grade|得分|评分|分数|总分|打分))?"
     r"\s?(?:\([^()\n]{0,30}\))?\s?(?:(?:(?:[:=|]|-{1,2}>?|[–—→]|\b(?:is|gets|receives|scores|earns|an?|score|of|with)\b|"
-    r"得到?|获得|为|是|打)\s?){1,4}|(?=\s\d{1,3}(?:\.\d{1,3})?\s?(?:分|/))\s)[\[(]{0,2}(?P<score>-?\d{1,3}(?:\.\d{1,3})?)"
+    r"得到?|获得|同样|也|均|都|为|是|打)\s?){1,4}|(?=\s\d{1,3}(?:\.\d{1,3})?\s?(?:分|/))\s)[\[(]{0,2}(?P<score>-?\d{1,3}(?:\.\d{1,3})?)"
     r"(?P<of>\s?(?:/|out\sof)\s?\d{1,3}|\s?分)?(?=[\])*]{0,4}\s{0,2}(?:$|[.,;:。、!(\[|\n]|[-–—]\s|and\b|vs\b|和|"
     rf"(?:(?:{SIDE_NOUN})\s?)?[AB12]\b))(?!\.\d)",
+    re.IGNORECASE,
+)
+_NUMBERED_SCORE = re.compile(
+    r"\b(?:score|rating|mark)\s(?:of\s|for\s)?([12AB])(?=\s?[:=])|(?:得分|评分|分数)\s?([12AB甲乙])(?=\s?[:=])",
     re.IGNORECASE,
 )
 _CELL = re.compile(

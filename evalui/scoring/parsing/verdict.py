@@ -3,7 +3,7 @@
 A reply is cleaned first (`parsing.judgements`): thoughts, quotations, code and what repeats the
 prompt are no verdict. Then a line that is nothing but the verdict decides, else words in a sentence
 that announce it, else a marker that ends the reply or stands on the last line that has one, else a
-conclusion in words (`parsing.statements`). What another subject, a condition, a denial or a report
+conclusion in words. What another subject, a condition, a denial or a report
 says announces nothing. Contradictions, cut replies and lists of verdicts to choose from are
 unreadable: None, and never a tie.
 """
@@ -14,6 +14,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
+from evalui.scoring.parsing.judge_statements import (
+    ChosenVerdict,
+    VerdictGrammar,
+    choose,
+    is_line_verdict,
+    is_revision,
+    line_verdict,
+    without_lists,
+)
 from evalui.scoring.parsing.judgements import (
     CUT_REASONS,
     SIDE_NOUN,
@@ -23,19 +32,12 @@ from evalui.scoring.parsing.judgements import (
     lead_of,
     parse_judgement,
     sentences_of,
+    since_turn,
 )
 from evalui.scoring.parsing.score_pairs import (
     is_score_pair,
     read_labelled_scores,
     read_score_pair,
-)
-from evalui.scoring.parsing.statements import (
-    Chosen,
-    Grammar,
-    choose,
-    is_line_verdict,
-    line_verdict,
-    without_lists,
 )
 from evalui.scoring.parsing.verdict_json import read_json, strings_of
 from evalui.scoring.parsing.verdict_labels import (
@@ -85,7 +87,7 @@ def read_verdict(
         return ParsedVerdict(None, judgement)
     judgement = without_lists(judgement, grammar)
     cut = finish_reason in CUT_REASONS
-    chosen: Chosen[GradedOutcome] = Chosen(None, "cut" if cut else "unparsed")
+    chosen: ChosenVerdict[GradedOutcome] = ChosenVerdict(None, "cut" if cut else "unparsed")
     for read in _READERS[form]:
         tried = read(judgement, form, cut)
         if tried.rule not in _NOTHING_READ:
@@ -108,19 +110,20 @@ def without_options(text: str) -> str:
 # ---------------------------------------------------------------- readers
 
 
-def _read_text(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+def _read_text(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The verdict in words or brackets."""
     return _undisputed(choose(judgement, _grammar(form), cut=cut), judgement, form)
 
 
 def _undisputed(
-    chosen: Chosen[GradedOutcome], judgement: Judgement, form: str
-) -> Chosen[GradedOutcome]:
-    """The verdict, unless the judge's own words state the opposite without taking it back.
+    chosen: ChosenVerdict[GradedOutcome], judgement: Judgement, form: str
+) -> ChosenVerdict[GradedOutcome]:
+    """The verdict, unless all that the judge states in words is the opposite.
 
-    A letter over "the other is better", or the letter for "both good" over "both are bad".
+    A letter over "the other is better", or the letter for "both good" over "both are bad". What is
+    stated before a change of mind disputes nothing.
     """
-    if chosen.value is None:
+    if chosen.value is None or any(map(is_revision, judgement.lines)):
         return chosen
     outcome = chosen.value.outcome
     preferred = {
@@ -130,11 +133,11 @@ def _undisputed(
         for one in _own_preferences(sentence)
         if one.direct and (not one.limited or chosen.rule == "line")
     }
-    if preferred - {outcome}:
-        return Chosen(None, "ambiguous")
+    if len(preferred) == 1 and outcome not in preferred:
+        return ChosenVerdict(None, "ambiguous")
     if outcome in ("tie", "neither") and "D" in _LETTERS[form]:
         stated = _both_stated(judgement, form)
-        return Chosen(None, "ambiguous") if stated and outcome not in stated else chosen
+        return ChosenVerdict(None, "ambiguous") if stated and outcome not in stated else chosen
     return chosen
 
 
@@ -155,20 +158,19 @@ def _both_stated(judgement: Judgement, form: str) -> set[Outcome]:
     }
 
 
-def _read_objects(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+def _read_objects(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The verdict of a JSON object."""
     del cut  # an object's verdict is announced by its key
-    chosen = read_json(judgement.blocks)
     reasons = Judgement(tuple(strings_of(judgement.blocks)), "")
-    return _undisputed(chosen, reasons, form)
+    return _undisputed(read_json(judgement.blocks), reasons, form)
 
 
-def _read_pair(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+def _read_pair(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores that stand together."""
     return _undisputed(read_score_pair(judgement, cut=cut), judgement, form)
 
 
-def _read_labelled(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedOutcome]:
+def _read_labelled(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores that name their answers."""
     scores = read_labelled_scores(judgement, cut=cut, stated=form != "scores")
     return _undisputed(scores, judgement, form)
@@ -178,9 +180,9 @@ def _read_labelled(judgement: Judgement, form: str, cut: bool) -> Chosen[GradedO
 
 
 @cache
-def _grammar(form: str) -> Grammar[GradedOutcome]:
+def _grammar(form: str) -> VerdictGrammar[GradedOutcome]:
     letters = _LETTERS[form]
-    return Grammar(
+    return VerdictGrammar(
         opening=_compiled(_OPENING),
         cue=_compiled(_LINE_CUE),
         sentence_cue=_compiled(_SENTENCE_CUE),
@@ -231,7 +233,8 @@ def _own_preferences(sentence: str) -> Iterator[Preference]:
     """What the judge itself says is better."""
     for preferred in preferences_in(sentence):
         lead, rest = lead_of(sentence, preferred.start), sentence[preferred.end :]
-        limited = _compiled(_LIMITED).search(lead) or _compiled(_TAKEN_BACK).search(rest)
+        limited = _compiled(_LIMITED).search(since_turn(lead))
+        limited = limited or _compiled(_TAKEN_BACK).search(rest)
         if not limited and is_own(lead) and not is_doubted(rest):
             yield preferred
 
@@ -285,7 +288,7 @@ _OPENING = (
     r"i\s(?:(?:would\s)?(?:say|think|believe|find|feel|judge|conclude))(?:\sthat)?|corrected|correction|actually|"
     r"综上所述|综上|因此|因而|所以|总之|总的来说|综合来看|综合考虑|综合(?:以上|上述)?(?:因素|分析|各项)?|总体(?:来看|而言|上|来说)?|"
     r"整体(?:来看|而言|上|来说)?|两者相比|二者相比|相比之下|相较之下|最终|最后|于是|那么|更正|修正|"
-    r"我们?(?:更|会)?(?:认为|觉得))(?![a-z])[,:]?\s*|故[,:\s]\s*)"
+    r"我们?(?:更|会)?(?:认为|觉得))(?![a-z])[,:]?\s*)"
 )
 _LINK = (
     r"(?:\s?\([^()\n]{0,30}\))?(?:\s?(?:\bis\b|\bare\b|\bwas\b|\b(?:would|will|must|should|shall|has\sto|can\sonly)\sbe\b|"
@@ -326,7 +329,7 @@ _LINE_CUE = (
     r"(?:\[result\]\s*:?|result\s?:|<(?:answer|final_verdict|final|result)>\s*|"
     rf"[<\[({{\"“]?\s?(?:(?:my|our|the|this|a)\s)?{_ADJECTIVES}{_NOUN}\b\s?[>\])}}\"”]?{_LINK}*\s*|"
     rf"[<\[({{\"“]?\s?(?:final|overall)\s?[>\])}}\"”]?\s?[:\-–—]\s*|"
-    rf"[\[(\"“]?\s?{_ZH_ADJECTIVES}{_ZH_NOUN}\s?[\])\"”]?{_LINK}*\s*|"
+    rf"[\[(\"“<]?\s?{_ZH_ADJECTIVES}{_ZH_NOUN}\s?[\])\"”>]?{_LINK}*\s*|"
     rf"(?:最终|最后|综合|总评|总体)\s?:\s*|"
     rf"(?:i|we){_AUXILIARIES}\s{_VERBS}\b\s?:?\s*(?:that\s)?|"
     r"(?:it|this|this\sone|the\s(?:win|point|edge|nod|vote|prize))\sgo(?:es)?\sto\s|"
@@ -340,9 +343,9 @@ _SENTENCE_CUE = (
     rf"\b(?:i|we){_AUXILIARIES}\s{_VERBS}\b\s?:?\s*(?:that\s)?|"
     rf"{_ZH_ADJECTIVES}{_ZH_NOUN}{_LINK}+\s*|(?:最终|最后|综合)\s?:\s*|"
     rf"(?:我们?|本人|笔者){_ZH_AUXILIARIES}{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
-    rf"(?:因此|因而|所以|故|应|应当|应该|综上|于是|最终|决定|只能)我?{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
+    rf"(?:因此|因而|所以|应当|应该|综上|于是|最终|决定|只能)我?{_ZH_VERBS}(?:了|为|是)?\s?:?\s*|"
     r"(?:选择|选(?!项))\s?:?\s*|\b(?:so|therefore|thus|hence)[,:]?\s(?=\S{1,12}$)|"
-    r"(?:因此|所以|故)[,:]?\s?(?=\S{1,12}$))"
+    r"(?:因此|所以)[,:]?\s?(?=\S{1,12}$))"
 )
 # Scopes that are not the whole, and concessions.
 _LIMITED = (
@@ -358,7 +361,7 @@ _CONCLUDES_FOR_ONE = (
     r"(?:\b(?:better|best|superior|winner|wins|stronger|preferable|preferred)\b|更好|更优|更佳|较好|较优|胜出|获胜|更合适)"
 )
 
-_Reader = Callable[[Judgement, str, bool], Chosen[GradedOutcome]]
+_Reader = Callable[[Judgement, str, bool], ChosenVerdict[GradedOutcome]]
 _READERS: Mapping[str, tuple[_Reader, ...]] = {
     "mtbench": (_read_text, _read_objects, _read_labelled),
     "arena_hard": (_read_text, _read_objects, _read_labelled),

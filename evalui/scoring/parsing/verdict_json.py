@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard, cast
 
+from evalui.scoring.parsing.judge_statements import ChosenVerdict, is_revision
 from evalui.scoring.parsing.judgements import (
     is_attribution,
     is_instruction,
@@ -18,7 +19,6 @@ from evalui.scoring.parsing.judgements import (
     lead_of,
     without_quotations,
 )
-from evalui.scoring.parsing.statements import Chosen, is_revision
 from evalui.scoring.parsing.verdict_labels import (
     GradedOutcome,
     Letters,
@@ -29,7 +29,7 @@ from evalui.scoring.parsing.verdict_labels import (
 )
 
 
-def read_json(text: str) -> Chosen[GradedOutcome]:
+def read_json(text: str) -> ChosenVerdict[GradedOutcome]:
     """The verdict of the JSON values in the text, and the rule that read it.
 
     Values that differ are ambiguous unless the judge says that it corrects itself.
@@ -54,7 +54,7 @@ def read_json(text: str) -> Chosen[GradedOutcome]:
             None if pair[4] else _outcome_of_label(pair[1] or pair[2] or pair[3]) for pair in pairs
         ]
         return _agreed_outcome(judged, "broken-json")
-    return Chosen(None, "unparsed")
+    return ChosenVerdict(None, "unparsed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,12 @@ def _straighten_quotes(text: str) -> str:
     return text.translate(_STRAIGHT_QUOTES)
 
 
-def _agreed_outcome(judged: Sequence[GradedOutcome | None], rule: str) -> Chosen[GradedOutcome]:
+def _agreed_outcome(
+    judged: Sequence[GradedOutcome | None], rule: str
+) -> ChosenVerdict[GradedOutcome]:
     if len(set(judged)) > 1:
-        return Chosen(None, "ambiguous")
-    return Chosen(judged[0], rule) if judged[0] else Chosen(None, "no-verdict")
+        return ChosenVerdict(None, "ambiguous")
+    return ChosenVerdict(judged[0], rule) if judged[0] else ChosenVerdict(None, "no-verdict")
 
 
 # ---------------------------------------------------------------- objects
@@ -205,6 +207,8 @@ def _outcome_of_label(value: Any) -> GradedOutcome | None:
     text = str(value).replace("_", " ").strip()
     if text in ("1", "2"):
         return GradedOutcome("a" if text == "1" else "b")
+    if text.casefold() == "none":
+        return GradedOutcome("neither")
     explained = re.fullmatch(r"([^()]{1,60}?)\s*\(([^()]*)\)", text)
     for read in (text, text.upper(), text.casefold(), explained[1] if explained else ""):
         if outcome := only_label(read, _LETTERS):

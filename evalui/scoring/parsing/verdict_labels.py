@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from evalui.scoring.parsing.judge_statements import VerdictLabel
 from evalui.scoring.parsing.judgements import DRESS, SIDE_NOUN
-from evalui.scoring.parsing.statements import Label
 from evalui.types import Outcome
 
 Side = Literal["a", "b"]
@@ -59,17 +59,17 @@ def opposite(side: Side) -> Side:
     return "b" if side == "a" else "a"
 
 
-def label_at(text: str, position: int, letters: Letters) -> Label[GradedOutcome] | None:
+def label_at(text: str, position: int, letters: Letters) -> VerdictLabel[GradedOutcome] | None:
     """The label that begins at `position`, in any dress; None if there is none."""
     if bracketed := _DOUBLE.match(text, position):
         outcome = only_label(bracketed[1], letters)
         if outcome or _SLOPPY.fullmatch(bracketed[1]):
-            return Label(outcome, bracketed.end(), explicit=True)
+            return VerdictLabel(outcome, bracketed.end(), explicit=True)
         return None
     if wrapped := _WRAPPED.match(text, position):
         content = next(part for part in wrapped.groups() if part is not None)
         outcome = only_label(content, letters)
-        return Label(outcome, wrapped.end()) if outcome else None
+        return VerdictLabel(outcome, wrapped.end()) if outcome else None
     return _naked_label(text, position, letters)
 
 
@@ -82,7 +82,9 @@ def only_label(text: str, letters: Letters) -> GradedOutcome | None:
     return label.value if label and not text[label.end :].strip(_EDGES) else None
 
 
-def explicit_labels(text: str, letters: Letters) -> Iterator[tuple[int, Label[GradedOutcome]]]:
+def explicit_labels(
+    text: str, letters: Letters
+) -> Iterator[tuple[int, VerdictLabel[GradedOutcome]]]:
     """Every label in double brackets with its place; an index as in `m[[A]]` is none."""
     for match in _DOUBLE_ANYWHERE.finditer(text):
         label = label_at(text, match.start(), letters)
@@ -92,11 +94,11 @@ def explicit_labels(text: str, letters: Letters) -> Iterator[tuple[int, Label[Gr
 
 def single_bracket_labels(
     text: str, letters: Letters
-) -> Iterator[tuple[int, Label[GradedOutcome]]]:
+) -> Iterator[tuple[int, VerdictLabel[GradedOutcome]]]:
     """Every label in single square brackets with its place."""
     for match in _SINGLE_ANYWHERE.finditer(text):
         if not match[1].isdigit() and (outcome := only_label(match[1], letters)):
-            yield match.start(), Label(outcome, match.end())
+            yield match.start(), VerdictLabel(outcome, match.end())
 
 
 def preferences_in(text: str) -> Iterator[Preference]:
@@ -120,28 +122,28 @@ def sides_in(text: str) -> set[Side]:
 # ---------------------------------------------------------------- labels without brackets
 
 
-def _naked_label(text: str, position: int, letters: Letters) -> Label[GradedOutcome] | None:
+def _naked_label(text: str, position: int, letters: Letters) -> VerdictLabel[GradedOutcome] | None:
     if match := _comparison().match(text, position):
-        return Label(_outcome_of_comparison(match), match.end(), stated=True)
+        return VerdictLabel(_outcome_of_comparison(match), match.end(), stated=True)
     for pattern, outcome in _both_words().items():
         if match := pattern.match(text, position):
-            return Label(GradedOutcome(outcome), match.end(), stated=True)
+            return VerdictLabel(GradedOutcome(outcome), match.end(), stated=True)
     if match := _side().match(text, position):
         side = _side_of(match)
         preferred = _preference(text, match)
         if preferred and not preferred.limited:
             outcome = GradedOutcome(preferred.side, preferred.strength)
-            return Label(outcome, preferred.end, stated=True)
+            return VerdictLabel(outcome, preferred.end, stated=True)
         if match["letter"] and _is_article(text, match):
             return None
-        return Label(_plus(side, text, match), match.end() + _pluses(text, match))
+        return VerdictLabel(_plus(side, text, match), match.end() + _pluses(text, match))
     if match := _LOWER_LETTER.match(text, position) or _OTHER_LETTER.match(text, position):
         letter = match[1].upper()
         if letter in "AB":
-            return Label(GradedOutcome("a" if letter == "A" else "b"), match.end())
-        return Label(letters[letter], match.end()) if letter in letters else None
+            return VerdictLabel(GradedOutcome("a" if letter == "A" else "b"), match.end())
+        return VerdictLabel(letters[letter], match.end()) if letter in letters else None
     if (match := _DIGIT.match(text, position)) and match[1] in letters:
-        return Label(letters[match[1]], match.end())
+        return VerdictLabel(letters[match[1]], match.end())
     return None
 
 
@@ -217,7 +219,7 @@ _DOUBLE = re.compile(r"[{(]?\[\[\s*([^\[\]\n]{1,60}?)\s*\]\]?[})]?")
 _DOUBLE_ANYWHERE = re.compile(r"(?<![A-Za-z0-9_\])])\[\[")
 _SINGLE_ANYWHERE = re.compile(r"(?<![A-Za-z0-9_\])\[])\[\s*([^\[\]\n]{1,60}?)\s*\](?!\])")
 _WRAPPED = re.compile(
-    rf"\[\s*([^\[\]\n]{{1,60}}?)\s*\]|\{{+\s*([^{{}}\n]{{1,60}}?)\s*\}}+|\(\s*([^()\n]{{1,60}}?)\s*\)|"
+    rf"\[\s*([^\[\]\n]{{1,60}}?)\s*\]|\{{+\s*([^{{}}\n]{{1,60}}?)\s*\}}+|\(+\s*([^()\n]{{1,60}}?)\s*\)+|"
     rf"{DRESS[0]}([^{DRESS}\n]{{1,80}}){DRESS[1]}|<([^<>\n]{{1,40}})>"
 )
 # Wider than any label, so that a malformed verdict is seen and not passed over.
@@ -341,7 +343,7 @@ def _both_words() -> Mapping[re.Pattern[str], Outcome]:
         r"neither\b(?:\s(?:of\s(?:them|the\stwo)|(?:one|side)\b|"
         rf"(?:{_EN_NOUNS})s?)(?:\s[A1]\s?(?:n?or|and)\s(?:(?:{_EN_NOUNS})\s)?[B2])?)?"
         r"(?:\s(?:is|are|was)\s(?:any\s)?(?:good|acceptable|satisfactory|correct|adequate|right|"
-        r"helpful|useful))?(?!\s(?:is|are|was|wins|stands|has|comes)\b)|none(?:\sof\s(?:them|the\stwo))?\b|"
+        r"helpful|useful))?(?!\s(?:is|are|was|wins|stands|has|comes)\b)|none\sof\s(?:them|the\stwo)\b|"
         rf"{_BOTH_EN}\s(?:are\s|were\s)?(?:all\s|equally\s|both\s|very\s|quite\s|just\sas\s){{0,2}}"
         r"(?:bad|poor|wrong|incorrect|unsatisfactory|unacceptable|inadequate|unhelpful|terrible|"
         r"not\sgood)\b|(?:equally\s)(?:bad|poor)\b|"

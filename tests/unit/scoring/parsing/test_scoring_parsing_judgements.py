@@ -64,7 +64,10 @@ def test_a_fence_beside_a_verdict_is_a_quotation():
     assert own_lines("```\nChoice: A\n```\nChoice: A") == ["Choice: A"]
 
 
-@pytest.mark.parametrize(("reply", "rule"), [("<think>never", "unfinished"), (" \n\n", "empty")])
+@pytest.mark.parametrize(
+    ("reply", "rule"),
+    [("<think>never", "unfinished"), ("&lt;think&gt;never", "unfinished"), (" \n\n", "empty")],
+)
 def test_nothing_can_be_read_of_a_reply_without_words(reply: str, rule: str):
     assert parse_judgement(reply, "x".__eq__) == rule
     assert mask_reply(reply) == rule

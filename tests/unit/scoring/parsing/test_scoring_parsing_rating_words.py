@@ -139,6 +139,7 @@ def test_a_mark_is_read_in_any_dress_and_nothing_else_is(reply: str, mark: float
 
 
 WORDS = [
+    ("这个回答并不正确。", 0.0),
     ("Correct.", 1.0),
     ("incorrect", 0.0),
     ("The answer is correct.", 1.0),

@@ -193,6 +193,10 @@ def test_words_against_the_letter_leave_it_unread():
     assert read_verdict("compass", "Both answers are bad.\n\nChoice: C").rule == "ambiguous"
     assert read_verdict("mtbench", "Both answers are bad.\n\n[[C]]").outcome == "tie"
     assert read_verdict("compass", "Answer A is better written.\n\nChoice: B").outcome == "b"
+    both = "Answer A is better. No, answer B is better.\n\nChoice: B"
+    assert read_verdict("compass", both).outcome == "b"
+    revised = "Answer A is better. On reflection it is false.\n\nChoice: B"
+    assert read_verdict("compass", revised).outcome == "b"
 
 
 def test_a_verdict_in_words_has_a_strength_only_where_the_form_has_one():

@@ -39,7 +39,7 @@ class Rank(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Label(Generic[ValueT]):
+class VerdictLabel(Generic[ValueT]):
     """What names a verdict, and where it ends; `value` is None if its brackets hold none.
 
     `explicit`: in double brackets. `stated`: a statement ("B is better") and not a name.
@@ -52,7 +52,7 @@ class Label(Generic[ValueT]):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement(Generic[ValueT]):
+class JudgeStatement(Generic[ValueT]):
     """A verdict on a line of a judgement; `value` is None if it contradicts itself or is malformed.
 
     `settled`: it was announced, or named by itself, and complete before a later cut.
@@ -75,7 +75,7 @@ class LineVerdict(Generic[ValueT]):
     nothing: it names several, contradicts itself or is no verdict of the form.
     """
 
-    label: Label[ValueT] | None
+    label: VerdictLabel[ValueT] | None
     cued: bool
     final: bool = False
     revised: bool = False
@@ -84,7 +84,7 @@ class LineVerdict(Generic[ValueT]):
 
 
 @dataclass(frozen=True, slots=True)
-class Grammar(Generic[ValueT]):
+class VerdictGrammar(Generic[ValueT]):
     """How one kind of verdict is written.
 
     `opening` ("So,") and `cue` ("My choice is") are matched where a line begins; `sentence_cue` is
@@ -96,16 +96,16 @@ class Grammar(Generic[ValueT]):
     opening: re.Pattern[str]
     cue: re.Pattern[str]
     sentence_cue: re.Pattern[str]
-    label_at: Callable[[str, int], Label[ValueT] | None]
-    explicit_labels: Callable[[str], Iterator[tuple[int, Label[ValueT]]]]
-    single_labels: Callable[[str], Iterator[tuple[int, Label[ValueT]]]]
+    label_at: Callable[[str, int], VerdictLabel[ValueT] | None]
+    explicit_labels: Callable[[str], Iterator[tuple[int, VerdictLabel[ValueT]]]]
+    single_labels: Callable[[str], Iterator[tuple[int, VerdictLabel[ValueT]]]]
     same: Callable[[ValueT], Hashable]
     weigh: Callable[[ValueT, str], ValueT | None]
     conclusions: Callable[[str], Sequence[ValueT]]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen(Generic[ValueT]):
+class ChosenVerdict(Generic[ValueT]):
     """The value that counts, the rule that decided and its line; None if nothing can be read."""
 
     value: ValueT | None
@@ -113,16 +113,18 @@ class Chosen(Generic[ValueT]):
     line: int | None = None
 
 
-def choose(judgement: Judgement, grammar: Grammar[ValueT], *, cut: bool) -> Chosen[ValueT]:
+def choose(
+    judgement: Judgement, grammar: VerdictGrammar[ValueT], *, cut: bool
+) -> ChosenVerdict[ValueT]:
     """The verdict of a judgement; `cut`: the reply was cut off at the limit of tokens."""
     statements = _statements_of(judgement, grammar)
     if cut:
         kept = [one for one in statements if one.settled and one.rank <= Rank.ANNOUNCED]
-        return _strongest(kept, grammar) if kept else Chosen(None, "cut")
+        return _strongest(kept, grammar) if kept else ChosenVerdict(None, "cut")
     return _strongest(statements, grammar)
 
 
-def is_line_verdict(text: str, grammar: Grammar[ValueT]) -> bool:
+def is_line_verdict(text: str, grammar: VerdictGrammar[ValueT]) -> bool:
     """Whether the text is one line, and nothing but a verdict."""
     if "\n" in text or len(text) > _LONGEST_BARE_LINE:
         return False
@@ -130,7 +132,7 @@ def is_line_verdict(text: str, grammar: Grammar[ValueT]) -> bool:
     return verdict is not None and verdict.label is not None and not verdict.gloss
 
 
-def without_lists(judgement: Judgement, grammar: Grammar[ValueT]) -> Judgement:
+def without_lists(judgement: Judgement, grammar: VerdictGrammar[ValueT]) -> Judgement:
     """The judgement without lists of verdicts to choose from and what stands in their paragraphs.
 
     A line that names one of them again stays: it is the choice.
@@ -153,7 +155,9 @@ def _is_line(verdict: LineVerdict[ValueT]) -> bool:
     return verdict.label is not None and (verdict.cued or verdict.label.explicit)
 
 
-def _statements_of(judgement: Judgement, grammar: Grammar[ValueT]) -> list[Statement[ValueT]]:
+def _statements_of(
+    judgement: Judgement, grammar: VerdictGrammar[ValueT]
+) -> list[JudgeStatement[ValueT]]:
     """Every statement of the judgement that may be its verdict."""
     lines = _numbered(judgement.lines)
     verdicts, announced = _line_verdicts(lines, grammar)
@@ -171,9 +175,11 @@ def _statements_of(judgement: Judgement, grammar: Grammar[ValueT]) -> list[State
 # ---------------------------------------------------------------- which one counts
 
 
-def _strongest(statements: Sequence[Statement[ValueT]], grammar: Grammar[ValueT]) -> Chosen[ValueT]:
+def _strongest(
+    statements: Sequence[JudgeStatement[ValueT]], grammar: VerdictGrammar[ValueT]
+) -> ChosenVerdict[ValueT]:
     if not statements:
-        return Chosen(None, "unparsed")
+        return ChosenVerdict(None, "unparsed")
     rank = min(one.rank for one in statements)
     group = sorted((one for one in statements if one.rank == rank), key=lambda one: one.line)
     chosen = _agreed(group, grammar)
@@ -189,29 +195,31 @@ def _strongest(statements: Sequence[Statement[ValueT]], grammar: Grammar[ValueT]
     if rank < Rank.ANNOUNCED and later:
         last = later[-1]
         if last.revised:
-            return Chosen(last.value, last.rule, last.line)
-        return Chosen(None, "ambiguous") if last.final else chosen
+            return ChosenVerdict(last.value, last.rule, last.line)
+        return ChosenVerdict(None, "ambiguous") if last.final else chosen
     return chosen
 
 
-def _agreed(group: Sequence[Statement[ValueT]], grammar: Grammar[ValueT]) -> Chosen[ValueT]:
+def _agreed(
+    group: Sequence[JudgeStatement[ValueT]], grammar: VerdictGrammar[ValueT]
+) -> ChosenVerdict[ValueT]:
     last = group[-1]
     if last.value is None:
-        return Chosen(None, last.rule)
+        return ChosenVerdict(None, last.rule)
     others = [
         one
         for one in group
         if one.value is None or grammar.same(one.value) != grammar.same(last.value)
     ]
     if not others or last.revised or (last.final and not any(one.final for one in others)):
-        return Chosen(last.value, last.rule, last.line)
-    return Chosen(None, "ambiguous")
+        return ChosenVerdict(last.value, last.rule, last.line)
+    return ChosenVerdict(None, "ambiguous")
 
 
 # ---------------------------------------------------------------- lines that are only a verdict
 
 
-def line_verdict(line: str, grammar: Grammar[ValueT]) -> LineVerdict[ValueT] | None:
+def line_verdict(line: str, grammar: VerdictGrammar[ValueT]) -> LineVerdict[ValueT] | None:
     """The verdict of a line that holds nothing else but a reason behind it, else None."""
     match = _LINE_OPENING.match(line)
     position = match.end() if match else 0
@@ -240,7 +248,7 @@ def line_verdict(line: str, grammar: Grammar[ValueT]) -> LineVerdict[ValueT] | N
 
 
 def _with_gloss(
-    verdict: LineVerdict[ValueT], rest: str, grammar: Grammar[ValueT]
+    verdict: LineVerdict[ValueT], rest: str, grammar: VerdictGrammar[ValueT]
 ) -> LineVerdict[ValueT] | None:
     """The verdict with what follows its label; None if it is part of a longer sentence."""
     label = verdict.label
@@ -263,7 +271,10 @@ def _with_gloss(
 
 
 def _is_gloss(
-    verdict: LineVerdict[ValueT], label: Label[ValueT], rest: str, grammar: Grammar[ValueT]
+    verdict: LineVerdict[ValueT],
+    label: VerdictLabel[ValueT],
+    rest: str,
+    grammar: VerdictGrammar[ValueT],
 ) -> bool:
     """Whether what follows a label explains it and does not go on with its sentence."""
     if not (verdict.cued or label.explicit or label.stated):
@@ -275,7 +286,7 @@ def _is_gloss(
     return is_own(rest) and not _CONTRAST.search(rest)
 
 
-def names_another(rest: str, label: Label[ValueT], grammar: Grammar[ValueT]) -> bool:
+def names_another(rest: str, label: VerdictLabel[ValueT], grammar: VerdictGrammar[ValueT]) -> bool:
     """Whether another label is offered behind the first: "A or B", "[[A]], [[B]] or [[C]]"."""
     joiner = _JOINER.match(rest)
     if not joiner:
@@ -287,7 +298,7 @@ def names_another(rest: str, label: Label[ValueT], grammar: Grammar[ValueT]) -> 
 
 
 def _line_verdicts(
-    lines: Sequence[tuple[int, str]], grammar: Grammar[ValueT]
+    lines: Sequence[tuple[int, str]], grammar: VerdictGrammar[ValueT]
 ) -> tuple[dict[int, LineVerdict[ValueT]], set[int]]:
     """The verdicts by line, and the lines below one that announces a verdict."""
     verdicts: dict[int, LineVerdict[ValueT]] = {}
@@ -341,7 +352,7 @@ def _paragraphs_of(lines: Sequence[str], places: set[int]) -> set[int]:
 
 def _line_statements(
     lines: Sequence[str], verdicts: dict[int, LineVerdict[ValueT]]
-) -> Iterator[Statement[ValueT]]:
+) -> Iterator[JudgeStatement[ValueT]]:
     written = [place for place, line in enumerate(lines) if line]
     named = {
         place: verdict.label.value
@@ -364,7 +375,7 @@ def _line_statements(
         at_edge = place == written[0] or place == written[-1]
         if not (is_line or at_edge):
             continue
-        yield Statement(
+        yield JudgeStatement(
             None if verdict.problem else label.value,
             Rank.LINE if is_line else Rank.ALONE,
             place,
@@ -377,14 +388,14 @@ def _line_statements(
         revised = False
 
 
-def _is_whole(line: str, verdict: LineVerdict[ValueT], label: Label[ValueT]) -> bool:
+def _is_whole(line: str, verdict: LineVerdict[ValueT], label: VerdictLabel[ValueT]) -> bool:
     """Whether more text could not have changed the label at the end: "1" may be a cut "10"."""
     if label.explicit or verdict.gloss.strip():
         return True
     return not label.stated and not line[: label.end][-1:].isdigit()
 
 
-def _rule_of(verdict: LineVerdict[ValueT], label: Label[ValueT], *, last: bool) -> str:
+def _rule_of(verdict: LineVerdict[ValueT], label: VerdictLabel[ValueT], *, last: bool) -> str:
     if verdict.cued:
         return "announced"
     return "end" if label.explicit and last else "line"
@@ -393,13 +404,17 @@ def _rule_of(verdict: LineVerdict[ValueT], label: Label[ValueT], *, last: bool) 
 # ---------------------------------------------------------------- words inside sentences
 
 
-def _announcements(place: int, line: str, grammar: Grammar[ValueT]) -> Iterator[Statement[ValueT]]:
+def _announcements(
+    place: int, line: str, grammar: VerdictGrammar[ValueT]
+) -> Iterator[JudgeStatement[ValueT]]:
     """What the cues inside a line announce, and a quoted verdict behind a colon at its end."""
     span = next(iter(_LAST_DRESSED.finditer(line)), None)
     if span and is_heading_of_verdict(line[: span.start()]) and is_own(lead_of(line, span.start())):
         quoted = line_verdict(span[1], grammar)
         if quoted and quoted.label and not quoted.problem:
-            yield Statement(quoted.label.value, Rank.ANNOUNCED, place, "announced", quoted.final)
+            yield JudgeStatement(
+                quoted.label.value, Rank.ANNOUNCED, place, "announced", quoted.final
+            )
     for cue in _at_edges(list(grammar.sentence_cue.finditer(line))):
         lead = lead_of(line, cue.start())
         if _is_dressed(line, cue.start()) or not _is_own_cue(lead, cue) or is_instruction(lead):
@@ -411,7 +426,7 @@ def _announcements(place: int, line: str, grammar: Grammar[ValueT]) -> Iterator[
         if is_doubted(rest) or not (label.explicit or label.stated or _LABEL_END.match(rest)):
             continue
         several = names_another(rest, label, grammar)
-        yield Statement(
+        yield JudgeStatement(
             None if several else label.value,
             Rank.ANNOUNCED,
             place,
@@ -439,7 +454,7 @@ def _is_own_cue(lead: str, cue: re.Match[str]) -> bool:
 class _Marker(Generic[ValueT]):
     """A marker inside a sentence, and where it stands in its line."""
 
-    statement: Statement[ValueT]
+    statement: JudgeStatement[ValueT]
     start: int
     end: int
 
@@ -447,9 +462,9 @@ class _Marker(Generic[ValueT]):
 def _markers(
     lines: Sequence[tuple[int, str]],
     announced: set[int],
-    grammar: Grammar[ValueT],
-    labels: Callable[[str], Iterator[tuple[int, Label[ValueT]]]],
-) -> list[Statement[ValueT]]:
+    grammar: VerdictGrammar[ValueT],
+    labels: Callable[[str], Iterator[tuple[int, VerdictLabel[ValueT]]]],
+) -> list[JudgeStatement[ValueT]]:
     """The markers that are announced, else those on the last line that has any."""
     markers = [
         marker
@@ -473,7 +488,7 @@ def _markers(
     return [replace(one, rank=Rank.END, rule=_ending_rule(one)) for one in kept]
 
 
-def _names_verdict(text: str, position: int, grammar: Grammar[ValueT]) -> bool:
+def _names_verdict(text: str, position: int, grammar: VerdictGrammar[ValueT]) -> bool:
     """Whether a cue has announced a name already, so that no later marker is its verdict."""
     label = grammar.label_at(text, position)
     return label is not None and not label.stated
@@ -485,15 +500,15 @@ def _at_edges(items: Sequence[_ItemT]) -> Sequence[_ItemT]:
     return items if len(items) <= _MOST_IN_A_LINE else (*items[:few], *items[-few:])
 
 
-def _ending_rule(statement: Statement[ValueT]) -> str:
+def _ending_rule(statement: JudgeStatement[ValueT]) -> str:
     return "end" if statement.value is not None else statement.rule
 
 
 def _markers_of_line(
     place: int,
     line: str,
-    grammar: Grammar[ValueT],
-    labels: Callable[[str], Iterator[tuple[int, Label[ValueT]]]],
+    grammar: VerdictGrammar[ValueT],
+    labels: Callable[[str], Iterator[tuple[int, VerdictLabel[ValueT]]]],
     *,
     announced: bool,
 ) -> Iterator[_Marker[ValueT]]:
@@ -516,7 +531,7 @@ def _markers_of_line(
         rank = Rank.ANNOUNCED if announced or cues else Rank.LAST_LINE
         several = names_another(rest, label, grammar)
         rule = "announced" if rank == Rank.ANNOUNCED else "last-line"
-        statement = Statement(
+        statement = JudgeStatement(
             None if several else label.value,
             rank,
             place,
@@ -531,8 +546,8 @@ def _markers_of_line(
 
 
 def _conclusions(
-    lines: Sequence[tuple[int, str]], grammar: Grammar[ValueT]
-) -> list[Statement[ValueT]]:
+    lines: Sequence[tuple[int, str]], grammar: VerdictGrammar[ValueT]
+) -> list[JudgeStatement[ValueT]]:
     """What is stated in words alone, by a sentence that concludes or begins or ends the reply."""
     sentences = [
         (place, sentence)
@@ -548,11 +563,11 @@ def _conclusions(
     edges = [one for one in stated if one[0] in (0, len(sentences) - 1)]
     chosen = concluding or (stated if edges else [])
     if chosen and len({grammar.same(value) for _, _, value in chosen}) > 1:
-        return [Statement(None, Rank.STATED, chosen[-1][1], "ambiguous")]
-    return [Statement(value, Rank.STATED, place, "stated") for _, place, value in chosen[-1:]]
+        return [JudgeStatement(None, Rank.STATED, chosen[-1][1], "ambiguous")]
+    return [JudgeStatement(value, Rank.STATED, place, "stated") for _, place, value in chosen[-1:]]
 
 
-def _conclusions_of(sentence: str, grammar: Grammar[ValueT]) -> Sequence[ValueT]:
+def _conclusions_of(sentence: str, grammar: VerdictGrammar[ValueT]) -> Sequence[ValueT]:
     if stated := grammar.conclusions(sentence):
         return stated
     verdict = line_verdict(sentence.strip(), grammar) if len(sentence) < _LONGEST_LINE else None
@@ -578,7 +593,7 @@ _LINE_OPENING = re.compile(
     rf"[\s*_`#>~|=\-–—·•→➡⇒:.。,!✓✔✅🏆👉{DRESS[0]}]{{0,40}}(?:\d{{1,2}}[.)、]\s{{1,3}})?"
 )
 _GLOSS = re.compile(
-    r"[\s*_`\"'”’」』)\]}]{0,6}(?:[(\[{]|[,.;:。、!|]|[-–—→]{1,2}|</|"
+    r"[\s*_`\"'”’」』)\]}]{0,6}(?:[(\[{]|[,.;:。、!|]|[-–—→]{1,2}|</|and\s\w{1,20}[\s.。]*$|"
     r"\b(?:because|since|as|due|given|over|than|for\s(?:its|being|having|this|these)|overall)\b|因为|由于|，)",
     re.IGNORECASE,
 )
@@ -615,7 +630,7 @@ _FREE_LEAD = re.compile(
     + r"]|\b(?:so|thus|therefore|hence|and|but|then|is|that|overall|finally|"
     r"now|as|here|here's|conclude|conclusion|consequently|makes|ultimately|accordingly|feedback|with|"
     r"balance|considered|we|i)|"
-    r"因此|因而|所以|故|综上|综上所述|综合来看|总之|于是|则|那么|得出|作出|做出|给出|以下|如下|我|我们|应|应该|应当|"
+    r"因此|因而|所以|综上|综上所述|综合来看|总之|于是|则|那么|得出|作出|做出|给出|以下|如下|我|我们|(?<![一-龥])应(?:该|当)?|"
     r"最终|最后|是|下|整体上?|总体上?|总的来说|综合|故而|以上)\s{0,2}$",
     re.IGNORECASE,
 )

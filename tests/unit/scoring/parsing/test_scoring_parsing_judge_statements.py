@@ -1,8 +1,13 @@
 import pytest
 
+from evalui.scoring.parsing.judge_statements import (
+    ChosenVerdict,
+    JudgeStatement,
+    Rank,
+    VerdictLabel,
+)
 from evalui.scoring.parsing.judgements import Judgement
 from evalui.scoring.parsing.rating import ParsedRating, read_rating
-from evalui.scoring.parsing.statements import Chosen, Label, Rank, Statement
 from evalui.scoring.parsing.verdict import read_verdict
 
 
@@ -49,7 +54,7 @@ def test_headings_of_sections_are_no_verdicts():
 
 
 def test_values_compare_by_what_they_hold():
-    assert Label(1.0, 3) == Label(1.0, 3)
-    assert Statement(1.0, Rank.LINE, 0, "line") != Statement(2.0, Rank.LINE, 0, "line")
-    assert Chosen(None, "cut").line is None
+    assert VerdictLabel(1.0, 3) == VerdictLabel(1.0, 3)
+    assert JudgeStatement(1.0, Rank.LINE, 0, "line") != JudgeStatement(2.0, Rank.LINE, 0, "line")
+    assert ChosenVerdict(None, "cut").line is None
     assert Judgement(("a",), "a").lines == ("a",)
