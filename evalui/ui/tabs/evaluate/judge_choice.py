@@ -203,9 +203,13 @@ def _ticks(title: str, name: str, names: Sequence[str], form: Form) -> Html:
 
 
 def _rubrics(t: Messages, contestants: int, chosen: str) -> Mapping[str, str]:
-    """The forms that fit: one contestant can only be rated alone."""
+    """The forms that fit: one contestant can only be rated alone.
+
+    Duels by themselves always stand first: a browser sends the first of a list that nobody touched,
+    and a file whose answers are not chosen yet must not be rated answer by answer for that.
+    """
     fitting = [rubric for name in RUBRICS if (rubric := RUBRICS[name]).single or contestants > 1]
-    automatic = {AUTO: t("judge.rubric_auto")} if contestants > 1 else {}
+    automatic = {AUTO: t("judge.rubric_auto")}
     if chosen in _EARLIER:  # of a run that is repeated
         automatic |= {chosen: t("judge.rubric_auto_first")}
     return (

@@ -246,6 +246,16 @@ def test_a_rule_that_needs_references_is_reported_where_there_are_none(
     assert "A rule that compares" not in tab.render(open_form(desk, lines(QA)))
 
 
+@pytest.mark.parametrize("models", [[], ["perfect"], ["perfect", "noisy"]])
+def test_a_list_of_rubrics_that_nobody_touched_asks_for_duels(
+    tab: EvaluateTab, desk: AppService, models: list[str]
+):
+    page = tab.render(open_form(desk, models=models))
+    rubrics = page[page.index('name="rubric"') :]
+    first = rubrics[rubrics.index("<option") : rubrics.index("</option>")]
+    assert 'value=""' in first  # what a browser sends of a list without a choice
+
+
 OWN_RUBRIC: Form = {
     "rubric": "own",
     "rubric_name": "mine.1",
