@@ -199,7 +199,7 @@ def test_a_limit_counts_per_subject_from_version_2_on(
         ({"shots": 5}, "0 worked examples"),
         ({"colour": 1}, "there is no such field"),
         ({"limit": 0}, "limit"),
-        ({"version": 3}, "The run specification has version 3. This evalui reads versions 1 and 2"),
+        ({"version": 4}, "The run specification has version 4. This evalui reads versions 1 to 3"),
         ({"models": ["gone"]}, "Nothing in this run can be done"),
     ],
 )

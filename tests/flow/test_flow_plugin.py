@@ -79,10 +79,10 @@ def test_a_run_uses_all_five_and_its_report_names_them(
     assert [trial["reply"] for trial in trials] == ["B", "A", "A", "B", "A", "B"]
 
 
-def test_without_the_package_its_format_is_unknown(folder: Path, tmp_path: Path):
+def test_without_the_package_its_model_is_unknown(folder: Path, tmp_path: Path):
     done = evalui(folder, tmp_path, "run", "spec.json", "--out", "none")
     assert done.returncode == 2
-    assert "quiz.txt, line 1, column question" in done.stderr
+    assert "Unknown model 'overlap'." in done.stderr
 
 
 def _cells(line: str) -> list[str]:
