@@ -293,20 +293,16 @@ def _misread_error(
     loaded: LoadResult, spec: RunSpec, source: DatasetSpec, paths: Sequence[Path], limits: Limits
 ) -> FaultyRows:
     """The error of a file that is read wrongly, with the JSON of what was guessed if that helps."""
-    values = {
-        "name": loaded.dataset.name,
-        "n": loaded.n_faults,
-        "fault": str(loaded.faults[0]),
-    }
+    name, n, fault = loaded.dataset.name, loaded.n_faults, str(loaded.faults[0])
     layout = layout_of(source)
     table = read_columns(paths, layout=layout, limits=limits)
     unnamed = Layout(kind=layout.kind, sheet=layout.sheet, head_row=layout.head_row)
     reading = read_choices(table, unnamed)
     pinned = pin(reading, layout) if reading else layout
     if pinned == layout or is_misread(load(paths, layout=pinned, limits=limits)):
-        return FaultyRows("faults-reading", **values)
+        return FaultyRows("faults-reading", name=name, n=n, fault=fault)
     written = _with_entry(spec.datasets, source, layout_fields(pinned))
-    return FaultyRows("faults-columns", **values, json=written)
+    return FaultyRows("faults-columns", name=name, n=n, fault=fault, json=written)
 
 
 def _faulty_rows_error(

@@ -31,11 +31,12 @@ def test_a_plan_and_its_estimate_render_as_much_however_many_questions_there_are
         big = dataset(n)
         plans = plans_of(spec(models=["perfect", "always-A"], pattern="all_possible"), big)
         assert [plan.total for plan in plans] == [24 * n] * 2
-        assert len(rendered) == 2  # one request of each cell tells how many there are
+        # One request of each cell tells how many there are, and one at which temperature.
+        assert len(rendered) == 4
         estimate(plans, {"sums.csv": big}, {})
         counts.append(len(rendered))
         rendered.clear()
-    assert counts == [2 + 24 * 24] * 2
+    assert counts == [4 + 24 * 24] * 2
 
 
 def test_a_model_that_was_never_timed_has_no_time() -> None:

@@ -34,6 +34,7 @@ responses = st.one_of(
         st.none() | st.builds(Usage, st.integers(0), st.integers(0)),
         words,
         st.booleans(),
+        words,
         st.booleans(),
     ),
 )
