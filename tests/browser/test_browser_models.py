@@ -158,7 +158,7 @@ def test_an_endpoint_is_added_with_a_key_changed_and_asked_again(page: Any, fick
     form.locator("[name=add_key]").fill("sk-wrong")
     page.locator("[name=add_path]").fill("m")
     page.locator("[name=add_name]").fill("moody")
-    form.get_by_text("Key variable, prices and length").click()
+    form.get_by_text("Key variable, prices, length").click()
     form.get_by_label("Price of tokens written").fill("0,6")
     form.get_by_role("button", name="Add model").click()
     expect(form.locator(".fault")).to_have_text("Expected an amount of US dollars, as in 0.15.")

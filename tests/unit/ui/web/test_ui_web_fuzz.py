@@ -222,6 +222,8 @@ def drawn(server: Server, seed: int) -> tuple[str, str, list[tuple[bytes, bytes]
     )
     method = chance.choice((*methods, *methods, *METHODS))
     headers = [] if chance.random() < 0.1 else server.known()
+    if chance.random() < 0.5:  # else the routes of the API seldom read a body
+        headers.append((b"content-type", b"application/json"))
     for name in chance.sample(sorted(HEADERS), chance.randrange(6)):
         value = chance.choice((*HEADERS[name], *BAD))
         if name in (b"host", b"authorization") and chance.random() < 0.7:
@@ -245,7 +247,8 @@ def test_no_request_of_any_shape_answers_500_or_names_a_folder(
             failed.setdefault(repr(error)[:300], repr(request)[:600])
             continue
         statuses.add(answer.status)
-        if answer.status >= 500:
+        is_unready = answer.status == 503 and request[1].startswith("/readyz")  # it has no worker
+        if answer.status >= 500 and not is_unready:
             failed.setdefault(f"{answer.status} {answer.body[:200]!r}", repr(request)[:600])
         if folders := leaked(server, answer):
             failed.setdefault(f"{folders}", repr(request)[:600])
