@@ -8,7 +8,7 @@ Nothing here knows files, models, databases or screens.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -178,6 +178,8 @@ class Generate:
 
     `json_schema` is a JSON schema as a JSON text, "" for none. A model with the ability "schema"
     writes nothing that does not fit it; any other leaves it, and `constrained` says so.
+    `settings` are further settings by name, see `generation.GenerationSettings`: those that are
+    not at their default, sorted.
     """
 
     prompt: Prompt
@@ -185,6 +187,11 @@ class Generate:
     stop: tuple[str, ...] = ()
     temperature: float = 0.0
     json_schema: str = ""
+    settings: tuple[tuple[str, float | int | str | tuple[str, ...]], ...] = ()
+
+    def setting(self, name: str) -> Any:
+        """The value of one of the settings, None if it is at its default."""
+        return dict(self.settings).get(name)
 
 
 Request = NextToken | Loglik | Generate

@@ -50,7 +50,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 a model failed, 2 bad input."""
-    given = _parser().parse_args(arguments)
+    given = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = given.command
     try:
         return command(given)
@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of all commands; what is slow to import is there for its own command alone."""
     parser = _Parser(prog="evalui", description="Evaluate language models on your own files.")
     parser.add_argument("--version", action="version", version=f"evalui {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
@@ -108,6 +109,10 @@ def _parser() -> argparse.ArgumentParser:
         help="ask models anew whatever they were asked in other runs on this machine",
     )
     add_server_options(run)
+    if "run" in arguments[:1]:
+        from evalui.cli.generation import add_generation_options
+
+        add_generation_options(run)
     run.set_defaults(command=_run)
 
     add_check_command(commands)
@@ -176,6 +181,7 @@ def _run(given: argparse.Namespace) -> int:
     if given.server:
         return run_on_server(given, read_text(given.spec))
     settings = load_settings()
+    from evalui.cli.generation import read_generation
     from evalui.datasets.base import ASSUMPTION_NOTES
     from evalui.models import read_catalog
     from evalui.models.user_catalog import additions_path, read_models
@@ -187,7 +193,7 @@ def _run(given: argparse.Namespace) -> int:
     from evalui.runs.database.trials import read_results
     from evalui.runs.database.usage import model_usages, run_cost
     from evalui.runs.kept_summaries import summary_source
-    from evalui.runs.spec import read_spec
+    from evalui.runs.spec import read_spec, with_generation
     from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 
     # Models that fail are reported once, at the end, and not by the log as well.
@@ -195,7 +201,8 @@ def _run(given: argparse.Namespace) -> int:
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
         logging.getLogger("evalui.models.local.fp32").addHandler(printing)
     language = given.language or _default_language(settings)
-    spec = expand_entries(read_spec(read_text(given.spec)), base=given.spec.parent)
+    spec = with_generation(read_spec(read_text(given.spec)), read_generation(given))
+    spec = expand_entries(spec, base=given.spec.parent)
     if given.engine:
         settings = settings.model_copy(update={"engine": given.engine})
     if given.models_file:

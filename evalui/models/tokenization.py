@@ -20,6 +20,8 @@ TokenIds = tuple[int, ...]
 # sentencepiece and of byte-level vocabularies, brackets, and the full stop.
 _STRIPPED_CHARACTERS = string.whitespace + "\u2581\u0120()[]{}<>【】「」『』〔〕."
 
+THINKING_SWITCH = "enable_thinking"  # its name in the chat templates that have one
+
 
 class Tokenizer(Protocol):
     """The part of a tokenizer that evalui uses.
@@ -46,8 +48,10 @@ class Tokenizer(Protocol):
         """The text of each token by itself, special ones included."""
         ...
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
         """The conversation up to where the model's turn begins.
+
+        `thinking` "on" or "off" is told the chat template, "" leaves it to the template.
 
         Raises:
             ModelError: the model has no chat template.
@@ -83,10 +87,13 @@ def strip_before_label(prompt: Prompt) -> Prompt:
 
 
 def encode_contexts(
-    tokenizer: Tokenizer, prompts: Sequence[Prompt], *, limit: int
+    tokenizer: Tokenizer, prompts: Sequence[Prompt], *, limit: int, thinking: str = ""
 ) -> list[EncodedContext]:
-    """The prompts as token ids, cut on the left to `limit` tokens."""
-    texts = [prompt if isinstance(prompt, str) else tokenizer.render(prompt) for prompt in prompts]
+    """The prompts as token ids, cut on the left to `limit` tokens; `thinking` as for `render`."""
+    texts = [
+        prompt if isinstance(prompt, str) else tokenizer.render(prompt, thinking)
+        for prompt in prompts
+    ]
     ids = _encode_all(tokenizer, texts)
     return [
         EncodedContext(whole[-limit:], truncated=len(whole) > limit)
@@ -280,7 +287,7 @@ class HFTokenizer:
             [[token] for token in ids], clean_up_tokenization_spaces=False
         )
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
         """The conversation up to where the model's turn begins.
 
         Raises:
@@ -289,8 +296,9 @@ class HFTokenizer:
         if not self._tokenizer.chat_template:
             raise ModelError("no-chat-template", model=self.name)
         turns = [{"role": message.role, "content": message.content} for message in messages]
+        switch = {THINKING_SWITCH: thinking == "on"} if thinking else {}
         return self._tokenizer.apply_chat_template(
-            turns, tokenize=False, add_generation_prompt=True
+            turns, tokenize=False, add_generation_prompt=True, **switch
         )
 
 
@@ -328,9 +336,9 @@ class LineTokenizer:
         """The text of each token by itself, special ones included."""
         return self.inner.spell(ids)
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
         """The conversation up to where the model's turn begins."""
-        return self.inner.render(messages)
+        return self.inner.render(messages, thinking)
 
 
 def with_line_splitting(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokenizer:

@@ -9,7 +9,7 @@ from evalui.errors import SpecError
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import describe, find_entry
-from evalui.modes import MODES, Mode, ModeSettings
+from evalui.modes import MODES, Mode, ModeSettings, plan_requests
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.registry import plugin_versions
 from evalui.runs.cells import (
@@ -245,7 +245,9 @@ def _first_requests(
     return tuple(
         request
         for sample in samples[:1]
-        for request in mode.plan(sample, Variant(tuple(range(len(sample.choices)))), setting)
+        for request in plan_requests(
+            mode, sample, Variant(tuple(range(len(sample.choices)))), setting
+        )
     )
 
 
@@ -267,7 +269,7 @@ def _count_requests(
     # What a trial sends depends on its number of options alone, so one of each is planned.
     examples = {len(sample.choices): sample for sample in samples}
     requests = {
-        options: len(mode.plan(sample, Variant(tuple(range(options))), setting))
+        options: len(plan_requests(mode, sample, Variant(tuple(range(options))), setting))
         for options, sample in examples.items()
     }
     return sum(requests[options] * count for options, count in totals.items())
@@ -332,7 +334,13 @@ def _plan_judge_cell(
     rubrics = judge_rubrics(judging, samples)
     output = judging.choose_output(rubrics, describe(entry).abilities)
     judging = judging.model_copy(update={"output": output})
-    mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
+    mode = ModeSpec(
+        mode=JUDGE,
+        max_tokens=judging.max_tokens,
+        chat=chat,
+        judging=judging,
+        **judging.given,
+    )
     contestants = tuple(_expected_answers(plan, dataset) for plan in able)
     setting = mode_settings(mode, (), contestants)
     total = sum(1 for _ in trials_to_run(mode, "origin", samples, setting))

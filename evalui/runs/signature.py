@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalui import __version__
+from evalui.generation import SETTINGS, DeclaredSetting
 from evalui.modes import MODES
 from evalui.modes.open_answer import plain_prompt_of
 from evalui.modes.prompts.rubrics import RUBRICS, Rubric, choose_rubric
@@ -62,6 +63,7 @@ def signature(
         f"max:{mode.max_tokens}" if prompted and scorer.abilities_needed == "generate" else "",
         f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
         f"temp:{_temperatures(requests)}" if prompted else "",
+        *_generation_parts(mode),
         f"seed:{seed}",
         f"{'model' if mode.judging is None else 'judge'}:{model}",
         f"body:{_shown(extra_body)}" if extra_body else "",
@@ -69,6 +71,13 @@ def signature(
         f"evalui:{__version__}",
     ]
     return "|".join(part for part in parts if part)
+
+
+def _generation_parts(mode: ModeSpec) -> Iterator[str]:
+    """How replies are written, where it is not as usual; the temperature is that of requests."""
+    for name, value in mode.given.items():
+        if name != "temperature":
+            yield f"{SETTINGS[name].setting.in_signature}:{_shown(value, digits=32)}"
 
 
 def _temperatures(requests: Sequence[Request]) -> str:
@@ -122,7 +131,13 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
         "max_tokens": f"max{mode.max_tokens}",
         "spellings": mode.spellings,
         "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
+        **{name: _generation_trait(mode, each) for name, each in SETTINGS.items()},
     }
+
+
+def _generation_trait(mode: ModeSpec, declared: DeclaredSetting) -> str:
+    value = getattr(mode, declared.name)
+    return f"{declared.setting.in_signature}:{'-' if value is None else _shown(value)}"
 
 
 def _rule(mode: ModeSpec) -> str:
@@ -211,10 +226,11 @@ def is_shown_in(sample: Sample, variant: Variant, signature: str) -> bool:
     return variant.is_origin or not sample.fixed_reason or f"{_MOVED}|" in f"{signature}|"
 
 
-def _shown(table: object) -> str:
+def _shown(table: object, *, digits: int = 8) -> str:
     """A table as short JSON; one that is long, or would look like several parts, as a digest."""
     text = json.dumps(table, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return text if len(text) <= _MAX_SHOWN and "|" not in text else f"@{_digest(text)}"
+    short = len(text) <= _MAX_SHOWN and "|" not in text
+    return text if short else f"@{hashlib.sha256(text.encode()).hexdigest()[:digits]}"
 
 
 def judge_rubrics(judging: JudgingSpec, samples: Iterable[Sample]) -> list[Rubric]:

@@ -9,6 +9,7 @@ from evalui.datasets.base import DuplicatePolicy
 from evalui.datasets.columns import COLUMN_ROLES
 from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import SpecError
+from evalui.generation import SETTINGS, GenerationSettings, check_used, fitting
 from evalui.messages import sentence
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
@@ -70,14 +71,12 @@ class DatasetSpec(BaseModel):
         return self.name or self.entry or ", ".join(self.paths)
 
 
-class ModeSpec(BaseModel):
+class ModeSpec(GenerationSettings):
     """One mode with its parameters. `chat` None takes the model's own habit.
 
     Written answers may be longer than those that only name an option. `judging` and `recorded`
     (answers that are there already) stand in the plans of cells, never in a user's own file.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     mode: str
     shots: int = Field(default=0, ge=0)
@@ -97,11 +96,22 @@ class ModeSpec(BaseModel):
             return {"max_tokens": _OPEN_TOKENS} | cast("dict[str, Any]", values)
         return cast(Any, values)
 
+    @model_validator(mode="after")
+    def _settings_fit(self) -> Self:
+        """A setting that means nothing to the mode is refused: nothing is shown and not sent."""
+        if self.mode in MODES:
+            unfit = self.given.keys() - fitting(self, self.ability).given.keys()
+            if name := next((name for name in self.given if name in unfit), ""):
+                label = SETTINGS[name].label
+                raise ValueError(
+                    sentence("error.setting-not-of-mode", mode=self.mode, setting=label)
+                )
+        return self
+
     @property
     def ability(self) -> Ability:
-        """What a model needs for the mode; lm-eval scores a letter as it scores a text."""
-        needed = MODES[self.mode].abilities_needed
-        return "loglik" if needed == "next_token" and self.spellings == "lm_eval" else needed
+        """What a model needs for the mode."""
+        return ability_of(self.mode, self.spellings)
 
     def read_template(self) -> Template | None:
         """The template to use, None to choose one by sample.
@@ -114,6 +124,12 @@ class ModeSpec(BaseModel):
         if isinstance(self.template, str):
             return TEMPLATES[self.template]
         return parse_template(self.template)
+
+
+def ability_of(mode: str, spellings: Spellings) -> Ability:
+    """What a model needs for a mode; lm-eval scores a letter as it scores a text."""
+    needed = MODES[mode].abilities_needed
+    return "loglik" if needed == "next_token" and spellings == "lm_eval" else needed
 
 
 class RunSpec(BaseModel):
@@ -186,6 +202,19 @@ class RunSpec(BaseModel):
         return [{"path": entry} if isinstance(entry, str) else entry for entry in listed]
 
 
+def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
+    """The specification with these settings of writing in each mode that they mean something to.
+
+    Raises:
+        SpecError: a setting means nothing to any of the modes.
+    """
+    check_used(settings, [mode.ability for mode in spec.modes])
+    modes = [
+        mode.model_copy(update=dict(fitting(settings, mode.ability).given)) for mode in spec.modes
+    ]
+    return spec.model_copy(update={"modes": modes})
+
+
 def read_spec(text: str) -> RunSpec:
     """Read a run specification; raises `SpecError` as `read_as` does."""
     return read_as(RunSpec, text)
@@ -252,5 +281,6 @@ def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
         "judging": JudgingSpec,
     }
     owner = owners.get(str(path[0]), RunSpec)
-    known = ", ".join(owner.model_fields)
+    # Its own fields first: those of writing are many, and the same everywhere.
+    known = ", ".join(sorted(owner.model_fields, key=GenerationSettings.model_fields.__contains__))
     return sentence("error.spec-no-field", known=known)

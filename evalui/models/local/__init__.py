@@ -59,6 +59,10 @@ class TransformersBackend(Backend):
         del entry
         return _ABILITIES
 
+    def honours(self, entry: ModelEntry) -> frozenset[str]:
+        """How it draws, and whether it thinks where its chat template has such a switch."""
+        return weights.honoured_settings(entry.path)
+
     def problem(self, entry: ModelEntry) -> str:
         """Why the entry's settings or files cannot work, "" if nothing is known against them."""
         if entry.dtype not in DTYPES:
@@ -205,11 +209,10 @@ class TransformersModel:
 
     def _generate(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer Generate, requests with the same parameters together."""
-        groups: dict[tuple[int, tuple[str, ...], float], dict[int, Generate]] = {}
+        groups: dict[Generate, dict[int, Generate]] = {}
         for key, request in enumerate(requests):
             if isinstance(request, Generate):
-                parameters = (request.max_tokens, request.stop, request.temperature)
-                groups.setdefault(parameters, {})[key] = request
+                groups.setdefault(replace(request, prompt=""), {})[key] = request
         for group in groups.values():
             yield from self._generate_group(group)
 
@@ -225,11 +228,15 @@ class TransformersModel:
         for key, request in requests.items():
             keys_of.setdefault(request.prompt, []).append(key)
         prompts = list(keys_of)
-        contexts = encode_contexts(self._tokenizer, prompts, limit=max_prompt_tokens)
+        thinking = like.setting("thinking") or ""
+        contexts = encode_contexts(
+            self._tokenizer, prompts, limit=max_prompt_tokens, thinking=thinking
+        )
         for index, generated in self._generator.generate(
             [context.ids for context in contexts],
             max_tokens=like.max_tokens,
             temperature=like.temperature,
+            sampling={name: like.setting(name) for name in ("top_k", "top_p", "min_p")},
             seeds=[self._seed_of(prompt) for prompt in prompts],
             stop_check=lambda _, ids: self._has_stop(ids, like.stop),
             token_budget=self._token_budget,

@@ -59,6 +59,10 @@ class VllmBackend(Backend):
 
         return read_options(entry).tensor_parallel
 
+    def honours(self, entry: ModelEntry) -> frozenset[str]:
+        """How it draws, and whether it thinks where its chat template has such a switch."""
+        return weights.honoured_settings(entry.path)
+
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
         from evalui.models.vllm.options import engine, environment, interpreter, read_options
@@ -203,13 +207,19 @@ class VllmModel:
     def _contexts(self, requests: Sequence[Generate]) -> list[EncodedContext]:
         """The prompts as token ids, each cut so that its reply fits the model, too."""
         contexts: dict[int, EncodedContext] = {}
-        for length in {request.max_tokens for request in requests}:
+        for length, thinking in {(each.max_tokens, each.setting("thinking")) for each in requests}:
             max_prompt_tokens = self._limit - length
             if max_prompt_tokens < 1:
                 raise ModelError("reply-too-long", model=self.name, limit=self._limit, n=length)
-            like = [key for key, request in enumerate(requests) if request.max_tokens == length]
+            like = [
+                key
+                for key, request in enumerate(requests)
+                if (request.max_tokens, request.setting("thinking")) == (length, thinking)
+            ]
             prompts = [requests[key].prompt for key in like]
-            cut = encode_contexts(self._tokenizer, prompts, limit=max_prompt_tokens)
+            cut = encode_contexts(
+                self._tokenizer, prompts, limit=max_prompt_tokens, thinking=thinking or ""
+            )
             contexts |= zip(like, cut, strict=True)
         return [contexts[key] for key in range(len(requests))]
 
@@ -220,6 +230,11 @@ class VllmModel:
             "tokens": context.ids,
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
+            "sampling": {
+                name: value
+                for name, value in request.settings
+                if name in ("top_k", "top_p", "min_p")
+            },
             "stop": request.stop,
             "json_schema": request.json_schema,
             "ends": sorted(self._tokenizer.eos_ids),

@@ -8,7 +8,7 @@ from sqlite3 import Row
 from typing import get_args
 
 from evalui.errors import StoreError
-from evalui.modes import MODES, ModeSettings
+from evalui.modes import MODES, ModeSettings, plan_requests
 from evalui.modes.prompts.templates import choose_template
 from evalui.runs.cells import mode_settings, permutes_options
 from evalui.runs.database.codec import decode_sample, decode_variant
@@ -241,8 +241,8 @@ def read_sent_prompt(
     scorer = MODES[mode.mode]
     return SentPrompt(
         variant,
-        scorer.plan(sample, variant, setting),
-        scorer.plan(sample, variant, _without_examples(sample, setting)),
+        plan_requests(scorer, sample, variant, setting),
+        plan_requests(scorer, sample, variant, _without_examples(sample, setting)),
     )
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.errors import SpecError
+from evalui.generation import AS_USUAL, SETTINGS, GenerationSettings, check_used, fitting
 from evalui.messages import Sentence
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import (
@@ -27,6 +28,7 @@ from evalui.runs.spec import (
     LimitPer,
     ModeSpec,
     RunSpec,
+    ability_of,
 )
 from evalui.runs.submit import layout_of
 from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings
@@ -67,7 +69,8 @@ class AnswerSource:
 class RunForm:
     """A run as its form stands. `template` is a name, "" for one by question, or own text.
 
-    `max_tokens` None takes each mode's own length. `layouts` say how each upload is read.
+    `max_tokens` None takes each mode's own length. `layouts` say how each upload is read. Of
+    `generation` each mode takes what means something to it.
     """
 
     uploads: tuple[str, ...]
@@ -82,6 +85,7 @@ class RunForm:
     chat: bool | None = None
     spellings: Spellings = "common"
     max_tokens: int | None = None
+    generation: GenerationSettings = AS_USUAL
     limit: int | None = None
     limit_per: LimitPer = "subject"
     seed: int = 0
@@ -92,7 +96,13 @@ class RunForm:
         return self.layouts.get(upload, _USUAL_LAYOUT)
 
     def mode_specs(self) -> list[ModeSpec]:
-        """Each mode with each number of worked examples; open questions have none."""
+        """Each mode with each number of worked examples; open questions have none.
+
+        Raises:
+            SpecError: a setting of writing means nothing to any of the modes.
+        """
+        if self.modes:
+            check_used(self.generation, [ability_of(each, self.spellings) for each in self.modes])
         return [
             ModeSpec(
                 mode=mode,
@@ -102,6 +112,7 @@ class RunForm:
                 chat=self.chat,
                 spellings=self.spellings,
                 max_tokens=self.max_tokens or default_max_tokens(mode),
+                **fitting(self.generation, ability_of(mode, self.spellings)).given,
             )
             for mode in self.modes
             for shots in ((0,) if mode == OPEN else self.shots)
@@ -171,11 +182,33 @@ def read_run_form(form: Form) -> RunForm:
             field_value(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens")
         )
         or None,
+        generation=_generation(form),
         limit=_number(field_value(form, "limit"), Sentence("Questions", "set.limit")) or None,
         limit_per="dataset" if field_value(form, "limit_per") == "dataset" else "subject",
         seed=_number(field_value(form, "seed"), Sentence("Seed", "set.seed")) or 0,
         name=field_value(form, "name").strip()[:120],
     )
+
+
+def _generation(form: Form, *, judge: bool = False) -> GenerationSettings:
+    read = {
+        name: each.read(field_value(form, generation_field(name, judge=judge)))
+        for name, each in SETTINGS.items()
+    }
+    return GenerationSettings.model_validate(read)
+
+
+def _generation_form(given: Mapping[str, Any], *, judge: bool = False) -> Form:
+    """The fields of settings that are not as usual."""
+    return {
+        generation_field(name, judge=judge): SETTINGS[name].write(value)
+        for name, value in given.items()
+    }
+
+
+def generation_field(name: str, *, judge: bool = False) -> str:
+    """The field of the form for a setting of `GenerationSettings`, of models or of judges."""
+    return f"judge_gen_{name}" if judge else f"gen_{name}"
 
 
 def read_layout(form: Form, upload: str = "") -> Layout:
@@ -265,6 +298,9 @@ def form_from_spec(
         "seed": str(spec.seed),
         "name": spec.name,
     }
+    # What all modes together set; each took what means something to it.
+    given = {name: value for mode in spec.modes for name, value in mode.given.items()}
+    form |= _generation_form(given)
     for upload, source in zip(uploads, spec.datasets, strict=False):
         form |= layout_form(layout_of(source), upload)
     form |= _template_form(first) | _answers_form(answers)
@@ -324,6 +360,7 @@ def _judging_form(judging: JudgingSpec | None, automatic: str) -> Form:
         "judge_output": judging.output,
         "judge_strong": str(judging.strong),
     }
+    form |= _generation_form(judging.given, judge=True)
     if isinstance(judging.template, str):
         return form | {"rubric": judging.template or automatic}
     template = dict(judging.template)
@@ -386,6 +423,7 @@ def _judging(form: Form) -> JudgingSpec | None:
         max_tokens=tokens or JUDGE_TOKENS,
         output=OUTPUTS.get(field_value(form, "judge_output"), "auto"),
         strong=read_weight(form),
+        **_generation(form, judge=True).given,
     )
 
 

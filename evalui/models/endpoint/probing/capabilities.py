@@ -89,6 +89,20 @@ class Capabilities:
         return self.chat and "temperature" in self.refused_fields
 
     @property
+    def honours(self) -> frozenset[str]:
+        """The settings of writing that its replies follow.
+
+        Those of OpenAI's interface; a server that shows its tokenizer or scores prompts is one that
+        draws itself and renders chat templates, as vLLM.
+        """
+        names = {"temperature", "top_p"}
+        if self.chat:
+            names.add("reasoning_effort")
+        if self.has_tokenizer_routes or self.prompt_logprobs or self.chat_prompt_logprobs:
+            names |= {"top_k", "min_p", "thinking"}
+        return frozenset(names - self.refused_fields)
+
+    @property
     def interface_key(self) -> str:
         """How requests are sent, in one word per kind; another way may change the figures."""
         next_token = "ids" if self.scores_token_ids else f"top{self.completion_top}/{self.chat_top}"
