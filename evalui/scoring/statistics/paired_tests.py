@@ -19,8 +19,8 @@ from evalui.scoring.statistics.intervals import (
     MAX_CHUNK_ELEMENTS,
     RESAMPLES,
     resample_counts,
+    t_quantile,
 )
-from evalui.scoring.statistics.student_t import t_quantile
 from evalui.types import Cell
 
 _COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
