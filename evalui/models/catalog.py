@@ -141,7 +141,7 @@ def describe(entry: ModelEntry) -> ModelState:
             problem = weights.unreadable_reason(folder, error)
     lacks, down = backend.missing_reasons(entry), backend.unavailable_addresses(entry)
     plain_only = backend.plain_only(entry)
-    honours = backend.honours(entry)
+    honours = frozenset[str]() if problem else backend.honours(entry)
     return ModelState(entry, backend.abilities(entry), problem, lacks, down, plain_only, honours)
 
 

@@ -30,7 +30,7 @@ class Words:
     def spell(self, ids: Sequence[int]) -> list[str]:
         return [WORDS[token] for token in ids]
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
         return "".join(f"{BOS}{message.content}\n" for message in messages)
 
     def _ids(self, text: str) -> list[int]:
@@ -95,7 +95,7 @@ def test_the_lead_stands_before_plain_texts_only_and_once():
 
 def test_a_chat_template_without_a_begin_token_gets_none():
     class Bare(Words):
-        def render(self, messages: Sequence[Message]) -> str:
+        def render(self, messages: Sequence[Message], thinking: str = "") -> str:
             return messages[0].content
 
     (context,) = encode_contexts(Bare(lead=(0,)), [(Message("user", "Q"),)], limit=9)
