@@ -208,6 +208,8 @@ def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
     Raises:
         SpecError: a setting means nothing to any of the modes.
     """
+    if not settings.given:
+        return spec
     check_used(settings, [mode.ability for mode in spec.modes])
     modes = [
         mode.model_copy(update=dict(fitting(settings, mode.ability).given)) for mode in spec.modes
