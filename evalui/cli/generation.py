@@ -27,9 +27,9 @@ def read_generation(given: argparse.Namespace) -> GenerationSettings:
     Raises:
         SpecError: a value is none of its setting.
     """
-    texts = {name: getattr(given, name) for name in SETTINGS}
+    texts: dict[str, str | list[str] | None] = {name: getattr(given, name) for name in SETTINGS}
     read = {
-        name: SETTINGS[name].read("\n".join(text) if isinstance(text, list) else str(text))
+        name: SETTINGS[name].read("\n".join(text) if isinstance(text, list) else text)
         for name, text in texts.items()
         if text is not None
     }

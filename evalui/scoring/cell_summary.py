@@ -5,7 +5,7 @@ Nothing is computed here that belongs into `scoring`; this module asks it the ri
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,14 +223,15 @@ def _gap(parts: Iterable[tuple[int, int]]) -> Interval | None:
 
 def _fisher_p_value(part: Interval, whole: Interval) -> float | None:
     """Fisher's exact p-value of a part against the rest; None if there is no rest."""
-    from scipy.stats import fisher_exact
+    from scipy import stats
 
     if part.n == whole.n:
         return None
     inside, every = round(part.value * part.n), round(whole.value * whole.n)
     rest, others = every - inside, whole.n - part.n
     table = [[inside, part.n - inside], [rest, others - rest]]
-    return float(fisher_exact(table).pvalue)
+    fisher: Any = stats.fisher_exact  # without types
+    return float(fisher(table).pvalue)
 
 
 @dataclass(frozen=True, slots=True)
