@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from evalui.errors import ModelError
 from evalui.models.endpoint.json_values import Json
@@ -65,6 +65,12 @@ class RequestExtras:
                 **body,
             }
         )
+
+    @property
+    def template(self) -> Mapping[str, Any]:
+        """The values for the chat template, for a prompt that is rendered here."""
+        values: Any = self.body.get(_TEMPLATE_FIELD)
+        return cast("dict[str, Any]", values) if isinstance(values, dict) else {}
 
     @property
     def key(self) -> str:

@@ -29,7 +29,6 @@ from evalui.models.endpoint.responses import (
     PromptToken,
     TopLogprob,
     choices,
-    closes_thought,
     invalid_response,
     invalid_top_reason,
     read_echo,
@@ -41,6 +40,7 @@ from evalui.models.endpoint.responses import (
 from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
 from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
 from evalui.models.scoring_requests import encode_requests
+from evalui.models.thought_marks import closes_thought
 from evalui.models.tokenization import Tokenizer, spellings, spellings_among, strip_before_label
 from evalui.types import Generate, LabelProbs, Loglik, Message, NextToken, Prompt, Request, Response
 
