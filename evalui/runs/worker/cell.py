@@ -36,7 +36,7 @@ from evalui.runs.estimate import request_size
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.signature import is_shown_in
-from evalui.runs.spec import OPEN, ModeSpec
+from evalui.runs.spec import JUDGE, OPEN, ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
 from evalui.scoring.cautions import MIN_LABEL_MASS
@@ -194,7 +194,9 @@ class CellRun:
         # What servers do before the first token is not known here; of models on this machine it is
         # known, but for a thought that they begin by themselves.
         remote = entry is not None and traits_of(entry).remote
-        self._label_mass = LabelMassCheck(only_thoughts=not remote) if entry else None
+        # A judge whose labels hold little writes its verdict instead.
+        checks = remote or (entry is not None and row.cell.mode != JUDGE)
+        self._label_mass = LabelMassCheck(only_thoughts=not remote) if checks else None
         self._model_wait = wait_for_cell_model(
             database, lease, row, interrupted=interrupted, on_wait=on_batch
         )
