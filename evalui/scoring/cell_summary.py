@@ -5,7 +5,7 @@ Nothing is computed here that belongs into `scoring`; this module asks it the ri
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,8 +230,8 @@ def _fisher_p_value(part: Interval, whole: Interval) -> float | None:
     inside, every = round(part.value * part.n), round(whole.value * whole.n)
     rest, others = every - inside, whole.n - part.n
     table = [[inside, part.n - inside], [rest, others - rest]]
-    fisher: Any = stats.fisher_exact  # without types
-    return float(fisher(table).pvalue)
+    tested = cast("Any", stats.fisher_exact(table))  # without types
+    return float(tested.pvalue)
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,7 +263,7 @@ def _tokenizer(name: str, endpoint: "Endpoint") -> Tokenizer | None:
         return None
     from evalui.models.tokenization import HFTokenizer
 
-    return HFTokenizer(name, endpoint.tokenizer)
+    return HFTokenizer(name, endpoint.tokenizer, endpoint.extras.template)
 
 
 def _fingerprint(endpoint: "Endpoint", capabilities: Capabilities) -> str:

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from evalui.errors import ModelError
 from evalui.models.endpoint.json_values import Json
@@ -54,9 +54,14 @@ class RequestExtras:
         """The body as it is sent to a path; routes at the server's root take no more than what
         its chat template needs.
         """
-        if not path.startswith("/"):
-            return {**self.body, **body}
         template = self.body.get(_TEMPLATE_FIELD)
+        if not path.startswith("/"):
+            both = (
+                {_TEMPLATE_FIELD: {**template, **body[_TEMPLATE_FIELD]}}
+                if (isinstance(template, dict) and _TEMPLATE_FIELD in body)
+                else {}
+            )
+            return {**self.body, **body, **both}
         return (
             body
             if template is None or "messages" not in body
@@ -65,6 +70,12 @@ class RequestExtras:
                 **body,
             }
         )
+
+    @property
+    def template(self) -> Mapping[str, Any]:
+        """The values for the chat template, for a prompt that is rendered here."""
+        values: Any = self.body.get(_TEMPLATE_FIELD)
+        return cast("dict[str, Any]", values) if isinstance(values, dict) else {}
 
     @property
     def key(self) -> str:

@@ -29,7 +29,6 @@ from evalui.models.endpoint.responses import (
     PromptToken,
     TopLogprob,
     choices,
-    closes_thought,
     invalid_response,
     invalid_top_reason,
     read_echo,
@@ -41,6 +40,7 @@ from evalui.models.endpoint.responses import (
 from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
 from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
 from evalui.models.scoring_requests import encode_requests
+from evalui.models.thought_marks import closes_thought
 from evalui.models.tokenization import (
     THINKING_SWITCH,
     Tokenizer,
@@ -240,7 +240,7 @@ class RequestBuilder:
             raise RejectedError(_unsupported_reason(request.prompt))
         answer = self._request_chat(post, request.prompt, request.max_tokens, body)
         reply = read_text(answer, request.stop)
-        is_cut = reply.finish_reason == "length"
+        is_cut = reply.finish_reason == "length" and request.setting("thinking") != "off"
         if is_cut and self._capabilities.opens_thoughts and not closes_thought(reply.text):
             raise RejectedError(sentence("error.endpoint-only-thoughts"))
         return reply

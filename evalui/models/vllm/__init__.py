@@ -14,9 +14,15 @@ from typing import Any
 
 from evalui.errors import ModelError, RequestRejected
 from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
-from evalui.models.local import folder_of, weights
+from evalui.models.local import folder_of, template_of, weights
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
-from evalui.models.tokenization import EncodedContext, HFTokenizer, encode_contexts, spellings
+from evalui.models.tokenization import (
+    EncodedContext,
+    HFTokenizer,
+    encode_contexts,
+    spellings,
+    with_opened_thought,
+)
 from evalui.models.vllm.child import EngineProcess, script
 from evalui.types import Ability, Generate, GeneratedText, Request, Response, Usage
 
@@ -74,7 +80,7 @@ class VllmBackend(Backend):
         folder = folder_of(entry)
         if problem := weights.problem(folder):
             raise ModelError(problem)
-        tokenizer = HFTokenizer(entry.name, folder)
+        tokenizer = HFTokenizer(entry.name, folder, template_of(entry))
         command = [str(interpreter(options)), str(script())]
         child = EngineProcess(
             entry.name, command, environment(entry, os.environ, Settings().threads)
@@ -145,6 +151,7 @@ class VllmModel:
             str(entry.options.get("quantization", "")),
             str(entry.options.get("tensor_parallel", 1)),
             str(seed),
+            *tokenizer.template_parts,
             adapter=adapter,
         )
 
@@ -245,6 +252,8 @@ class VllmModel:
         self, request: Generate, context: EncodedContext, answer: Mapping[str, Any]
     ) -> GeneratedText:
         text = self._tokenizer.decode(answer["ids"])
+        if not (answer["ended"] or answer["constrained"]):
+            text = with_opened_thought(context, text)
         ends = [end for end in map(text.find, request.stop) if end >= 0]
         return GeneratedText(
             text[: min(ends, default=len(text))],
