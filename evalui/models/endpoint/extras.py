@@ -54,22 +54,13 @@ class RequestExtras:
         """The body as it is sent to a path; routes at the server's root take no more than what
         its chat template needs.
         """
-        template = self.body.get(_TEMPLATE_FIELD)
-        if not path.startswith("/"):
-            both = (
-                {_TEMPLATE_FIELD: {**template, **body[_TEMPLATE_FIELD]}}
-                if (isinstance(template, dict) and _TEMPLATE_FIELD in body)
-                else {}
-            )
-            return {**self.body, **body, **both}
-        return (
-            body
-            if template is None or "messages" not in body
-            else {
-                _TEMPLATE_FIELD: template,
-                **body,
-            }
-        )
+        if path.startswith("/"):
+            needed = {_TEMPLATE_FIELD: self.template} if self.template else {}
+            return {**needed, **body} if "messages" in body else body
+        whole = {**self.body, **body}
+        if self.template and _TEMPLATE_FIELD in body:  # a run states one value, the entry others
+            whole[_TEMPLATE_FIELD] = {**self.template, **body[_TEMPLATE_FIELD]}
+        return whole
 
     @property
     def template(self) -> Mapping[str, Any]:
