@@ -11,6 +11,7 @@ from evalui.types import (
     Ability,
     Contestant,
     DatasetKind,
+    Gives,
     JudgeOutput,
     Request,
     Response,
@@ -45,10 +46,12 @@ class ModeSettings:
     output: JudgeOutput = "text"
 
 
+@runtime_checkable
 class Mode(Protocol):
     """Plans the requests that decide one variant of a sample, and grades the responses."""
 
     abilities_needed: Ability
+    gives: Gives  # what its trials hold, which decides their figures
     kinds: tuple[DatasetKind, ...]  # the kinds of dataset it can evaluate
     shows_options: bool  # False: the order of the options cannot matter, only origin is run
     readings: tuple[str, ...]  # the names of the rules each trial is read under
@@ -76,7 +79,7 @@ class MultiTurn(Protocol):
         ...
 
 
-MODES: Registry[Mode] = Registry("mode")
+MODES: Registry[Mode] = Registry("mode", Mode)
 
 
 def shown_options(sample: Sample, variant: Variant) -> tuple[tuple[str, ...], int]:

@@ -35,7 +35,7 @@ from evalui.runs.estimate import request_size
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.signature import is_shown_in
-from evalui.runs.spec import OPEN, ModeSpec
+from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
 from evalui.scoring.cautions import MIN_LABEL_MASS
@@ -425,7 +425,7 @@ class CellRun:
             if self._replies and responses:
                 with self._replies.writing() as connection:
                     put_responses(connection, responses)
-            if self._row.cell.mode == OPEN:
+            if self._row.cell.gives == "answers":
                 self._texts.add(trials)
             self._on_batch()
 
