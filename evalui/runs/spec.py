@@ -13,7 +13,7 @@ from evalui.messages import sentence
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
-from evalui.types import Ability, DatasetKind, Gives, Pattern, Spellings
+from evalui.types import Ability, DatasetKind, Gives, Pattern, Spellings, Split
 
 VERSION = 3  # what the screen and the examples write
 RUBRICS_BY_VERSION = 3  # from here on rubrics that are chosen by sample are of the second version
@@ -49,6 +49,7 @@ class DatasetSpec(BaseModel):
     duplicate_options: DuplicatePolicy = "keep"
     entry: str = ""
     columns: dict[str, str] = {}
+    split: Split | Literal[""] = ""
     head_row: int = Field(default=0, ge=-1)
 
     @field_validator("columns")

@@ -38,6 +38,7 @@ _NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "other-kind": ("file", "kind"),
     "folder-missing": ("name", ""),
     "test-without-answers": ("file", ""),
+    "other-split": ("files", "split"),
     "no-scored-file": ("file", "subject"),
     "ignored-files": ("files", ""),
     "other-sheets": ("file", "others"),
@@ -161,6 +162,7 @@ def layout_of(source: DatasetSpec) -> Layout:
         duplicate_options=source.duplicate_options,
         entry=source.entry,
         head_row=source.head_row,
+        split=source.split,
     )
     return with_columns(layout, source.columns) if source.columns else layout
 

@@ -29,12 +29,13 @@ from evalui.runs.spec import (
     RunSpec,
 )
 from evalui.runs.submit import layout_of
-from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings
+from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings, Split
 from evalui.ui.components.form import Form, field_value, field_values, parse_whole_number
 
 PATTERNS: Mapping[str, Pattern] = {name: name for name in get_args(Pattern)}
 SPELLINGS: Mapping[str, Spellings] = {name: name for name in get_args(Spellings)}
 KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
+SPLITS: Mapping[str, Split] = {name: name for name in get_args(Split)}
 ORDERS: Mapping[str, PresentationOrders] = {name: name for name in get_args(PresentationOrders)}
 PAIRS: Mapping[str, PairPlan] = {name: name for name in get_args(PairPlan)}
 CONFLICTS: Mapping[str, ConflictRule] = {name: name for name in get_args(ConflictRule)}
@@ -122,6 +123,7 @@ class RunForm:
             sheet=layout.sheet,
             kind=layout.kind,
             head_row=layout.head_row,
+            split=layout.split,
             duplicate_options=layout.duplicate_options,
         )
 
@@ -187,6 +189,7 @@ def read_layout(form: Form, upload: str = "") -> Layout:
         sheet=field_value(form, f"col_sheet{suffix}"),
         kind=KINDS.get(field_value(form, f"col_kind{suffix}"), ""),
         head_row=parse_head_row(field_value(form, f"col_head_row{suffix}")),
+        split=SPLITS.get(field_value(form, f"col_split{suffix}"), ""),
         duplicate_options="skip"
         if field_value(form, f"col_duplicates{suffix}") == "skip"
         else "keep",
@@ -206,6 +209,7 @@ def layout_form(layout: Layout, upload: str) -> Form:
         "col_sheet": layout.sheet,
         "col_kind": layout.kind,
         "col_head_row": str(layout.head_row or ""),
+        "col_split": layout.split,
         "col_duplicates": "skip" if layout.duplicate_options == "skip" else "",
     }
     return {f"{name}_{upload}": value for name, value in fields.items() if value}
