@@ -104,13 +104,17 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The usable questions of one upload. `shots` are dev rows: shown as examples, never scored."""
+    """The usable questions of one upload. `shots` are dev rows: shown as examples, never scored.
+
+    `packages` are those of other people whose formats have read it, each with its version.
+    """
 
     name: str
     kind: DatasetKind
     samples: tuple[Sample, ...]
     shots: tuple[Sample, ...] = ()
     sha256: str = ""
+    packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Literal
 
 from evalui.datasets import swift_config
 from evalui.datasets.base import (
+    DATASET_FORMATS,
     FaultList,
     Layout,
     Limits,
@@ -175,6 +176,7 @@ def load(
         samples=scored.samples,
         shots=shown.samples,
         sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
+        packages=_packages(used),
     )
     return LoadResult(
         dataset=dataset,
@@ -398,6 +400,13 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
     if skipped:
         total.update(b"duplicate_options:skip")
     return total.hexdigest()
+
+
+def _packages(files: Sequence[ParsedFile]) -> tuple[str, ...]:
+    """The packages whose formats have read the files; none for our own formats."""
+    formats = [file.decoded.dataset_format for file in files]
+    used = (name for name in DATASET_FORMATS if DATASET_FORMATS[name] in formats)
+    return tuple(sorted({DATASET_FORMATS.package_of(name) for name in used} - {""}))
 
 
 def _unused_columns(files: Sequence[ParsedFile]) -> tuple[str, ...]:

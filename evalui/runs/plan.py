@@ -210,7 +210,7 @@ def _plan_cell(
         limit_per=spec.counts_per,
         extra_body=entry.options.get("extra_body"),
         requests=() if impossible else _first_requests(scorer, setting, samples),
-        packages=_packages(mode, entry),
+        packages=(*_packages(mode, entry), *dataset.packages),
     )
     return CellPlan(
         cell=Cell(dataset.name, entry.name, mode.mode, label, pattern, signed, scorer.gives),
@@ -346,7 +346,7 @@ def _plan_judge_cell(
         limit_per=spec.counts_per,
         contestants=[contestant.name for contestant in contestants],
         extra_body=entry.options.get("extra_body"),
-        packages=_packages(mode, entry),
+        packages=(*_packages(mode, entry), *dataset.packages),
     )
     impossible = blocking_reason(dataset, entry, mode, describe) or (
         "" if total else sentence("error.nothing-to-judge")
