@@ -12,6 +12,7 @@ from evalui.types import (
     Contestant,
     DatasetKind,
     Generate,
+    Gives,
     JudgeOutput,
     Loglik,
     Message,
@@ -55,10 +56,12 @@ class ModeSettings:
     generation: "GenerationSettings | None" = None
 
 
+@runtime_checkable
 class Mode(Protocol):
     """Plans the requests that decide one variant of a sample, and grades the responses."""
 
     abilities_needed: Ability
+    gives: Gives  # what its trials hold, which decides their figures
     kinds: tuple[DatasetKind, ...]  # the kinds of dataset it can evaluate
     shows_options: bool  # False: the order of the options cannot matter, only origin is run
     readings: tuple[str, ...]  # the names of the rules each trial is read under
@@ -86,7 +89,7 @@ class MultiTurn(Protocol):
         ...
 
 
-MODES: Registry[Mode] = Registry("mode")
+MODES: Registry[Mode] = Registry("mode", Mode)
 
 
 def plan_requests(

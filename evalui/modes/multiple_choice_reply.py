@@ -9,6 +9,7 @@ from evalui.types import (
     DatasetKind,
     Generate,
     GeneratedText,
+    Gives,
     Request,
     Response,
     Sample,
@@ -21,6 +22,7 @@ class MultipleChoiceReply:
     """MCP scored on what the model wrote."""
 
     abilities_needed: Ability = "generate"
+    gives: Gives = "choices"
     kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = True
     readings: tuple[str, ...] = ("tolerant", "strict")

@@ -24,7 +24,6 @@ from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.statistics.document import STATISTICS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
-from evalui.scoring.arena.verdicts import JUDGE
 from evalui.scoring.summary_source import SummarySource
 from evalui.types import CellResult, Language, LeftOut
 
@@ -119,7 +118,7 @@ def frozen_blocks(report: Report, language: Language) -> tuple[Block, ...]:
 def meanings(report: Report) -> tuple[str, ...]:
     """Which kinds of figures a report has, by the keys of sentences on what they mean."""
     moved = any(summary.robust for summary in report.summaries)
-    judged = bool(report.arenas) or any(one.cell.mode == JUDGE for one in report.results)
+    judged = bool(report.arenas) or any(one.cell.gives == "verdicts" for one in report.results)
     kinds = {
         "orders": moved,
         "accuracy": bool(report.summaries) and not moved,

@@ -52,7 +52,7 @@ def signature(
         f"limit:{limit}{'/subject' * (limit_per == 'subject')}" if limit is not None else "",
         _duplicates(dataset, samples, mode),
         f"mode:{mode.mode}",
-        f"prompt:{_prompts(mode, samples)}",
+        f"prompt:{prompts}" if (prompts := _prompts(mode, samples)) else "",
         f"rule:{_rule(mode)}",
         f"spell:{mode.spellings}" if scorer.abilities_needed == "next_token" else "",
         f"shots:{mode.shots}" if prompted and mode.judging is None else "",
@@ -163,7 +163,7 @@ def _order_parts(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
             _output_part(judging, samples),
         ]
         return tuple(part for part in parts if part)
-    if mode.mode == OPEN:
+    if mode.gives == "answers":
         return ()
     return (
         f"orders:{_orders(mode.pattern if MODES[mode.mode].shows_options else 'origin', samples)}",
@@ -196,6 +196,8 @@ def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
             {"question.1"} if mode.chat else {plain_prompt_of(sample).name for sample in samples}
         )
         return "+".join(sorted(forms))
+    if mode.gives == "answers":
+        return ""  # its package writes the prompt, and is signed
     return _template_names(mode.read_template(), samples)
 
 

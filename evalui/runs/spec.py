@@ -14,7 +14,7 @@ from evalui.messages import sentence
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
-from evalui.types import Ability, DatasetKind, Pattern, Spellings
+from evalui.types import Ability, DatasetKind, Gives, Pattern, Spellings, Split
 
 VERSION = 3  # what the screen and the examples write
 RUBRICS_BY_VERSION = 3  # from here on rubrics that are chosen by sample are of the second version
@@ -23,7 +23,7 @@ Spec = TypeVar("Spec", bound="RunSpec")
 
 OPEN = "question_answer"  # the mode in which models write answers
 JUDGE = "judge"
-_OPEN_TOKENS = 512
+OPEN_TOKENS = 512  # of a written answer
 
 
 class DatasetSpec(BaseModel):
@@ -50,6 +50,7 @@ class DatasetSpec(BaseModel):
     duplicate_options: DuplicatePolicy = "keep"
     entry: str = ""
     columns: dict[str, str] = {}
+    split: Split | Literal[""] = ""
     head_row: int = Field(default=0, ge=-1)
 
     @field_validator("columns")
@@ -92,9 +93,18 @@ class ModeSpec(GenerationSettings):
     @model_validator(mode="before")
     @classmethod
     def _length_by_mode(cls, values: Any) -> Any:
-        if isinstance(values, dict) and cast("dict[str, Any]", values).get("mode") == OPEN:
-            return {"max_tokens": _OPEN_TOKENS} | cast("dict[str, Any]", values)
-        return cast(Any, values)
+        if not isinstance(values, dict):
+            return values
+        given = cast("dict[str, Any]", values)
+        name = given.get("mode")
+        if isinstance(name, str) and name in MODES and MODES[name].gives == "answers":
+            return {"max_tokens": OPEN_TOKENS} | given
+        return given
+
+    @property
+    def gives(self) -> Gives:
+        """What the mode declares to give."""
+        return MODES[self.mode].gives
 
     @model_validator(mode="after")
     def _settings_fit(self) -> Self:
@@ -177,7 +187,8 @@ class RunSpec(BaseModel):
         if "mode" not in flat:
             open_ = flat.get("answers") or flat.get("judging")
             return flat | {"modes": [{"mode": OPEN}]} if open_ else flat
-        shared = {name: flat[name] for name in ModeSpec.model_fields if name in flat}
+        own = [name for name in ModeSpec.model_fields if name not in ("judging", "recorded")]
+        shared = {name: flat[name] for name in own if name in flat}
         names = cast(
             "list[Any]", flat["mode"] if isinstance(flat["mode"], list) else [flat["mode"]]
         )

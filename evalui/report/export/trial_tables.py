@@ -21,10 +21,9 @@ from evalui.report.export.trial_cells import (
     column_reader,
     same_for_all,
 )
-from evalui.scoring.answer_pairs import ANSWERS
-from evalui.scoring.arena.verdicts import JUDGE, rating_cells
+from evalui.scoring.arena.verdicts import rating_cells
 from evalui.scoring.trial_columns import ABSENT, TrialColumns, columns_of
-from evalui.types import LETTERS, CellResult
+from evalui.types import LETTERS, CellResult, Gives
 
 SEPARATOR = "\n\n"  # between the turns of one answer, and between references
 _LETTER: Callable[[Any], Any] = letter("").of
@@ -92,8 +91,8 @@ class _Layout:
 def jsonl_parts(results: Iterable[CellResult]) -> Iterator[bytes]:
     """The trials of multiple-choice cells and the written answers, one JSON object per line."""
     for result in results:
-        if result.cell.mode != JUDGE:
-            lines = answer_lines if result.cell.mode == ANSWERS else trial_lines
+        if result.cell.gives != "verdicts":
+            lines = answer_lines if result.cell.gives == "answers" else trial_lines
             yield from (part.encode(errors="backslashreplace") for part in lines(result))
 
 
@@ -109,7 +108,7 @@ def ratings(results: Sequence[CellResult]) -> ExportTable:
 
 def replies(results: Sequence[CellResult]) -> ExportTable:
     """A row per written answer with its question, its references and its text figures."""
-    written = [result for result in results if result.cell.mode == ANSWERS]
+    written = [result for result in results if result.cell.gives == "answers"]
     return _table(written, lambda _: _WRITTEN)
 
 
@@ -117,7 +116,7 @@ def every_trial(results: Iterable[CellResult]) -> ExportTable:
     """The rows of `trials` and of `replies` in one table; `results` are read twice."""
     return _table(
         results,
-        lambda result: {ANSWERS: _WRITTEN, JUDGE: None}.get(result.cell.mode, _CHOICE),
+        lambda result: _LAYOUTS[result.cell.gives],
     )
 
 
@@ -189,6 +188,11 @@ _MARKED = _Layout(
     lambda _: _kinds_of({**_RATING, **SIGNATURE}), column_reader(ENCODER, {**_RATING, **SIGNATURE})
 )
 _WRITTEN = _Layout(_reply_names, _reply_columns)
+_LAYOUTS: Mapping[Gives, _Layout | None] = {
+    "choices": _CHOICE,
+    "answers": _WRITTEN,
+    "verdicts": None,
+}
 
 # The files that hold the trials alone, by the names of `formats.FORMATS`; none needs any figure.
 TRIAL_FILES: Mapping[str, Callable[[Iterable[CellResult]], Iterator[bytes]]] = {

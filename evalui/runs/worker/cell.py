@@ -36,7 +36,7 @@ from evalui.runs.estimate import request_size
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.signature import is_shown_in
-from evalui.runs.spec import JUDGE, OPEN, ModeSpec
+from evalui.runs.spec import JUDGE, ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
 from evalui.scoring.cautions import MIN_LABEL_MASS
@@ -195,7 +195,7 @@ class CellRun:
         # known, but for a thought that they begin by themselves.
         remote = entry is not None and traits_of(entry).remote
         # A judge whose labels hold little writes its verdict instead.
-        checks = remote or (entry is not None and row.cell.mode != JUDGE)
+        checks = entry is not None and MODES[row.cell.mode].gives != "verdicts"
         self._label_mass = LabelMassCheck(only_thoughts=not remote) if checks else None
         self._model_wait = wait_for_cell_model(
             database, lease, row, interrupted=interrupted, on_wait=on_batch
@@ -428,7 +428,7 @@ class CellRun:
             if self._replies and responses:
                 with self._replies.writing() as connection:
                     put_responses(connection, responses)
-            if self._row.cell.mode == OPEN:
+            if self._row.cell.gives == "answers":
                 self._texts.add(trials)
             self._on_batch()
 

@@ -21,7 +21,7 @@ from evalui.modes.prompts.rubrics import (
 )
 from evalui.runs.contest import MAX_STRONG, AnswersSpec, JudgingSpec, OutputChoice, PairPlan
 from evalui.runs.spec import (
-    OPEN,
+    OPEN_TOKENS,
     RUBRICS_BY_VERSION,
     VERSION,
     DatasetSpec,
@@ -31,19 +31,20 @@ from evalui.runs.spec import (
     ability_of,
 )
 from evalui.runs.submit import layout_of
-from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings
+from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings, Split
 from evalui.ui.components.form import Form, field_value, field_values, parse_whole_number
 
 PATTERNS: Mapping[str, Pattern] = {name: name for name in get_args(Pattern)}
 SPELLINGS: Mapping[str, Spellings] = {name: name for name in get_args(Spellings)}
 KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
+SPLITS: Mapping[str, Split] = {name: name for name in get_args(Split)}
 ORDERS: Mapping[str, PresentationOrders] = {name: name for name in get_args(PresentationOrders)}
 PAIRS: Mapping[str, PairPlan] = {name: name for name in get_args(PairPlan)}
 CONFLICTS: Mapping[str, ConflictRule] = {name: name for name in get_args(ConflictRule)}
 OUTPUTS: Mapping[str, OutputChoice] = {name: name for name in get_args(OutputChoice)}
 WEIGHTS = (1, 3)  # of a verdict of "much better", which the page offers: Arena-Hard's is 3
 CUSTOM = "own"  # the template list's last entry: the text fields below it
-TOKENS, OPEN_TOKENS, JUDGE_TOKENS = 64, 512, 1024  # the longest reply unless the form says
+TOKENS, JUDGE_TOKENS = 64, 1024  # the longest reply unless the form says
 RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing", "pattern")
 _CRITERIA = "rubric_criteria"  # a line for each: its name, a colon, and what it is
 _MORE = "rubric_more"  # the rest of a rubric that a specification brought along, as JSON
@@ -108,14 +109,14 @@ class RunForm:
                 mode=mode,
                 shots=shots,
                 pattern=self.pattern if MODES[mode].shows_options else "origin",
-                template="" if mode == OPEN else self.template,
+                template="" if MODES[mode].gives == "answers" else self.template,
                 chat=self.chat,
                 spellings=self.spellings,
                 max_tokens=self.max_tokens or default_max_tokens(mode),
                 **fitting(self.generation, ability_of(mode, self.spellings)).given,
             )
             for mode in self.modes
-            for shots in ((0,) if mode == OPEN else self.shots)
+            for shots in ((0,) if MODES[mode].gives == "answers" else self.shots)
         ]
 
     def dataset_spec(
@@ -133,6 +134,7 @@ class RunForm:
             sheet=layout.sheet,
             kind=layout.kind,
             head_row=layout.head_row,
+            split=layout.split,
             duplicate_options=layout.duplicate_options,
         )
 
@@ -156,7 +158,7 @@ class RunForm:
 
 def default_max_tokens(mode: str) -> int:
     """The longest reply of a mode unless the form says otherwise."""
-    return OPEN_TOKENS if mode == OPEN else TOKENS
+    return OPEN_TOKENS if MODES[mode].gives == "answers" else TOKENS
 
 
 def read_run_form(form: Form) -> RunForm:
@@ -220,6 +222,7 @@ def read_layout(form: Form, upload: str = "") -> Layout:
         sheet=field_value(form, f"col_sheet{suffix}"),
         kind=KINDS.get(field_value(form, f"col_kind{suffix}"), ""),
         head_row=parse_head_row(field_value(form, f"col_head_row{suffix}")),
+        split=SPLITS.get(field_value(form, f"col_split{suffix}"), ""),
         duplicate_options="skip"
         if field_value(form, f"col_duplicates{suffix}") == "skip"
         else "keep",
@@ -239,6 +242,7 @@ def layout_form(layout: Layout, upload: str) -> Form:
         "col_sheet": layout.sheet,
         "col_kind": layout.kind,
         "col_head_row": str(layout.head_row or ""),
+        "col_split": layout.split,
         "col_duplicates": "skip" if layout.duplicate_options == "skip" else "",
     }
     return {f"{name}_{upload}": value for name, value in fields.items() if value}
@@ -304,18 +308,18 @@ def form_from_spec(
     for upload, source in zip(uploads, spec.datasets, strict=False):
         form |= layout_form(layout_of(source), upload)
     form |= _template_form(first) | _answers_form(answers)
-    written = any(mode.mode == OPEN for mode in spec.modes)
+    written = any(mode.gives == "answers" for mode in spec.modes)
     automatic = "" if spec.version >= RUBRICS_BY_VERSION else "auto.1"
     return form | _judging_form(spec.judging, automatic) if written else form
 
 
 def _main_mode(spec: RunSpec) -> ModeSpec:
     """The mode whose settings the form shows: the first that has them all."""
-    return next((mode for mode in spec.modes if mode.mode != OPEN), spec.modes[0])
+    return next((mode for mode in spec.modes if mode.gives != "answers"), spec.modes[0])
 
 
 def _all_shots(spec: RunSpec) -> list[int]:
-    choice_modes = [mode for mode in spec.modes if mode.mode != OPEN]
+    choice_modes = [mode for mode in spec.modes if mode.gives != "answers"]
     return list(dict.fromkeys(mode.shots for mode in choice_modes or spec.modes))
 
 
