@@ -36,7 +36,7 @@ from evalui.runs.estimate import request_size
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.signature import is_shown_in
-from evalui.runs.spec import JUDGE, ModeSpec
+from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
 from evalui.scoring.cautions import MIN_LABEL_MASS

@@ -165,7 +165,7 @@ def test_a_cell_of_other_rules_is_grey_and_says_why(tmp_path: Path, act: MakeAct
         ({}, ()),
         ({"dataset": "quiz@99999999"}, ("dataset",)),
         ({"prompt": "prompt:other.1"}, ("prompt",)),
-        ({"rule": "rule:tolerant.2"}, ("rule",)),
+        ({"rule": "rule:tolerant.3"}, ("rule",)),
         ({"shots": "shots:5"}, ("shots",)),
         ({"orders": "orders:origin"}, ("orders",)),
     ],
