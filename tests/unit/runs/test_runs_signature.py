@@ -6,7 +6,7 @@ import pytest
 from open_run_examples import capitals
 from runs_examples import TEMPLATE, dataset, sample
 
-from evalui import __version__
+from evalui.version import __version__
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.signature import labels, signature, with_fingerprint
 from evalui.runs.spec import ModeSpec
