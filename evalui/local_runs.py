@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 from evalui.errors import SpecError, StoreError
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from evalui.datasets.base import LoadResult
     from evalui.models.base import ModelEntry
     from evalui.report.analyses.base import Report
@@ -120,10 +118,10 @@ def do_run(
     settings: "Settings",
     *,
     reuse: bool,
-    bar: "Callable[[int], tqdm[Any]]",
+    bar: Callable[[int], Any],
     warn: Callable[[str], object],
 ) -> None:
-    """Do a queued run in this process, with a progress bar over its trials.
+    """Do a queued run in this process; `bar` makes a tqdm over so many trials.
 
     With `reuse`, replies that other runs of this machine got are used again; `warn` is called with
     a sentence where they cannot be. What fails is kept with the cells of the run.
@@ -165,7 +163,7 @@ def _work_off(
     catalog: "Mapping[str, ModelEntry]",
     settings: "Settings",
     replies: "Database | None",
-    bar: "Callable[[int], tqdm[Any]]",
+    bar: Callable[[int], Any],
 ) -> None:
     from evalui.runs.cluster.model import model_opener
     from evalui.runs.database.runs import read_run

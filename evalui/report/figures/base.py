@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from evalui.report.charts.theme import COLOURS, GRID, INK, SURFACE
 from evalui.report.export.frames import Figures
 
-ROW_HEIGHT = 34  # pixels of a row of a chart with one row for each name
-MARGINS = 110  # pixels above and below the rows
+ROW_HEIGHT = 44  # pixels of a row of a chart with one row for each name
+MARGINS = 170  # pixels above and below the rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Chart:
 
 
 def figure(traces: Sequence[go.Bar | go.Scatter], *, title: str) -> go.Figure:
-    """The traces with the colours and lines of the house."""
+    """The traces in the colours of every chart; the legend names a single one, too."""
     axis = {"gridcolor": GRID, "zerolinecolor": GRID, "automargin": True}
     return go.Figure(
         data=list(traces),
@@ -34,6 +34,7 @@ def figure(traces: Sequence[go.Bar | go.Scatter], *, title: str) -> go.Figure:
             font={"color": INK},
             xaxis=axis,
             yaxis=axis,
+            showlegend=True,
             legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
             margin={"t": 90},
         ),

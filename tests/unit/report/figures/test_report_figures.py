@@ -50,7 +50,8 @@ def test_ratings_are_marks_with_their_intervals_the_best_at_the_top():
     assert (list(fitted.y), list(fitted.x)) == (["late"], [1020])  # the other has no finite rating
     assert (list(fitted.error_x.array), list(fitted.error_x.arrayminus)) == ([30], [20])
     assert list(elo.y) == ["late", "early"]
-    assert drawn.layout.yaxis.autorange == "reversed"
+    assert list(drawn.layout.yaxis.range) == [1.5, -0.5]
+    assert list(drawn.layout.xaxis.range) == [990 - 3, 1050 + 3]
 
 
 def test_judges_are_told_apart():
