@@ -20,6 +20,7 @@ from evalui.scoring.trial_columns import (
 from evalui.types import LETTERS, Cell, CellResult, Sample, Variant
 
 _READING = "given"  # the one reading that rows have
+_MAX_PERMUTED = 8  # options: with 9 a question has 362,880 orders
 _SUBJECT = ("subject", "category")
 _SLOT_OF = {letter: slot for slot, letter in enumerate(LETTERS)}
 
@@ -68,7 +69,10 @@ def choice_result(frame: pd.DataFrame, *, options: int | None, name: str = "") -
         texts=_no_texts,
     )
     _check_questions(frame, columns)
-    cell = Cell("", name, _READING, _READING, pattern_of(orders), "")
+    pattern, most = pattern_of(orders), int(sizes.max())
+    if pattern == "all_possible" and most > _MAX_PERMUTED:
+        raise DataError("frame-orders", n=most, most=_MAX_PERMUTED)
+    cell = Cell("", name, _READING, _READING, pattern, "")
     return CellResult(cell, _samples(frame, list(ids)), columns, len(columns))
 
 

@@ -203,6 +203,18 @@ def test_a_row_that_does_not_fit_is_named(change: dict[str, Any], sentence: str)
         evalui.score_choices(ROWS.assign(**change))
 
 
+def test_permutations_of_many_options_are_refused_and_rotations_are_not():
+    size = 12
+    rotated = [tuple((slot + step) % size for slot in range(size)) for step in range(size)]
+    rows = pd.DataFrame({"id": "q", "permutation": rotated, "choice": "A"})
+    rows["answer"] = ["ABCDEFGHIJKL"[order.index(0)] for order in rotated]
+    assert evalui.score_choices(rows)["value"].notna().all()
+    swapped = rows.assign(permutation=[*rotated[:-1], (1, 0, *range(2, size))])
+    swapped.loc[size - 1, "answer"] = "B"
+    with pytest.raises(DataError, match="12 options: all permutations"):
+        evalui.score_choices(swapped)
+
+
 def test_missing_columns_are_named():
     with pytest.raises(DataError, match="lacks choice, answer; it has id"):
         evalui.score_choices(ROWS[["id"]])
@@ -238,6 +250,8 @@ def test_frames_that_cannot_be_compared_say_why():
         evalui.compare(ROWS, ROWS.assign(id=["p1"] * 3 + ["p2"] * 3))
     with pytest.raises(SpecError, match="'robust' here; there is accuracy"):
         evalui.compare(*[ROWS.iloc[[0, 3]]] * 2, measure="robust")
+    with pytest.raises(DataError, match="differ in orders"):
+        evalui.compare(ROWS, ROWS.iloc[[0, 3]], measure="accuracy")
     named = evalui.compare(ROWS.assign(model="m1"), ROWS).iloc[0]
     assert {named["first"], named["second"]} == {"m1", "second"}
 
