@@ -118,6 +118,11 @@ def _spec(
     settings: Mapping[str, Any],
 ) -> RunSpec:
     """The specification that the arguments say; of a mapping, itself."""
+    arguments = {"datasets": files, "modes": mode, "pattern": orders != "origin"}
+    if twice := [name for name, own in arguments.items() if own and name in settings]:
+        raise SpecError("spec-twice", field=twice[0])
+    if judges and "judges" in settings.get("judging", {}):
+        raise SpecError("spec-twice", field="judges")
     fields: dict[str, Any] = {"models": _listed(models), **settings}
     if judges:
         fields["judging"] = {"judges": _listed(judges)} | dict(settings.get("judging", {}))

@@ -155,6 +155,20 @@ def test_arguments_become_a_specification(monkeypatch: pytest.MonkeyPatch):
     assert (spec.version, spec.seed) == (3, 4)
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"datasets": ["other.csv"]},
+        {"modes": [{"mode": "cloze"}]},
+        {"orders": "circular", "pattern": "circular"},
+        {"judges": "one", "judging": {"judges": ["two"]}},
+    ],
+)
+def test_nothing_is_said_twice(more: dict[str, Any]):
+    with pytest.raises(SpecError, match="is given twice"):
+        evalui.evaluate("letters.csv", models="knows", mode="generation", **more)
+
+
 def test_replies_of_other_runs_are_used_again_unless_told_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ):

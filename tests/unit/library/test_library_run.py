@@ -95,14 +95,14 @@ def test_some_columns_of_the_trials_are_all_that_is_read(choice: evalui.Run):
         choice.trials(["chosen"])
 
 
-def test_texts_are_read_only_where_they_are_wanted(
+def test_neither_texts_nor_objects_are_made_where_columns_will_do(
     choice: evalui.Run, monkeypatch: pytest.MonkeyPatch
 ):
     def refuse(*_: object) -> None:
         raise AssertionError("a text was read")
 
-    choice.trials(["choice"])  # opens what it needs
     monkeypatch.setattr("evalui.report.export.trial_cells.TrialChunk.texts", property(refuse))
+    monkeypatch.setattr("evalui.scoring.trial_columns.TrialColumns.build", refuse)
     assert len(choice.trials(["choice", "correct", "p_A", "strict_rule", "question"])) > 0
     with pytest.raises(AssertionError, match="a text was read"):
         choice.trials(["reply"])
