@@ -9,7 +9,6 @@ the page of the run, below the sections of its overview:
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evalui import __version__
 from evalui.messages import localized
 from evalui.models.base import ModelUsage
 from evalui.registry import Registry
@@ -26,6 +25,7 @@ from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.summary_source import SummarySource
 from evalui.types import CellResult, Language, LeftOut
+from evalui.version import __version__
 
 ANALYSES: Registry[Analysis] = Registry("analysis")
 

@@ -14,7 +14,6 @@ from typing import TypeVar
 import numpy as np
 from pydantic import TypeAdapter
 
-from evalui import __version__
 from evalui.errors import StoreError
 from evalui.registry import plugin_versions
 from evalui.runs.database.connection import Database
@@ -36,6 +35,7 @@ from evalui.scoring.summary_source import SummarySource
 from evalui.scoring.text_tally import TextTally, tally_texts
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import Cell, CellResult, Sample, Trial
+from evalui.version import __version__
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from evalui import __version__
 from evalui.generation import SETTINGS, DeclaredSetting
 from evalui.modes import MODES
 from evalui.modes.open_answer import plain_prompt_of
@@ -14,6 +13,7 @@ from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
 from evalui.scoring.parsing import choice, rating, verdict
 from evalui.types import Dataset, Generate, Pattern, Request, Sample, Variant
+from evalui.version import __version__
 
 _MOVED = "+naming"  # questions whose options name other options are moved, too
 

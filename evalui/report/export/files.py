@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from evalui import __version__
 from evalui.registry import Registry
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.cost import usage_objects, usage_rows
@@ -43,6 +42,7 @@ from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells
 from evalui.types import CellResult, Language
+from evalui.version import __version__
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
-from evalui import __version__
 from evalui.scoring.arena import elo
 from evalui.scoring.arena.agreement import RaterAgreement, fleiss_kappa
 from evalui.scoring.arena.battles import (
@@ -61,6 +60,7 @@ from evalui.types import (
     Sample,
     Verdict,
 )
+from evalui.version import __version__
 
 T = TypeVar("T")
 PEOPLE = "people"
