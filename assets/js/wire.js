@@ -8,7 +8,12 @@
 (() => {
   const TYPING_MS = 250; // after the last key in a field of search
   const root = new URL("../../", document.currentScript.src).pathname;
-  const language = document.documentElement.lang;
+  const html = document.documentElement;
+  const language = html.lang;
+  // Gradio writes the browser's own language there when it starts.
+  new MutationObserver(() => {
+    if (html.lang !== language) html.lang = language;
+  }).observe(html, { attributeFilter: ["lang"] });
 
   function fields(scope, address = "") {
     const form = {};

@@ -105,7 +105,7 @@ def test_choices_change_the_cost_at_once(page: Any):
     expect(cost).to_contain_text("2,880")  # and twice each of 4 options
     page.get_by_role("button", name="Quick look").press("Enter")
     expect(cost).to_contain_text("Requests240")  # each of the 12 subjects has 20
-    expect(page.locator(".settings summary")).to_contain_text("as written")
+    expect(page.locator(".settings > summary")).to_contain_text("as written")
     page.locator(".settings > summary").press("Enter")
     page.get_by_label("Every position (circular)").check()
     page.get_by_label("Questions").fill("10")

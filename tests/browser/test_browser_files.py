@@ -63,7 +63,7 @@ def test_a_sheet_under_a_title_goes_through_the_card_to_a_run(page: Any):
     page.get_by_role("button", name="Use these columns").click()
     expect(page.locator(".ds")).to_contain_text("5 of 5 rows ready")
     finish(page, "title_row")
-    expect(page.locator(".headline h1")).to_contain_text("questions (5)")
+    expect(page.locator(".headline h1")).to_contain_text("steady is right on 80 %")
 
 
 def test_a_file_that_is_not_clear_is_confirmed_once(page: Any, tmp_path: Path):

@@ -43,6 +43,8 @@ def test_the_language_changes_and_the_view_stays(page: Any, run_id: str):
         "aria-current", "page"
     )
     expect(page.locator("#tab-results")).to_contain_text("公平值")
+    page.wait_for_function("window.gradio_config !== undefined")
+    page.wait_for_timeout(1500)  # Gradio has started, and would have written the browser's language
     assert page.evaluate("document.documentElement.lang") == "zh-CN"
 
 
