@@ -1,6 +1,6 @@
 """The `openai` backend: any model behind an OpenAI-compatible HTTP interface.
 
-pydantic and httpcore are imported when an entry is read and a request is sent, not before.
+pydantic and aiohttp are imported when an entry is read and a request is sent, not before.
 """
 
 import hashlib
@@ -15,7 +15,6 @@ from evalui.messages import Sentence, sentence
 from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer
-from evalui.models.endpoint.http.pool import ServerPool
 from evalui.models.endpoint.probing.capabilities import Capabilities, missing_ability_reason
 from evalui.models.endpoint.probing.status import FAILURE_TTL_S, EndpointStatus, usable_capabilities
 from evalui.models.endpoint.requests import RequestBuilder
@@ -171,6 +170,8 @@ class EndpointModel:
             )
             for url in endpoint.urls
         ]
+        from evalui.models.endpoint.http.pool import ServerPool  # loads asyncio
+
         self._pool = ServerPool(
             self._servers,
             concurrency=endpoint.concurrency,

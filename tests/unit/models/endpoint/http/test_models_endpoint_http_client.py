@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 
 from evalui.models.endpoint.failures import RetryableError
-from evalui.models.endpoint.http import client
+from evalui.models.endpoint.http import session
 from evalui.models.endpoint.http.client import HttpServer
 
 
@@ -24,7 +24,7 @@ def deaf() -> Iterator[str]:
 
 
 def test_a_server_that_takes_no_connection_is_to_blame(monkeypatch: pytest.MonkeyPatch, deaf: str):
-    monkeypatch.setattr(client, "CONNECT_S", 0.1)
+    monkeypatch.setattr(session, "CONNECT_S", 0.1)
     server = HttpServer(deaf, key="", timeout_s=5, total_s=25)
     with pytest.raises(RetryableError, match="cannot be reached") as error:
         server.post("completions", {})
