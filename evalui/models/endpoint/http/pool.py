@@ -2,7 +2,7 @@
 
 Whoever has requests opens a stream: what it sends is taken by whichever server is free, and what is
 answered is there at once, while further requests are sent. A request that fails or is refused waits
-alone. Everything with an underscore in `RequestStream`, and all of `ServerLimit`, is done on the
+alone. Everything with an underscore in `JobStream`, and all of `ServerLimit`, is done on the
 event loop. Knows nothing of what the requests are.
 """
 
@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 
 from evalui.errors import RequestRejected, Unreachable, joined_reasons
 from evalui.messages import sentence
+from evalui.models.base import Answer, Rejection
 from evalui.models.endpoint.failures import TOO_MANY_REQUESTS, RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import CircuitBreaker, RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer, Send
@@ -53,22 +54,6 @@ class _RequestTask(Generic[T]):
     failed_servers: set[str] = field(default_factory=set[str])  # URLs of servers that failed it
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
-    """The response to the request with this key."""
-
-    key: int
-    response: T
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """The request with this key was rejected permanently, and why."""
-
-    key: int
-    reason: str
-
-
 class ServerLimit:
     """What is in flight at one server, and how it is; shared by all models at its URL."""
 
@@ -78,18 +63,18 @@ class ServerLimit:
         self.next_request_at = 0.0
         self.in_flight = 0
         self.answered = 0
-        self._streams: deque[tuple[RequestStream[Any], ServerSlot]] = deque()  # next to be served
+        self._streams: deque[tuple[JobStream[Any], ServerSlot]] = deque()  # next to be served
         self._timer: asyncio.TimerHandle | None = None
 
     def wait_time(self, now: float) -> float:
         """Seconds until it may be sent a request."""
         return max(self.breaker.wait_time(now), self.next_request_at - now, 0.0)
 
-    def add(self, stream: "RequestStream[Any]", slot: "ServerSlot") -> None:
+    def add(self, stream: "JobStream[Any]", slot: "ServerSlot") -> None:
         """Serve a stream, too."""
         self._streams.append((stream, slot))
 
-    def remove(self, stream: "RequestStream[Any]") -> None:
+    def remove(self, stream: "JobStream[Any]") -> None:
         """Serve a stream no more."""
         self._streams = deque(each for each in self._streams if each[0] is not stream)
 
@@ -147,6 +132,10 @@ class ServerLimits:
             return limit
 
 
+# One in each process: what it protects are the servers.
+SERVER_LIMITS = ServerLimits()
+
+
 class ServerPool:
     """The servers of one model. `limits` are shared with other models, else its own.
 
@@ -176,15 +165,15 @@ class ServerPool:
             )
             for server in servers
         ]
-        self._streams: list[RequestStream[Any]] = []  # that are open
+        self._streams: list[JobStream[Any]] = []  # that are open
 
-    def stream(self, name: str, *, check: Job[None] | None = None) -> "RequestStream[Any]":
+    def stream(self, name: str, *, check: Job[None] | None = None) -> "JobStream[Any]":
         """Open a stream of requests, to be closed. `name` is what the model is called.
 
         Where requests fail as if a server were away, `check` shows whether it is: a server that
         answers it is well, and a request that fails there once more is one that it cannot do.
         """
-        stream: RequestStream[Any] = RequestStream(self, name, check)
+        stream: JobStream[Any] = JobStream(self, name, check)
         self._streams.append(stream)
         return stream
 
@@ -227,7 +216,7 @@ class ServerPool:
         for stream in tuple(self._streams):
             stream.cancel()
 
-    def forget(self, stream: "RequestStream[Any]") -> None:
+    def forget(self, stream: "JobStream[Any]") -> None:
         """Note that a stream was closed."""
         if stream in self._streams:
             self._streams.remove(stream)
@@ -240,7 +229,7 @@ class ServerPool:
             slot.server.close()
 
 
-class RequestStream(Generic[T]):
+class JobStream(Generic[T]):
     """Requests of one caller on their way: it sends and receives as it likes, from one thread.
 
     Once `receive` has raised, what was not received has to be sent again, by another stream.
