@@ -341,14 +341,14 @@ class CellRun:
         """Send what has come up and is not known; `first`: before what waits to be sent."""
         while new := batch.take_new():
             self._use_cached(batch, new)
-            asked: list[tuple[int, Request]] = []
+            unknown: list[tuple[int, Request]] = []
             for index in filter(batch.is_open, new):
                 if batch.requests[index] in self._rejected.requests:
                     batch.drop(index)
                 else:
-                    asked.append((index, batch.requests[index]))
-            if asked:
-                stream.send(asked, first=first)
+                    unknown.append((index, batch.requests[index]))
+            if unknown:
+                stream.send(unknown, first=first)
 
     def _save_if_due(self, batch: InFlightBatch) -> None:
         is_due = time.monotonic() - self._flushed > (FLUSH_S if self._has_unsaved else _IDLE_S)

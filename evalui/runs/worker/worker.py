@@ -238,7 +238,7 @@ class Worker:
         try:
             self._check_draining()
             queue.check_lease(self._database, run.lease)
-            self._check_interrupted()
+            self._check_given_up()
             entry = self._entry(cells[0].cell.model)
             model = self._open_for_cell(run.lease, cells[0], entry)
         except (Cancelled, Interrupted, RunLeaseLost, StoreError):
@@ -269,8 +269,8 @@ class Worker:
             if not self._active_models:
                 self.status.update(run=run.id)
 
-    def _check_interrupted(self) -> None:
-        if self._is_interrupted():
+    def _check_given_up(self) -> None:
+        if self._is_given_up:
             raise Interrupted
 
     def _check_draining(self) -> None:
