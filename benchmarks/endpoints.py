@@ -30,7 +30,7 @@ GROUP = "endpoints"
 _ROOT = Path(__file__).parents[1]
 _WIDTHS = {8: 1500, 64: 6000, 256: 8000}  # requests, at each number in flight
 _INSPECT_SHARE = 20  # it is asked for so many times fewer; its seconds are told for all
-_MANNERS = (("exponential", 64, 1000), ("tail", 256, 4000), ("limited", 64, 6000))
+_MANNERS = (("exponential", 64, 1000), ("tail", 256, 4000), ("limited", 64, 12000))
 _HARD = (("busy", 64, 6000), ("errors", 64, 4000))
 _WHOLE = 10_000  # requests of a run
 

@@ -38,6 +38,7 @@ _FAILURES_WHILE_WELL = 2  # once it might have been the end of an outage
 _MAX_UNDECIDED = 32  # requests that failed for good; then it is found out whether a server is well
 _BUSY_STATUSES = (TOO_MANY_REQUESTS, 503, 529)
 _LOOK_AGAIN_S = 1.0
+_WAIT_JITTER = 1.25  # times as long as a server has asked for, at most
 _GATHER_S = 0.004  # replies that come within it are handed over together
 _ORDER = itertools.count()  # of requests that wait until the same moment
 
@@ -432,13 +433,15 @@ class JobStream(Generic[T]):
     ) -> None:
         """The server was too busy for a request. While it answers others that is no failure."""
         breaker, wait = slot.limit.breaker, error.retry_after_s
-        if trial or slot.limit.in_flight == 0:
+        takes_none = slot.limit.in_flight == 0
+        if trial or takes_none:
             if error.status == TOO_MANY_REQUESTS and wait and not trial:
                 breaker.record_retry_after(now, error.reason, seconds=wait)
             else:
                 breaker.record_failure(now, error.reason, trial=trial, retry_after_s=wait)
         task.refusals += 1
-        task.attempts += not trial and self._answered == task.answered_before
+        is_alone = takes_none and self._answered == task.answered_before
+        task.attempts += is_alone and not trial
         self._retry(task, slot, error, now, tried=task.refusals)
 
     def _record_failure(
@@ -484,13 +487,16 @@ class JobStream(Generic[T]):
     ) -> float:
         """Seconds before the next attempt: none if another server can have the request at once.
 
-        Full jitter, so that requests that failed together do not come back together.
+        With jitter, so that requests that failed together do not come back together: full, where
+        the server does not say when.
         """
         if self._has_better_server(task, slot, now):
             return 0.0
         policy = self._pool.retry_policy
+        if error.retry_after_s:
+            return min(error.retry_after_s, policy.max_delay) * random.uniform(1.0, _WAIT_JITTER)
         ceiling = min(policy.max_delay, policy.initial_delay * 2.0 ** min(tried, 16))
-        return max(random.uniform(0, ceiling), min(error.retry_after_s, policy.max_delay))
+        return random.uniform(0, ceiling)
 
     @property
     def _answered(self) -> int:

@@ -1,6 +1,7 @@
 """Jobs that fail in all the ways there are, without a network."""
 
 import asyncio
+import random
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,7 @@ from evalui.errors import ModelError, RequestRejected, Unreachable
 from evalui.models.endpoint.failures import Blame, RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer, Send
-from evalui.models.endpoint.http.pool import Job, ServerPool
+from evalui.models.endpoint.http.pool import Job, ServerLimits, ServerPool
 from evalui.models.endpoint.json_values import Json
 
 QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.04)
@@ -413,3 +414,122 @@ def test_all_distinct_reasons_are_reported_the_most_frequent_first():
         dict(pool().run("m", jobs))
     assert error.value.reasons == {"too long": 2, "filtered": 1}
     assert str(error.value).endswith("to 3 requests: 2 times: too long; 1 time: filtered.")
+
+
+def busy_error() -> RetryableError:
+    return RetryableError("busy", blame="server", status=429, retry_after_s=0.02)
+
+
+def test_a_refused_request_waits_alone():
+    """All others are answered before it is sent again, and it costs no attempt."""
+    done: list[str] = []
+    refusals = iter(range(5))
+
+    async def refused(_: Send) -> str:
+        if next(refusals, None) is not None:
+            raise busy_error()
+        done.append("refused")
+        return ""
+
+    async def other(_: Send) -> str:
+        await asyncio.sleep(0.001)
+        done.append("other")
+        return ""
+
+    mine = pool(concurrency=4, retries=0)
+    assert len(results(mine, refused, *[other] * 300)) == 301
+    assert done.index("refused") > 4
+    assert done.count("other") == 300
+    assert mine.slots[0].limit.width.now == 4
+
+
+def test_a_server_that_takes_fewer_at_a_time_is_sent_as_many_as_it_takes():
+    live, most, refused = 0, 0, 0
+
+    async def job(_: Send) -> str:
+        nonlocal live, most, refused
+        if live >= 32:
+            refused += 1
+            raise busy_error()
+        live += 1
+        most = max(most, live)
+        await asyncio.sleep(0.01)
+        live -= 1
+        return ""
+
+    mine = pool(concurrency=64)
+    assert len(results(mine, *[job] * 2000)) == 2000
+    assert most == 32
+    assert 28 <= mine.slots[0].limit.width.now <= 40
+    assert refused < 200
+
+
+def test_refusals_by_chance_cost_only_those_that_are_refused():
+    drawn, sent = random.Random(0), 0
+
+    async def job(_: Send) -> str:
+        nonlocal sent
+        sent += 1
+        await asyncio.sleep(0)
+        if drawn.random() < 0.1:
+            raise busy_error()
+        await asyncio.sleep(0.01)
+        return ""
+
+    mine = pool(concurrency=64)
+    assert len(results(mine, *[job] * 2000)) == 2000
+    assert sent < 2400
+    assert mine.slots[0].limit.width.now > 50
+
+
+def test_models_of_one_server_share_its_limit_and_take_turns():
+    limits, live, most = ServerLimits(), 0, 0
+    order: list[str] = []
+
+    def job_of(name: str) -> Job[str]:
+        async def job(_: Send) -> str:
+            nonlocal live, most
+            order.append(name)
+            live += 1
+            most = max(most, live)
+            await asyncio.sleep(0.002)
+            live -= 1
+            return name
+
+        return job
+
+    pools = [
+        ServerPool([Place("one")], concurrency=4, retry_policy=QUICK, limits=limits)
+        for _ in range(2)
+    ]
+    streams = [each.stream("m") for each in pools]
+    for name, stream in zip("ab", streams, strict=True):
+        stream.send([(key, job_of(name)) for key in range(100)])
+    for stream in streams:
+        left = 100
+        while left:
+            left -= len(stream.receive(5))
+        stream.close()
+    assert most == 4
+    assert 40 <= order[:100].count("a") <= 60
+
+
+def test_what_is_sent_first_is_done_before_what_waits():
+    done: list[int] = []
+
+    def job_of(number: int) -> Job[str]:
+        async def job(_: Send) -> str:
+            await asyncio.sleep(0.001)
+            done.append(number)
+            return ""
+
+        return job
+
+    stream = pool(concurrency=1).stream("m")
+    stream.send([(key, job_of(key)) for key in range(50)])
+    stream.send([(50, job_of(50))], first=True)
+    left = 51
+    while left:
+        left -= len(stream.receive(5))
+    stream.close()
+    assert done.index(50) < 5
