@@ -1,10 +1,17 @@
 """The guards of the connections on which models are asked."""
 
 import asyncio
+import datetime
+import ssl
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import aiohttp
+import certifi
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from endpoint_server_examples import Reply, ToyServer
 from yarl import URL
 
@@ -167,3 +174,66 @@ def test_a_kept_connection_that_was_closed_meanwhile_costs_no_attempt():
 
     assert asyncio.run(ask()) == [200] * 3
     assert len(served) == 3
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The key and the certificate of model.invalid, signed by itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "model.invalid")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("model.invalid")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    file = tmp_path_factory.mktemp("tls") / "model.pem"
+    secret = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    file.write_bytes(secret + made.public_bytes(serialization.Encoding.PEM))
+    return file
+
+
+def ask_encrypted(host: str, certificate: Path) -> int:
+    """The status of a server with this certificate that is asked under a name."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    async def ask() -> int:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(certificate)
+        listener = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+        url = f"https://{host}:{listener.sockets[0].getsockname()[1]}/v1"
+        session = Session(url, timeout_s=5, total_s=5, headers={}, resolve=Names(["127.0.0.1"]))
+        try:
+            async with session.exchange("POST", URL(url), b"{}") as response:
+                await response.read()
+                return response.status
+        finally:
+            await session.close()
+            listener.close()
+
+    return asyncio.run(ask())
+
+
+def test_a_certificate_that_no_authority_has_signed_is_refused(certificate: Path):
+    with pytest.raises(aiohttp.ClientConnectorCertificateError):
+        ask_encrypted("model.invalid", certificate)
+
+
+def test_a_certificate_is_that_of_the_name_and_not_of_the_address(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(certifi, "where", lambda: str(certificate))
+    assert ask_encrypted("model.invalid", certificate) == 200
+    with pytest.raises(aiohttp.ClientConnectorCertificateError):
+        ask_encrypted("other.invalid", certificate)
