@@ -123,6 +123,10 @@ class RequestStream(Protocol):
         """
         ...
 
+    def usage(self) -> Usage:
+        """Tokens read and written for these requests so far, failed attempts included."""
+        ...
+
     def close(self) -> None:
         """End what is under way."""
         ...

@@ -167,7 +167,7 @@ class EndpointModel:
         self.is_nondeterministic = capabilities.is_nondeterministic
         self.notes = (_nondeterminism_note(),) if capabilities.is_nondeterministic else ()
         self._capabilities = capabilities
-        self._probe_usage = probe_usage
+        self._probe_usage = self._unclaimed_usage = probe_usage
         self._has_started = False
         self._servers = [
             HttpServer(
@@ -229,13 +229,13 @@ class EndpointModel:
         What probing has cost is added with the first requests: a run that sends some pays for it,
         and not, unseen, one that only opens the model.
         """
-        usages = [server.usage for server in self._servers] + [
-            self._probe_usage
-        ] * self._has_started
-        return Usage(
-            sum(usage.prompt_tokens for usage in usages),
-            sum(usage.completion_tokens for usage in usages),
-        )
+        usages = (server.usage for server in self._servers)
+        return sum(usages, start=self._probe_usage if self._has_started else _NO_USAGE)
+
+    def claim_probe_usage(self) -> Usage:
+        """The tokens that probing has cost, for the first stream that sends something."""
+        unclaimed, self._unclaimed_usage = self._unclaimed_usage, _NO_USAGE
+        return unclaimed
 
     def stop(self) -> None:
         """End what `answer` waits for, which raises `Unreachable`; see `ServerPool.stop`."""
@@ -252,6 +252,7 @@ class EndpointStream:
     def __init__(self, model: EndpointModel, jobs: "JobStream[Response]") -> None:
         self._model = model
         self._jobs = jobs
+        self._probe_usage = _NO_USAGE
 
     @property
     def width(self) -> int:
@@ -261,11 +262,16 @@ class EndpointStream:
     def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
         """Have requests answered by whichever server is free; raises as `EndpointModel.jobs`."""
         jobs = self._model.jobs([request for _, request in requests])
+        self._probe_usage += self._model.claim_probe_usage()
         self._jobs.send([(key, jobs[at]) for at, (key, _) in enumerate(requests)], first=first)
 
     def receive(self, timeout_s: float) -> Sequence[Answer[Response] | Rejection]:
         """What has come of requests; see `JobStream.receive`."""
         return self._jobs.receive(timeout_s)
+
+    def usage(self) -> Usage:
+        """The tokens of all answers to this stream, and of probing for the first one."""
+        return self._probe_usage + self._jobs.usage
 
     def close(self) -> None:
         """End what is under way."""

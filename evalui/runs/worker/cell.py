@@ -184,6 +184,7 @@ class CellRun:
 
     `entry` is that of its model, by which its owner's spending is noted; None if answers were
     supplied. `interrupted` is called between batches, `on_batch` after each and before each wait.
+    `on_sent` is called, perhaps often, when the last request to an endpoint is on its way.
     `replies` is another store whose responses are used, and which keeps those of this cell, too.
     """
 
@@ -196,10 +197,12 @@ class CellRun:
         *,
         interrupted: Callable[[], bool],
         on_batch: Callable[[], None],
+        on_sent: Callable[[], None] = lambda: None,
         replies: Database | None = None,
     ) -> None:
         self._database = database
         self._replies = replies
+        self._on_sent = on_sent
         self._lease = lease
         self._row = row
         self._texts = GrowingTexts(database, row)
@@ -287,7 +290,7 @@ class CellRun:
         number of trials that were planned.
         """
         batch, planned, has_more = batch_of(()), 0, True
-        stream = model.stream()
+        stream = self._open_stream(model)
         self._begin_portion()
         try:
             while True:
@@ -299,6 +302,8 @@ class CellRun:
                     batch.add(pairs)
                     self._send_new(stream, batch)
                 in_flight = min(batch.open, stream.width)
+                if not has_more and batch.open <= in_flight:
+                    self._on_sent()
                 if not (batch.open or has_more) or self._rejected.should_abort(in_flight):
                     return planned
                 if batch.open:
@@ -308,6 +313,12 @@ class CellRun:
             stream.close()
             self._flush()
             self._end_portion()
+
+    def _open_stream(self, model: Streaming) -> RequestStream:
+        stream = model.stream()
+        # Other cells have streams of their own, whose tokens are theirs.
+        self._usage_source, self._recorded_usage = stream, Usage(0, 0)
+        return stream
 
     def _receive_some(
         self, model: Streaming, stream: RequestStream, batch: InFlightBatch
@@ -321,7 +332,7 @@ class CellRun:
             self._end_portion()
             self._model_wait.wait(error)
             self._begin_portion()
-            stream = model.stream()
+            stream = self._open_stream(model)
             stream.send([(index, batch.requests[index]) for index in batch.unanswered()])
             return stream
         for outcome in outcomes:

@@ -7,10 +7,11 @@ share a store; each holds one run at a time and renews its lease in a thread.
 import logging
 import os
 import socket
+import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ from itertools import groupby
 from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
 from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.base import Stoppable, is_out_of_memory, loads_weights, traits_of
+from evalui.models.base import Stoppable, Streaming, is_out_of_memory, loads_weights, traits_of
 from evalui.models.catalog import find_entry
 from evalui.runs.cluster.model import is_loading
 from evalui.runs.database import queue
@@ -41,6 +42,7 @@ from evalui.types import Dataset
 
 LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
 _MAX_REMOTE = 16  # models at endpoints that work at the same time
+_MAX_OVERLAPPING = 4  # cells of one of them: the one that sends, and those that wait for replies
 
 _log = logging.getLogger(__name__)
 
@@ -325,6 +327,8 @@ class Worker:
         self, lease: Lease, cells: Sequence[CellRow], entry: ModelEntry, model: Model
     ) -> bool:
         """Whether the model worked in every cell."""
+        if isinstance(model, Streaming) and len(cells) > 1:
+            return self._do_overlapping(lease, cells, entry, model)
         works = True
         for at, row in enumerate(cells):
             if at:
@@ -338,12 +342,65 @@ class Worker:
                 return False
         return works
 
+    def _do_overlapping(
+        self, lease: Lease, cells: Sequence[CellRow], entry: ModelEntry, model: Model
+    ) -> bool:
+        """The same: each cell begins when the last request of the one before is on its way, so
+        that no slow reply holds it up.
+        """
+        begun: list[Future[bool]] = []
+        with ThreadPoolExecutor(_MAX_OVERLAPPING, "cells") as threads:
+            for row in cells:
+                if begun:
+                    self._check_draining()
+                sent = threading.Event()
+                work = partial(_answer, model)
+                begun.append(
+                    threads.submit(
+                        # The log names the run in these threads, too.
+                        copy_context().run,
+                        *(self._do_cell, lease, row, work, entry),
+                        on_sent=sent.set,
+                    )
+                )
+                begun[-1].add_done_callback(lambda _, sent=sent: sent.set())
+                try:
+                    sent.wait()
+                except KeyboardInterrupt:
+                    self._give_up()
+                    raise
+                if begun[-1].done() and begun[-1].exception():
+                    break
+            return self._end_cells(lease, cells, begun)
+
+    def _end_cells(
+        self, lease: Lease, cells: Sequence[CellRow], begun: Sequence["Future[bool]"]
+    ) -> bool:
+        """Whether the cells that have begun work to their end; those left over fail with them."""
+        works, away = True, None
+        for row, each in zip(cells, begun, strict=False):
+            try:
+                works &= each.result()
+            except Unreachable as error:
+                away = error
+                self._fail_cell(lease, row, error)
+            except BaseException:  # raised again; the others end soon
+                self._give_up()
+                raise
+        # It did not answer for as long as we wait; the other cells need not wait as long.
+        if away:
+            for row in cells[len(begun) :]:
+                self._fail_cell(lease, row, away)
+        return works and not away
+
     def _do_cell(
         self,
         lease: Lease,
         row: CellRow,
         work: Callable[[CellRun, Dataset], None],
         entry: ModelEntry | None = None,
+        *,
+        on_sent: Callable[[], None] = lambda: None,
     ) -> bool:
         """Whether it is done; a cell that failed states why."""
         job = CellRun(
@@ -353,6 +410,7 @@ class Worker:
             entry,
             interrupted=self._is_interrupted,
             on_batch=self._on_batch,
+            on_sent=on_sent,
             replies=self._replies,
         )
         try:

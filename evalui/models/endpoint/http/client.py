@@ -111,10 +111,7 @@ class HttpServer:
             raise RejectedError(sentence("error.endpoint-unsendable")) from None
         answer = await self._request("POST", path, sent, reply_byte_limit(body))
         if used := usage_of(answer):
-            self.usage = Usage(
-                self.usage.prompt_tokens + used.prompt_tokens,
-                self.usage.completion_tokens + used.completion_tokens,
-            )
+            self.usage += used
         return answer
 
     def close(self) -> None:

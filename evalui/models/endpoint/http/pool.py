@@ -23,12 +23,14 @@ from weakref import WeakValueDictionary
 from evalui.errors import RequestRejected, Unreachable, joined_reasons
 from evalui.messages import sentence
 from evalui.models.base import Answer, Rejection
+from evalui.models.endpoint.answers import usage_of
 from evalui.models.endpoint.failures import TOO_MANY_REQUESTS, RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import CircuitBreaker, RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer, Send
 from evalui.models.endpoint.http.loop import LOOP
 from evalui.models.endpoint.http.width import Width
 from evalui.models.endpoint.json_values import Json
+from evalui.types import Usage
 
 T = TypeVar("T")
 Job = Callable[[Send], Coroutine[Any, Any, T]]
@@ -247,6 +249,7 @@ class JobStream(Generic[T]):
         self._undecided: list[tuple[_RequestTask[T], RetryableError]] = []
         self._checking: asyncio.Task[bool] | None = None
         self._is_over = False
+        self.usage = Usage(0, 0)  # the tokens of all answers so far, those of unused ones too
         # What is handed over to the caller's thread.
         self._outcomes: deque[Answer[T] | Rejection] = deque()
         self._error: BaseException | None = None
@@ -408,17 +411,18 @@ class JobStream(Generic[T]):
 
     def _send_of(self, slot: ServerSlot) -> Send:
         """The server's `send` for one attempt, whose first request has had its turn already."""
-        if not slot.interval_s:
-            return slot.server.send
         sent = itertools.count()
 
         async def send(path: str, body: Json) -> Json:
-            if next(sent):
+            if slot.interval_s and next(sent):
                 limit, now = slot.limit, time.monotonic()
                 turn = max(limit.next_request_at, now)
                 limit.next_request_at = turn + slot.interval_s
                 await asyncio.sleep(turn - now)
-            return await slot.server.send(path, body)
+            answer = await slot.server.send(path, body)
+            if used := usage_of(answer):
+                self.usage += used
+            return answer
 
         return send
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import pytest
-from runs_examples import RESPONSE, add_run, dataset, spec
+from runs_examples import RESPONSE, add_run, dataset, sample, spec
 
 from evalui.errors import Cancelled, ModelError
-from evalui.models.base import Answer, Rejection
+from evalui.models.base import Answer, ModelEntry, Rejection
 from evalui.models.endpoint.failures import RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer, Send
@@ -22,7 +22,8 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_trials
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun
-from evalui.types import Request, Response
+from evalui.runs.worker.worker import Worker
+from evalui.types import Request, Response, Usage
 
 QUESTIONS = 250
 TRIALS = 4 * QUESTIONS
@@ -93,6 +94,9 @@ class Stream:
 
     def receive(self, timeout_s: float) -> Sequence[Answer[Response] | Rejection]:
         return self.jobs.receive(timeout_s)
+
+    def usage(self) -> Usage:
+        return self.jobs.usage
 
     def close(self) -> None:
         self.jobs.close()
@@ -232,3 +236,21 @@ def test_an_error_that_is_not_foreseen_ends_the_cell_and_keeps_what_is_answered(
     with pytest.raises(ZeroDivisionError):
         work(database, held, answering)
     assert len(read_trials(database, 1)) == 40
+
+
+def test_a_slow_reply_of_one_cell_does_not_hold_up_the_next(database: Database):
+    """It comes when all of the second dataset are answered."""
+    second = dataset(name="second", samples=[sample(number) for number in range(40, 60)])
+    asked = spec(datasets=[{"path": "sums.csv"}, {"path": "second.csv"}])
+    run_id = add_run(database, asked, dataset(20), second)
+
+    async def answering(model: Model, _request: Request) -> None:
+        if sum(model.asked.values()) == 1:
+            await until(lambda: model.answered == 39)
+
+    model = Model(answering)
+    opener = lambda _: model  # noqa: E731
+    catalog = {"perfect": ModelEntry("perfect", "openai")}
+    assert Worker(database, lambda: catalog, opener=opener).run_once()  # type: ignore[arg-type]
+    assert [cell.state for cell in read_cells(database, run_id)] == ["done", "done"]
+    assert [cell.done for cell in read_cells(database, run_id)] == [20, 20]
