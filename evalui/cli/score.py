@@ -48,7 +48,7 @@ def _score_choices(given: argparse.Namespace) -> int:
     from evalui.types import Sample
 
     trials = read_choices(given.file)
-    pattern = pattern_of(trials)
+    pattern = pattern_of(trial.variant for trial in trials)
     cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
     samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
     summary = summarise(CellResult(cell, samples, trials, len(trials)), with_bias=given.all)

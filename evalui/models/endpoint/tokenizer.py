@@ -12,7 +12,7 @@ from evalui.models.endpoint.http.client import Send
 from evalui.models.endpoint.json_values import Json, as_list
 from evalui.models.endpoint.responses import choices, invalid_response, read_prompt, read_top
 from evalui.models.scoring_requests import ScoringBatch
-from evalui.models.tokenization import EncodedPair, spellings_among
+from evalui.models.tokenization import THINKING_SWITCH, EncodedPair, spellings_among
 from evalui.types import Message, Response
 
 if TYPE_CHECKING:
@@ -147,11 +147,13 @@ class ServerTokenizer:
         """The text of each token by itself, special ones included."""
         return [self._text((token,)) for token in ids]
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
         """The conversation up to where the model's turn begins."""
         turns = [{"role": each.role, "content": each.content} for each in messages]
         body: Json = {"messages": turns, "add_generation_prompt": True}
-        return self._text(self._get(tuple(messages), _TOKENIZE, body))
+        if thinking:
+            body["chat_template_kwargs"] = {THINKING_SWITCH: thinking == "on"}
+        return self._text(self._get((*messages, thinking), _TOKENIZE, body))
 
     def spellings(self, labels: Sequence[str]) -> Mapping[str, tuple[int, ...]]:
         """For each label the ids of the common spellings of it that are one token."""

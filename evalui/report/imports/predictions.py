@@ -4,7 +4,7 @@ Nothing is guessed: a row that does not fit ends the reading with its line and w
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -116,12 +116,12 @@ def abbreviated_json(value: Any) -> str:  # any JSON value
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def pattern_of(trials: Sequence[Trial]) -> Pattern:
+def pattern_of(variants: Iterable[Variant]) -> Pattern:
     """The pattern whose orders these are: rotations make a circular one."""
-    variants = {trial.variant for trial in trials}
-    if all(variant.is_origin for variant in variants):
+    distinct = set(variants)
+    if all(variant.is_origin for variant in distinct):
         return "origin"
-    return "circular" if all(map(_is_rotation, variants)) else "all_possible"
+    return "circular" if all(map(_is_rotation, distinct)) else "all_possible"
 
 
 def _lines(path: Path) -> list[str]:

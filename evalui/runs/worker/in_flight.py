@@ -10,7 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from evalui.modes import Mode, ModeSettings, MultiTurn
+from evalui.modes import (
+    Mode,
+    ModeSettings,
+    MultiTurn,
+    follow_up_requests,
+    plan_requests,
+)
 from evalui.modes.thoughts import with_thoughts
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.response_cache import is_deterministic
@@ -68,7 +74,7 @@ class InFlightBatch:
     def add(self, pairs: Sequence[tuple[Sample, Variant]]) -> None:
         """Take further trials."""
         for sample, variant in pairs:
-            plan = self._mode.plan(sample, variant, self._setting)
+            plan = plan_requests(self._mode, sample, variant, self._setting)
             self._add_pending(_PendingTrial(sample, variant), plan)
 
     def take_new(self) -> list[int]:
@@ -166,7 +172,9 @@ class InFlightBatch:
     ) -> tuple[Request, ...]:
         if self._multi_turn is None:
             return ()
-        return self._multi_turn.follow_up(waiting.sample, waiting.variant, responses, self._setting)
+        return follow_up_requests(
+            self._multi_turn, waiting.sample, waiting.variant, responses, self._setting
+        )
 
     def _grade(self, waiting: _PendingTrial, responses: Sequence[Response]) -> Trial:
         trial = self._mode.grade(waiting.sample, waiting.variant, responses, self._setting)

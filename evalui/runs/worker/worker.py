@@ -32,7 +32,6 @@ from evalui.runs.fair_queue.decisions import queue_state
 from evalui.runs.fair_queue.limits import UserLimits, read_limits
 from evalui.runs.fair_queue.turns import spent_reason, take_turn
 from evalui.runs.kept_summaries import summarise_ending
-from evalui.runs.spec import JUDGE
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
@@ -189,7 +188,7 @@ class Worker:
     def _do_cells(self, run: RunRow) -> None:
         waiting = [row for row in read_cells(self._database, run.id) if row.state == "waiting"]
         # Judges come last: they are shown what the others have answered.
-        for _, of_stage in groupby(waiting, key=lambda row: row.cell.mode == JUDGE):
+        for _, of_stage in groupby(waiting, key=lambda row: row.cell.gives == "verdicts"):
             cells = list(of_stage)
             for row in filter(is_recorded, cells):
                 self._do_cell(run.lease, row, lambda job, dataset: job.grade(dataset))

@@ -237,7 +237,7 @@ def test_the_orders_tell_the_pattern(
         {"id": 1, "options": list("xyz"[: len(p)]), "answer": "A", "permutation": p, "reply": "A"}
         for p in permutations
     ]
-    assert pattern_of(_read(tmp_path, *rows)) == pattern
+    assert pattern_of(trial.variant for trial in _read(tmp_path, *rows)) == pattern
 
 
 def test_each_reply_becomes_its_letter_and_rule(tmp_path: Path):
