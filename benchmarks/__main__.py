@@ -20,6 +20,7 @@ from pathlib import Path
 from benchmarks import (
     biases,
     circular,
+    endpoints,
     exports,
     gpu,
     models,
@@ -48,6 +49,7 @@ GROUPS = {
         exports,
         starting,
         watchers,
+        endpoints,
     )
 }
 _PACKAGES = ("torch", "transformers", "numpy", "scipy", "nltk", "jieba", "gradio")

@@ -69,10 +69,14 @@ class Peer:
 
 
 @contextmanager
-def opened(name: str, ready: Path | None, work: Mapping[str, Any]) -> Generator[Peer | Missing]:
-    """The peer `peers/run_<name>.py` with its work; never raises for a peer that cannot run."""
+def opened(
+    name: str, ready: Path | None, work: Mapping[str, Any], *, environment: str = ""
+) -> Generator[Peer | Missing]:
+    """The peer `peers/run_<name>.py` with its work, in the environment of its own name unless
+    another is named; never raises for a peer that cannot run.
+    """
     try:
-        python = interpreter(name, ready)
+        python = interpreter(environment or name, ready)
     except PeerMissing as error:
         yield Missing(name, str(error))
         return

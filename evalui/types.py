@@ -239,6 +239,13 @@ class Usage:
     prompt_tokens: int
     completion_tokens: int
 
+    def __add__(self, other: "Usage") -> "Usage":
+        """Both together."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class GeneratedText:

@@ -3,11 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from evalui.access import Owned, Right
 from evalui.registry import Registry
 from evalui.types import Ability, Request, Response, Sample, Usage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,62 @@ class Model(Protocol):
 
     def close(self) -> None:
         """Free the device."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """The response to the request with this key."""
+
+    key: int
+    response: T
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """The request with this key was rejected permanently, and why."""
+
+    key: int
+    reason: str
+
+
+class RequestStream(Protocol):
+    """Requests on their way to a model that takes further ones while it answers, from one thread.
+
+    Once `receive` has raised, what was not received has to be sent again, by another stream.
+    """
+
+    @property
+    def width(self) -> int:
+        """How many requests the model works on at a time."""
+        ...
+
+    def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
+        """Have requests answered, each with its key; `first`: before those that wait."""
+        ...
+
+    def receive(self, timeout_s: float) -> Sequence[Answer[Response] | Rejection]:
+        """What has come of requests; waits for something until the time is over.
+
+        Raises as `Model.answer`, but for `RequestRejected`.
+        """
+        ...
+
+    def usage(self) -> Usage:
+        """Tokens read and written for these requests so far, failed attempts included."""
+        ...
+
+    def close(self) -> None:
+        """End what is under way."""
+        ...
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A model that takes further requests while it answers: no answer is waited for."""
+
+    def stream(self) -> RequestStream:
+        """Begin to send requests; to be closed."""
         ...
 
 

@@ -36,9 +36,17 @@ class Tokenizer(Protocol):
     """
 
     name: str
-    bos_ids: tuple[int, ...]
-    empty_context_id: int | None
     size: int
+
+    @property
+    def bos_ids(self) -> tuple[int, ...]:
+        """The tokens before every text."""
+        ...
+
+    @property
+    def empty_context_id(self) -> int | None:
+        """The token that stands for the empty context."""
+        ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, nothing added."""

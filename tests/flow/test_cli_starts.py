@@ -13,7 +13,9 @@ import pytest
 from evalui.report.export.formats import FORMATS, TRIAL_FORMATS
 
 # For a page, a model, a table: what computes figures needs none of them.
-NEVER = "torch transformers peft gradio fastapi pandas openpyxl scipy.stats httpcore sklearn"
+NEVER = (
+    "torch transformers peft gradio fastapi pandas openpyxl scipy.stats aiohttp httpcore sklearn"
+)
 # What the light ways need as little.
 LIGHT = f"{NEVER} evalui.report.blocks scipy nltk jieba pydantic sqlite3 sacrebleu unittest"
 WITHOUT_SCIPY = " ".join({*LIGHT.split()} - {"scipy", "unittest"})

@@ -134,8 +134,8 @@ def test_what_the_page_on_extensions_names_exists():
 
 # What each process would pay for and few need: a function that does imports it itself.
 HEAVY = (
-    "asyncio decimal difflib email fastapi fractions gradio html http.client httpcore httpx "
-    "importlib.metadata jieba logging matplotlib multiprocessing nltk openpyxl pandas "
+    "aiohttp asyncio decimal difflib email fastapi fractions gradio html http.client httpcore "
+    "httpx importlib.metadata jieba logging matplotlib multiprocessing nltk openpyxl pandas "
     "pydantic ray sacrebleu scipy sqlite3 ssl statistics torch transformers unittest "
     "urllib.request vllm zoneinfo"
 )

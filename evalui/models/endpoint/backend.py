@@ -1,6 +1,6 @@
 """The `openai` backend: any model behind an OpenAI-compatible HTTP interface.
 
-pydantic and httpcore are imported when an entry is read and a request is sent, not before.
+pydantic and aiohttp are imported when an entry is read and a request is sent, not before.
 """
 
 import hashlib
@@ -12,18 +12,27 @@ from typing import TYPE_CHECKING
 
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import Sentence, sentence
-from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry, ProbeStatus
+from evalui.models.base import (
+    BACKENDS,
+    Answer,
+    Backend,
+    BackendTraits,
+    Model,
+    ModelEntry,
+    ProbeStatus,
+    Rejection,
+)
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer
-from evalui.models.endpoint.http.pool import ServerPool
 from evalui.models.endpoint.probing.capabilities import Capabilities, missing_ability_reason
 from evalui.models.endpoint.probing.status import FAILURE_TTL_S, EndpointStatus, usable_capabilities
-from evalui.models.endpoint.requests import RequestBuilder
+from evalui.models.endpoint.requests import Job, RequestBuilder
 from evalui.models.tokenization import Tokenizer
 from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
 
 if TYPE_CHECKING:
     from evalui.models.endpoint.config import Endpoint
+    from evalui.models.endpoint.http.pool import JobStream
 
 VERSION = "openai.4"  # part of every fingerprint: raise it when an answer may change
 _ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
@@ -165,7 +174,7 @@ class EndpointModel:
         self.is_nondeterministic = capabilities.is_nondeterministic
         self.notes = (_nondeterminism_note(),) if capabilities.is_nondeterministic else ()
         self._capabilities = capabilities
-        self._probe_usage = probe_usage
+        self._probe_usage = self._unclaimed_usage = probe_usage
         self._has_started = False
         self._servers = [
             HttpServer(
@@ -178,12 +187,15 @@ class EndpointModel:
             )
             for url in endpoint.urls
         ]
+        from evalui.models.endpoint.http.pool import SERVER_LIMITS, ServerPool  # loads asyncio
+
         self._pool = ServerPool(
             self._servers,
             concurrency=endpoint.concurrency,
             requests_per_minute=endpoint.requests_per_minute,
             retries=endpoint.retries,
             retry_policy=retry_policy,
+            limits=SERVER_LIMITS,
         )
         self._request_builder = RequestBuilder(
             name, endpoint, capabilities, _tokenizer(name, endpoint)
@@ -192,6 +204,16 @@ class EndpointModel:
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield each response as a server gives it; see `ServerPool.run` for what is raised."""
+        jobs = self.jobs(requests)
+        yield from self._pool.run(self.name, jobs, check=self._request_builder.small_request)
+
+    def stream(self) -> "EndpointStream":
+        """Begin to send requests; see `base.Streaming`."""
+        check = self._request_builder.small_request
+        return EndpointStream(self, self._pool.stream(self.name, check=check))
+
+    def jobs(self, requests: Sequence[Request]) -> Mapping[int, Job]:
+        """What is to be done for each request, by its place; raises `MissingAbility`."""
         plain_only = self._capabilities.plain_only
         for request in requests:
             ability = _ABILITY[type(request)]
@@ -206,8 +228,7 @@ class EndpointModel:
             if ability in plain_only and _is_conversation(request):
                 raise MissingAbility("cannot-do", model=self.name, why=plain_only[ability])
         self._has_started = True
-        builder = self._request_builder
-        yield from self._pool.run(self.name, builder.jobs(requests), check=builder.small_request)
+        return self._request_builder.jobs(requests)
 
     def usage(self) -> Usage:
         """The tokens that the servers reported, those of unused answers too.
@@ -215,13 +236,13 @@ class EndpointModel:
         What probing has cost is added with the first requests: a run that sends some pays for it,
         and not, unseen, one that only opens the model.
         """
-        usages = [server.usage for server in self._servers] + [
-            self._probe_usage
-        ] * self._has_started
-        return Usage(
-            sum(usage.prompt_tokens for usage in usages),
-            sum(usage.completion_tokens for usage in usages),
-        )
+        usages = (server.usage for server in self._servers)
+        return sum(usages, start=self._probe_usage if self._has_started else _NO_USAGE)
+
+    def claim_probe_usage(self) -> Usage:
+        """The tokens that probing has cost, for the first stream that sends something."""
+        unclaimed, self._unclaimed_usage = self._unclaimed_usage, _NO_USAGE
+        return unclaimed
 
     def stop(self) -> None:
         """End what `answer` waits for, which raises `Unreachable`; see `ServerPool.stop`."""
@@ -230,6 +251,38 @@ class EndpointModel:
     def close(self) -> None:
         """Let the connections go."""
         self._pool.close()
+
+
+class EndpointStream:
+    """Requests on their way to the servers of a model; see `base.RequestStream`."""
+
+    def __init__(self, model: EndpointModel, jobs: "JobStream[Response]") -> None:
+        self._model = model
+        self._jobs = jobs
+        self._probe_usage = _NO_USAGE
+
+    @property
+    def width(self) -> int:
+        """How many requests the servers are sent at a time, as they take them now."""
+        return self._jobs.width
+
+    def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
+        """Have requests answered by whichever server is free; raises as `EndpointModel.jobs`."""
+        jobs = self._model.jobs([request for _, request in requests])
+        self._probe_usage += self._model.claim_probe_usage()
+        self._jobs.send([(key, jobs[at]) for at, (key, _) in enumerate(requests)], first=first)
+
+    def receive(self, timeout_s: float) -> Sequence[Answer[Response] | Rejection]:
+        """What has come of requests; see `JobStream.receive`."""
+        return self._jobs.receive(timeout_s)
+
+    def usage(self) -> Usage:
+        """The tokens of all answers to this stream, and of probing for the first one."""
+        return self._probe_usage + self._jobs.usage
+
+    def close(self) -> None:
+        """End what is under way."""
+        self._jobs.close()
 
 
 def _endpoint_of(entry: ModelEntry) -> "Endpoint":

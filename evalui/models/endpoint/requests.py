@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from evalui.messages import Sentence, sentence
 from evalui.models.endpoint import responses_api
 from evalui.models.endpoint.failures import MAX_MESSAGE_LENGTH, RejectedError
-from evalui.models.endpoint.http.client import Post
+from evalui.models.endpoint.http.client import Send
 from evalui.models.endpoint.json_values import Json, as_object, token_count
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.prompt_logprobs import (
     CONTINUE_REPLY_FIELDS,
     SCORE_PROMPT_FIELDS,
+    ContextTokens,
     ContinuationSpan,
     context_tokens,
     read_chat_tokens,
@@ -53,7 +54,7 @@ from evalui.types import Generate, LabelProbs, Loglik, Message, NextToken, Promp
 if TYPE_CHECKING:
     from evalui.models.endpoint.config import Endpoint
 
-Job = Callable[[Post], Response]
+Job = Callable[[Send], Coroutine[Any, Any, Response]]
 
 _UNKNOWN_LIMIT = 10**9  # tokens, where the longest input of the model is not stated
 # A vLLM server applies generation defaults from the model's folder unless a request has its own.
@@ -123,38 +124,42 @@ class RequestBuilder:
         )
         picks = self._capabilities.picks_token_ids
         return {
-            key: lambda post, at=at: token_id_logprobs(
-                batch, at, self._completion_call(post), picks_token_ids=picks
+            key: lambda send, at=at: token_id_logprobs(
+                batch, at, self._completion_call(send), picks_token_ids=picks
             )
             for at, key in enumerate(requests)
         }
 
-    def _score_with_server_tokenizer(self, request: NextToken | Loglik, post: Post) -> Response:
+    async def _score_with_server_tokenizer(
+        self, request: NextToken | Loglik, send: Send
+    ) -> Response:
         tokenizer = ServerTokenizer(
-            self._name, self._endpoint.model, post, self._tokenization_cache
+            self._name, self._endpoint.model, send, self._tokenization_cache
         )
         labels = request.labels if isinstance(request, NextToken) else ()
-        batch = encode_requests(
-            tokenizer, tokenizer.spellings(labels), [request], limit=self._limit
+        batch = await tokenizer.complete(
+            lambda: encode_requests(
+                tokenizer, tokenizer.spellings(labels), [request], limit=self._limit
+            )
         )
-        return token_id_logprobs(
+        return await token_id_logprobs(
             batch,
             0,
-            self._completion_call(post),
+            self._completion_call(send),
             picks_token_ids=self._capabilities.picks_token_ids,
         )
 
-    def _label_probs_from_top(self, request: NextToken, post: Post) -> Response:
+    async def _label_probs_from_top(self, request: NextToken, send: Send) -> Response:
         """Read the labels off a list of the most probable tokens."""
         text = self._as_text(request.context)
         complete = 0
         if text is not None and self._capabilities.completion_top:
             complete = self._capabilities.completion_top
             body: Json = {"prompt": strip_before_label(text), "logprobs": complete}
-            answer = self._completion_call(post)(body)
+            answer = await self._completion_call(send)(body)
         elif self._capabilities.chat_top:
             body = {"logprobs": True, "top_logprobs": self._capabilities.chat_top}
-            answer = self._request_chat(post, request.context, 1, body)
+            answer = await self._request_chat(send, request.context, 1, body)
         else:
             raise RejectedError(_unsupported_reason(request.context))
         (choice,) = choices(answer)
@@ -165,16 +170,16 @@ class RequestBuilder:
             raise invalid_response(why)
         return label_probs(listed, request.labels, complete=complete)
 
-    def _score_by_echo(self, request: Loglik, post: Post) -> Response:
+    async def _score_by_echo(self, request: Loglik, send: Send) -> Response:
         """Score a continuation by having the whole text sent back with its scores."""
         context = self._as_text(request.context)
         if context is None:
             raise RejectedError(_unsupported_reason(request.context))
         left, right = split_continuation(context, request.continuation)
-        places = self._echoed_tokens(left + right, post)
+        places = await self._echoed_tokens(left + right, send)
         seam = span_by_text(places, left, left + right)
         if seam is None:
-            seam = self._span_by_context(places, left, post)
+            seam = await self._span_by_context(places, left, send)
         scored = score_span(places, seam)
         if scored is None:
             raise RejectedError(
@@ -184,15 +189,15 @@ class RequestBuilder:
             )
         return scored
 
-    def _span_by_context(
-        self, places: Sequence[PromptToken], left: str, post: Post
+    async def _span_by_context(
+        self, places: Sequence[PromptToken], left: str, send: Send
     ) -> ContinuationSpan:
-        return span_by_context(places, self._echoed_tokens(left, post) if left else ())
+        return span_by_context(places, await self._echoed_tokens(left, send) if left else ())
 
-    def _echoed_tokens(self, text: str, post: Post) -> list[PromptToken]:
+    async def _echoed_tokens(self, text: str, send: Send) -> list[PromptToken]:
         written = self._capabilities.echo_tokens
         body: Json = {"prompt": text, "echo": True, "logprobs": 1, "max_tokens": written}
-        answer = self._completion_call(post)(body)
+        answer = await self._completion_call(send)(body)
         (choice,) = choices(answer)
         places = read_echo(choice)
         if not places:
@@ -203,25 +208,26 @@ class RequestBuilder:
     def _can_echo(self, context: Prompt) -> bool:
         return self._capabilities.echo and self._as_text(context) is not None
 
-    def _score_by_chat(self, request: Loglik, post: Post) -> Response:
+    async def _score_by_chat(self, request: Loglik, send: Send) -> Response:
         """Score the beginning of a reply to a conversation, by chat alone."""
         turns = _as_messages(request.context)
         if not turns:
             raise RejectedError(_unsupported_reason(request.context))
         # All options of a question need it at the same time.
-        context = self._tokenization_cache.get_once(
-            ("turns", turns),
-            lambda: context_tokens(
-                read_chat_tokens(self._request_chat(post, turns, 1, SCORE_PROMPT_FIELDS))
-            ),
+        context = await self._tokenization_cache.get_once(
+            ("turns", turns), partial(self._context_tokens, turns, send)
         )
         both = (*turns, Message("assistant", request.continuation))
         scored = read_chat_tokens(
-            self._request_chat(post, both, 1, SCORE_PROMPT_FIELDS | CONTINUE_REPLY_FIELDS)
+            await self._request_chat(send, both, 1, SCORE_PROMPT_FIELDS | CONTINUE_REPLY_FIELDS)
         )
         return score_reply(scored, context, request.continuation)
 
-    def _generate(self, request: Generate, post: Post) -> Response:
+    async def _context_tokens(self, turns: tuple[Message, ...], send: Send) -> ContextTokens:
+        answer = await self._request_chat(send, turns, 1, SCORE_PROMPT_FIELDS)
+        return context_tokens(read_chat_tokens(answer))
+
+    async def _generate(self, request: Generate, send: Send) -> Response:
         body: Json = {"temperature": request.temperature}
         if self._capabilities.prompt_logprobs or self._capabilities.chat_prompt_logprobs:
             body |= _NEUTRAL_SAMPLING
@@ -231,28 +237,28 @@ class RequestBuilder:
             body["seed"] = self._seed(request.prompt)
         body |= _body_of(request.settings)
         if request.json_schema and self._capabilities.json_schema and not self._refuses_schemas:
-            return self._generate_constrained(request, body, post)
+            return await self._generate_constrained(request, body, send)
         text = self._as_text(request.prompt)
         if text is not None and self._capabilities.completions:
             body |= {"prompt": text, "max_tokens": request.max_tokens}
-            return read_text(self._completion_call(post)(body), request.stop)
+            return read_text(await self._completion_call(send)(body), request.stop)
         if not self._capabilities.chat:
             raise RejectedError(_unsupported_reason(request.prompt))
-        answer = self._request_chat(post, request.prompt, request.max_tokens, body)
+        answer = await self._request_chat(send, request.prompt, request.max_tokens, body)
         reply = read_text(answer, request.stop)
         is_cut = reply.finish_reason == "length" and request.setting("thinking") != "off"
         if is_cut and self._capabilities.opens_thoughts and not closes_thought(reply.text):
             raise RejectedError(sentence("error.endpoint-only-thoughts"))
         return reply
 
-    def _generate_constrained(self, request: Generate, body: Json, post: Post) -> Response:
+    async def _generate_constrained(self, request: Generate, body: Json, send: Send) -> Response:
         """A reply that fits the schema, by chat; a free one where the schema alone is refused."""
         form = {"response_format": response_format(request.json_schema)}
-        send = partial(self._request_chat, post, request.prompt, request.max_tokens)
+        request_chat = partial(self._request_chat, send, request.prompt, request.max_tokens)
         try:
-            answer = send(body | form)
+            answer = await request_chat(body | form)
         except RejectedError:
-            answer = send(body)
+            answer = await request_chat(body)
             # The same request without it was taken: no other has to be sent twice.
             self._refuses_schemas = True
             return read_text(answer, request.stop)
@@ -266,12 +272,16 @@ class RequestBuilder:
             return self._tokenizer.render(prompt)
         return None
 
-    def _completion_call(self, post: Post) -> Callable[[Json], Json]:
+    def _completion_call(self, send: Send) -> Callable[[Json], Awaitable[Json]]:
         """Request a completion; of one token at temperature 0 unless the body states otherwise."""
         usual: Json = {"model": self._endpoint.model, "max_tokens": 1, "temperature": 0.0}
-        return lambda body: self._check_model(post("completions", usual | body))
 
-    def _request_chat(self, post: Post, prompt: Prompt, max_tokens: int, body: Json) -> Json:
+        async def complete(body: Json) -> Json:
+            return self._check_model(await send("completions", usual | body))
+
+        return complete
+
+    async def _request_chat(self, send: Send, prompt: Prompt, max_tokens: int, body: Json) -> Json:
         """Request a reply; a plain prompt is sent as a message of the user."""
         usual: Json = {
             "model": self._endpoint.model,
@@ -287,17 +297,17 @@ class RequestBuilder:
             if field not in self._capabilities.refused_fields
         }
         if self._capabilities.responses:
-            answer = as_chat_answer(post(responses_api.PATH, to_responses_request(sent)))
+            answer = as_chat_answer(await send(responses_api.PATH, to_responses_request(sent)))
         else:
-            answer = post("chat/completions", sent)
+            answer = await send("chat/completions", sent)
         return self._check_model(answer)
 
-    def small_request(self, post: Post) -> None:
+    async def small_request(self, send: Send) -> None:
         """The smallest request of all: that it is answered shows that the server is well."""
         if self._capabilities.chat:
-            self._request_chat(post, _SMALL_PROMPT, 1, {})
+            await self._request_chat(send, _SMALL_PROMPT, 1, {})
         else:
-            self._completion_call(post)({"prompt": _SMALL_PROMPT})
+            await self._completion_call(send)({"prompt": _SMALL_PROMPT})
 
     def _check_model(self, answer: Json) -> Json:
         """The answer, if it is from the model that answered the first time."""

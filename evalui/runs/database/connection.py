@@ -114,6 +114,11 @@ class Database:
         with self.reading() as connection:
             return connection.execute(sql, values).fetchone()
 
+    def version(self) -> int:
+        """A number that is another one after others than this object have written."""
+        with self.reading() as connection:
+            return connection.execute("PRAGMA data_version").fetchone()[0]
+
     def check(self) -> None:
         """Look through the whole file for damage, beside whatever else goes on; sets `damage`."""
         self.damage = damage_of(self.path)

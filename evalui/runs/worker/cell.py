@@ -12,7 +12,15 @@ from sqlite3 import Connection
 from evalui.errors import ModelError, RequestRejected, Unreachable, joined_reasons
 from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
-from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights, traits_of
+from evalui.models.base import (
+    Rejection,
+    RequestStream,
+    Streaming,
+    UsageTracking,
+    is_out_of_memory,
+    loads_weights,
+    traits_of,
+)
 from evalui.models.thought_marks import begins_with_mark
 from evalui.modes import MODES, ModeSettings
 from evalui.modes.thoughts import with_thoughts, without_thoughts
@@ -54,7 +62,11 @@ from evalui.types import (
 )
 
 RECORDED = "recorded"  # stands for the model's fingerprint where answers were supplied
-FLUSH_S = 0.5  # what is answered is on the disk this soon, and a cancel is noticed
+FLUSH_S = 0.15  # what is answered is on the disk this soon, and a cancel is noticed
+_IDLE_S = 0.5  # a cancel is noticed this soon while nothing is answered
+_MAX_UNSAVED = 2**24  # characters of replies that are not written
+_QUEUED = 2  # requests that wait to be sent, for each that is in flight
+_MIN_QUEUED = 32
 _MIN_TIMED_REQUESTS = 20  # fewer requests than this do not measure a model's speed
 MIN_REQUESTS = 20  # of so many requests, a usable model rejects the smaller part
 _NO_ORDER = Variant(())  # an open question has no order
@@ -78,16 +90,23 @@ class RejectedRequests:
         self.requests.update(requests)
         self.reasons.update(error.reasons or {_reason(error): len(requests)})
 
+    def record_one(self, reason: str, request: Request) -> None:
+        """Record a request that was rejected just now, and why."""
+        self.requested += 1
+        self.rejected += 1
+        self.requests.add(request)
+        self.reasons[reason] += 1
+
     def record_cut(self, request: Request) -> None:
         """Record a request, counted already, whose reply was cut off within thoughts."""
         self.rejected += 1
         self.requests.add(request)
         self.reasons[sentence("error.endpoint-only-thoughts")] += 1
 
-    @property
-    def should_abort(self) -> bool:
-        """Whether to go on would only cost more."""
-        return self.requested >= MIN_REQUESTS and 2 * self.rejected > self.requested
+    def should_abort(self, in_flight: int = 0) -> bool:
+        """Whether to go on would only cost more, even if all that is in flight is answered."""
+        requested = self.requested + in_flight
+        return self.requested >= MIN_REQUESTS and 2 * self.rejected > requested
 
     def check(self, model: str) -> None:
         """Raise `ModelError` with the count and all reasons, if anything was refused."""
@@ -157,11 +176,15 @@ class _Portion:
     written: int  # tokens of replies
 
 
+_BatchOf = Callable[[Sequence[tuple[Sample, Variant]]], InFlightBatch]
+
+
 class CellRun:
     """One cell at work.
 
     `entry` is that of its model, by which its owner's spending is noted; None if answers were
     supplied. `interrupted` is called between batches, `on_batch` after each and before each wait.
+    `on_sent` is called, perhaps often, when the last request to an endpoint is on its way.
     `replies` is another store whose responses are used, and which keeps those of this cell, too.
     """
 
@@ -174,10 +197,12 @@ class CellRun:
         *,
         interrupted: Callable[[], bool],
         on_batch: Callable[[], None],
+        on_sent: Callable[[], None] = lambda: None,
         replies: Database | None = None,
     ) -> None:
         self._database = database
         self._replies = replies
+        self._on_sent = on_sent
         self._lease = lease
         self._row = row
         self._texts = GrowingTexts(database, row)
@@ -189,7 +214,11 @@ class CellRun:
         self._flushed = self._charged = time.monotonic()
         self._batch_size = AdaptiveBatchSize()
         self._portions: list[_Portion] = []
+        self._portion_began = 0.0, 0, 0  # when, and what was answered and written by then
+        self._answered = 0  # by the model itself
         self._written = 0  # tokens of replies
+        self._unsaved = 0  # characters of replies
+        self._requests_each = max(1, row.requests // max(1, row.total))  # of a trial, as planned
         self._rejected = RejectedRequests()
         # What servers do before the first token is not known here; of models on this machine it is
         # known, but for a thought that they begin by themselves.
@@ -230,19 +259,138 @@ class CellRun:
             for pair in trials_to_run(spec, self._row.cell.pattern, samples, setting)
             if (pair[0].id, pair[1]) not in done and is_shown_in(*pair, self._row.cell.signature)
         )
-        each = max(1, self._row.requests // max(1, self._row.total))
-        planned = len(done)
-        while pairs := self._next_trials(pending, each):
-            batch = InFlightBatch(
-                pairs, mode, setting, model.fingerprint, is_cacheable=cacheable_by(model)
-            )
-            self._answer(model, batch)
-            planned += len(pairs)
-            if self._rejected.should_abort:
-                break
+        batch_of = partial(
+            InFlightBatch,
+            mode=mode,
+            setting=setting,
+            fingerprint=model.fingerprint,
+            is_cacheable=cacheable_by(model),
+        )
+        if isinstance(model, Streaming):
+            planned = self._run_stream(model, pending, batch_of)
+        else:
+            planned = self._run_portions(model, pending, batch_of)
         self._close_label_mass(model)
-        self._check_complete(model, planned)
+        self._check_complete(model, len(done) + planned)
         self._record_throughput(model, spec, samples, setting)
+
+    def _run_portions(
+        self, model: Model, pending: Iterator[tuple[Sample, Variant]], batch_of: _BatchOf
+    ) -> int:
+        """Do trials a portion at a time; the number of those that were planned."""
+        planned = 0
+        while pairs := list(islice(pending, max(1, self._batch_size.size // self._requests_each))):
+            self._answer(model, batch_of(pairs))
+            planned += len(pairs)
+            if self._rejected.should_abort():
+                break
+        return planned
+
+    def _run_stream(
+        self, model: Streaming, pending: Iterator[tuple[Sample, Variant]], batch_of: _BatchOf
+    ) -> int:
+        """Send requests while others are answered, as many as the model works on at a time; the
+        number of trials that were planned.
+        """
+        batch, planned, has_more = batch_of(()), 0, True
+        stream = self._open_stream(model)
+        self._begin_portion()
+        try:
+            while True:
+                room = _QUEUED * stream.width + _MIN_QUEUED - batch.open
+                if has_more and room > 0:
+                    pairs = list(islice(pending, max(1, room // self._requests_each)))
+                    has_more = bool(pairs)
+                    planned += len(pairs)
+                    batch.add(pairs)
+                    self._send_new(stream, batch)
+                in_flight = min(batch.open, stream.width)
+                if not has_more and batch.open <= in_flight:
+                    self._on_sent()
+                if not (batch.open or has_more) or self._rejected.should_abort(in_flight):
+                    return planned
+                if batch.open:
+                    stream = self._receive_some(model, stream, batch)
+                self._save_if_due(batch)
+        finally:
+            stream.close()
+            self._flush()
+            self._end_portion()
+
+    def _open_stream(self, model: Streaming) -> RequestStream:
+        stream = model.stream()
+        # Other cells have streams of their own, whose tokens are theirs.
+        self._usage_source, self._recorded_usage = stream, Usage(0, 0)
+        return stream
+
+    def _receive_some(
+        self, model: Streaming, stream: RequestStream, batch: InFlightBatch
+    ) -> RequestStream:
+        """Take what is answered; the stream to go on with."""
+        try:
+            outcomes = stream.receive(self._until_flush())
+        except Unreachable as error:
+            stream.close()
+            self._flush()
+            self._end_portion()
+            self._model_wait.wait(error)
+            self._begin_portion()
+            stream = self._open_stream(model)
+            stream.send([(index, batch.requests[index]) for index in batch.unanswered()])
+            return stream
+        for outcome in outcomes:
+            if isinstance(outcome, Rejection):
+                self._end_wait()
+                self._rejected.record_one(outcome.reason, batch.requests[outcome.key])
+                batch.drop(outcome.key)
+            else:
+                self._record_response(batch, outcome.key, outcome.response)
+        # What is answered may call for more: a further turn, a verdict that must be readable.
+        self._send_new(stream, batch, first=True)
+        return stream
+
+    def _send_new(
+        self, stream: RequestStream, batch: InFlightBatch, *, first: bool = False
+    ) -> None:
+        """Send what has come up and is not known; `first`: before what waits to be sent."""
+        while new := batch.take_new():
+            self._use_cached(batch, new)
+            unknown: list[tuple[int, Request]] = []
+            for index in filter(batch.is_open, new):
+                if batch.requests[index] in self._rejected.requests:
+                    batch.drop(index)
+                else:
+                    unknown.append((index, batch.requests[index]))
+            if unknown:
+                stream.send(unknown, first=first)
+
+    def _save_if_due(self, batch: InFlightBatch) -> None:
+        is_due = time.monotonic() - self._flushed > (FLUSH_S if self._has_unsaved else _IDLE_S)
+        if is_due or self._unsaved > _MAX_UNSAVED:
+            self._end_portion()
+            self._flush()
+            self._check_cancelled()
+        if not self._responses:  # else a response would be neither here nor in the store
+            batch.forget()
+
+    def _until_flush(self) -> float:
+        limit = FLUSH_S if self._has_unsaved else _IDLE_S
+        return max(0.0, self._flushed + limit - time.monotonic())
+
+    @property
+    def _has_unsaved(self) -> bool:
+        return bool(self._trials or self._responses)
+
+    def _begin_portion(self) -> None:
+        self._portion_began = time.monotonic(), self._answered, self._written
+
+    def _end_portion(self) -> None:
+        """Note how much was answered since a portion began; one without answers goes on."""
+        began, answered, written = self._portion_began
+        if requests := self._answered - answered:
+            seconds = time.monotonic() - began
+            self._portions.append(_Portion(requests, seconds, self._written - written))
+            self._begin_portion()
 
     def _record_throughput(
         self, model: Model, spec: ModeSpec, samples: Sequence[Sample], setting: ModeSettings
@@ -287,11 +435,6 @@ class CellRun:
         self._flush()
         self._check_cancelled()
 
-    def _next_trials(
-        self, pending: Iterator[tuple[Sample, Variant]], each: int
-    ) -> list[tuple[Sample, Variant]]:
-        return list(islice(pending, max(1, self._batch_size.size // each)))
-
     def _close_label_mass(self, model: Model) -> None:
         """Keep the answers of a cell that has few; raises as `LabelMassCheck.close`."""
         if self._label_mass is not None and self._label_mass.is_open:
@@ -307,14 +450,15 @@ class CellRun:
         try:
             # What is answered may call for more: a further turn, a verdict that must be readable.
             while self._open_requests(batch):
-                self._use_cached(batch)
+                self._use_cached(batch, batch.unanswered())
                 self._request_open(model, batch)
         finally:
             self._flush()
         self._check_cancelled()
 
-    def _use_cached(self, batch: InFlightBatch) -> None:
-        open_ = ((batch.keys[index], index) for index in batch.unanswered())
+    def _use_cached(self, batch: InFlightBatch, indices: Sequence[int]) -> None:
+        """Answer those of the requests whose response is kept."""
+        open_ = ((batch.keys[index], index) for index in indices)
         places = {key: index for key, index in open_ if key}
         known = get_responses(self._database, list(places))
         if self._replies and (missing := [key for key in places if key not in known]):
@@ -379,8 +523,11 @@ class CellRun:
     def _record_response(self, batch: InFlightBatch, index: int, response: Response) -> None:
         self._end_wait()
         self._rejected.requested += 1
-        if isinstance(response, GeneratedText) and response.usage:
-            self._written += response.usage.completion_tokens
+        self._answered += 1
+        if isinstance(response, GeneratedText):
+            self._unsaved += len(response.text)
+            if response.usage:
+                self._written += response.usage.completion_tokens
         key = batch.keys[index]
         if key:
             self._responses.append((key, response))
@@ -411,7 +558,7 @@ class CellRun:
         requested again, and an error on the way out must not be met a second time.
         """
         trials, responses = self._trials, self._responses
-        self._trials, self._responses = [], []
+        self._trials, self._responses, self._unsaved = [], [], 0
         if self._label_mass is not None and self._label_mass.holds_back:
             trials, self._trials = [], trials
         self._flushed = time.monotonic()

@@ -5,6 +5,7 @@ trial's requests may call for more of them. How many requests are sent at a time
 fast the model answers.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -39,8 +40,8 @@ class _PendingTrial:
 class InFlightBatch:
     """The requests of a number of trials, and the trials as soon as they are answered.
 
-    `keys` says where the response to each request is kept, None for those that are drawn anew or
-    answered at once.
+    Requests have numbers. `keys` says where the response to each of them is kept, None for those
+    that are drawn anew or answered at once.
     """
 
     def __init__(
@@ -52,20 +53,67 @@ class InFlightBatch:
         *,
         is_cacheable: Callable[[Request], bool] = is_deterministic,
     ) -> None:
-        self.requests: list[Request] = []
-        self.keys: list[bytes | None] = []
+        self.requests: dict[int, Request] = {}
+        self.keys: dict[int, bytes | None] = {}
         self.responses: dict[int, Response] = {}
         self._mode = mode
         self._multi_turn = mode if isinstance(mode, MultiTurn) else None
         self._setting = setting
         self._index_by_key: dict[object, int] = {}
+        self._key_by_index: dict[int, object] = {}
         self._pending_by_request: dict[int, list[_PendingTrial]] = {}
         self._fingerprint = fingerprint
         self._is_cacheable = is_cacheable
         self._unique_keys = count()
+        self._numbers = count()
+        self._new: list[int] = []  # requests that `take_new` has not returned
+        self._needed: Counter[int] = Counter()  # by how many trials in flight
+        self._unneeded: list[int] = []
+        self.add(pairs)
+
+    def add(self, pairs: Sequence[tuple[Sample, Variant]]) -> None:
+        """Take further trials."""
         for sample, variant in pairs:
-            requests = plan_requests(mode, sample, variant, setting)
-            self._add_pending(_PendingTrial(sample, variant), requests)
+            plan = plan_requests(self._mode, sample, variant, self._setting)
+            self._add_pending(_PendingTrial(sample, variant), plan)
+
+    def take_new(self) -> list[int]:
+        """The numbers of the requests that came up since this was called last."""
+        new, self._new = self._new, []
+        return new
+
+    def drop(self, index: int) -> None:
+        """Give up a request that has no response, and the trials that wait for it."""
+        # A later trial that needs the same makes a request of its own.
+        self._index_by_key.pop(self._key_by_index[index], None)
+        for waiting in self._pending_by_request.pop(index, ()):
+            for other in waiting.unanswered - {index}:
+                self._pending_by_request[other].remove(waiting)
+            self._release(waiting)
+
+    def forget(self) -> None:
+        """Forget the requests that no trial in flight needs; what was answered is kept elsewhere
+        by now.
+        """
+        unneeded, self._unneeded = self._unneeded, []
+        for index in unneeded:
+            if self._needed[index] or index not in self.requests:
+                continue
+            if index in self._pending_by_request:  # its response is on its way
+                self._unneeded.append(index)
+                continue
+            self._index_by_key.pop(self._key_by_index.pop(index), None)
+            del self.requests[index], self.keys[index], self._needed[index]
+            self.responses.pop(index, None)
+
+    @property
+    def open(self) -> int:
+        """How many requests have no response yet."""
+        return len(self._pending_by_request)
+
+    def is_open(self, index: int) -> bool:
+        """Whether a request has no response yet."""
+        return index in self._pending_by_request
 
     def add_response(self, index: int, response: Response) -> list[Trial]:
         """Take the response to request number `index`; the trials that it completes, graded."""
@@ -80,6 +128,7 @@ class InFlightBatch:
         """Note what a trial waits for; responses received for another trial count too."""
         indices = [self._request_index(request) for request in requests]
         waiting.request_indices += indices
+        self._needed.update(indices)
         waiting.unanswered = {index for index in indices if index not in self.responses}
         for index in waiting.unanswered:
             self._pending_by_request.setdefault(index, []).append(waiting)
@@ -93,6 +142,7 @@ class InFlightBatch:
                 further = self._follow_up_requests(waiting, responses)
                 if not further:
                     completed.append(self._grade(waiting, responses))
+                    self._release(waiting)
                     break
                 self._add_pending(waiting, further)
         return completed
@@ -100,11 +150,22 @@ class InFlightBatch:
     def _request_index(self, request: Request) -> int:
         fixed = self._is_cacheable(request)
         key = request_key(self._fingerprint, request) if fixed else None
-        place = self._index_by_key.setdefault(key or next(self._unique_keys), len(self.requests))
-        if place == len(self.requests):
-            self.requests.append(request)
-            self.keys.append(key)
-        return place
+        known_as = key or next(self._unique_keys)
+        if (known := self._index_by_key.get(known_as)) is not None:
+            return known
+        index = next(self._numbers)
+        self._index_by_key[known_as] = index
+        self._key_by_index[index] = known_as
+        self.requests[index] = request
+        self.keys[index] = key
+        self._new.append(index)
+        return index
+
+    def _release(self, waiting: _PendingTrial) -> None:
+        for index in waiting.request_indices:
+            self._needed[index] -= 1
+            if not self._needed[index]:
+                self._unneeded.append(index)
 
     def _follow_up_requests(
         self, waiting: _PendingTrial, responses: Sequence[Response]

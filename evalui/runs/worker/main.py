@@ -31,7 +31,8 @@ from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 
 HEARTBEAT_TIMEOUT_S = 20.0  # a worker without a heartbeat for so long is dead
-IDLE_POLL_S = 0.5  # how often an idle worker polls the queue
+IDLE_POLL_S = 0.5  # how often an idle worker polls the queue though nobody has written
+_WAKE_S = 0.02  # how soon it sees that somebody has; to look costs some microseconds
 ORPHAN_GRACE_S = 30.0  # for the batch in hand of a worker whose server is gone
 STATUS_INTERVAL_S = 5.0  # how often an idle worker reports its status
 
@@ -76,7 +77,9 @@ def serve(
         if time.monotonic() - reported > STATUS_INTERVAL_S:
             worker.status.refresh()
             reported = time.monotonic()
+        version = 0
         try:
+            version = database.version()
             queue.requeue_lost(database, silent_s=HEARTBEAT_TIMEOUT_S)
             model_tests.requeue_model_tests(database)
             busy = worker.run_test_once() or worker.run_once()
@@ -86,11 +89,20 @@ def serve(
             _log.warning("%s", error)
             busy = False
         if not busy:
-            ending.wait(IDLE_POLL_S)
+            _wait_for_work(database, ending, version)
         if warming and _is_idle_for_long(warming, busy=busy or worker.models.has_kept):
             break
     worker.models.close()
     worker.status.remove()
+
+
+def _wait_for_work(database: Database, ending: threading.Event, version: int) -> None:
+    """Wait until others have written to the store since it had this version, or for a while."""
+    until = time.monotonic() + IDLE_POLL_S
+    with suppress(StoreError):  # the next look at the queue reports it
+        while time.monotonic() < until and not ending.wait(_WAKE_S):
+            if database.version() != version:
+                return
 
 
 def _is_idle_for_long(warming: Warming, *, busy: bool) -> bool:

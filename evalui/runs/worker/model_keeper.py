@@ -50,11 +50,16 @@ class ModelKeeper:
         self._database = database
         self._opener = opener
         self._status = status
-        self._idle_s = 0.0 if isinstance(opener, ClusterOpener) else idle_s
+        self._idle_s = 0.0 if self.are_elsewhere else idle_s
         self._own_device = own_device
         self._clock = clock
         self._kept: _KeptModel | None = None
         self._has_loaded = False  # whether a model was, so that its libraries are imported
+
+    @property
+    def are_elsewhere(self) -> bool:
+        """Whether a cluster opens the models, which is asked for one at a time."""
+        return isinstance(self._opener, ClusterOpener)
 
     @property
     def has_kept(self) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable
 from evalui.runs.database.connection import Database
 
 _RUN_SQL = """
-    SELECT r.id, r.attempt, c.id AS cell, c.written,
+    SELECT r.id, r.attempt, group_concat(c.id) AS cell, max(c.written) AS written,
         (SELECT count(*) FROM cell WHERE run = r.id AND state IN ('done', 'failed')) AS ended,
         (SELECT max(waits) FROM cell WHERE run = r.id) AS waits
     FROM run r LEFT JOIN cell c ON c.run = r.id AND c.state = 'running'
-    WHERE r.worker = ? AND r.state = 'running'
+    WHERE r.worker = ? AND r.state = 'running' GROUP BY r.id
 """
 _TEST_SQL = "SELECT id FROM trial_of_model WHERE worker = ? AND state = 'running'"
 
@@ -18,9 +18,9 @@ _TEST_SQL = "SELECT id FROM trial_of_model WHERE worker = ? AND state = 'running
 class ProgressWatch:
     """How long one worker has made no progress.
 
-    A cell progresses with each batch that it writes. One whose model is loaded, or tried out, and a
-    worker that starts may take `loading_s` seconds, all else `hang_s`; 0 is for ever. A model at an
-    endpoint that is waited for has a patience of its own.
+    A run progresses with each batch that one of its cells writes. One whose model is loaded, or
+    tried out, and a worker that starts may take `loading_s` seconds, all else `hang_s`; 0 is for
+    ever. A model at an endpoint that is waited for has a patience of its own.
     """
 
     def __init__(

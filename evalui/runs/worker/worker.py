@@ -1,14 +1,18 @@
-"""One worker: runs and trials of models from the queue, one model at a time.
+"""One worker: runs and trials of models from the queue.
 
-Several workers may share a store; each holds one run at a time and renews its lease in a thread.
+Models at endpoints work at the same time, and beside one that computes here. Several workers may
+share a store; each holds one run at a time and renews its lease in a thread.
 """
 
 import logging
 import os
 import socket
+import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -16,7 +20,7 @@ from itertools import groupby
 from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
 from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.base import Stoppable, is_out_of_memory, loads_weights
+from evalui.models.base import Stoppable, Streaming, is_out_of_memory, loads_weights, traits_of
 from evalui.models.catalog import find_entry
 from evalui.runs.cluster.model import is_loading
 from evalui.runs.database import queue
@@ -36,6 +40,8 @@ from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.types import Dataset
 
 LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
+_MAX_REMOTE = 16  # models at endpoints that work at the same time
+_MAX_OVERLAPPING = 4  # cells of one of them: the one that sends, and those that wait for replies
 
 _log = logging.getLogger(__name__)
 
@@ -80,9 +86,10 @@ class Worker:
             idle_s=model_idle_s,
             own_device=device,
         )
-        self._active_model: Model | None = (
-            None  # while cells are at work; the heartbeat reads it, too
-        )
+        # Of the cells at work, in several threads; the heartbeat reads them, too.
+        self._active_models: list[Model] = []
+        self._has_many = False  # several models at a time
+        self._is_given_up = False  # whether the cells at work are to end since one of them has to
 
     def run_test_once(self) -> bool:
         """Try the oldest model out that waits for it; False if none does."""
@@ -115,7 +122,7 @@ class Worker:
         if run is None:
             return False
         try:
-            self._is_spent_up = False
+            self._is_spent_up = self._is_given_up = False
             self.status.update(run=run.id)
             stop = partial(self._stop_if_unwanted, run)
             with Heartbeat(self._database, run.lease, status=self.status, on_heartbeat=stop):
@@ -180,44 +187,92 @@ class Worker:
 
     def _do_cells(self, run: RunRow) -> None:
         waiting = [row for row in read_cells(self._database, run.id) if row.state == "waiting"]
-        # A judge may have the name of a contestant whose answers were supplied.
-        groups = groupby(waiting, key=lambda row: (row.cell.model, is_recorded(row)))
-        for (_, recorded), rows in groups:
-            cells = list(rows)
-            if recorded:
-                for row in cells:
-                    self._do_cell(run.lease, row, lambda job, dataset: job.grade(dataset))
-                continue
+        # Judges come last: they are shown what the others have answered.
+        for _, of_stage in groupby(waiting, key=lambda row: row.cell.gives == "verdicts"):
+            cells = list(of_stage)
+            for row in filter(is_recorded, cells):
+                self._do_cell(run.lease, row, lambda job, dataset: job.grade(dataset))
+            prompted = [row for row in cells if not is_recorded(row)]
+            groups = groupby(prompted, key=lambda row: row.cell.model)
+            self._do_models(run, [tuple(rows) for _, rows in groups])
+
+    def _do_models(self, run: RunRow, models: Sequence[Sequence[CellRow]]) -> None:
+        """Do the cells of each model; those at endpoints at the same time, beside all others."""
+        remote = [cells for cells in models if self._is_remote(cells[0])]
+        if len(models) == 1 or not remote or self.models.are_elsewhere:
+            for cells in models:
+                self._do_model(run, cells)
+            return
+        entry = self._entry(remote[0][0].cell.model)
+        self.status.update(model=entry.name, run=run.id, device=self.models.device_of(entry))
+        self._has_many = True
+        with ThreadPoolExecutor(min(len(remote), _MAX_REMOTE), "endpoint-cells") as threads:
+            # The log names the run in these threads, too.
+            started = [
+                threads.submit(copy_context().run, self._do_model, run, cells) for cells in remote
+            ]
             try:
-                self._check_draining()
-                queue.check_lease(self._database, run.lease)
-                entry = self._entry(cells[0].cell.model)
-                model = self._open_for_cell(run.lease, cells[0], entry)
-            except (Cancelled, Interrupted, RunLeaseLost, StoreError):
+                for cells in models:
+                    if cells not in remote:
+                        self._do_model(run, cells)
+                for each in as_completed(started):
+                    each.result()
+            except BaseException:  # raised again; the others end soon
+                self._give_up()
                 raise
-            except Exception as error:  # noqa: BLE001 (kept with each cell of the model)
-                for row in cells:
-                    self._fail_cell(run.lease, row, error)
-                continue
-            self._use_model(run, cells, entry, model)
+            finally:
+                self._has_many = False
+
+    def _is_remote(self, row: CellRow) -> bool:
+        try:
+            return traits_of(self._entry(row.cell.model)).remote
+        except EvaluiError:  # an entry that is gone fails its cells in its turn
+            return False
+
+    def _give_up(self) -> None:
+        self._is_given_up = True
+        for model in tuple(self._active_models):
+            if isinstance(model, Stoppable):
+                model.stop()
+
+    def _do_model(self, run: RunRow, cells: Sequence[CellRow]) -> None:
+        try:
+            self._check_draining()
+            queue.check_lease(self._database, run.lease)
+            self._check_given_up()
+            entry = self._entry(cells[0].cell.model)
+            model = self._open_for_cell(run.lease, cells[0], entry)
+        except (Cancelled, Interrupted, RunLeaseLost, StoreError):
+            raise
+        except Exception as error:  # noqa: BLE001 (kept with each cell of the model)
+            for row in cells:
+                self._fail_cell(run.lease, row, error)
+            return
+        self._use_model(run, cells, entry, model)
 
     def _use_model(
         self, run: RunRow, cells: Sequence[CellRow], entry: ModelEntry, model: Model
     ) -> None:
         """Do the cells of a model; it is kept if it worked in all of them."""
-        self._active_model, works = model, False
+        works = False
+        self._active_models.append(model)
         try:
             works = self._do_cells_of_model(run.lease, cells, entry, model)
         except Cancelled:
             works = True
             raise
         finally:
-            self._active_model = None
+            self._active_models.remove(model)
             if works:
                 self.models.keep(entry, model)
             else:
                 model.close()
-            self.status.update(run=run.id)
+            if not self._active_models:
+                self.status.update(run=run.id)
+
+    def _check_given_up(self) -> None:
+        if self._is_given_up:
+            raise Interrupted
 
     def _check_draining(self) -> None:
         """Raise `Interrupted` if runs are to end after the cell in hand."""
@@ -226,7 +281,7 @@ class Worker:
                 raise Interrupted
 
     def _is_interrupted(self) -> bool:
-        return self._is_spent_up or self._stopping()
+        return self._is_spent_up or self._is_given_up or self._stopping()
 
     def _stop_if_unwanted(self, run: RunRow) -> None:
         """Note whether the owner of the run may still spend, and stop a model that keeps the
@@ -235,8 +290,8 @@ class Worker:
         with self._database.reading() as connection:
             limits = read_limits(connection, run.owner, self._usual)
             self._is_spent_up = bool(spent_reason(connection, run.owner, limits, time.time()))
-        model = self._active_model
-        if not isinstance(model, Stoppable):
+        models = [each for each in tuple(self._active_models) if isinstance(each, Stoppable)]
+        if not models:
             return
         try:
             queue.check_lease(self._database, run.lease)
@@ -244,15 +299,17 @@ class Worker:
         except (Cancelled, RunLeaseLost):
             unwanted = True
         if unwanted:
-            model.stop()
+            for model in models:
+                model.stop()
 
     def _open_for_cell(self, lease: Lease, row: CellRow, entry: ModelEntry) -> Model:
         """The model of a cell, waited for if it does not answer; the cell states so."""
         where = self.models.device_of(entry)
-        # Without a device it counts as being loaded.
-        self.status.update(
-            model=entry.name, run=lease.run_id, device="" if loads_weights(entry) else where
-        )
+        # One of several at endpoints must not hide that another model is being loaded.
+        is_shown = loads_weights(entry) or not self._has_many
+        if is_shown:  # without a device it counts as being loaded
+            device = "" if loads_weights(entry) else where
+            self.status.update(model=entry.name, run=lease.run_id, device=device)
         waiting = wait_for_cell_model(
             self._database, lease, row, interrupted=self._is_interrupted, on_wait=self._on_batch
         )
@@ -261,13 +318,16 @@ class Worker:
         except BaseException:  # raised again; what is loading would hold its resources for ever
             self.models.cancel_loading()
             raise
-        self.status.update(model=entry.name, run=lease.run_id, device=where)
+        if is_shown:
+            self.status.update(model=entry.name, run=lease.run_id, device=where)
         return model
 
     def _do_cells_of_model(
         self, lease: Lease, cells: Sequence[CellRow], entry: ModelEntry, model: Model
     ) -> bool:
         """Whether the model worked in every cell."""
+        if isinstance(model, Streaming) and len(cells) > 1:
+            return self._do_overlapping(lease, cells, entry, model)
         works = True
         for at, row in enumerate(cells):
             if at:
@@ -281,12 +341,65 @@ class Worker:
                 return False
         return works
 
+    def _do_overlapping(
+        self, lease: Lease, cells: Sequence[CellRow], entry: ModelEntry, model: Model
+    ) -> bool:
+        """The same: each cell begins when the last request of the one before is on its way, so
+        that no slow reply holds it up.
+        """
+        begun: list[Future[bool]] = []
+        with ThreadPoolExecutor(_MAX_OVERLAPPING, "cells") as threads:
+            for row in cells:
+                if begun:
+                    self._check_draining()
+                sent = threading.Event()
+                work = partial(_answer, model)
+                begun.append(
+                    threads.submit(
+                        # The log names the run in these threads, too.
+                        copy_context().run,
+                        *(self._do_cell, lease, row, work, entry),
+                        on_sent=sent.set,
+                    )
+                )
+                begun[-1].add_done_callback(lambda _, sent=sent: sent.set())
+                try:
+                    sent.wait()
+                except KeyboardInterrupt:
+                    self._give_up()
+                    raise
+                if begun[-1].done() and begun[-1].exception():
+                    break
+            return self._end_cells(lease, cells, begun)
+
+    def _end_cells(
+        self, lease: Lease, cells: Sequence[CellRow], begun: Sequence["Future[bool]"]
+    ) -> bool:
+        """Whether the cells that have begun work to their end; those left over fail with them."""
+        works, away = True, None
+        for row, each in zip(cells, begun, strict=False):
+            try:
+                works &= each.result()
+            except Unreachable as error:
+                away = error
+                self._fail_cell(lease, row, error)
+            except BaseException:  # raised again; the others end soon
+                self._give_up()
+                raise
+        # It did not answer for as long as we wait; the other cells need not wait as long.
+        if away:
+            for row in cells[len(begun) :]:
+                self._fail_cell(lease, row, away)
+        return works and not away
+
     def _do_cell(
         self,
         lease: Lease,
         row: CellRow,
         work: Callable[[CellRun, Dataset], None],
         entry: ModelEntry | None = None,
+        *,
+        on_sent: Callable[[], None] = lambda: None,
     ) -> bool:
         """Whether it is done; a cell that failed states why."""
         job = CellRun(
@@ -296,6 +409,7 @@ class Worker:
             entry,
             interrupted=self._is_interrupted,
             on_batch=self._on_batch,
+            on_sent=on_sent,
             replies=self._replies,
         )
         try:

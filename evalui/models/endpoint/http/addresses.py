@@ -7,7 +7,7 @@ and private addresses are not: that is where people run their models.
 
 import ipaddress
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import cast
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from evalui.errors import ModelError
 from evalui.messages import Sentence, sentence
 from evalui.models.base import ModelEntry, traits_of
 
+Resolve = Callable[[str, int], Sequence[str]]
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # Metadata services beside the link-local one: Alibaba, Azure, Oracle, Amazon, Google, Oracle.
@@ -126,6 +127,34 @@ def check_address(host: str, address: str, allowed: Sequence[str] = ()) -> None:
         )
     if not _is_allowed(host, parsed, allowed):
         raise ModelError("endpoint-host-not-allowed", host=host)
+
+
+def resolve_host(host: str, port: int) -> list[str]:
+    """The IP addresses of a host, in the system's order; raises `OSError`."""
+    try:
+        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:
+        raise OSError(str(error)) from error
+    return list(dict.fromkeys(str(each[4][0]) for each in resolved))
+
+
+def allowed_addresses(
+    host: str, addresses: Sequence[str], allowed: Sequence[str] = ()
+) -> list[str]:
+    """Those of a host's addresses that `check_address` lets pass; raises if it refuses them all."""
+    passed: list[str] = []
+    refused: list[ModelError] = []
+    for address in addresses:
+        try:
+            check_address(host, address, allowed)
+        except ModelError as error:
+            # A machine in one's own network may have a link-local address beside its usual.
+            refused.append(error)
+        else:
+            passed.append(address)
+    if refused and not passed:
+        raise refused[0]
+    return passed
 
 
 def _is_allowed(host: str, address: _Address | None, allowed: Sequence[str]) -> bool:

@@ -1,11 +1,10 @@
 """One server over HTTP: a JSON object goes out, and one comes back or one of three errors.
 
-`httpcore`, the HTTP client, is imported with the first request, not before.
+`aiohttp`, the HTTP client, is imported with the first request, not before.
 """
 
 import json
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -20,7 +19,8 @@ from evalui.models.endpoint.failures import (
     error_body,
     failure_of,
 )
-from evalui.models.endpoint.http.addresses import authority, host_of
+from evalui.models.endpoint.http.addresses import authority, host_of, literal_ip
+from evalui.models.endpoint.http.loop import LOOP
 from evalui.models.endpoint.http.response_limits import (
     ACCEPTED,
     REPLY_MEMORY,
@@ -37,13 +37,16 @@ from evalui.types import Usage
 from evalui.version import __version__
 
 if TYPE_CHECKING:
-    import httpcore
+    from aiohttp import ClientResponse
+    from yarl import URL
 
-Post = Callable[[str, Json], Json]
+    from evalui.models.endpoint.http.session import Session
 
-CONNECT_S = 2.0  # a server that does not take a connection in this time is down
+Send = Callable[[str, Json], Awaitable[Json]]
+
 _MAX_GET_BYTES = 8 * 2**20  # bytes of what `get` reads: hosted APIs describe hundreds of models
 _MAX_ERROR_BYTES = 2**16  # bytes that are read of one; a server's own words come first
+_LARGE_REPLY_BYTES = 2**18  # a reply that takes milliseconds to parse
 _PATH_SAFE_CHARACTERS = "/%:@!$&'()*+,;=~"
 
 
@@ -51,7 +54,7 @@ class HttpServer:
     """One base URL. Paths beginning with a slash are at the server's root, others below the URL.
 
     A request fails after `timeout_s` seconds without a byte, and after `total_s` in any case.
-    `allowed_hosts` are as in `connection_pool`, `extras` are added to each request.
+    `allowed_hosts` are as in `Session`, `extras` are added to each request.
     """
 
     def __init__(
@@ -70,16 +73,9 @@ class HttpServer:
         self._key = key
         self._timeout_s = timeout_s
         self._total_s = total_s
-        self._pool: httpcore.ConnectionPool | None = None
-        self._lock = threading.Lock()  # the pool is made once, and the tokens are added up
-        self._prompt_tokens = 0
-        self._completion_tokens = 0
-
-    @property
-    def usage(self) -> Usage:
-        """The tokens it has reported so far, those of unused answers too."""
-        with self._lock:
-            return Usage(self._prompt_tokens, self._completion_tokens)
+        self._session: Session | None = None
+        self._targets: dict[str, URL] = {}
+        self.usage = Usage(0, 0)  # the tokens it has reported so far, those of unused answers too
 
     def at(self, url: str) -> "HttpServer":
         """The same for another base URL."""
@@ -93,6 +89,14 @@ class HttpServer:
         )
 
     def post(self, path: str, body: Json) -> Json:
+        """As `send`, for whoever waits in another thread than the loop's."""
+        return LOOP.call(self.send(path, body))
+
+    def get(self, path: str) -> Json:
+        """What lies at a path; raises as `send`, and waits as `post`."""
+        return LOOP.call(self._request("GET", path, None, _MAX_GET_BYTES))
+
+    async def send(self, path: str, body: Json) -> Json:
         """The server's answer to a JSON object.
 
         Raises:
@@ -105,23 +109,27 @@ class HttpServer:
             sent = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
         except UnicodeEncodeError:  # half of a character, as JSON may hold it
             raise RejectedError(sentence("error.endpoint-unsendable")) from None
-        answer = self._request("POST", path, sent, reply_byte_limit(body))
-        self._count_usage(answer)
+        answer = await self._request("POST", path, sent, reply_byte_limit(body))
+        if used := usage_of(answer):
+            self.usage += used
         return answer
-
-    def get(self, path: str) -> Json:
-        """What lies at a path; raises as `post`."""
-        return self._request("GET", path, b"", _MAX_GET_BYTES)
 
     def close(self) -> None:
         """Let the connections go."""
-        if self._pool is not None:
-            self._pool.close()
+        if self._session is not None:
+            LOOP.call(self._session.close())
+            self._session = None
 
-    def _request(self, method: str, path: str, sent: bytes, limit: int) -> Json:
+    async def _request(self, method: str, path: str, sent: bytes | None, limit: int) -> Json:
         with REPLY_MEMORY.reserve(limit) as reservation:
             try:
-                reply = self._exchange(method, path, sent, reservation)
+                reply = await self._exchange(method, path, sent, reservation)
+                if len(reply.content) < _LARGE_REPLY_BYTES:
+                    return self._parse_reply(reply, limit)
+                import asyncio
+
+                # Nothing else would be sent or received meanwhile.
+                return await asyncio.to_thread(self._parse_reply, reply, limit)
             except ReplyTooLong:
                 raise RetryableError(
                     sentence(
@@ -133,27 +141,25 @@ class HttpServer:
                 ) from None
             except InvalidContentEncoding:
                 raise self._not_json_error() from None
-            return self._parse_reply(reply)
 
-    def _exchange(
-        self, method: str, path: str, sent: bytes, reservation: ReplyReservation
+    async def _exchange(
+        self, method: str, path: str, sent: bytes | None, reservation: ReplyReservation
     ) -> ServerReply:
         """One request and the whole reply to it, of any status."""
-        pool = self._connection_pool()
-        import httpcore
-
-        from evalui.models.endpoint.http.connection import TotalTimeoutExceeded
+        import aiohttp
 
         try:
-            with pool.stream(
-                method,
-                self._target(path),
-                headers=self._headers(with_body=bool(sent)),
-                content=sent or None,
-                extensions={"timeout": self._timeouts()},
-            ) as response:
-                return _read_reply(response, reservation)
-        except TotalTimeoutExceeded:
+            session = self._opened_session()
+            async with session.exchange(method, self._target(path), sent) as response:
+                return await _read_reply(response, reservation)
+        except aiohttp.ConnectionTimeoutError as error:
+            raise self._connection_error(error) from None
+        except aiohttp.ServerTimeoutError:
+            raise RetryableError(
+                sentence("error.endpoint-timeout", url=self.url),
+                status=REQUEST_TIMEOUT,
+            ) from None
+        except TimeoutError:
             raise RetryableError(
                 sentence(
                     "error.endpoint-overdue",
@@ -162,23 +168,14 @@ class HttpServer:
                 ),
                 status=REQUEST_TIMEOUT,
             ) from None
-        except (httpcore.ReadTimeout, httpcore.WriteTimeout):
-            raise RetryableError(
-                sentence("error.endpoint-timeout", url=self.url),
-                status=REQUEST_TIMEOUT,
-            ) from None
-        except (
-            httpcore.TimeoutException,
-            httpcore.NetworkError,
-            httpcore.ProtocolError,
-            httpcore.ProxyError,
-        ) as error:
+        except aiohttp.ClientError as error:
             raise self._connection_error(error) from None
 
-    def _parse_reply(self, reply: ServerReply) -> Json:
+    def _parse_reply(self, reply: ServerReply, limit: int) -> Json:
         if not 200 <= reply.status < 300:
             body = error_body(reply.content)
             raise failure_of(reply, body, self.url, redact=self._redacted)
+        check_items(reply.content, limit)
         answer = read_answer(reply.content)
         if answer is None:
             raise self._not_json_error()
@@ -200,53 +197,51 @@ class HttpServer:
             blame="server",
         )
 
-    def _connection_pool(self) -> "httpcore.ConnectionPool":
-        with self._lock:
-            if self._pool is None:
-                from evalui.models.endpoint.http.connection import connection_pool
+    def _opened_session(self) -> "Session":
+        if self._session is None:
+            from evalui.models.endpoint.http.session import Session
 
-                self._pool = connection_pool(self.url, self._total_s, allowed=self._allowed_hosts)
-            return self._pool
+            self._session = Session(
+                self.url,
+                timeout_s=self._timeout_s,
+                total_s=self._total_s,
+                headers=self._headers(),
+                allowed=self._allowed_hosts,
+            )
+        return self._session
 
-    def _target(self, path: str) -> "httpcore.URL":
-        import httpcore
+    def _target(self, path: str) -> "URL":
+        """The address of a path, made once for each of the few that there are."""
+        if path not in self._targets:
+            from yarl import URL
 
-        parts = urlsplit(self.url)
-        root = parts.path.removesuffix("/v1") if path.startswith("/") else f"{parts.path}/"
-        query = f"?{urlencode(self._extras.query)}" if self._extras.query else ""
-        return httpcore.URL(
-            scheme=parts.scheme.encode(),
-            host=host_of(self.url).encode(),
-            port=parts.port,
-            target=(quote(root + path, safe=_PATH_SAFE_CHARACTERS) + query).encode(),
-        )
+            parts = urlsplit(self.url)
+            root = parts.path.removesuffix("/v1") if path.startswith("/") else f"{parts.path}/"
+            host = host_of(self.url)
+            self._targets[path] = URL.build(
+                scheme=parts.scheme,
+                host=literal_ip(host) or host,  # a number, say, is an address too
+                port=parts.port,
+                path=quote(root + path, safe=_PATH_SAFE_CHARACTERS),
+                query_string=urlencode(self._extras.query),
+                encoded=True,
+            )
+        return self._targets[path]
 
-    def _headers(self, *, with_body: bool) -> list[tuple[str, str]]:
+    def _headers(self) -> dict[str, str]:
         carrier = self._extras.key_header
         key = (
             (carrier, self._key) if carrier else ("Authorization", f"Bearer {self._key or 'none'}")
         )
-        headers = {
+        return {
+            "Host": authority(self.url),
+            "Accept": "application/json",
+            "Accept-Encoding": ACCEPTED,
+            "Content-Type": "application/json",
+            **dict([key] if self._key or not carrier else []),
             "User-Agent": f"evalui/{__version__}",
             **{name.title(): value for name, value in self._extras.headers.items()},
         }
-        return [
-            ("Host", authority(self.url)),
-            ("Accept", "application/json"),
-            ("Accept-Encoding", ACCEPTED),
-            *([key] if self._key or not carrier else []),
-            *headers.items(),
-            *([("Content-Type", "application/json")] if with_body else []),
-        ]
-
-    def _timeouts(self) -> dict[str, float]:
-        return {"connect": CONNECT_S, "read": self._timeout_s, "write": self._timeout_s}
-
-    def _count_usage(self, answer: Json) -> None:
-        usage = usage_of(answer) or Usage(0, 0)
-        with self._lock:
-            self._prompt_tokens += usage.prompt_tokens
-            self._completion_tokens += usage.completion_tokens
 
     def _redacted(self, text: str) -> str:
         for secret in filter(None, (self._key, *self._extras.secrets)):
@@ -254,14 +249,15 @@ class HttpServer:
         return text
 
 
-def _read_reply(response: "httpcore.Response", reservation: ReplyReservation) -> ServerReply:
+async def _read_reply(response: "ClientResponse", reservation: ReplyReservation) -> ServerReply:
     """A reply that has begun; of an error only the beginning."""
-    headers = {
-        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
-    }
-    pieces = response.iter_stream()
-    if 200 <= response.status < 300:
-        content = read_all(pieces, headers, reservation)
-        check_items(content, reservation.limit)
-        return ServerReply(response.status, headers, content)
-    return ServerReply(response.status, headers, read_beginning(pieces, headers, _MAX_ERROR_BYTES))
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    pieces = response.content.iter_any()
+    read = read_all if 200 <= response.status < 300 else _read_error
+    return ServerReply(response.status, headers, await read(pieces, headers, reservation))
+
+
+async def _read_error(
+    pieces: AsyncIterable[bytes], headers: Mapping[str, str], _: ReplyReservation
+) -> bytes:
+    return await read_beginning(pieces, headers, _MAX_ERROR_BYTES)

@@ -5,28 +5,22 @@ connection, and what was checked is what is connected to: a name that resolves d
 next time gains nothing.
 """
 
-import socket
 import time
-import urllib.request
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import httpcore
 
-from evalui.errors import ModelError
 from evalui.models.endpoint.http.addresses import (
-    check_address,
+    Resolve,
+    allowed_addresses,
     check_url,
-    host_of,
-    is_loopback,
-    literal_ip,
+    resolve_host,
 )
+from evalui.models.endpoint.http.proxies import proxy_for
 
-Resolve = Callable[[str, int], Sequence[str]]
 Clock = Callable[[], float]
 
-_PROXY_SCHEMES = ("http", "https")
 _KEEPALIVE_S = 5.0  # an unused connection; servers close theirs after a similar time
 _WRITE_CHUNK = 2**16  # bytes that are sent between two looks at the clock
 _MAX_CONNECTIONS = 1000  # the pool of threads is what limits them
@@ -34,15 +28,6 @@ _MAX_CONNECTIONS = 1000  # the pool of threads is what limits them
 
 class TotalTimeoutExceeded(httpcore.ReadTimeout):
     """An exchange has lasted longer than one may in total."""
-
-
-def resolve_host(host: str, port: int) -> list[str]:
-    """The IP addresses of a host, in the system's order; raises `httpcore.ConnectError`."""
-    try:
-        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise httpcore.ConnectError(str(error)) from error
-    return list(dict.fromkeys(str(each[4][0]) for each in resolved))
 
 
 def connection_pool(
@@ -66,7 +51,7 @@ def connection_pool(
     # Once for all connections: to load the certificates takes longer than a request.
     context = httpcore.default_ssl_context() if url.startswith("https:") else None
     proxy = proxy_for(url)
-    if not proxy:
+    if proxy is None:
         return httpcore.ConnectionPool(
             ssl_context=context,
             max_connections=_MAX_CONNECTIONS,
@@ -74,43 +59,15 @@ def connection_pool(
             network_backend=CheckedNetworkBackend(total_s, resolve, clock, allowed),
         )
     check_url(url, allowed, resolved_later=False)
-    parts = urlsplit(proxy)
-    user = (unquote(parts.username or ""), unquote(parts.password or ""))
-    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    user = (proxy.user, proxy.password)
     return httpcore.HTTPProxy(
-        place,
+        proxy.url,
         proxy_auth=user if any(user) else None,
         ssl_context=context,
         max_connections=_MAX_CONNECTIONS,
         keepalive_expiry=_KEEPALIVE_S,
         network_backend=CheckedNetworkBackend(total_s, None, clock),
     )
-
-
-def proxy_for(url: str) -> str:
-    """The URL of the environment's proxy for requests to a URL, "" without one.
-
-    A server on this machine is reached without it: the proxy's own machine would be meant there.
-
-    Raises:
-        ModelError: the proxy is of a kind that cannot be used.
-    """
-    parts = urlsplit(url)
-    proxies = urllib.request.getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all", "")
-    if not proxy or urllib.request.proxy_bypass(parts.netloc):
-        return ""
-    host = host_of(url)
-    if is_loopback(literal_ip(host) or host):
-        return ""
-    proxy = proxy if "://" in proxy else f"http://{proxy}"
-    if (kind := urlsplit(proxy).scheme) not in _PROXY_SCHEMES:
-        raise ModelError(  # without the address: it may hold a password
-            "endpoint-proxy-kind",
-            kind=kind,
-            known=", ".join(_PROXY_SCHEMES),
-        )
-    return proxy
 
 
 class CheckedNetworkBackend(httpcore.NetworkBackend):
@@ -163,19 +120,11 @@ class CheckedNetworkBackend(httpcore.NetworkBackend):
         """Those of the host's addresses that are allowed; raises if none of them may."""
         if self._resolve is None:
             return [host]
-        allowed: list[str] = []
-        refused: list[ModelError] = []
-        for address in self._resolve(host, port):
-            try:
-                check_address(host, address, self._allowed)
-            except ModelError as error:
-                # A machine in one's own network may have a link-local address beside its usual.
-                refused.append(error)
-            else:
-                allowed.append(address)
-        if refused and not allowed:
-            raise refused[0]
-        return allowed
+        try:
+            resolved = self._resolve(host, port)
+        except OSError as error:
+            raise httpcore.ConnectError(str(error)) from error
+        return allowed_addresses(host, resolved, self._allowed)
 
 
 class _DeadlineStream(httpcore.NetworkStream):

@@ -1,48 +1,48 @@
-"""Many requests to several servers of one model: distributed, retried, and given up in time.
+"""Many requests to the servers of a model: distributed, retried, and given up in time.
 
-Each server has threads of its own that take requests from one common heap, so a fast server
-answers more of them and a dead one none. Knows nothing of what the requests are.
+Whoever has requests opens a stream: what it sends is taken by whichever server is free, and what is
+answered is there at once, while further requests are sent. A request that fails or is refused waits
+alone. Everything with an underscore in `JobStream`, and all of `ServerLimit`, is done on the
+event loop. Knows nothing of what the requests are.
 """
 
+import asyncio
+import heapq
 import itertools
 import math
 import random
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from functools import partial
 from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from evalui.errors import RequestRejected, Unreachable, joined_reasons
 from evalui.messages import sentence
+from evalui.models.base import Answer, Rejection
+from evalui.models.endpoint.answers import usage_of
 from evalui.models.endpoint.failures import TOO_MANY_REQUESTS, RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import CircuitBreaker, RetryPolicy
-from evalui.models.endpoint.http.client import HttpServer, Post
+from evalui.models.endpoint.http.client import HttpServer, Send
+from evalui.models.endpoint.http.loop import LOOP
+from evalui.models.endpoint.http.width import Width
 from evalui.models.endpoint.json_values import Json
+from evalui.types import Usage
 
 T = TypeVar("T")
-Job = Callable[[Post], T]
+Job = Callable[[Send], Coroutine[Any, Any, T]]
 
 _CLOSE_TIMEOUT_S = 1.0
 _FAILURES_WHILE_WELL = 2  # once it might have been the end of an outage
-
-
-@dataclass(slots=True)
-class ServerSlot:
-    """One server, and how much may be sent to it. `interval_s` lies between two requests."""
-
-    server: HttpServer
-    breaker: CircuitBreaker
-    concurrency: int
-    interval_s: float = 0.0
-    next_request_at: float = 0.0
-    answered: int = 0
-
-    def wait_time(self, now: float) -> float:
-        """Seconds until it may be sent a request."""
-        return max(self.breaker.wait_time(now), self.next_request_at - now, 0.0)
+_MAX_UNDECIDED = 32  # requests that failed for good; then it is found out whether a server is well
+_BUSY_STATUSES = (TOO_MANY_REQUESTS, 503, 529)
+_LOOK_AGAIN_S = 1.0
+_WAIT_JITTER = 1.25  # times as long as a server has asked for, at most
+_GATHER_S = 0.004  # replies that come within it are handed over together
+_ORDER = itertools.count()  # of requests that wait until the same moment
 
 
 @dataclass(slots=True, eq=False)
@@ -50,25 +50,100 @@ class _RequestTask(Generic[T]):
     key: int
     job: Job[T]
     attempts: int = 0
-    not_before: float = 0.0
-    answered_at_start: int = 0  # by all servers, when this one was first tried
+    refusals: int = 0  # because the server was too busy
+    answered_at_start: int = -1  # by all servers, when this one was first tried; -1 before that
+    answered_before: int = 0  # by all servers, when this one was last tried
     failed_while_well: int = 0  # times that it was given up and a server answered the check then
-    failed_servers: set[int] = field(default_factory=set[int])  # places of servers that failed it
+    failed_servers: set[str] = field(default_factory=set[str])  # URLs of servers that failed it
 
 
-@dataclass(frozen=True, slots=True)
-class _JobResult(Generic[T]):
-    key: int
-    response: T
+class ServerLimit:
+    """What is in flight at one server, and how it is; shared by all models at its URL."""
+
+    def __init__(self, policy: RetryPolicy) -> None:
+        self.breaker = CircuitBreaker(policy)
+        self.width = Width(0, 0)
+        self.next_request_at = 0.0
+        self.in_flight = 0
+        self.answered = 0
+        self._streams: deque[tuple[JobStream[Any], ServerSlot]] = deque()  # next to be served
+        self._timer: asyncio.TimerHandle | None = None
+
+    def wait_time(self, now: float) -> float:
+        """Seconds until it may be sent a request."""
+        return max(self.breaker.wait_time(now), self.next_request_at - now, 0.0)
+
+    def add(self, stream: "JobStream[Any]", slot: "ServerSlot") -> None:
+        """Serve a stream, too."""
+        self._streams.append((stream, slot))
+
+    def remove(self, stream: "JobStream[Any]") -> None:
+        """Serve a stream no more."""
+        self._streams = deque(each for each in self._streams if each[0] is not stream)
+
+    def feed(self) -> None:
+        """Send what may be sent now, of each stream in turn, and look again when more may be."""
+        now = time.monotonic()
+        while self.in_flight < self.width.now and self.wait_time(now) <= 0:
+            if not self._send_next(now):
+                break
+        self._look_again(now)
+
+    def _send_next(self, now: float) -> bool:
+        for _ in range(len(self._streams)):
+            stream, slot = self._streams[0]
+            self._streams.rotate(-1)
+            if slot.in_flight < slot.concurrency and stream.start_next(slot, now):
+                return True
+        return False
+
+    def _look_again(self, now: float) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        if self.in_flight >= self.width.now:
+            return  # the next end of a request is when
+        wait = self.wait_time(now)
+        due = min((stream.next_due(now, wait) for stream, _ in self._streams), default=math.inf)
+        if math.isfinite(at := max(due, now + wait)):
+            self._timer = asyncio.get_running_loop().call_later(at - now, self.feed)
 
 
-@dataclass(frozen=True, slots=True)
-class _CheckResult:
-    passed: bool
+@dataclass(slots=True, eq=False)
+class ServerSlot:
+    """A model's share of a server: at most `concurrency` requests, `interval_s` between two."""
+
+    server: HttpServer
+    limit: ServerLimit
+    concurrency: int
+    interval_s: float = 0.0
+    in_flight: int = 0
+
+
+class ServerLimits:
+    """The limits of the servers in use, by URL."""
+
+    def __init__(self) -> None:
+        self._by_url: WeakValueDictionary[str, ServerLimit] = WeakValueDictionary()
+        self._lock = threading.Lock()  # models are opened in several threads
+
+    def of(self, url: str, policy: RetryPolicy, concurrency: int) -> ServerLimit:
+        """The limit of a server, with room for so many requests."""
+        with self._lock:
+            limit = self._by_url.setdefault(url, ServerLimit(policy))
+            limit.width.raise_ceiling(concurrency)
+            return limit
+
+
+# One in each process: what it protects are the servers.
+SERVER_LIMITS = ServerLimits()
 
 
 class ServerPool:
-    """The servers of one model. What is known of their health outlives a call of `run`."""
+    """The servers of one model. `limits` are shared with other models, else its own.
+
+    What is known of a server's health outlives a stream.
+    """
 
     def __init__(
         self,
@@ -78,186 +153,358 @@ class ServerPool:
         requests_per_minute: float = 0.0,
         retries: int = 3,
         retry_policy: RetryPolicy | None = None,
+        limits: ServerLimits | None = None,
     ) -> None:
         self.retry_policy = retry_policy or RetryPolicy()
         self.retries = retries
         interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
+        limits = limits or ServerLimits()
         self.slots = [
-            ServerSlot(server, CircuitBreaker(self.retry_policy), concurrency, interval)
+            ServerSlot(
+                server,
+                limits.of(server.url, self.retry_policy, concurrency),
+                concurrency,
+                interval,
+            )
             for server in servers
         ]
-        self.threads: list[threading.Thread] = []
-        self._runs: list[_PoolRun[Any]] = []  # calls of `run` that are under way
+        self._streams: list[JobStream[Any]] = []  # that are open
+
+    def stream(self, name: str, *, check: Job[None] | None = None) -> "JobStream[Any]":
+        """Open a stream of requests, to be closed. `name` is what the model is called.
+
+        Where requests fail as if a server were away, `check` shows whether it is: a server that
+        answers it is well, and a request that fails there once more is one that it cannot do.
+        """
+        stream: JobStream[Any] = JobStream(self, name, check)
+        self._streams.append(stream)
+        return stream
 
     def run(
         self, name: str, jobs: Mapping[int, Job[T]], *, check: Job[None] | None = None
     ) -> Iterator[tuple[int, T]]:
-        """Do the jobs, each with a server's `post`; yield each result as soon as it is known.
+        """Do the jobs, each with a server's `send`; yield each result as soon as it is known.
 
-        Closing the iterator drops what is queued; what a server is at work on is not waited for.
-        Where jobs fail as if a server were away, `check` shows whether it is: a server that answers
-        it is well, and a job that fails there once more is one that it cannot do.
+        Closing the iterator ends what is queued and under way. `check` is as in `stream`.
 
         Raises:
             Unreachable: after all that could be done, servers are out of reach, or `stop` was
-                called; `name` is what the model is called.
+                called.
             RequestRejected: after all others were done, jobs were rejected permanently.
             ModelError: as soon as a job raises one.
         """
-        run = _PoolRun(self, name, jobs)
-        self._runs.append(run)
+        stream = self.stream(name, check=check)
+        rejected: list[str] = []
         try:
-            while True:
-                self.threads = [each for each in self.threads if each.is_alive()] + run.start()
-                yield from run.results()
-                if not (check and run.needs_check and run.is_answered(check)):
-                    break
-                run.try_again()
+            stream.send(list(jobs.items()))
+            left = len(jobs)
+            while left:
+                for outcome in stream.receive():
+                    left -= 1
+                    if isinstance(outcome, Rejection):
+                        rejected.append(outcome.reason)
+                    else:
+                        yield outcome.key, outcome.response
         finally:
-            self._runs.remove(run)
-            run.stop()
-        run.raise_failures()
+            stream.close()
+        if rejected:
+            raise rejection_error(name, Counter(rejected))
 
     def stop(self) -> None:
-        """End the calls of `run` that are under way, whatever they wait for.
+        """End the streams that are open, whatever they wait for.
 
-        From any thread, or from a signal's handler. What is answered is still yielded, then
-        `Unreachable` is raised. Later calls work as ever.
+        From any thread, or from a signal's handler. What is answered can still be received, then
+        `Unreachable` is raised. Later streams work as ever.
         """
-        for run in tuple(self._runs):
-            run.cancel()
+        for stream in tuple(self._streams):
+            stream.cancel()
+
+    def forget(self, stream: "JobStream[Any]") -> None:
+        """Note that a stream was closed."""
+        if stream in self._streams:
+            self._streams.remove(stream)
 
     def close(self) -> None:
-        """Let the servers go; what they are at work on is given a moment to end."""
-        until = time.monotonic() + _CLOSE_TIMEOUT_S
-        for thread in self.threads:
-            thread.join(max(0.0, until - time.monotonic()))
+        """Let the servers go."""
+        for stream in tuple(self._streams):
+            stream.close()
         for slot in self.slots:
             slot.server.close()
 
 
-class _PoolRun(Generic[T]):
-    """One call of `ServerPool.run`."""
+class JobStream(Generic[T]):
+    """Requests of one caller on their way: it sends and receives as it likes, from one thread.
 
-    def __init__(self, pool: ServerPool, name: str, jobs: Mapping[int, Job[T]]) -> None:
+    Once `receive` has raised, what was not received has to be sent again, by another stream.
+    """
+
+    def __init__(self, pool: ServerPool, name: str, check: Job[None] | None) -> None:
         self._pool = pool
         self._name = name
-        self._slots = pool.slots
-        # Protects everything below, and the slots: threads of all servers read and write it.
-        self._condition = threading.Condition()
-        self._pending = [_RequestTask(key, job) for key, job in jobs.items()]
-        self._pending.reverse()  # taken from the end, in order
-        self._running = 0
-        self._stopped = False
-        self._exhausted: list[tuple[_RequestTask[T], RetryableError]] = []
-        self._rejected: list[str] = []
-        self._outcomes: SimpleQueue[_JobResult[T] | _CheckResult | Exception | None] = SimpleQueue()
-        self._threads = 0
-
-    def start(self) -> list[threading.Thread]:
-        """Begin, with no more threads than there are jobs for; they end by themselves."""
-        started = [
-            threading.Thread(
-                target=self._serve, args=(place,), name=f"endpoint-{place}", daemon=True
-            )
-            for place, slot in enumerate(self._slots)
-            for _ in range(min(slot.concurrency, len(self._pending)))
-        ]
-        self._threads = len(started)
-        for thread in started:
-            thread.start()
-        return started
-
-    def results(self) -> Iterator[tuple[int, T]]:
-        """What is answered, until nothing more can be; raises what a job could not foresee."""
-        left = self._threads
-        while left:
-            outcome = self._outcomes.get()
-            if outcome is None:
-                left -= 1
-            elif isinstance(outcome, Exception):
-                raise outcome
-            elif isinstance(outcome, _JobResult):
-                yield outcome.key, outcome.response
-
-    def stop(self) -> None:
-        """Start nothing more."""
-        with self._condition:
-            self._stopped = True
-            self._condition.notify_all()
-
-    def cancel(self) -> None:
-        """Start nothing more, and end `results` with an error."""
-        # First, or threads that stop might look like work that is done.
-        self._outcomes.put(self._unreachable_because(sentence("error.endpoint-stopped")))
-        self.stop()
+        self._check = check
+        self._ready: deque[_RequestTask[T]] = deque()  # not tried yet
+        self._again: deque[_RequestTask[T]] = deque()  # to be tried once more
+        self._later: list[tuple[float, int, _RequestTask[T]]] = []  # a heap: not before this time
+        self._running: set[asyncio.Task[T]] = set()
+        self._undecided: list[tuple[_RequestTask[T], RetryableError]] = []
+        self._checking: asyncio.Task[bool] | None = None
+        self._is_over = False
+        self.usage = Usage(0, 0)  # the tokens of all answers so far, those of unused ones too
+        # What is handed over to the caller's thread.
+        self._outcomes: deque[Answer[T] | Rejection] = deque()
+        self._error: BaseException | None = None
+        self._arrived = threading.Event()
+        self._gathering = False
+        LOOP.submit(self._open)
 
     @property
-    def needs_check(self) -> bool:
-        """Whether what is left undone is so because servers seem to be away."""
-        with self._condition:
-            if self._stopped or any(
-                error.status == TOO_MANY_REQUESTS for _, error in self._exhausted
-            ):
-                return False
-            undecided = [each for each in self._exhausted if not self._is_own_fault(*each)]
-            return bool(undecided or self._pending)
+    def width(self) -> int:
+        """How many requests the servers are sent at a time, as they take them now."""
+        return sum(min(slot.limit.width.now, slot.concurrency) for slot in self._pool.slots)
 
-    def is_answered(self, check: Job[None]) -> bool:
-        """Whether a server is well after all: it answers the check, be it with a refusal."""
+    def send(self, jobs: Sequence[tuple[int, Job[T]]], *, first: bool = False) -> None:
+        """Have jobs done, each with a server's `send`; `first`: before those that wait."""
+        tasks = [_RequestTask(key, job) for key, job in jobs]
+        LOOP.submit(lambda: self._add(tasks, first=first))
 
-        def ask() -> None:
-            try:
-                self._outcomes.put(_CheckResult(any(self._passes(check, each) for each in slots)))
-            except Exception as error:  # noqa: BLE001 (raised again below)
-                self._outcomes.put(error)
+    def receive(self, timeout_s: float | None = None) -> list[Answer[T] | Rejection]:
+        """What has come of requests; waits for something until the time is over.
 
+        Raises:
+            Unreachable: no server can be asked now, or the stream was stopped.
+            ModelError: a job has raised one; and whatever else a job raises.
+        """
+        if not self._outcomes:
+            self._arrived.wait(timeout_s)
+        self._arrived.clear()
+        outcomes = [self._outcomes.popleft() for _ in range(len(self._outcomes))]
+        if self._error:
+            if not outcomes:
+                raise self._error
+            self._arrived.set()  # it is raised next time
+        return outcomes
+
+    def cancel(self) -> None:
+        """End what the caller waits for with `Unreachable`; from any thread."""
+        error = self._unreachable_because(sentence("error.endpoint-stopped"))
+        LOOP.submit(lambda: self._end(error))
+
+    def close(self) -> None:
+        """End what is under way; from any thread."""
+        self._pool.forget(self)
+        LOOP.submit(lambda: self._end(None))
+
+    def _open(self) -> None:
+        for slot in self._pool.slots:
+            slot.limit.add(self, slot)
+
+    def _add(self, tasks: Sequence[_RequestTask[T]], *, first: bool) -> None:
+        if self._is_over:
+            return
+        if first:
+            self._ready.extendleft(reversed(tasks))
+        else:
+            self._ready.extend(tasks)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Send what can be sent, and see whether it is clear what becomes of the rest."""
+        for slot in self._pool.slots:
+            slot.limit.feed()
+        if self._is_over or self._checking:
+            return
+        waiting = bool(self._ready or self._again or self._later)
+        is_idle = not (self._running or waiting)
+        if self._undecided and (is_idle or len(self._undecided) >= _MAX_UNDECIDED):
+            self._decide()
+        elif waiting and not self._running and self._is_stuck():
+            self._find_out()
+
+    def _is_stuck(self) -> bool:
+        """Whether nothing is under way and no server is available soon: the caller waits better."""
         now = time.monotonic()
-        slots = [each for each in self._slots if each.breaker.retry_after_until <= now]
-        thread = threading.Thread(target=ask, name="endpoint-check", daemon=True)
-        self._pool.threads.append(thread)
-        thread.start()
-        while not isinstance(outcome := self._outcomes.get(), _CheckResult):
-            if isinstance(outcome, Exception):  # also where the run is stopped meanwhile
-                raise outcome
-        return outcome.passed
+        return all(
+            slot.limit.breaker.wait_time(now)
+            > (0.0 if slot.limit.breaker.is_open else self._pool.retry_policy.max_delay)
+            for slot in self._pool.slots
+        )
 
-    def _passes(self, check: Job[None], slot: ServerSlot) -> bool:
-        try:
-            check(slot.server.post)
-        except RetryableError as error:
-            if error.blame != "answer":
-                return False
-        except RejectedError:
-            pass
-        with self._condition:
-            slot.breaker.record_success()
+    def next_due(self, now: float, wait: float) -> float:
+        """When to look again for something to send; infinite if there is nothing."""
+        if self._ready or self._again:
+            # Without a wait others are in the way: they report when they end.
+            return now if wait else now + _LOOK_AGAIN_S
+        return self._later[0][0] if self._later else math.inf
+
+    def start_next(self, slot: ServerSlot, now: float) -> bool:
+        """Send a server the next request that it may have now; False if there is none."""
+        task = self._pop(slot, now)
+        if task is None:
+            return False
+        answered = self._answered
+        if task.answered_at_start < 0:
+            task.answered_at_start = answered
+        task.answered_before = answered
+        limit = slot.limit
+        limit.next_request_at = max(limit.next_request_at, now) + slot.interval_s
+        limit.in_flight += 1
+        slot.in_flight += 1
+        number, trial = limit.width.record_sent(), limit.breaker.record_sent()
+        running = asyncio.get_running_loop().create_task(task.job(self._send_of(slot)))
+        # Not at the end of the job: one that is cancelled early has none.
+        running.add_done_callback(partial(self._finish, task, slot, number, trial))
+        self._running.add(running)
         return True
 
-    def try_again(self) -> None:
-        """Have what is left undone tried again, since a server is well: what failed often enough
-        already only once.
-        """
-        with self._condition:
-            failed, self._exhausted = self._exhausted, []
-            for task, error in failed:
-                task.failed_while_well += not self._is_own_fault(task, error)
-                if self._is_own_fault(task, error):
-                    self._exhausted.append((task, error))
-                    continue
-                task.attempts = self._pool.retries
-                task.not_before = 0.0
-                self._pending.append(task)
+    def _pop(self, slot: ServerSlot, now: float) -> _RequestTask[T] | None:
+        while self._later and self._later[0][0] <= now:
+            self._again.append(heapq.heappop(self._later)[2])
+        for task in self._again:
+            if not self._has_better_server(task, slot, now):
+                self._again.remove(task)
+                return task
+        return self._ready.popleft() if self._ready else None
 
-    def raise_failures(self) -> None:
-        """Raise what became of the jobs that have no result."""
-        poisoned = [
-            error.reason for task, error in self._exhausted if self._is_own_fault(task, error)
-        ]
-        if self._pending or len(poisoned) < len(self._exhausted):
-            raise self._unreachable_error()
-        if declined := Counter([*self._rejected, *poisoned]):
-            raise _rejected_error(self._name, declined)
+    def _has_better_server(self, task: _RequestTask[T], slot: ServerSlot, now: float) -> bool:
+        """Whether this server has failed the request and another, that is available, has not."""
+        return slot.server.url in task.failed_servers and any(
+            other.server.url not in task.failed_servers and other.limit.breaker.wait_time(now) <= 0
+            for other in self._pool.slots
+        )
+
+    def _finish(
+        self,
+        task: _RequestTask[T],
+        slot: ServerSlot,
+        number: int,
+        trial: bool,
+        running: "asyncio.Task[T]",
+    ) -> None:
+        """Take note of how an attempt has ended."""
+        limit, now = slot.limit, time.monotonic()
+        limit.in_flight -= 1
+        slot.in_flight -= 1
+        self._running.discard(running)
+        if running.cancelled():
+            limit.breaker.trial_in_flight = limit.breaker.trial_in_flight and not trial
+            limit.width.record_answered(number, now)
+            limit.feed()  # for other streams
+            return
+        error = running.exception()
+        if isinstance(error, RetryableError) and error.status in _BUSY_STATUSES:
+            limit.width.record_refused(number, limit.in_flight, now)
+            self._record_refusal(task, slot, error, now, trial=trial)
+        else:
+            limit.width.record_answered(number, now)
+            if isinstance(error, RetryableError):
+                self._record_failure(task, slot, error, now, trial=trial)
+            else:
+                limit.answered += 1
+                limit.breaker.record_success()
+        if error is None:
+            self._hand_over(Answer(task.key, running.result()))
+        elif isinstance(error, RejectedError):
+            self._hand_over(Rejection(task.key, error.reason))
+        elif not isinstance(error, RetryableError):
+            self._end(error)
+        self._go_on()
+
+    def _send_of(self, slot: ServerSlot) -> Send:
+        """The server's `send` for one attempt, whose first request has had its turn already."""
+        sent = itertools.count()
+
+        async def send(path: str, body: Json) -> Json:
+            if slot.interval_s and next(sent):
+                limit, now = slot.limit, time.monotonic()
+                turn = max(limit.next_request_at, now)
+                limit.next_request_at = turn + slot.interval_s
+                await asyncio.sleep(turn - now)
+            answer = await slot.server.send(path, body)
+            if used := usage_of(answer):
+                self.usage += used
+            return answer
+
+        return send
+
+    def _record_refusal(
+        self,
+        task: _RequestTask[T],
+        slot: ServerSlot,
+        error: RetryableError,
+        now: float,
+        *,
+        trial: bool,
+    ) -> None:
+        """The server was too busy for a request. While it answers others that is no failure."""
+        breaker, wait = slot.limit.breaker, error.retry_after_s
+        takes_none = slot.limit.in_flight == 0
+        if trial or takes_none:
+            if error.status == TOO_MANY_REQUESTS and wait and not trial:
+                breaker.record_retry_after(now, error.reason, seconds=wait)
+            else:
+                breaker.record_failure(now, error.reason, trial=trial, retry_after_s=wait)
+        task.refusals += 1
+        is_alone = takes_none and self._answered == task.answered_before
+        task.attempts += is_alone and not trial
+        self._retry(task, slot, error, now, tried=task.refusals)
+
+    def _record_failure(
+        self,
+        task: _RequestTask[T],
+        slot: ServerSlot,
+        error: RetryableError,
+        now: float,
+        *,
+        trial: bool,
+    ) -> None:
+        breaker = slot.limit.breaker
+        if error.blame == "answer":
+            breaker.record_success()
+        else:
+            breaker.record_failure(
+                now, error.reason, trial=trial, retry_after_s=error.retry_after_s
+            )
+        task.attempts += not trial or error.blame == "answer"
+        self._retry(task, slot, error, now, tried=task.attempts)
+
+    def _retry(
+        self,
+        task: _RequestTask[T],
+        slot: ServerSlot,
+        error: RetryableError,
+        now: float,
+        *,
+        tried: int,
+    ) -> None:
+        """Have a request tried again after a while, unless it was tried often enough."""
+        task.failed_servers.add(slot.server.url)
+        if task.attempts <= self._pool.retries:
+            due = now + self._retry_delay(task, slot, error, now, tried)
+            heapq.heappush(self._later, (due, next(_ORDER), task))
+        elif self._is_own_fault(task, error):
+            self._hand_over(Rejection(task.key, error.reason))
+        else:
+            self._undecided.append((task, error))
+
+    def _retry_delay(
+        self, task: _RequestTask[T], slot: ServerSlot, error: RetryableError, now: float, tried: int
+    ) -> float:
+        """Seconds before the next attempt: none if another server can have the request at once.
+
+        With jitter, so that requests that failed together do not come back together: full, where
+        the server does not say when.
+        """
+        if self._has_better_server(task, slot, now):
+            return 0.0
+        policy = self._pool.retry_policy
+        if error.retry_after_s:
+            return min(error.retry_after_s, policy.max_delay) * random.uniform(1.0, _WAIT_JITTER)
+        ceiling = min(policy.max_delay, policy.initial_delay * 2.0 ** min(tried, 16))
+        return random.uniform(0, ceiling)
+
+    @property
+    def _answered(self) -> int:
+        return sum(slot.limit.answered for slot in self._pool.slots)
 
     def _is_own_fault(self, task: _RequestTask[T], error: RetryableError) -> bool:
         """Whether it is the request that the server cannot serve: others were answered meanwhile.
@@ -266,18 +513,105 @@ class _PoolRun(Generic[T]):
         """
         if error.blame == "answer" or task.failed_while_well >= _FAILURES_WHILE_WELL:
             return True
-        answered = sum(slot.answered for slot in self._slots)
-        return error.blame == "either" and answered > task.answered_at_start
+        return error.blame == "either" and self._answered > task.answered_at_start
+
+    def _decide(self) -> None:
+        """Say what becomes of requests that failed as often as they may."""
+        undecided, self._undecided = self._undecided, []
+        for task, error in undecided:
+            if self._is_own_fault(task, error):
+                self._hand_over(Rejection(task.key, error.reason))
+            else:
+                self._undecided.append((task, error))
+        if self._undecided:
+            self._find_out()
+
+    def _find_out(self) -> None:
+        """End the stream because no server can be asked, unless one turns out to be well."""
+        limited = any(error.status == TOO_MANY_REQUESTS for _, error in self._undecided)
+        if limited or self._check is None:
+            self._end(self._unreachable_error())
+        else:
+            self._checking = asyncio.get_running_loop().create_task(self._is_answered())
+            self._checking.add_done_callback(self._record_check)
+
+    def _record_check(self, checking: "asyncio.Task[bool]") -> None:
+        """Have what is undecided tried again if a server is well: what failed often enough already
+        only once.
+        """
+        self._checking = None
+        if checking.cancelled():
+            return
+        if error := checking.exception():
+            self._end(error)
+        elif not checking.result():
+            self._end(self._unreachable_error())
+        else:
+            failed, self._undecided = self._undecided, []
+            for task, _ in failed:
+                task.failed_while_well += 1
+                task.attempts = self._pool.retries
+                self._again.append(task)
+            self._go_on()
+
+    async def _is_answered(self) -> bool:
+        """Whether a server is well after all: it answers the check, be it with a refusal."""
+        assert self._check, "there is one"
+        now = time.monotonic()
+        for slot in self._pool.slots:
+            if slot.limit.breaker.retry_after_until > now:
+                continue
+            try:
+                await self._check(slot.server.send)
+            except RetryableError as error:
+                if error.blame != "answer":
+                    continue
+            except RejectedError:
+                pass
+            slot.limit.breaker.record_success()
+            return True
+        return False
+
+    def _end(self, error: BaseException | None) -> None:
+        """Do nothing more, and have `receive` raise an error after what is answered."""
+        if self._is_over:
+            return
+        self._is_over = True
+        self._error = error
+        for slot in self._pool.slots:
+            slot.limit.remove(self)
+        self._ready.clear()
+        self._again.clear()
+        self._later.clear()
+        for running in self._running:
+            running.cancel()
+        if self._checking:
+            self._checking.cancel()
+        self._arrived.set()
+
+    def _hand_over(self, outcome: Answer[T] | Rejection) -> None:
+        """Give the caller's thread an outcome, together with those that come at the same time."""
+        self._outcomes.append(outcome)
+        if not self._gathering:
+            self._gathering = True
+            asyncio.get_running_loop().call_later(_GATHER_S, self._give)
+
+    def _give(self) -> None:
+        self._gathering = False
+        self._arrived.set()
 
     def _unreachable_error(self) -> Unreachable:
         now = time.monotonic()
-        reasons = [error.reason for _, error in self._exhausted]
-        reasons += [slot.breaker.reason for slot in self._slots if slot.breaker.reason]
+        reasons = [error.reason for _, error in self._undecided]
+        breakers = [slot.limit.breaker for slot in self._pool.slots]
+        reasons += [breaker.reason for breaker in breakers if breaker.reason]
         reasons.append(sentence("error.endpoint-no-server"))
         error = self._unreachable_because(reasons[0])
-        # Infinite while the trial of an earlier call is under way, which takes an unknown time.
+        # Infinite while the trial of another stream is under way, which takes an unknown time.
         waits = [
-            wait for wait in (slot.wait_time(now) for slot in self._slots) if math.isfinite(wait)
+            wait
+            for wait in (slot.limit.wait_time(now) for slot in self._pool.slots)
+            if math.isfinite(wait)
         ]
         error.retry_after_s = min(waits, default=0.0)
         return error
@@ -289,149 +623,9 @@ class _PoolRun(Generic[T]):
             reason=reason,
         )
 
-    def _serve(self, place: int) -> None:
-        """What each thread of a server does: take a job, do it, until there is none left."""
-        slot = self._slots[place]
-        while (taken := self._next_task(place)) is not None:
-            task, trial = taken
-            try:
-                response = task.job(self._post(slot))
-            except RetryableError as error:
-                self._handle_failure(task, place, error, trial=trial)
-            except RejectedError as error:
-                self._record_success(slot)
-                self._rejected.append(error.reason)
-            except Exception as error:  # noqa: BLE001 (raised again where the results are read)
-                self._record_success(slot)
-                self._outcomes.put(error)
-            else:
-                # First: the end of the run compares how many were answered.
-                self._outcomes.put(_JobResult(task.key, response))
-                self._record_success(slot)
-        self._outcomes.put(None)
 
-    def _post(self, slot: ServerSlot) -> Post:
-        """The server's `post` for one job, whose first request has had its turn already."""
-        if not slot.interval_s:
-            return slot.server.post
-        sent = itertools.count()
-
-        def post(path: str, body: Json) -> Json:
-            if next(sent):
-                self._wait_for_rate_limit(slot)
-            return slot.server.post(path, body)
-
-        return post
-
-    def _wait_for_rate_limit(self, slot: ServerSlot) -> None:
-        """Wait until one more request may be sent."""
-        with self._condition:
-            turn = max(slot.next_request_at, time.monotonic())
-            slot.next_request_at = turn + slot.interval_s
-            while not self._stopped and (pause := turn - time.monotonic()) > 0:
-                self._condition.wait(pause)
-            if self._stopped:  # the server is well: it has answered this job's last request
-                reason = sentence("error.endpoint-stopped")
-                raise RetryableError(reason, blame="answer")
-
-    def _next_task(self, place: int) -> tuple[_RequestTask[T], bool] | None:
-        """The next job for a server, and whether it is a trial; None if there will be none."""
-        slot = self._slots[place]
-        with self._condition:
-            while not self._is_over():
-                now = time.monotonic()
-                pause = slot.wait_time(now)
-                task = self._pop_ready_task(place, now) if pause <= 0 else None
-                if task is not None:
-                    if not task.attempts:
-                        task.answered_at_start = sum(each.answered for each in self._slots)
-                    slot.next_request_at = max(slot.next_request_at, now) + slot.interval_s
-                    self._running += 1
-                    return task, slot.breaker.record_sent()
-                self._condition.wait(self._poll_delay(pause, now))
-            self._condition.notify_all()
-            return None
-
-    def _pop_ready_task(self, place: int, now: float) -> _RequestTask[T] | None:
-        """Take the first job that may be sent to this server now."""
-        for at in range(len(self._pending) - 1, -1, -1):
-            task = self._pending[at]
-            if task.not_before <= now and not self._has_better_server(task, place, now):
-                return self._pending.pop(at)
-        return None
-
-    def _has_better_server(self, task: _RequestTask[T], place: int, now: float) -> bool:
-        """Whether this server has failed the job and another, that is available, has not."""
-        return place in task.failed_servers and any(
-            other not in task.failed_servers and slot.breaker.wait_time(now) <= 0
-            for other, slot in enumerate(self._slots)
-        )
-
-    def _poll_delay(self, pause: float, now: float) -> float:
-        """Seconds after which to look again, if nothing happens before."""
-        due = min((task.not_before - now for task in self._pending), default=1.0)
-        return min(1.0, max(pause, due, 0.001))
-
-    def _is_over(self) -> bool:
-        if self._stopped or not (self._pending or self._running):
-            return True
-        if self._running:
-            return False
-        now = time.monotonic()
-        # Nothing is under way and no server is available soon: the caller can wait better.
-        return all(slot.breaker.wait_time(now) > self._max_wait(slot) for slot in self._slots)
-
-    def _max_wait(self, slot: ServerSlot) -> float:
-        return 0.0 if slot.breaker.is_open else self._pool.retry_policy.max_delay
-
-    def _record_success(self, slot: ServerSlot) -> None:
-        with self._condition:
-            slot.answered += 1
-            slot.breaker.record_success()
-            self._running -= 1
-            self._condition.notify_all()
-
-    def _handle_failure(
-        self, task: _RequestTask[T], place: int, error: RetryableError, *, trial: bool
-    ) -> None:
-        slot = self._slots[place]
-        with self._condition:
-            now = time.monotonic()
-            self._update_breaker(slot.breaker, error, now, trial=trial)
-            task.failed_servers.add(place)
-            task.attempts += not trial or error.blame == "answer"
-            if task.attempts > self._pool.retries:
-                self._exhausted.append((task, error))
-            else:
-                task.not_before = now + self._retry_delay(task, place, error)
-                self._pending.append(task)
-            self._running -= 1
-            self._condition.notify_all()
-
-    def _update_breaker(
-        self, breaker: CircuitBreaker, error: RetryableError, now: float, *, trial: bool
-    ) -> None:
-        wait = error.retry_after_s
-        if error.blame == "answer":
-            breaker.record_success()
-        elif error.status == TOO_MANY_REQUESTS and wait and not trial:
-            breaker.record_retry_after(now, error.reason, seconds=wait)
-        else:
-            breaker.record_failure(now, error.reason, trial=trial, retry_after_s=wait)
-
-    def _retry_delay(self, task: _RequestTask[T], place: int, error: RetryableError) -> float:
-        """Seconds before the next attempt: none if another server can have the job at once.
-
-        Full jitter, so that requests that failed together do not come back together.
-        """
-        if self._has_better_server(task, place, time.monotonic()):
-            return 0.0
-        policy = self._pool.retry_policy
-        ceiling = min(policy.max_delay, policy.initial_delay * 2.0 ** min(task.attempts, 16))
-        return max(random.uniform(0, ceiling), min(error.retry_after_s, policy.max_delay))
-
-
-def _rejected_error(name: str, reasons: Mapping[str, int]) -> RequestRejected:
+def rejection_error(name: str, reasons: Mapping[str, int]) -> RequestRejected:
+    """The error that says how many requests a model has rejected, and why."""
     error = RequestRejected(
         "endpoint-refused", model=name, n=sum(reasons.values()), reason=joined_reasons(reasons)
     )

@@ -4,12 +4,14 @@ Bytes are counted after decompression, and before it too: either may be endless.
 """
 
 import re
-import threading
 import zlib
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, cast
+from collections.abc import AsyncIterable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from asyncio import Future
 
 BASE_BYTES = 2**20  # bytes that any reply may have
 BYTES_PER_TOKEN = (
@@ -66,16 +68,16 @@ class ReplyReservation:
         self.limit = limit
         self._common = self._rest = 0
 
-    def grow(self, size: int) -> None:
+    async def grow(self, size: int) -> None:
         """Take what a reply of `size` bytes needs, once there is as much; raises `ReplyTooLong`."""
         if size > self.limit:
             raise ReplyTooLong(self.limit)
         if not self._common:
-            self._budget.common.acquire(COMMON_REPLY_BYTES)
+            await self._budget.common.acquire(COMMON_REPLY_BYTES)
             self._common = COMMON_REPLY_BYTES
         if size > COMMON_REPLY_BYTES and not self._rest:
             # All it may ever need at once: two that wait for each other's rest would never end.
-            self._budget.rest.acquire(self.limit)
+            await self._budget.rest.acquire(self.limit)
             self._rest = self.limit
 
     def release(self) -> None:
@@ -108,38 +110,51 @@ class ReplyMemoryBudget:
 
 
 class _FairByteSemaphore:
-    """So many bytes, given out in the order in which they are requested."""
+    """So many bytes, given out in the order in which they are requested; of one event loop."""
 
     def __init__(self, free: int) -> None:
         self._free = free
-        self._waiting: deque[object] = deque()
-        self._condition = threading.Condition()  # protects both: threads of all servers share them
+        self._waiting: deque[tuple[int, Future[None]]] = deque()
 
-    def acquire(self, size: int) -> None:
+    async def acquire(self, size: int) -> None:
         """Wait for so many bytes and take them."""
-        ticket = object()
-        with self._condition:
-            self._waiting.append(ticket)
-            try:
-                self._condition.wait_for(lambda: self._waiting[0] is ticket and self._free >= size)
-                self._free -= size
-            finally:  # also where Ctrl-C ends the wait: no thread may stay behind a ticket for ever
-                self._waiting.remove(ticket)
-                self._condition.notify_all()
+        if self._free >= size and not self._waiting:
+            self._free -= size
+            return
+        import asyncio
+
+        given = asyncio.get_running_loop().create_future()
+        self._waiting.append((size, given))
+        try:
+            await given
+        except asyncio.CancelledError:
+            if given.cancelled():
+                with suppress(ValueError):  # it was its turn already
+                    self._waiting.remove((size, given))
+                self._give()  # to those behind it
+            else:
+                self.release(size)
+            raise
 
     def release(self, size: int) -> None:
         """Give so many bytes back."""
-        with self._condition:
-            self._free += size
-            self._condition.notify_all()
+        self._free += size
+        self._give()
+
+    def _give(self) -> None:
+        while self._waiting and self._waiting[0][0] <= self._free:
+            size, given = self._waiting.popleft()
+            if not given.cancelled():  # else it is on its way out
+                self._free -= size
+                given.set_result(None)
 
 
 # One in each process: what it protects is the memory of the process.
 REPLY_MEMORY = ReplyMemoryBudget()
 
 
-def read_all(
-    pieces: Iterable[bytes], headers: Mapping[str, str], reservation: ReplyReservation
+async def read_all(
+    pieces: AsyncIterable[bytes], headers: Mapping[str, str], reservation: ReplyReservation
 ) -> bytes:
     """The whole body of a reply, decompressed.
 
@@ -151,12 +166,18 @@ def read_all(
     if declared.isdecimal() and len(declared) < 20 and int(declared) > reservation.limit:
         raise ReplyTooLong(reservation.limit)
     body = bytearray()
-    for piece in _decompressed(
-        _limit_bytes(pieces, reservation.limit), headers.get("content-encoding", "")
-    ):
-        reservation.grow(len(body) + len(piece))
-        body += piece
-    return bytes(body)
+    unpack = _unpacker(headers.get("content-encoding", ""))
+    received = 0
+    async for piece in pieces:
+        received += len(piece)
+        if received > reservation.limit:  # as compressed nothing may be endless
+            raise ReplyTooLong(reservation.limit)
+        for part in unpack.feed(piece):
+            await reservation.grow(len(body) + len(part))
+            body += part
+    rest = unpack.end()
+    await reservation.grow(len(body) + len(rest))
+    return bytes(body + rest)
 
 
 def check_items(body: bytes, limit: int) -> None:
@@ -173,19 +194,25 @@ def _count_items(body: bytes) -> int:
     return body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
-def read_beginning(pieces: Iterable[bytes], headers: Mapping[str, str], most: int) -> bytes:
+async def read_beginning(
+    pieces: AsyncIterable[bytes], headers: Mapping[str, str], most: int
+) -> bytes:
     """The first bytes of a body, decompressed as far as it can be; `most` at most."""
     body = bytearray()
+    received = 0
     try:
-        for piece in _decompressed(
-            _limit_bytes(pieces, most + _DECOMPRESSED_CHUNK), headers.get("content-encoding", "")
-        ):
-            body += piece
-            if len(body) >= most:
+        unpack = _unpacker(headers.get("content-encoding", ""))
+        async for piece in pieces:
+            received += len(piece)
+            for part in unpack.feed(piece):
+                body += part
+                if len(body) >= most:
+                    return bytes(body[:most])
+            if received > most:
                 break
-    except (InvalidContentEncoding, ReplyTooLong):
+    except InvalidContentEncoding:
         pass  # what has been read is what is known of an error
-    return bytes(body[:most])
+    return bytes(body)
 
 
 def _max_prompt_tokens(value: object) -> int:
@@ -207,36 +234,49 @@ def _requested_count(value: object) -> int:
     return max(0, int(value)) if isinstance(value, int) else 0
 
 
-def _limit_bytes(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """The pieces; raises `ReplyTooLong` beyond the limit, as compressed nothing may be endless."""
-    size = 0
-    for piece in pieces:
-        size += len(piece)
-        if size > limit:
-            raise ReplyTooLong(limit)
+class _Plain:
+    """A body that is not compressed."""
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """What a piece of the body is."""
         yield piece
 
+    def end(self) -> bytes:
+        """What is left when the body has ended."""
+        return b""
 
-def _decompressed(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+
+class _Gzip:
+    """A body that is compressed, unpacked a little at a time."""
+
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(_GZIP)
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """What a piece of the body unpacks to."""
+        left = piece
+        try:
+            while left and not self._inflate.eof:
+                yield self._inflate.decompress(left, _DECOMPRESSED_CHUNK)
+                left = self._inflate.unconsumed_tail
+        except zlib.error as error:
+            raise InvalidContentEncoding from error
+
+    def end(self) -> bytes:
+        """What is left; raises `InvalidContentEncoding` if the body has broken off."""
+        try:
+            rest = self._inflate.flush()
+        except zlib.error as error:
+            raise InvalidContentEncoding from error
+        if not self._inflate.eof:
+            raise InvalidContentEncoding
+        return rest
+
+
+def _unpacker(encoding: str) -> _Plain | _Gzip:
     kind = encoding.strip().lower()
     if kind in _PLAIN:
-        yield from pieces
-    elif kind in _ZIPPED:
-        yield from _gunzipped(pieces)
-    else:
-        raise InvalidContentEncoding
-
-
-def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    inflate = zlib.decompressobj(_GZIP)
-    try:
-        for piece in pieces:
-            left = piece
-            while left and not inflate.eof:
-                yield inflate.decompress(left, _DECOMPRESSED_CHUNK)
-                left = inflate.unconsumed_tail
-        yield inflate.flush()
-    except zlib.error as error:
-        raise InvalidContentEncoding from error
-    if not inflate.eof:
-        raise InvalidContentEncoding
+        return _Plain()
+    if kind in _ZIPPED:
+        return _Gzip()
+    raise InvalidContentEncoding

@@ -131,7 +131,7 @@ def test_an_error_without_end_is_reported_by_its_beginning(server: ToyServer, mo
     assert server.streamed < 32 * 2**20
 
 
-@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\n"])
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\n\r\n"])
 def test_a_reply_that_drips_ends_with_its_total_time(head: bytes):
     """Each byte comes within the pause that is allowed; of the head alone, too."""
     ended = threading.Event()
@@ -159,14 +159,17 @@ def test_a_reply_that_drips_ends_with_its_total_time(head: bytes):
 
 
 def test_a_name_that_turns_into_a_metadata_address_is_not_requested(
-    server: ToyServer, model: EndpointModel, monkeypatch: pytest.MonkeyPatch
+    server: ToyServer, monkeypatch: pytest.MonkeyPatch
 ):
+    endpoint = read_endpoint(entry(server.url.replace("127.0.0.1", "localhost")))
+    model = EndpointModel("toy model", endpoint, CHATS, QUICK)
     server.always = Reply(200, reply("A"), {"connection": "close"})
     assert text(model).text == "A"
     there = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [there])
     with pytest.raises(ModelError, match=r"is not asked: its address 169\.254\.169\.254"):
         text(model)
+    model.close()
     assert len(server.asked) == 1
 
 

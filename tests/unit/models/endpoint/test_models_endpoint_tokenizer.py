@@ -1,4 +1,4 @@
-import threading
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -8,58 +8,59 @@ from evalui.models.endpoint.json_values import Json
 from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache
 
 
-def test_what_is_forgotten_meanwhile_is_answered_all_the_same(monkeypatch: pytest.MonkeyPatch):
-    """Threads that recall one thing while others make room for another."""
+def test_what_is_forgotten_meanwhile_is_known_to_whoever_needs_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(endpoint_tokens, "_MAX_ENTRIES", 1)
-    memory = TokenizationCache()
 
-    class Sly(dict[object, object]):
-        """Forgets all between a look and the next, as when another thread is quicker."""
+    async def send(_: str, body: Json) -> Json:
+        return {"tokens": [len(body["prompt"])], "count": 1}
 
-        def __contains__(self, key: object) -> bool:
-            known = super().__contains__(key)
-            self.clear()
-            return known
-
-    memory._entries = Sly()
-    found = [memory.get("a", lambda: 7) == 7 for _ in range(3)]
-    assert found == [True] * 3
+    found = ServerTokenizer("m", "m", send, TokenizationCache())
+    texts = ["a", "bb", "ccc"]
+    assert asyncio.run(found.complete(lambda: found.encode(texts))) == [[1], [2], [3]]
 
 
-def test_threads_wait_for_the_same_key_only():
-    memory, asked, asking, go_on = (
-        TokenizationCache(),
-        list[str](),
-        threading.Event(),
-        threading.Event(),
-    )
+def test_the_same_is_fetched_once_and_others_do_not_wait_for_it():
+    asked: list[str] = []
 
-    def ask(key: str) -> str:
-        asked.append(key)
-        asking.set()
-        assert go_on.wait(5.0)
-        return key.upper()
+    async def fetch_all() -> list[str]:
+        memory, go_on = TokenizationCache(), asyncio.Event()
 
-    found: list[str] = []
-    same = [
-        threading.Thread(target=lambda: found.append(memory.get_once("a", lambda: ask("a"))))
-        for _ in range(4)
-    ]
-    for each in same:
-        each.start()
-    asking.wait()
-    assert memory.get_once("b", lambda: "B") == "B"
-    go_on.set()
-    for each in same:
-        each.join()
-    assert (asked, found) == (["a"], ["A"] * 4)
+        async def fetch() -> str:
+            asked.append("a")
+            await go_on.wait()
+            return "A"
+
+        async def other() -> str:
+            return "B"
+
+        same = [asyncio.create_task(memory.get_once("a", fetch)) for _ in range(4)]
+        await asyncio.sleep(0)
+        assert await memory.get_once("b", other) == "B"
+        go_on.set()
+        return list(await asyncio.gather(*same))
+
+    assert asyncio.run(fetch_all()) == ["A"] * 4
+    assert asked == ["a"]
 
 
-def test_what_one_thread_failed_to_fetch_is_fetched_by_the_next():
-    memory = TokenizationCache()
-    with pytest.raises(ZeroDivisionError):
-        memory.get_once("a", lambda: 1 // 0)
-    assert memory.get_once("a", lambda: 7) == 7
+def test_what_one_failed_to_fetch_is_fetched_by_the_next():
+    async def fail() -> int:
+        await asyncio.sleep(0)
+        raise ZeroDivisionError
+
+    async def succeed() -> int:
+        return 7
+
+    async def both() -> list[object]:
+        memory = TokenizationCache()
+        tried = (memory.get_once("a", fail), memory.get_once("a", succeed))
+        return list(await asyncio.gather(*tried, return_exceptions=True))
+
+    failed, found = asyncio.run(both())
+    assert isinstance(failed, ZeroDivisionError)
+    assert found == 7
 
 
 def test_what_a_server_states_at_length_is_forgotten_before_it_fills_the_memory(
@@ -68,16 +69,16 @@ def test_what_a_server_states_at_length_is_forgotten_before_it_fills_the_memory(
     monkeypatch.setattr(endpoint_tokens, "_MAX_TOTAL_LENGTH", 100)
     memory = TokenizationCache()
     for key in range(10):
-        memory.get(key, lambda: tuple(range(60)))
+        memory.keep(key, tuple(range(60)))
         assert sum(map(len, memory._entries.values())) <= 100
 
 
 def tokenizer(alone: Sequence[int], begun: Sequence[int]) -> ServerTokenizer:
-    def post(_path: str, body: Json) -> Json:
+    async def send(_: str, body: Json) -> Json:
         tokens = list(begun if body["add_special_tokens"] else alone)
         return {"tokens": tokens, "count": len(tokens)}
 
-    return ServerTokenizer("m", "m", post, TokenizationCache())
+    return ServerTokenizer("m", "m", send, TokenizationCache())
 
 
 @pytest.mark.parametrize(
@@ -95,4 +96,5 @@ def test_only_what_stands_before_a_text_is_its_lead(
     alone: Sequence[int], begun: Sequence[int], lead: tuple[int, ...]
 ):
     found = tokenizer(alone, begun)
-    assert (found.bos_ids, found.empty_context_id) == (lead, lead[0] if lead else None)
+    told = asyncio.run(found.complete(lambda: (found.bos_ids, found.empty_context_id)))
+    assert told == (lead, lead[0] if lead else None)

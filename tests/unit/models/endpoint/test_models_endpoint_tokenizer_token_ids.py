@@ -1,3 +1,4 @@
+import asyncio
 import math
 
 import pytest
@@ -17,7 +18,11 @@ LAST = {"8": {"logprob": -2.0, "rank": 1}}
 
 def test_a_continuation_is_scored_by_its_own_ids():
     answer: Json = {"choices": [{"prompt_logprobs": [*ROWS, LAST]}]}
-    found = token_id_logprobs(SCORED, 0, lambda _: answer, picks_token_ids=False)
+
+    async def complete(_: Json) -> Json:
+        return answer
+
+    found = asyncio.run(token_id_logprobs(SCORED, 0, complete, picks_token_ids=False))
     assert found == Logprob(-3.0, 2, greedy=True)
 
 
@@ -26,20 +31,22 @@ def test_a_continuation_is_scored_by_its_own_ids():
 def test_a_server_that_scores_no_prompt_makes_up_no_score(asked: ScoringBatch, choice: Json):
     """Nothing summed is 0, the best of all scores."""
 
-    def complete(body: Json) -> Json:
+    async def complete(body: Json) -> Json:
         count = len(body["prompt"]) if isinstance(body["prompt"][0], list) else 1
         return {"choices": [{"index": at, **choice} for at in range(count)]}
 
     with pytest.raises(
         RetryableError, match=r"it scores \d tokens where \d were sent|other tokens"
     ):
-        token_id_logprobs(asked, 0, complete, picks_token_ids=False)
+        asyncio.run(token_id_logprobs(asked, 0, complete, picks_token_ids=False))
 
 
 def test_what_the_model_rules_out_has_no_probability():
     rows = [*ROWS, {"8": {"logprob": -math.inf, "rank": 9}}]
-    found = token_id_logprobs(
-        SCORED, 0, lambda _: {"choices": [{"prompt_logprobs": rows}]}, picks_token_ids=False
-    )
+
+    async def complete(_: Json) -> Json:
+        return {"choices": [{"prompt_logprobs": rows}]}
+
+    found = asyncio.run(token_id_logprobs(SCORED, 0, complete, picks_token_ids=False))
     assert isinstance(found, Logprob)
     assert (found.total, found.greedy) == (-math.inf, False)

@@ -47,5 +47,5 @@ def test_drawn_replies_have_no_place_in_the_cache():
     pairs = [(sample(1), variant) for variant in variants(4, "origin")]
     mode, setting = MODES["generation"], ModeSettings(shots={})
     drawn = InFlightBatch(pairs * 2, mode, setting, "f", is_cacheable=cacheable_by(Drawn()))  # type: ignore[arg-type] # stands for a model
-    assert drawn.keys == [None, None]
-    assert None not in InFlightBatch(pairs * 2, mode, setting, "f").keys
+    assert list(drawn.keys.values()) == [None, None]
+    assert None not in InFlightBatch(pairs * 2, mode, setting, "f").keys.values()

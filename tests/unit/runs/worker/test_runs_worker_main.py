@@ -15,6 +15,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells, read_run, read_workers
 from evalui.runs.worker import heartbeat
+from evalui.runs.worker import main as worker_main
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.main import main, serve
 from evalui.runs.worker.model_tests import model_tests, queue_model_test
@@ -286,3 +287,15 @@ def test_a_wrong_option_ends_with_code_2(capsys: pytest.CaptureFixture[str]) -> 
         main(["--nope"])
     assert caught.value.code == 2
     assert "--nope" in capsys.readouterr().err
+
+
+def test_a_run_that_is_queued_wakes_an_idle_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_main, "IDLE_POLL_S", 60.0)
+    store, other = Database(tmp_path / "store"), Database(tmp_path / "store")
+    version = store.version()
+    threading.Timer(0.05, lambda: add_run(other)).start()
+    began = time.monotonic()
+    worker_main._wait_for_work(store, threading.Event(), version)
+    assert time.monotonic() - began < 10
+    store.close()
+    other.close()

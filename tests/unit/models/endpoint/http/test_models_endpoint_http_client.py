@@ -1,11 +1,15 @@
 import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
+from endpoint_server_examples import Reply, ToyServer
 
-from evalui.models.endpoint.failures import RetryableError
-from evalui.models.endpoint.http import client
+from evalui.models.endpoint.failures import RetryableError, ServerReply
+from evalui.models.endpoint.http import session
 from evalui.models.endpoint.http.client import HttpServer
+from evalui.models.endpoint.json_values import Json
+from evalui.types import Usage
 
 
 @pytest.fixture
@@ -24,9 +28,39 @@ def deaf() -> Iterator[str]:
 
 
 def test_a_server_that_takes_no_connection_is_to_blame(monkeypatch: pytest.MonkeyPatch, deaf: str):
-    monkeypatch.setattr(client, "CONNECT_S", 0.1)
+    monkeypatch.setattr(session, "CONNECT_S", 0.1)
     server = HttpServer(deaf, key="", timeout_s=5, total_s=25)
     with pytest.raises(RetryableError, match="cannot be reached") as error:
         server.post("completions", {})
     server.close()
     assert (error.value.blame, error.value.status) == ("server", 0)
+
+
+def test_a_large_reply_is_parsed_beside_the_loop(monkeypatch: pytest.MonkeyPatch):
+    """Nothing would be sent or received while the loop itself parses it."""
+    parsed: list[str] = []
+    parse = HttpServer._parse_reply
+
+    def noted(server: HttpServer, reply: ServerReply, limit: int) -> Json:
+        parsed.append(threading.current_thread().name)
+        return parse(server, reply, limit)
+
+    monkeypatch.setattr(HttpServer, "_parse_reply", noted)
+    with ToyServer() as toy:
+        server = HttpServer(toy.url, key="", timeout_s=5, total_s=25)
+        for size in (10, 2**19):
+            toy.always = Reply(200, {"text": "x" * size})
+            assert len(server.post("completions", {"max_tokens": 1})["text"]) == size
+        server.close()
+    assert parsed[0] == "endpoints"
+    assert parsed[1] != "endpoints"
+
+
+def test_tokens_are_counted_once_for_each_answer():
+    with ToyServer() as toy:
+        server = HttpServer(toy.url, key="", timeout_s=5, total_s=25)
+        toy.always = Reply(200, {"usage": {"prompt_tokens": 30, "completion_tokens": 4}})
+        for _ in range(3):
+            server.post("completions", {})
+        server.close()
+    assert server.usage == Usage(90, 12)

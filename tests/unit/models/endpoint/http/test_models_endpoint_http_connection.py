@@ -11,7 +11,6 @@ from evalui.models.endpoint.http.connection import (
     TotalTimeoutExceeded,
     _DeadlineStream,
     connection_pool,
-    proxy_for,
 )
 
 METADATA = "169.254.169.254"
@@ -171,35 +170,8 @@ def test_the_next_exchange_has_its_own_time():
         assert [timed.read(1) for _ in range(9)] == [b"x"] * 9
 
 
-def test_a_proxy_of_the_environment_is_used_unless_it_is_not_for_this_host(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setenv("https_proxy", "proxy.example:3128")
-    monkeypatch.setenv("no_proxy", "127.0.0.1,.local")
-    assert proxy_for("https://api.example/v1") == "http://proxy.example:3128"
-    assert proxy_for("http://api.example/v1") == ""
-    assert proxy_for("https://box.local/v1") == ""
-    assert proxy_for("https://127.0.0.1:8000/v1") == ""
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "[::1]:8000", "2130706433"])
-def test_a_server_on_this_machine_is_reached_without_the_proxy(
-    monkeypatch: pytest.MonkeyPatch, host: str
-):
-    monkeypatch.setenv("http_proxy", "proxy.example:3128")
-    monkeypatch.delenv("no_proxy", raising=False)
-    assert proxy_for(f"http://{host}/v1") == ""
-
-
 def test_requests_go_over_the_proxy(monkeypatch: pytest.MonkeyPatch, server: ToyServer):
     monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
     with connection_pool("http://model.invalid/v1", 5.0) as pool:
         assert pool.request("GET", "http://model.invalid/v1/models").status == 200
     assert server.asked[0][0] == "http://model.invalid/v1/models"
-
-
-def test_a_proxy_of_another_kind_is_refused_without_its_password(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("http_proxy", "socks5://me:secret@proxy.example:1080")
-    with pytest.raises(ModelError, match="socks5") as told:
-        proxy_for("http://api.example/v1")
-    assert "secret" not in told.value.sentence

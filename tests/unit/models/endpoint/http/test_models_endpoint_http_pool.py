@@ -1,28 +1,31 @@
 """Jobs that fail in all the ways there are, without a network."""
 
+import asyncio
+import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 
 import pytest
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
 from evalui.models.endpoint.failures import Blame, RejectedError, RetryableError
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
-from evalui.models.endpoint.http.client import HttpServer, Post
-from evalui.models.endpoint.http.pool import ServerPool
+from evalui.models.endpoint.http.client import HttpServer, Send
+from evalui.models.endpoint.http.pool import Job, ServerLimits, ServerPool
 from evalui.models.endpoint.json_values import Json
 
 QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.04)
 
 
 class Place(HttpServer):
-    """A server that only has a name; jobs recognise it by what `post` returns."""
+    """A server that only has a name; jobs recognise it by what `send` returns."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, key="", timeout_s=1.0, total_s=5.0)
 
-    def post(self, path: str, body: Json) -> Json:
+    async def send(self, path: str, body: Json) -> Json:
         del path, body
         return {"url": self.url}
 
@@ -32,12 +35,12 @@ def pool(*urls: str, retries: int = 3, concurrency: int = 2, **more: float) -> S
     return ServerPool(servers, concurrency=concurrency, retries=retries, retry_policy=QUICK, **more)
 
 
-def results(pool: ServerPool, *jobs: Callable[[Post], str]) -> Mapping[int, str]:
+def results(pool: ServerPool, *jobs: Job[str]) -> Mapping[int, str]:
     return dict(pool.run("m", dict(enumerate(jobs))))
 
 
-def where(post: Post) -> str:
-    return str(post("", {})["url"])
+async def where(send: Send) -> str:
+    return str((await send("", {}))["url"])
 
 
 class Failing:
@@ -49,8 +52,8 @@ class Failing:
         self.only = only
         self.places: list[str] = []
 
-    def __call__(self, post: Post) -> str:
-        self.places.append(where(post))
+    async def __call__(self, send: Send) -> str:
+        self.places.append(await where(send))
         if self.only in ("", self.places[-1]) and len(self.places) <= self.times:
             raise RetryableError("no luck", blame=self.blame)
         return self.places[-1]
@@ -58,7 +61,12 @@ class Failing:
 
 def test_every_job_is_done_once():
     done: list[int] = []
-    jobs = [lambda _, n=n: done.append(n) or str(n) for n in range(200)]
+
+    async def job(_: Send, n: int) -> str:
+        done.append(n)
+        return str(n)
+
+    jobs = [partial(job, n=n) for n in range(200)]
     assert results(pool("a", "b", "c"), *jobs) == {n: str(n) for n in range(200)}
     assert sorted(done) == list(range(200))
 
@@ -102,10 +110,10 @@ def test_answers_that_cannot_be_used_do_not_close_the_server():
     mine = pool(retries=0)
     with pytest.raises(RequestRejected, match="to 20 requests"):
         results(mine, *[Failing(99, "answer") for _ in range(20)])
-    assert not mine.slots[0].breaker.is_open
+    assert not mine.slots[0].limit.breaker.is_open
 
 
-def declined(_: Post) -> str:
+async def declined(_: Send) -> str:
     raise RejectedError("too long")
 
 
@@ -117,15 +125,14 @@ def test_refusals_are_counted_and_reported_with_their_reason():
 
 
 def test_an_error_of_a_job_is_raised_at_once():
-    def locked(_: Post) -> str:
+    async def locked(_: Send) -> str:
         raise ModelError("endpoint-down", reason="x")
 
     started: list[int] = []
-    slow = threading.Event()
 
-    def waiting(_: Post) -> str:
+    async def waiting(_: Send) -> str:
         started.append(1)
-        slow.wait(0.05)
+        await asyncio.sleep(0.05)
         return ""
 
     with pytest.raises(ModelError):
@@ -136,8 +143,8 @@ def test_an_error_of_a_job_is_raised_at_once():
 def test_a_dead_server_is_put_aside_and_the_other_does_the_work():
     tried: list[str] = []
 
-    def job(post: Post) -> str:
-        tried.append(where(post))
+    async def job(send: Send) -> str:
+        tried.append(await where(send))
         if tried[-1] == "dead":
             raise RetryableError("gone", blame="server")
         return "well"
@@ -152,7 +159,7 @@ def test_a_server_that_is_put_aside_stays_so_for_the_next_call():
     mine = pool(retries=0)
     with pytest.raises(Unreachable):
         results(mine, *[Failing(99, "server") for _ in range(9)])
-    mine.slots[0].breaker.half_open_at += 60
+    mine.slots[0].limit.breaker.half_open_at += 60
     late = Failing(0)
     with pytest.raises(Unreachable) as error:
         results(mine, late)
@@ -164,7 +171,7 @@ def test_what_a_busy_server_requests_is_waited_for_if_it_is_short():
     """Many requests are told the same at once, which is no outage."""
     left = list(range(8))
 
-    def job(_: Post) -> str:
+    async def job(_: Send) -> str:
         if left:
             left.pop()
             raise RetryableError("busy", blame="server", status=429, retry_after_s=0.01)
@@ -172,11 +179,11 @@ def test_what_a_busy_server_requests_is_waited_for_if_it_is_short():
 
     mine = pool(concurrency=8, retries=8)
     assert results(mine, *[job] * 8) == dict.fromkeys(range(8), "well")
-    assert not mine.slots[0].breaker.is_open
+    assert not mine.slots[0].limit.breaker.is_open
 
 
 def test_what_a_busy_server_requests_is_passed_on_if_it_is_long():
-    def busy(_: Post) -> str:
+    async def busy(_: Send) -> str:
         raise RetryableError("busy", blame="server", retry_after_s=300.0)
 
     with pytest.raises(Unreachable, match="busy") as error:
@@ -188,16 +195,16 @@ def test_requests_keep_their_distance_if_there_is_a_limit():
     mine = pool(concurrency=8, requests_per_minute=6000.0)
     began = time.monotonic()
     results(mine, *[where] * 5)
-    assert mine.slots[0].next_request_at - began >= 5 * 0.01
+    assert mine.slots[0].limit.next_request_at - began >= 5 * 0.01
     assert time.monotonic() - began >= 4 * 0.01
 
 
 def test_every_request_of_a_job_keeps_its_distance():
     sent: list[float] = []
 
-    def job(post: Post) -> str:
+    async def job(send: Send) -> str:
         for _ in range(3):
-            post("", {})
+            await send("", {})
             sent.append(time.monotonic())
         return ""
 
@@ -210,31 +217,27 @@ def test_every_request_of_a_job_keeps_its_distance():
 def test_a_queued_job_ends_when_the_run_is_stopped():
     sent: list[str] = []
 
-    def job(post: Post) -> str:
+    async def job(send: Send) -> str:
         for _ in range(3):
-            sent.append(where(post))
+            sent.append(await where(send))
         return ""
 
     mine = pool(requests_per_minute=1.0)
     with pytest.raises(Unreachable, match="told to stop"):
         stopped(mine, job)
-    mine.threads[0].join(5)
-    assert not mine.threads[0].is_alive()
     assert sent == ["one"]
-    assert not mine.slots[0].breaker.is_open
+    assert not mine.slots[0].limit.breaker.is_open
 
 
-def stopped(mine: ServerPool, *jobs: Callable[[Post], str]) -> Mapping[int, str]:
+def stopped(mine: ServerPool, *jobs: Job[str]) -> Mapping[int, str]:
     """What is answered until the pool is stopped, soon."""
     threading.Timer(0.1, mine.stop).start()
     return results(mine, *jobs)
 
 
 def test_waiting_for_a_server_that_hangs_can_be_stopped():
-    hanging = threading.Event()
-
-    def job(_: Post) -> str:
-        hanging.wait(10)
+    async def job(_: Send) -> str:
+        await asyncio.sleep(10)
         return ""
 
     mine = pool(concurrency=2)
@@ -244,70 +247,84 @@ def test_waiting_for_a_server_that_hangs_can_be_stopped():
     with pytest.raises(Unreachable, match="told to stop"):
         found.update(mine.run("m", {0: where, 1: job, 2: job, 3: where}))
     assert time.monotonic() - began < 5
-    hanging.set()
     assert results(mine, where) == {0: "one"}
 
 
 def test_what_is_answered_before_a_stop_is_not_lost():
     mine, found = pool(concurrency=1), []
-    for key, _ in mine.run("m", dict.fromkeys(range(3), where)):
-        while any(thread.is_alive() for thread in mine.threads):
-            time.sleep(0.001)
-        mine.stop()
-        found.append(key)
+    done = threading.Event()
+
+    async def last(send: Send) -> str:
+        asyncio.get_running_loop().call_soon(done.set)
+        return await where(send)
+
+    answers = mine.run("m", {0: where, 1: where, 2: last, 3: endless})
+    found.append(next(answers)[0])
+    assert done.wait(5)
+    mine.stop()
+    with pytest.raises(Unreachable, match="told to stop"):
+        found.extend(key for key, _ in answers)
     assert found == [0, 1, 2]
+
+
+async def endless(_: Send) -> str:
+    await asyncio.sleep(60)
+    return ""
 
 
 def test_a_trial_under_way_has_no_known_wait():
     mine = pool(retries=0)
     with pytest.raises(Unreachable):
         results(mine, *[Failing(99, "server") for _ in range(9)])
-    mine.slots[0].breaker.trial_in_flight = True
+    mine.slots[0].limit.breaker.trial_in_flight = True
     with pytest.raises(Unreachable) as error:
         results(mine, where)
     assert error.value.retry_after_s == 0
 
 
 def test_as_much_is_requested_at_once_as_is_allowed_and_no_more():
-    three, busy, busiest = threading.Barrier(3), threading.Semaphore(3), []
+    busy, most = 0, 0
 
-    def job(_: Post) -> str:
-        busiest.append(busy.acquire(blocking=False))
-        three.wait(timeout=10)  # until two others are at work
-        busy.release()
+    async def job(_: Send) -> str:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+        await asyncio.sleep(0.005)
+        busy -= 1
         return ""
 
     results(pool(concurrency=3), *[job] * 12)
-    assert busiest == [True] * 12
+    assert most == 3
 
 
-def test_closing_the_iterator_stops_the_rest():
-    gate = threading.Semaphore(1)
-    done: list[int] = []
+def test_closing_the_iterator_ends_what_is_under_way_and_sends_nothing_more():
+    ended: list[int] = []
 
-    def job(_: Post) -> str:
-        gate.acquire()
-        done.append(0)
+    async def job(_: Send) -> str:
+        try:
+            await asyncio.sleep(60 if len(ended) else 0)
+        finally:
+            ended.append(0)
         return ""
 
     mine = pool(concurrency=1)
     answering = mine.run("m", dict.fromkeys(range(99), job))
     next(answering)
     answering.close()  # type: ignore[attr-defined]
-    gate.release(50)
-    mine.close()
-    assert len(done) == 2  # the second was on its way
+    results(mine, where)  # after what was submitted before
+    assert len(ended) <= 2
+    assert mine.slots[0].in_flight == 0
 
 
-def check(post: Post) -> None:
-    post("", {})
+async def check(send: Send) -> None:
+    await send("", {})
 
 
-def away(_: Post) -> None:
+async def away(_: Send) -> None:
     raise RetryableError("gone", blame="server")
 
 
-def gateway_timeout(_: Post) -> str:
+async def gateway_timeout(_: Send) -> str:
     raise RetryableError("HTTP 504", blame="server", status=504)
 
 
@@ -348,7 +365,7 @@ def test_an_outage_that_is_over_by_then_costs_no_answer():
 def test_an_outage_that_begins_again_is_no_fault_of_the_request():
     checks, mine = iter([check, away]), pool(retries=1)
     with pytest.raises(Unreachable, match="HTTP 504"):
-        dict(mine.run("m", {0: gateway_timeout}, check=lambda post: next(checks)(post)))
+        dict(mine.run("m", {0: gateway_timeout}, check=lambda send: next(checks)(send)))
 
 
 @pytest.mark.parametrize(
@@ -356,7 +373,7 @@ def test_an_outage_that_begins_again_is_no_fault_of_the_request():
     [RejectedError("max_tokens is too low"), RetryableError("another model", blame="answer")],
 )
 def test_a_refused_check_shows_that_the_server_is_well(error: Exception):
-    def refused(_: Post) -> None:
+    async def refused(_: Send) -> None:
         raise error
 
     with pytest.raises(RequestRejected, match="HTTP 504"):
@@ -364,29 +381,32 @@ def test_a_refused_check_shows_that_the_server_is_well(error: Exception):
 
 
 def test_a_server_that_wants_fewer_requests_is_not_checked():
-    def limited(_: Post) -> str:
+    async def limited(_: Send) -> str:
         raise RetryableError("slow down", blame="server", status=429)
 
     asked: list[int] = []
+
+    async def noted(_: Send) -> None:
+        asked.append(1)
+
     with pytest.raises(Unreachable, match="slow down"):
-        dict(pool(retries=0).run("m", {0: limited}, check=lambda _: asked.append(1)))
+        dict(pool(retries=0).run("m", {0: limited}, check=noted))
     assert asked == []
 
 
 def test_a_check_that_hangs_is_ended_with_the_run():
-    mine, going = pool(retries=0), threading.Event()
+    mine = pool(retries=0)
 
-    def hanging(_: Post) -> None:
+    async def hanging(_: Send) -> None:
         mine.stop()
-        going.wait(5)
+        await asyncio.sleep(5)
 
     with pytest.raises(Unreachable, match="told to stop"):
         dict(mine.run("m", {0: gateway_timeout}, check=hanging))
-    going.set()
 
 
 def test_all_distinct_reasons_are_reported_the_most_frequent_first():
-    def filtered(_: Post) -> str:
+    async def filtered(_: Send) -> str:
         raise RejectedError("filtered")
 
     jobs = dict(enumerate([filtered, declined, declined, where]))
@@ -394,3 +414,122 @@ def test_all_distinct_reasons_are_reported_the_most_frequent_first():
         dict(pool().run("m", jobs))
     assert error.value.reasons == {"too long": 2, "filtered": 1}
     assert str(error.value).endswith("to 3 requests: 2 times: too long; 1 time: filtered.")
+
+
+def busy_error() -> RetryableError:
+    return RetryableError("busy", blame="server", status=429, retry_after_s=0.02)
+
+
+def test_a_refused_request_waits_alone():
+    """All others are answered before it is sent again, and it costs no attempt."""
+    done: list[str] = []
+    refusals = iter(range(5))
+
+    async def refused(_: Send) -> str:
+        if next(refusals, None) is not None:
+            raise busy_error()
+        done.append("refused")
+        return ""
+
+    async def other(_: Send) -> str:
+        await asyncio.sleep(0.001)
+        done.append("other")
+        return ""
+
+    mine = pool(concurrency=4, retries=0)
+    assert len(results(mine, refused, *[other] * 300)) == 301
+    assert done.index("refused") > 4
+    assert done.count("other") == 300
+    assert mine.slots[0].limit.width.now == 4
+
+
+def test_a_server_that_takes_fewer_at_a_time_is_sent_as_many_as_it_takes():
+    live, most, refused = 0, 0, 0
+
+    async def job(_: Send) -> str:
+        nonlocal live, most, refused
+        if live >= 32:
+            refused += 1
+            raise busy_error()
+        live += 1
+        most = max(most, live)
+        await asyncio.sleep(0.01)
+        live -= 1
+        return ""
+
+    mine = pool(concurrency=64)
+    assert len(results(mine, *[job] * 2000)) == 2000
+    assert most == 32
+    assert 28 <= mine.slots[0].limit.width.now <= 40
+    assert refused < 200
+
+
+def test_refusals_by_chance_cost_only_those_that_are_refused():
+    drawn, sent = random.Random(0), 0
+
+    async def job(_: Send) -> str:
+        nonlocal sent
+        sent += 1
+        await asyncio.sleep(0)
+        if drawn.random() < 0.1:
+            raise busy_error()
+        await asyncio.sleep(0.01)
+        return ""
+
+    mine = pool(concurrency=64)
+    assert len(results(mine, *[job] * 2000)) == 2000
+    assert sent < 2400
+    assert mine.slots[0].limit.width.now > 50
+
+
+def test_models_of_one_server_share_its_limit_and_take_turns():
+    limits, live, most = ServerLimits(), 0, 0
+    order: list[str] = []
+
+    def job_of(name: str) -> Job[str]:
+        async def job(_: Send) -> str:
+            nonlocal live, most
+            order.append(name)
+            live += 1
+            most = max(most, live)
+            await asyncio.sleep(0.002)
+            live -= 1
+            return name
+
+        return job
+
+    pools = [
+        ServerPool([Place("one")], concurrency=4, retry_policy=QUICK, limits=limits)
+        for _ in range(2)
+    ]
+    streams = [each.stream("m") for each in pools]
+    for name, stream in zip("ab", streams, strict=True):
+        stream.send([(key, job_of(name)) for key in range(100)])
+    for stream in streams:
+        left = 100
+        while left:
+            left -= len(stream.receive(5))
+        stream.close()
+    assert most == 4
+    assert 40 <= order[:100].count("a") <= 60
+
+
+def test_what_is_sent_first_is_done_before_what_waits():
+    done: list[int] = []
+
+    def job_of(number: int) -> Job[str]:
+        async def job(_: Send) -> str:
+            await asyncio.sleep(0.001)
+            done.append(number)
+            return ""
+
+        return job
+
+    stream = pool(concurrency=1).stream("m")
+    stream.send([(key, job_of(key)) for key in range(50)])
+    stream.send([(50, job_of(50))], first=True)
+    left = 51
+    while left:
+        left -= len(stream.receive(5))
+    stream.close()
+    assert done.index(50) < 5

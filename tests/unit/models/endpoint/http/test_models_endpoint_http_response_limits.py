@@ -1,8 +1,8 @@
+import asyncio
 import gzip
 import json
-import threading
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 
 import pytest
 
@@ -21,6 +21,21 @@ from evalui.models.endpoint.http.response_limits import (
 )
 
 LIMIT = 2**20
+
+
+async def sent(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+
+
+def whole(pieces: Iterable[bytes], headers: Mapping[str, str], room: ReplyReservation) -> bytes:
+    return asyncio.run(read_all(sent(pieces), headers, room))
+
+
+def beginning(pieces: Iterable[bytes], headers: Mapping[str, str], most: int) -> bytes:
+    return asyncio.run(read_beginning(sent(pieces), headers, most))
+
+
 ZIPPED = {"content-encoding": "gzip"}
 
 
@@ -61,14 +76,14 @@ def room() -> Iterator[ReplyReservation]:
 def test_an_endless_reply_is_read_up_to_its_limit(room: ReplyReservation):
     pieces = Counted(endless())
     with pytest.raises(ReplyTooLong):
-        read_all(pieces, {}, room)
+        whole(pieces, {}, room)
     assert pieces.bytes <= LIMIT + 2**16
 
 
 def test_a_bomb_is_unpacked_up_to_the_limit(room: ReplyReservation):
     pieces = Counted(bomb())
     with pytest.raises(ReplyTooLong):
-        read_all(pieces, ZIPPED, room)
+        whole(pieces, ZIPPED, room)
     assert pieces.bytes < 2**15  # of 0.2 MB
 
 
@@ -78,7 +93,7 @@ def test_a_bomb_costs_no_more_memory_than_the_limit(room: ReplyReservation):
     packed = list(bomb())
     tracemalloc.start()
     with pytest.raises(ReplyTooLong):
-        read_all(packed, ZIPPED, room)
+        whole(packed, ZIPPED, room)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 4 * LIMIT
@@ -94,43 +109,43 @@ def test_compressed_nothing_is_not_read_for_ever(room: ReplyReservation):
 
     taken = Counted(pieces())
     with pytest.raises(ReplyTooLong):
-        read_all(taken, ZIPPED, room)
+        whole(taken, ZIPPED, room)
     assert taken.bytes <= LIMIT + 2**16
 
 
 def test_a_reply_that_states_it_is_too_long_is_not_read(room: ReplyReservation):
     pieces = Counted(endless())
     with pytest.raises(ReplyTooLong):
-        read_all(pieces, {"content-length": str(LIMIT + 1)}, room)
+        whole(pieces, {"content-length": str(LIMIT + 1)}, room)
     assert pieces.bytes == 0
 
 
 def test_a_reply_is_read_whole(room: ReplyReservation):
     text = bytes(range(256)) * 4000
-    assert read_all([text[:70_000], text[70_000:]], {}, room) == text
+    assert whole([text[:70_000], text[70_000:]], {}, room) == text
     packed = gzip.compress(text)
     single = [packed[place : place + 1] for place in range(len(packed))]
-    assert read_all(single, ZIPPED, room) == text
+    assert whole(single, ZIPPED, room) == text
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip"])
 def test_what_was_not_requested_is_no_reply(room: ReplyReservation, encoding: str):
     with pytest.raises(InvalidContentEncoding):
-        read_all([b"{}"], {"content-encoding": encoding}, room)
+        whole([b"{}"], {"content-encoding": encoding}, room)
 
 
 def test_a_packed_reply_that_breaks_off_is_none(room: ReplyReservation):
     with pytest.raises(InvalidContentEncoding):
-        read_all([gzip.compress(b"x" * 1000)[:-9]], ZIPPED, room)
+        whole([gzip.compress(b"x" * 1000)[:-9]], ZIPPED, room)
     with pytest.raises(InvalidContentEncoding):
-        read_all([b"not packed"], ZIPPED, room)
+        whole([b"not packed"], ZIPPED, room)
 
 
 def test_of_an_error_only_the_beginning_is_read():
     pieces = Counted(endless(b"oops " * 1000))
-    assert read_beginning(pieces, {}, 100) == (b"oops " * 20)
+    assert beginning(pieces, {}, 100) == (b"oops " * 20)
     assert pieces.bytes == 5000
-    assert len(read_beginning(bomb(), ZIPPED, 100)) <= 100
+    assert len(beginning(bomb(), ZIPPED, 100)) <= 100
 
 
 @pytest.mark.parametrize(
@@ -162,35 +177,59 @@ def test_replies_in_flight_stay_within_the_budget():
         total=8 * COMMON_REPLY_BYTES
     )  # six for the rest: one reply of the limit below
     taken, most = 0, 0
-    change = threading.Lock()
 
-    def reply() -> None:
+    async def reply() -> None:
         nonlocal taken, most
         with budget.reserve(4 * COMMON_REPLY_BYTES) as room:
             for share in range(1, 5):
-                room.grow(share * COMMON_REPLY_BYTES)
-                with change:
-                    taken += COMMON_REPLY_BYTES
-                    most = max(most, taken)
-            with change:
-                taken -= 4 * COMMON_REPLY_BYTES
+                await room.grow(share * COMMON_REPLY_BYTES)
+                taken += COMMON_REPLY_BYTES
+                most = max(most, taken)
+                await asyncio.sleep(0)
+            taken -= 4 * COMMON_REPLY_BYTES
 
-    threads = [threading.Thread(target=reply) for _ in range(40)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not any(thread.is_alive() for thread in threads)
+    async def replies() -> None:
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(reply() for _ in range(40)))
+
+    asyncio.run(replies())
     assert 0 < most <= 8 * COMMON_REPLY_BYTES
 
 
+def test_a_reply_that_is_given_up_leaves_its_place_to_the_next():
+    budget = ReplyMemoryBudget(total=4 * COMMON_REPLY_BYTES)  # one beginning
+
+    async def take(held: asyncio.Event) -> None:
+        with budget.reserve(COMMON_REPLY_BYTES) as room:
+            await room.grow(1)
+            await held.wait()
+
+    async def give_up() -> None:
+        held, free = asyncio.Event(), asyncio.Event()
+        free.set()
+        first, second = asyncio.create_task(take(held)), asyncio.create_task(take(free))
+        third = asyncio.create_task(take(free))
+        await asyncio.sleep(0)
+        second.cancel()
+        held.set()
+        async with asyncio.timeout(5):
+            await asyncio.gather(first, second, third, return_exceptions=True)
+        assert third.exception() is None
+
+    asyncio.run(give_up())
+    assert budget.common._free == COMMON_REPLY_BYTES
+
+
 def test_the_longest_reply_fits_while_all_beginnings_are_taken():
-    budget = ReplyMemoryBudget()
-    rooms = [ReplyReservation(budget, BASE_BYTES) for _ in range(255)]
-    for room in rooms:
-        room.grow(1)
-    with budget.reserve(MAX_REPLY_BYTES) as room:
-        room.grow(MAX_REPLY_BYTES)
+    async def fill() -> None:
+        budget = ReplyMemoryBudget()
+        rooms = [ReplyReservation(budget, BASE_BYTES) for _ in range(255)]
+        for room in rooms:
+            await room.grow(1)
+        with budget.reserve(MAX_REPLY_BYTES) as room:
+            await room.grow(MAX_REPLY_BYTES)
+
+    asyncio.run(fill())
 
 
 @pytest.mark.parametrize(

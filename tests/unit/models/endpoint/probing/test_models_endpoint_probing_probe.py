@@ -418,7 +418,7 @@ def test_what_two_openings_request_together_is_paid_for_once():
         del model
         begun.set()
         answering.wait()
-        server._count_usage({"usage": {"prompt_tokens": 30, "completion_tokens": 4}})
+        server.usage = Usage(30, 4)
         return Capabilities(chat=True)
 
     survey, one, spent = EndpointStatus(prober), endpoint("http://a/v1"), list[Usage]()

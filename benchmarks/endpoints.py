@@ -1,0 +1,221 @@
+"""Requests to a server, beside lm-eval and Inspect: how many a second, and what each costs.
+
+All ask one server of ours (`endpoint_server.py`) the same questions, in turn, each in a process of
+its own. The ideal is what the server's latencies come to at the stated width: requests times their
+mean, by the width.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.clock import Timing, median
+from benchmarks.contest import Session
+from benchmarks.endpoint_server import BUSY_LIMIT, MANNERS
+from benchmarks.environments import PeerMissing
+from benchmarks.peer import Missing, Peer, opened, started
+from benchmarks.rows import Goal, Row
+
+GROUP = "endpoints"
+_ROOT = Path(__file__).parents[1]
+_WIDTHS = {8: 1500, 64: 6000, 256: 8000}  # requests, at each number in flight
+_INSPECT_SHARE = 20  # it is asked for so many times fewer; its seconds are told for all
+_MANNERS = (("exponential", 64, 1000), ("tail", 256, 4000), ("limited", 64, 12000))
+_HARD = (("busy", 64, 6000), ("errors", 64, 4000))
+_WHOLE = 10_000  # requests of a run
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    port: int
+
+    def url(self, manner: str) -> str:
+        return f"http://127.0.0.1:{self.port}/{manner}/a/v1"
+
+    def counts(self) -> dict[str, int]:
+        """What it was asked since this was called last."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/stat") as reply:
+            return json.load(reply)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What one program came to: `timing` is for all requests, `n` how many it was asked for."""
+
+    name: str
+    timing: Timing
+    n: int
+    megabytes: float = 0.0
+    built_on: tuple[str, ...] = ()
+
+    def told(self, count: int, ideal: float) -> str:
+        rate, cost = count / self.timing.wall, 1000 * self.timing.cpu / count
+        over = self.timing.wall / ideal
+        return f"{rate:,.0f}/s, {cost:.2f} ms, {over:.2f} x ideal, {self.megabytes:.0f} MB"
+
+
+def rows(session: Session) -> Iterator[Row]:
+    """Three widths beside two peers, other servers, and a whole run."""
+    with _serving() as server:
+        for width, full in _WIDTHS.items():
+            count = session.scaled(full)[-1]
+            yield from _beside_peers(session, server, width, count)
+        for manner, width, full in (*_MANNERS, *_HARD):
+            count = session.scaled(full)[-1]
+            yield _alone(session, server, manner, width, count)
+        yield _whole_run(server, session.scaled(_WHOLE)[-1])
+
+
+@contextmanager
+def _serving() -> Generator[_Server]:
+    command = [sys.executable, str(Path(__file__).with_name("endpoint_server.py"))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout, "opened with a pipe"
+        try:
+            yield _Server(int(process.stdout.readline()))
+        finally:
+            process.kill()
+
+
+def _prompts(count: int) -> list[str]:
+    return [
+        f"Question {n}: what is the capital of country {n}? Think.\n"
+        "A. one\nB. two\nC. three\nD. four\nAnswer:"
+        for n in range(count)
+    ]
+
+
+def _beside_peers(session: Session, server: _Server, width: int, count: int) -> Iterator[Row]:
+    few = max(width, count // _INSPECT_SHARE)
+    jobs = {str(n): {"width": width, "prompts": _prompts(n)} for n in {count, few}}
+    work = {"url": server.url("fixed"), "jobs": jobs}
+    ideal = count * MANNERS["fixed"].mean / width
+    with (
+        _ours(work) as us,
+        opened("lmeval_chat", session.peers, work, environment="lmeval") as lmeval,
+        opened("inspect", session.peers, work) as inspect,
+    ):
+        asked = ((us, count), (lmeval, count), (inspect, few))
+        found: dict[int, list[_Side]] = {}
+        for _ in range(session.rounds):
+            for place, (peer, n) in enumerate(asked):
+                found.setdefault(place, []).append(_round(peer, n, count))
+        ours, *theirs = (_middle(sides) for sides in found.values())
+        for side in theirs:
+            is_goal = side.name.startswith("lm-eval")
+            has_run = side.timing.wall > 0
+            yield Row(
+                group=GROUP,
+                work=f"20 ms, {width} in flight",
+                count=count,
+                unit="requests",
+                ours=ours.timing,
+                peer=side.name if side.n == count else f"{side.name}, {side.n} of them",
+                built_on=side.built_on,
+                theirs=side.timing if has_run else None,
+                goal=Goal("ratio", 0.67) if is_goal else None,
+                found=f"{ours.told(count, ideal)}; peer "
+                f"{side.told(count, ideal) if has_run else 'not run'}",
+                rounds=(session.rounds, session.rounds),
+            )
+
+
+@contextmanager
+def _ours(work: dict[str, Any]) -> Generator[Peer | Missing]:
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(_ROOT)
+    try:
+        with started("evalui_chat", Path(sys.executable), work) as peer:
+            yield peer
+    finally:
+        os.environ.pop("PYTHONPATH")
+        if before is not None:
+            os.environ["PYTHONPATH"] = before
+
+
+def _round(peer: Peer | Missing, n: int, count: int) -> _Side:
+    if isinstance(peer, Missing):
+        return _Side(f"{peer.name}: not run, {peer.reason}", Timing(0, 0), n)
+    try:
+        timing, result = peer.round(str(n))
+    except PeerMissing as error:
+        return _Side(f"{peer.name}: failed, {error}", Timing(0, 0), n)
+    assert result["answered"] == n, "every request is answered"
+    scaled = Timing(timing.cpu * count / n, timing.wall * count / n)
+    return _Side(peer.name, scaled, n, result["megabytes"], peer.built_on)
+
+
+def _middle(sides: Sequence[_Side]) -> _Side:
+    most = max(side.megabytes for side in sides)
+    return replace(sides[-1], timing=median([side.timing for side in sides]), megabytes=most)
+
+
+def _alone(session: Session, server: _Server, manner: str, width: int, count: int) -> Row:
+    work = {
+        "url": server.url(manner),
+        "jobs": {str(count): {"width": width, "prompts": _prompts(count)}},
+    }
+    at_once = min(width, BUSY_LIMIT) if manner == "busy" else width
+    ideal = count * MANNERS[manner].mean / at_once
+    sides: list[_Side] = []
+    refused: list[int] = []
+    with _ours(work) as us:
+        for _ in range(session.rounds):
+            server.counts()
+            sides.append(_round(us, count, count))
+            refused.append(server.counts()["refused"])
+    side = _middle(sides)
+    return Row(
+        group=GROUP,
+        work=f"{manner}, {width} in flight",
+        count=count,
+        unit="requests",
+        ours=side.timing,
+        found=f"{side.told(count, ideal)}, {statistics.median(refused):.0f} refused",
+        rounds=(0, session.rounds),
+    )
+
+
+def _whole_run(server: _Server, count: int) -> Row:
+    """`evalui run` from a file to its report, in a process of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        head = "id,question,A,B,C,D,answer\n"
+        lines = (f"{n},Question {n}: what is it?,one,two,three,four,B\n" for n in range(count))
+        (folder / "questions.csv").write_text(head + "".join(lines))
+        (folder / "models.toml").write_text(
+            '[fake]\nbackend = "openai"\npath = "fake"\nchat = true\n'
+            f'options = {{ base_url = "{server.url("fixed")}", concurrency = 64, api = "chat" }}\n'
+        )
+        spec = {"datasets": ["questions.csv"], "models": ["fake"], "mode": "generation"}
+        (folder / "spec.json").write_text(json.dumps(spec | {"pattern": "origin"}))
+        command = [sys.executable, "-m", "evalui.cli", "run", "spec.json", "--out", "out"]
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [*command, "--models-file", "models.toml"],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(_ROOT), "EVALUI_DATA": str(folder / "data")},
+            stdout=subprocess.DEVNULL,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = Timing(usage.ru_utime + usage.ru_stime, time.perf_counter() - began)
+        assert status == 0, "the run has ended well"
+    side = _Side("", seconds, count, usage.ru_maxrss / 1024)
+    return Row(
+        group=GROUP,
+        work="evalui run, 20 ms, 64 in flight",
+        count=count,
+        unit="requests",
+        ours=seconds,
+        found=side.told(count, count * MANNERS["fixed"].mean / 64),
+    )

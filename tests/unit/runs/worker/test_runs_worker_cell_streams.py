@@ -1,0 +1,256 @@
+"""A cell whose model takes further requests while it answers: nothing waits for the slowest."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+import pytest
+from runs_examples import RESPONSE, add_run, dataset, sample, spec
+
+from evalui.errors import Cancelled, ModelError
+from evalui.models.base import Answer, ModelEntry, Rejection
+from evalui.models.endpoint.failures import RejectedError, RetryableError
+from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
+from evalui.models.endpoint.http.client import HttpServer, Send
+from evalui.models.endpoint.http.pool import Job, JobStream, ServerPool
+from evalui.models.endpoint.json_values import Json
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.records import Lease
+from evalui.runs.database.runs import read_cells
+from evalui.runs.database.trials import read_trials
+from evalui.runs.worker import waiting as wait_settings
+from evalui.runs.worker.cell import CellRun
+from evalui.runs.worker.worker import Worker
+from evalui.types import Request, Response, Usage
+
+QUESTIONS = 250
+TRIALS = 4 * QUESTIONS
+WIDTH = 32
+QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.05)
+
+
+class Place(HttpServer):
+    def __init__(self) -> None:
+        super().__init__("one", key="", timeout_s=1.0, total_s=5.0)
+
+    async def send(self, path: str, body: Json) -> Json:
+        del path, body
+        return {}
+
+
+class Model:
+    """Answers each request by `answering`, which is told how many were answered before it."""
+
+    name = "perfect"
+    fingerprint = "f"
+    abilities = frozenset({"next_token"})
+
+    def __init__(self, answering: "Answering") -> None:
+        self.answering = answering
+        self.pool = ServerPool([Place()], concurrency=WIDTH, retries=1, retry_policy=QUICK)
+        self.asked: Counter[Request] = Counter()
+        self.in_flight = self.most = self.answered = 0
+
+    def stream(self) -> "Stream":
+        return Stream(self, self.pool.stream(self.name))
+
+    def job(self, request: Request) -> Job[Response]:
+        async def answer(_: Send) -> Response:
+            self.asked[request] += 1
+            self.in_flight += 1
+            self.most = max(self.most, self.in_flight)
+            try:
+                await self.answering(self, request)
+            finally:
+                self.in_flight -= 1
+            self.answered += 1
+            return RESPONSE
+
+        return answer
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.pool.close()
+
+
+Answering = Callable[[Model, Request], Awaitable[None]]
+
+
+class Stream:
+    def __init__(self, model: Model, jobs: JobStream[Response]) -> None:
+        self.model = model
+        self.jobs = jobs
+
+    @property
+    def width(self) -> int:
+        return self.jobs.width
+
+    def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
+        self.jobs.send([(key, self.model.job(each)) for key, each in requests], first=first)
+
+    def receive(self, timeout_s: float) -> Sequence[Answer[Response] | Rejection]:
+        return self.jobs.receive(timeout_s)
+
+    def usage(self) -> Usage:
+        return self.jobs.usage
+
+    def close(self) -> None:
+        self.jobs.close()
+
+
+@pytest.fixture(autouse=True)
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wait_settings, "FIRST_DELAY_S", 0.01)
+    monkeypatch.setattr(wait_settings, "MAX_DELAY_S", 0.02)
+
+
+@pytest.fixture
+def held(database: Database) -> Lease:
+    add_run(database, spec(pattern="circular"), dataset(QUESTIONS))
+    run = queue.claim(database, "worker-1")
+    assert run
+    return run.lease
+
+
+def work(database: Database, lease: Lease, answering: Answering) -> Model:
+    model, cell = Model(answering), read_cells(database, lease.run_id)[0]
+    try:
+        CellRun(database, lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
+            model,  # type: ignore[arg-type]
+            dataset(QUESTIONS),
+        )
+    finally:
+        model.close()
+    return model
+
+
+def is_question(number: int) -> Callable[[Request], bool]:
+    return lambda request: f"What is {number} plus" in str(request)
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    while not reached():
+        await asyncio.sleep(0.001)
+
+
+def test_one_slow_reply_costs_one_slot_and_nothing_else(database: Database, held: Lease):
+    """It comes when all others are there: with a barrier anywhere it would never."""
+
+    async def answering(model: Model, _request: Request) -> None:
+        if sum(model.asked.values()) == 1:
+            await until(lambda: model.answered == TRIALS - 1)
+            slots.append(model.most)
+        else:
+            await asyncio.sleep(0.001)
+
+    slots: list[int] = []
+    model = work(database, held, answering)
+    assert len(read_trials(database, 1)) == TRIALS
+    assert set(model.asked.values()) == {1}
+    assert (slots, model.most) == ([WIDTH], WIDTH)
+
+
+def test_what_is_answered_is_saved_while_a_slow_reply_is_awaited(database: Database, held: Lease):
+    async def answering(model: Model, _request: Request) -> None:
+        if sum(model.asked.values()) == 1:
+            await until(lambda: read_cells(database, held.run_id)[0].done == TRIALS - 1)
+
+    work(database, held, answering)
+    assert len(read_trials(database, 1)) == TRIALS
+
+
+def test_no_more_is_sent_than_is_needed_soon(database: Database, held: Lease):
+    """A cell of any length keeps a bounded number of requests in hand."""
+    planned: list[int] = []
+
+    async def answering(model: Model, _request: Request) -> None:
+        if sum(model.asked.values()) == WIDTH:  # the last that can be in flight
+            await asyncio.sleep(0.2)
+            queue.cancel(database, held.run_id)
+        if model.answered == 0:
+            await asyncio.sleep(60)
+        planned.append(1)
+
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        work(database, held, answering)
+    assert time.monotonic() - began < 10
+    assert planned == []
+
+
+def test_a_rejected_request_is_told_and_the_others_go_on(database: Database, held: Lease):
+    async def answering(_model: Model, request: Request) -> None:
+        if is_question(7)(request):
+            raise RejectedError("too long")
+
+    with pytest.raises(ModelError, match=f"turned down 4 of {TRIALS} requests: too long"):
+        work(database, held, answering)
+    assert len(read_trials(database, 1)) == TRIALS - 4
+
+
+def test_a_model_that_rejects_everything_is_sent_no_more(database: Database, held: Lease):
+    async def answering(_model: Model, _request: Request) -> None:
+        raise RejectedError("too long")
+
+    with pytest.raises(ModelError, match="too long") as error:
+        work(database, held, answering)
+    told = int(str(error.value).split(" of ")[1].split()[0])
+    assert told < 6 * WIDTH
+
+
+def test_quick_rejections_do_not_outvote_slow_answers(database: Database, held: Lease):
+    async def answering(_model: Model, request: Request) -> None:
+        if is_question(1)(request) or is_question(2)(request) or is_question(3)(request):
+            raise RejectedError("too long")
+        await asyncio.sleep(0.05)
+
+    with pytest.raises(ModelError, match=f"turned down 12 of {TRIALS} requests"):
+        work(database, held, answering)
+    assert len(read_trials(database, 1)) == TRIALS - 12
+
+
+def test_after_an_outage_only_what_has_no_answer_is_sent_again(database: Database, held: Lease):
+    outage = iter(range(40))  # failures
+
+    async def answering(model: Model, request: Request) -> None:
+        if model.answered >= 100 and next(outage, None) is not None:
+            model.asked[request] -= 1
+            raise RetryableError("gone", blame="server")
+
+    model = work(database, held, answering)
+    assert len(read_trials(database, 1)) == TRIALS
+    assert model.answered == TRIALS
+
+
+def test_an_error_that_is_not_foreseen_ends_the_cell_and_keeps_what_is_answered(
+    database: Database, held: Lease
+):
+    async def answering(model: Model, _request: Request) -> None:
+        if model.answered == 40:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work(database, held, answering)
+    assert len(read_trials(database, 1)) == 40
+
+
+def test_a_slow_reply_of_one_cell_does_not_hold_up_the_next(database: Database):
+    """It comes when all of the second dataset are answered."""
+    second = dataset(name="second", samples=[sample(number) for number in range(40, 60)])
+    asked = spec(datasets=[{"path": "sums.csv"}, {"path": "second.csv"}])
+    run_id = add_run(database, asked, dataset(20), second)
+
+    async def answering(model: Model, _request: Request) -> None:
+        if sum(model.asked.values()) == 1:
+            await until(lambda: model.answered == 39)
+
+    model = Model(answering)
+    opener = lambda _: model  # noqa: E731
+    catalog = {"perfect": ModelEntry("perfect", "openai")}
+    assert Worker(database, lambda: catalog, opener=opener).run_once()  # type: ignore[arg-type]
+    assert [cell.state for cell in read_cells(database, run_id)] == ["done", "done"]
+    assert [cell.done for cell in read_cells(database, run_id)] == [20, 20]
