@@ -353,15 +353,11 @@ class Worker:
                 if begun:
                     self._check_draining()
                 sent = threading.Event()
-                work = partial(_answer, model)
-                begun.append(
-                    threads.submit(
-                        # The log names the run in these threads, too.
-                        copy_context().run,
-                        *(self._do_cell, lease, row, work, entry),
-                        on_sent=sent.set,
-                    )
+                do = partial(
+                    self._do_cell, lease, row, partial(_answer, model), entry, on_sent=sent.set
                 )
+                # The log names the run in these threads, too.
+                begun.append(threads.submit(copy_context().run, do))
                 begun[-1].add_done_callback(lambda _, sent=sent: sent.set())
                 try:
                     sent.wait()
