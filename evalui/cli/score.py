@@ -43,12 +43,13 @@ def add_score_command(commands: Any) -> None:
 
 def _score_choices(given: argparse.Namespace) -> int:
     from evalui.report.export.json import all_metrics_object, metrics_object
-    from evalui.report.imports.predictions import pattern_of, read_choices
+    from evalui.report.imports.predictions import read_choices
     from evalui.scoring.cell_summary import summarise
+    from evalui.scoring.choice.permutations import pattern_of
     from evalui.types import Sample
 
     trials = read_choices(given.file)
-    pattern = pattern_of(trials)
+    pattern = pattern_of(trial.variant for trial in trials)
     cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
     samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
     summary = summarise(CellResult(cell, samples, trials, len(trials)), with_bias=given.all)

@@ -51,3 +51,22 @@ Read the verdict out of judges' replies. FILE has one JSON object per line:
 
 Prints a line for each: {"verdict": "B", "rule": "announced"}; verdict is null if unreadable.
 """
+IMPORT_HELP = """\
+Keep the finished run of another harness as a run of the store, beside those of evalui: the folder
+of lm-eval (--log_samples), Inspect (.eval, .json), EvalScope, OpenCompass, HELM, or a CSV file.
+
+A CSV file has a row for each answer, and --mapping names its columns:
+
+  evalui import answers.csv --mapping question=prompt options=A,B,C,D answer=key reply=output
+
+  question      the question (required), id its id
+  options       the columns of the options, with a comma between them
+  answer        the right option: its letter, its number from 1, or its text
+  reference     instead of options and answer: the text that a written answer is compared with
+  reply         what the model wrote, or instead of it
+  probabilities the columns of the probabilities of the options, with a comma between them
+  correct       what another program said of the answer: 1, 0, true, false, or a share
+  model, dataset, subject   columns, or in quotes texts: model='"gpt-x"'
+
+Prints each figure that the harness has printed, the mean of its own marks, and evalui's.
+"""

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from evalui.errors import DataError
-from evalui.report.imports.predictions import pattern_of, read_choices, read_replies, read_rows
+from evalui.report.imports.predictions import read_choices, read_replies, read_rows
+from evalui.scoring.choice.permutations import pattern_of
 from evalui.types import Variant
 
 _ROW = {"id": "q1", "options": ["Paris", "Rome", "Oslo"], "answer": "B", "reply": "A"}
@@ -237,7 +238,7 @@ def test_the_orders_tell_the_pattern(
         {"id": 1, "options": list("xyz"[: len(p)]), "answer": "A", "permutation": p, "reply": "A"}
         for p in permutations
     ]
-    assert pattern_of(_read(tmp_path, *rows)) == pattern
+    assert pattern_of(trial.variant for trial in _read(tmp_path, *rows)) == pattern
 
 
 def test_each_reply_becomes_its_letter_and_rule(tmp_path: Path):
