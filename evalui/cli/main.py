@@ -1,7 +1,7 @@
 """The command line: the same core and the same figures as the screen.
 
     evalui serve | demo | check FILE | run SPEC | import PATH | runs | export RUN FORMAT
-           | score KIND FILE
+           | gate BASELINE CANDIDATE | score KIND FILE
            | models list|add|remove | users | tokens | teams | share | worker | probe
            | backup FILE | restore FILE | doctor
 
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NoReturn, get_args
 from evalui import __version__
 from evalui.cli.check import add_check_command
 from evalui.cli.export import add_export_command
+from evalui.cli.gate import add_gate_command
 from evalui.cli.hosting import add_hosting_commands
 from evalui.cli.imports import add_import_command
 from evalui.cli.models import add_models_command
@@ -116,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     add_score_command(commands)
     add_export_command(commands)
     add_import_command(commands)
+    add_gate_command(commands)
     add_models_command(commands)
     add_hosting_commands(commands)
     add_people_commands(commands)

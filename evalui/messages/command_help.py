@@ -70,3 +70,16 @@ A CSV file has a row for each answer, and --mapping names its columns:
 
 Prints each figure that the harness has printed, the mean of its own marks, and evalui's.
 """
+GATE_HELP = """\
+Compare a candidate with its baseline on the same questions, question by question.
+
+BASELINE and CANDIDATE are each a folder of `evalui run`, the id of a run in the store (imported
+ones, too), or the log of another harness, which is read as `evalui import` reads it.
+
+  --allow 2     the candidate may be 2 points worse
+  --metric      accuracy, robust, mean_over_orders; a figure of written answers (rouge-l-f); or a
+                reading of answers (ln_char, harness)
+
+Prints a line for each dataset and mode that both have. Exit code: 0 the candidate is not worse by
+more than is allowed, 1 it is, 3 the questions are too few to tell; 2 bad input.
+"""
