@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalui.cli.store import load_settings
+from evalui.imports import uncollected
 from evalui.messages.command_help import IMPORT_HELP
 
 if TYPE_CHECKING:
@@ -42,7 +43,11 @@ def _import(given: argparse.Namespace) -> int:
 
     path: Path = given.database or load_settings().database
     reader = table_reader(given.mapping) if given.mapping else None
-    with closing(Database(path)) as database, tqdm(unit=" answers", file=sys.stderr) as bar:
+    with (
+        closing(Database(path)) as database,
+        tqdm(unit=" answers", file=sys.stderr) as bar,
+        uncollected(),
+    ):
         imported = import_run(
             database, given.path, name=given.name, reader=reader, progress=bar.update
         )

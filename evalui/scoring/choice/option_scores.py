@@ -5,6 +5,7 @@ Ties in probability are never resolved by the order of the options (design rule 
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from evalui.types import Reading
 
@@ -53,7 +54,11 @@ def reading_of_scores(scores: tuple[float, ...], target: int, rule: str) -> Read
     top = [slot for slot, score in enumerate(scores) if score == best]
     if len(top) > 1:
         return reading_of_tied_slots(top, target)
-    return Reading(top[0], float(top[0] == target), rule)
+    return _reading(top[0], float(top[0] == target), rule)
+
+
+# A run has few different readings and many trials, which then share them.
+_reading = lru_cache(maxsize=1024)(Reading)
 
 
 def _log_ratio(total: float, unconditional: float) -> float:
