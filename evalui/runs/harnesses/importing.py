@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from evalui.access import LOCAL
 from evalui.datasets.base import Limits
@@ -161,20 +162,6 @@ class _Tally:
     tied: int = 0
     unread: int = 0
 
-    def add(self, mark: float) -> None:
-        """Count one mark."""
-        self.n += 1
-        self.marked += mark
-
-    def compare(self, mark: float, credit: float, *, tied: bool, unread: bool) -> None:
-        """Count evalui's credit of an answer that has been marked."""
-        self.n_ours += 1
-        self.ours += credit
-        if abs(credit - mark) > _EQUAL:
-            self.differing += 1
-            self.tied += tied
-            self.unread += unread
-
     def figure(self, printed: PrintedFigure, reading: str) -> PrintedFigure:
         """The printed figure with what was counted."""
         return replace(
@@ -197,6 +184,7 @@ class _OpenCell:
     cell: Cell
     batch: list[Trial] = field(default_factory=list[Trial])
     orders: set[Variant] = field(default_factory=set[Variant])
+    last_order: Variant | None = None
 
 
 class _PartImport:
@@ -275,7 +263,9 @@ class _PartImport:
         sample, order, repeat = placed
         trial = grade_logged(self._part, answer, sample, order)
         cell = self._cell(repeat)
-        cell.orders.add(order)
+        if order is not cell.last_order:  # nearly always the same object
+            cell.orders.add(order)
+            cell.last_order = order
         cell.batch.append(trial)
         self._count(answer, trial)
 
@@ -295,14 +285,14 @@ class _PartImport:
             if answer.id in self._ids:
                 self._leave_out(answer.id, "again")
                 return None
-            sample, seen = None, Counter[Variant]()
+            sample, seen = None, None
         order = order_of(answer.options, own) if answer.options else _NO_ORDER
         if order is None:
             self._leave_out(answer.id, "options")
             return None
         if sample is None:
             sample = logged_sample(answer, own, self._n_samples + 1)
-            self._add_sample(sample, seen)
+            seen = self._add_sample(sample)
         elif answer.gold is not None and order.permutation[answer.gold] != sample.target:
             # The text that is right in this order is another than in the first.
             self._leave_out(answer.id, "gold")
@@ -310,19 +300,24 @@ class _PartImport:
         if not order.is_origin and len(own) > _MAX_MOVED_OPTIONS:
             self._leave_out(answer.id, "orders")
             return None
+        if seen is None:
+            return sample, order, 0
         repeat = seen[order]
         seen[order] += 1
         return sample, order, repeat
 
-    def _add_sample(self, sample: Sample, seen: Counter[Variant]) -> None:
+    def _add_sample(self, sample: Sample) -> Counter[Variant] | None:
+        """Keep a new question; what is returned counts the answers to each order of it."""
         self._n_samples += 1
         self._samples.append(sample)
         if sample.subject:
             self._subjects.add(sample.subject)
-        if self._part.repeats:
-            self._known[sample.id] = sample, seen
-        else:
+        if not self._part.repeats:
             self._ids.add(sample.id)
+            return None
+        seen = Counter[Variant]()
+        self._known[sample.id] = sample, seen
+        return seen
 
     def _cell(self, repeat: int) -> _OpenCell:
         while len(self._cells) <= repeat:
@@ -338,14 +333,25 @@ class _PartImport:
     def _count(self, answer: LoggedAnswer, trial: Trial | None) -> None:
         for name, mark in answer.marks.items():
             credit = _credit(trial, self._part.readings.get(name, "")) if trial else None
-            for subject in ("", answer.subject) if answer.subject else ("",):
-                tally = self._tallies.get((subject, name))
-                if tally is None:
-                    tally = self._tallies[subject, name] = _Tally()
-                tally.add(mark)
-                if credit is not None:
-                    value, tied, unread = credit
-                    tally.compare(mark, value, tied=tied, unread=unread)
+            self._count_one("", name, mark, credit)
+            if answer.subject:
+                self._count_one(answer.subject, name, mark, credit)
+
+    def _count_one(self, subject: str, name: str, mark: float, credit: "_Credit | None") -> None:
+        tally = self._tallies.get((subject, name))
+        if tally is None:
+            tally = self._tallies[subject, name] = _Tally()
+        tally.n += 1
+        tally.marked += mark
+        if credit is None:
+            return
+        value, tied, unread = credit
+        tally.n_ours += 1
+        tally.ours += value
+        if abs(value - mark) > _EQUAL:
+            tally.differing += 1
+            tally.tied += tied
+            tally.unread += unread
 
     def _flush(self) -> None:
         """Write what has been read: questions before their answers."""
@@ -428,13 +434,19 @@ class _PartImport:
                 yield tally.figure(PrintedFigure(name, None), readings.get(name, ""))
 
 
-def _credit(trial: Trial, name: str) -> tuple[float, bool, bool] | None:
-    """evalui's credit of a trial under a reading or a text figure, whether options tie and whether
-    nothing could be read; None if the trial has no such thing.
-    """
+class _Credit(NamedTuple):
+    """evalui's credit of a trial, whether options tie, and whether nothing could be read."""
+
+    value: float
+    tied: bool
+    unread: bool
+
+
+def _credit(trial: Trial, name: str) -> _Credit | None:
+    """The credit under a reading or a text figure; None if the trial has no such thing."""
     if reading := trial.readings.get(name):
         unread = reading.choice is None and not reading.tied
-        return reading.credit, reading.tied, unread
+        return _Credit(reading.credit, reading.tied, unread)
     if scores := trial.scores.get(name):
-        return scores[0], False, False
+        return _Credit(scores[0], tied=False, unread=False)
     return None

@@ -61,3 +61,18 @@ def test_predictions_of_several_workers_are_one_dataset(database: Database, tmp_
     run = imported(database, tmp_path)
     (result,) = read_results(database, run.run_id)
     assert (result.cell.dataset, len(result.trials)) == ("geography", 8)
+
+
+def test_labels_chosen_by_perplexity_are_replies(database: Database, tmp_path: Path):
+    text = "Question: 1+1?\nA. 2\nB. 3\nAnswer: "
+    label = {letter: {"testing input": text + letter, "PPL": 1.0} for letter in "AB"}
+    row = {f"label: {letter}": each for letter, each in label.items()}
+    folder = tmp_path / "predictions" / "m"
+    folder.mkdir(parents=True)
+    (folder / "sums.json").write_text(json.dumps({"0": row | {"prediction": "B", "gold": "A"}}))
+    run = imported(database, tmp_path)
+    (result,) = read_results(database, run.run_id)
+    # A perplexity of a whole prompt is no probability of its letter.
+    assert (result.cell.mode, result.trials[0].probabilities) == ("generation", ())
+    assert (result.trials[0].choice, result.trials[0].target) == (1, 0)
+    assert result.samples["1"].question == "1+1?"
