@@ -62,6 +62,13 @@ def write_imported_samples(
     return "\n".join(body for _, body in encoded).encode("utf-8", "surrogatepass")
 
 
+def drop_imported_dataset(database: Database, lease: Lease, dataset_id: int) -> None:
+    """Delete a dataset to which no answer of the log can be used."""
+    with database.writing() as connection:
+        renew_lease(connection, lease)
+        connection.execute("DELETE FROM dataset WHERE id = ?", (dataset_id,))
+
+
 def add_imported_cell(
     database: Database, lease: Lease, place: int, dataset_id: int, cell: Cell, log: LogSource
 ) -> int:

@@ -19,6 +19,7 @@ from evalui.runs.database.imported_runs import (
     complete_imported_cell,
     complete_imported_dataset,
     discard_import,
+    drop_imported_dataset,
     finish_import,
     write_imported_samples,
 )
@@ -131,11 +132,17 @@ def _import_parts(
 ) -> ImportedRun:
     sources: list[tuple[Cell, LogSource]] = []
     left_out: list[LeftOut] = []
+    flaws: Counter[str] = Counter()
     names: dict[str, str] = {}  # of datasets, with the digest of the one that has it
     for part in parts:
         one = _PartImport(database, lease, owner, part, place=len(sources), progress=progress)
         sources += one.run(names)
         left_out += one.left_out
+        flaws += one.flaws
+    if not sources:
+        why = joined_reasons(flaws) if flaws else sentence("error.log-flaw-empty")
+        files = ", ".join(name for part in parts for name in part.files[:1])
+        raise DataError("log-no-answers", files=files, why=why)
     spec = RunSpec(
         version=3,
         name=title,
@@ -217,8 +224,7 @@ class _PartImport:
     def run(self, names: dict[str, str]) -> list[tuple[Cell, LogSource]]:
         """Read the part to its end; `names` are those that datasets of the run have.
 
-        Raises:
-            DataError: it has no answer that can be used.
+        A part without an answer that can be used leaves nothing but its `flaws`.
         """
         part, read = self._part, 0
         self._dataset_id = add_imported_dataset(
@@ -232,11 +238,8 @@ class _PartImport:
         self._flush()
         self._progress(read % _BATCH)
         if not self._n_samples:
-            reasons: dict[str, int] = {
-                sentence(f"error.log-flaw-{flaw}"): n for flaw, n in self._flaws.items()
-            }
-            why = joined_reasons(reasons) if reasons else sentence("error.log-flaw-empty")
-            raise DataError("log-no-answers", files=", ".join(part.files[:3]), why=why)
+            drop_imported_dataset(self._database, self._lease, self._dataset_id)
+            return []
         return self._complete(names)
 
     @property
@@ -245,6 +248,12 @@ class _PartImport:
         dataset = self._part.dataset
         for flaw, n in self._flaws.items():
             yield LeftOut(f"log-{flaw}", dataset, self._first_flaw[flaw], rows=n)
+
+    @property
+    def flaws(self) -> Counter[str]:
+        """How many answers cannot be used, by the reason in a few words."""
+        words = {sentence(f"error.log-flaw-{flaw}"): n for flaw, n in self._flaws.items()}
+        return Counter[str](words)
 
     @property
     def _kind(self) -> DatasetKind:

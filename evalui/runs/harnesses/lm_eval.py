@@ -311,6 +311,8 @@ def _scored(
     )
     if len(options) != len(totals) or len(totals) > len(LETTERS) or not all(options):
         return "options"
+    if as_number(sample.get("acc")) not in (None, 0.0, 1.0):
+        return "several"  # a share of the probability, as of TruthfulQA's second form
     gold = _gold(sample, options, calls, totals)
     if gold is None:
         return "gold"

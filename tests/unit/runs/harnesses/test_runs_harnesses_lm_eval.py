@@ -1,5 +1,6 @@
 """Logs of lm-evaluation-harness: its figures to the printed digit, and what it does not hold."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,24 @@ def test_every_trial_is_in_the_order_as_written(database: Database):
         assert result.cell.pattern == "origin"
         assert all(order.is_origin for order in orders)
         assert orders <= {Variant((0, 1, 2, 3)), Variant(())}
+
+
+def test_a_mark_that_is_a_share_is_of_several_right_answers(database: Database, tmp_path: Path):
+    lines = [choice_line(0), choice_line(1, acc=0.4)]
+    run = imported(database, write_lm_eval(tmp_path / "m", lines))
+    assert [(each.rule, each.rows) for each in run.left_out] == [("log-several", 1)]
+
+
+def test_a_task_without_a_usable_answer_is_left_out_of_the_others(
+    database: Database, tmp_path: Path
+):
+    # Lambada: the likelihood of one continuation, which is no reply and has no options.
+    folder = write_lm_eval(tmp_path / "m", [choice_line()])
+    line = choice_line(arguments=[["The end of the", " story"]], target=" story")
+    scores = {"resps": [[["-3.0", "False"]]], "filtered_resps": [["-3.0", "False"]]}
+    path = folder / "samples_lambada_2026-01-01T00-00-00.0.jsonl"
+    path.write_text(json.dumps(line | scores) + "\n")
+    run = imported(database, folder)
+    assert [cell.dataset for cell, _ in run.sources] == ["capitals"]
+    assert [(each.rule, each.dataset) for each in run.left_out] == [("log-no-answer", "lambada")]
+    assert len(database.rows("SELECT * FROM dataset")) == 1
