@@ -1,6 +1,7 @@
 """From the files of a finished run to a run in the store."""
 
 import hashlib
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,6 +52,9 @@ from evalui.types import (
 )
 
 _BATCH = 1 << 13  # answers in one transaction: as many as a block of columns has when it is full
+# Long texts take a millisecond each. What is read is written this soon: a run whose reader has been
+# silent for long is taken for one that lost it.
+_FLUSH_S = 5.0
 # Where one question has more options, only the order in which it came first is kept: the pages of
 # a question list all orders of a pattern, and seven options have 5,040.
 _MAX_MOVED_OPTIONS = 6
@@ -226,17 +230,18 @@ class _PartImport:
 
         A part without an answer that can be used leaves nothing but its `flaws`.
         """
-        part, read = self._part, 0
+        part, read, reported, flushed = self._part, 0, 0, time.monotonic()
         self._dataset_id = add_imported_dataset(
             self._database, self._lease, part.dataset, self._kind, part.files, self._owner
         )
         for read, answer in enumerate(part.read(), start=1):
             self._take(answer)
-            if not read % _BATCH:
+            if not read % _BATCH or time.monotonic() - flushed > _FLUSH_S:
                 self._flush()
-                self._progress(_BATCH)
+                self._progress(read - reported)
+                reported, flushed = read, time.monotonic()
         self._flush()
-        self._progress(read % _BATCH)
+        self._progress(read - reported)
         if not self._n_samples:
             drop_imported_dataset(self._database, self._lease, self._dataset_id)
             return []

@@ -13,6 +13,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.imported_runs import add_imported_cell, add_imported_dataset, begin_import
 from evalui.runs.database.runs import read_cells, read_run, read_runs
 from evalui.runs.database.trials import read_results
+from evalui.runs.harnesses import importing
 from evalui.runs.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
 from evalui.runs.worker.worker import Worker
 from evalui.types import Cell, LogSource
@@ -141,3 +142,12 @@ def test_a_golden_table_needs_its_mapping(database: Database):
     with pytest.raises(DataError, match="needs --mapping"):
         imported(database, "table")
     assert (LOGS / "table/answers.csv").exists()
+
+
+def test_slow_answers_are_written_as_they_come(database: Database, monkeypatch: pytest.MonkeyPatch):
+    # Else a worker would take the run for one that lost its reader.
+    monkeypatch.setattr(importing, "_FLUSH_S", 0.0)
+    reported: list[int] = []
+    part = part_of(*(answer(f"q{number}") for number in range(3)))
+    imported(database, "lmeval", reader=lambda _: (part,), progress=reported.append)
+    assert reported == [1, 1, 1, 0]
