@@ -14,7 +14,14 @@ from typing import Any, TypeVar
 from httpcore import NetworkError, ProtocolError, Response, TimeoutException
 from pydantic import TypeAdapter, ValidationError
 
-from evalui.api.schemas import ModelShown, Problem, RunDetail, RunProgress, UploadedDatasets
+from evalui.api.schemas import (
+    ModelShown,
+    Problem,
+    RunDetail,
+    RunPage,
+    RunProgress,
+    UploadedDatasets,
+)
 from evalui.errors import EvaluiError, SpecError, Unreachable
 from evalui.messages import Sentence
 from evalui.models.endpoint.http.addresses import host_of, is_http_url, is_loopback, literal_ip
@@ -57,6 +64,14 @@ class Client:
     def run(self, run: Run) -> RunDetail:
         """A run as it is now, with its cells."""
         return self.call(RunDetail, "GET", f"runs/{run}")
+
+    def runs(self) -> Iterator[RunProgress]:
+        """The runs of the sender and of their teams, the newest first."""
+        page = self.call(RunPage, "GET", "runs")
+        yield from page.runs
+        while page.next:
+            page = self.call(RunPage, "GET", f"runs?cursor={page.next}")
+            yield from page.runs
 
     def events(self, run: Run) -> Iterator[RunProgress]:
         """The run with each change until it has ended, also past a restart of the server."""

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from inspect import get_annotations
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -57,14 +58,17 @@ _GROUP_HEADER = re.compile(rb"^\[\s*(evalui\.\w+)\s*\]", re.MULTILINE)
 class Registry(Generic[T]):
     """Things by name; `kind` is what an error calls them.
 
+    `role` is the protocol that each of them has to have, where that can be checked.
+
     >>> sizes: Registry[int] = Registry("size")
     >>> _ = sizes.register("small")(1)
     >>> sizes["small"]
     1
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, role: type | None = None) -> None:
         self.kind = kind
+        self._role = role
         self._entries: dict[str, T] = {}
         self._packages: dict[str, str] = {}
         self._plugins = PLUGINS.get(kind)
@@ -75,11 +79,14 @@ class Registry(Generic[T]):
 
         Raises:
             ValueError: when it is used, if `name` is taken.
+            TypeError: when it is used, if the thing lacks a part of its role.
         """
 
         def store(thing: T) -> T:
             if name in self._entries:
                 raise ValueError(f"{self.kind} {name!r} is registered twice")
+            if missing := self._missing_parts(thing):
+                raise TypeError(f"{self.kind} {name!r} does not declare {', '.join(missing)}")
             self._entries[name] = thing
             return thing
 
@@ -112,6 +119,12 @@ class Registry(Generic[T]):
         """The package that brought what is called `name` with its version, "" for our own."""
         self._load_plugins()
         return self._packages.get(name, "")
+
+    def _missing_parts(self, thing: T) -> list[str]:
+        if self._role is None or isinstance(thing, self._role):
+            return []
+        parts = (*get_annotations(self._role), *vars(self._role))
+        return [name for name in parts if not name.startswith("_") and not hasattr(thing, name)]
 
     def _load_plugins(self) -> None:
         if self._has_plugins_loaded:

@@ -8,7 +8,7 @@ Nothing here knows files, models, databases or screens.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -16,6 +16,7 @@ Ability = Literal["next_token", "loglik", "generate", "schema"]
 Pattern = Literal["origin", "circular", "all_possible"]
 Spellings = Literal["common", "lm_eval"]
 DatasetKind = Literal["multiple_choice", "general_qa", "subjective"]
+Gives = Literal["choices", "answers", "verdicts"]  # what the trials of a mode hold
 Split = Literal["dev", "val", "test", "train"]
 Language = Literal["zh", "en"]
 # Why the options of a question are asked in the order as written only, "" if they may move:
@@ -103,13 +104,17 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The usable questions of one upload. `shots` are dev rows: shown as examples, never scored."""
+    """The usable questions of one upload. `shots` are dev rows: shown as examples, never scored.
+
+    `packages` are those of other people whose formats have read it, each with its version.
+    """
 
     name: str
     kind: DatasetKind
     samples: tuple[Sample, ...]
     shots: tuple[Sample, ...] = ()
     sha256: str = ""
+    packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +183,8 @@ class Generate:
 
     `json_schema` is a JSON schema as a JSON text, "" for none. A model with the ability "schema"
     writes nothing that does not fit it; any other leaves it, and `constrained` says so.
+    `settings` are further settings by name, see `generation.GenerationSettings`: those that are
+    not at their default, sorted.
     """
 
     prompt: Prompt
@@ -185,6 +192,11 @@ class Generate:
     stop: tuple[str, ...] = ()
     temperature: float = 0.0
     json_schema: str = ""
+    settings: tuple[tuple[str, float | int | str | tuple[str, ...]], ...] = ()
+
+    def setting(self, name: str) -> Any:
+        """The value of one of the settings, None if it is at its default."""
+        return dict(self.settings).get(name)
 
 
 Request = NextToken | Loglik | Generate
@@ -430,7 +442,8 @@ class Cell:
     """One square of a run's matrix: which model answers which dataset in which mode.
 
     `mode` is the mode's registered name, `label` tells it from others of the same mode.
-    `signature` says how every figure of the cell was made, in sacreBLEU's manner.
+    `signature` says how every figure of the cell was made, in sacreBLEU's manner. `gives` is what
+    the mode declares to give, and decides which figures are made of the trials.
     """
 
     dataset: str
@@ -439,6 +452,7 @@ class Cell:
     label: str
     pattern: Pattern
     signature: str
+    gives: Gives = "choices"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from functools import partial
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
-from evalui import __version__
 from evalui.access import Person, may
 from evalui.accounts.people import find_person
 from evalui.api import datasets, imports, links, models, people, runs, voting
@@ -18,6 +17,7 @@ from evalui.messages import messages
 from evalui.runs.fair_queue.limits import limits_of, usual_limits
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare import CompareTab
+from evalui.version import __version__
 
 PREFIX = "/api/v1"
 _PROBLEM = {"application/problem+json": {"schema": Problem.model_json_schema()}}

@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from evalui.cli.store import load_settings
 from evalui.errors import StoreError
+from evalui.local_runs import load_settings
 from evalui.report.export.formats import FORMATS, TRIAL_FORMATS, require_installed
 from evalui.types import Language
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from evalui.cli.store import load_settings
+from evalui.local_runs import load_settings
 
 
 def add_hosting_commands(commands: Any) -> None:

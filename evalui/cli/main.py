@@ -11,15 +11,13 @@ needs when it runs, so that help and scoring start at once.
 
 import argparse
 import errno
-import logging
 import os
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
-from evalui import __version__
 from evalui.cli.check import add_check_command
 from evalui.cli.export import add_export_command
 from evalui.cli.gate import add_gate_command
@@ -31,15 +29,24 @@ from evalui.cli.remote import add_server_options, report_failures, run_on_server
 from evalui.cli.runs import add_runs_command
 from evalui.cli.score import add_score_command
 from evalui.cli.share import add_share_command
-from evalui.cli.store import load_settings, read_text
+from evalui.cli.store import read_text
 from evalui.cli.votes import add_votes_commands
-from evalui.errors import EvaluiError, SpecError, StoreError
+from evalui.errors import EvaluiError, SpecError
 from evalui.imports import uncollected_imports
+from evalui.local_runs import (
+    STORE_NAME,
+    do_run,
+    left_out_of,
+    load_settings,
+    make_folder,
+    prepare_run,
+    read_model_entries,
+    report_of,
+)
 from evalui.types import Language
+from evalui.version import __version__
 
 if TYPE_CHECKING:
-    from evalui.models.base import ModelEntry
-    from evalui.runs.database.connection import Database
     from evalui.settings import Settings
 
 
@@ -53,7 +60,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 a model failed, 2 bad input."""
-    given = _parser().parse_args(arguments)
+    given = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = given.command
     try:
         return command(given)
@@ -73,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of all commands; what is slow to import is there for its own command alone."""
     parser = _Parser(prog="evalui", description="Evaluate language models on your own files.")
     parser.add_argument("--version", action="version", version=f"evalui {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
@@ -111,6 +119,10 @@ def _parser() -> argparse.ArgumentParser:
         help="ask models anew whatever they were asked in other runs on this machine",
     )
     add_server_options(run)
+    if "run" in arguments[:1]:
+        from evalui.cli.generation import add_generation_options
+
+        add_generation_options(run)
     run.set_defaults(command=_run)
 
     add_check_command(commands)
@@ -181,117 +193,51 @@ def _run(given: argparse.Namespace) -> int:
     if given.server:
         return run_on_server(given, read_text(given.spec))
     settings = load_settings()
-    from evalui.datasets.base import ASSUMPTION_NOTES
-    from evalui.models import read_catalog
-    from evalui.models.user_catalog import additions_path, read_models
-    from evalui.report.analyses.overview.document import left_out_sentences
-    from evalui.report.compile import compile_report, first_sentence
+    from tqdm import tqdm
+
+    from evalui.cli.generation import read_generation
+    from evalui.report.compile import first_sentence
     from evalui.report.export.files import save
     from evalui.runs.database.connection import Database
-    from evalui.runs.database.runs import read_left_out, read_run
-    from evalui.runs.database.trials import read_results
-    from evalui.runs.database.usage import model_usages, run_cost
-    from evalui.runs.kept_summaries import summary_source
-    from evalui.runs.spec import read_spec
-    from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
+    from evalui.runs.database.usage import run_cost
+    from evalui.runs.spec import read_spec, with_generation
 
-    # Models that fail are reported once, at the end, and not by the log as well.
-    logging.getLogger("evalui").addHandler(logging.NullHandler())
-    if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
-        logging.getLogger("evalui.models.local.fp32").addHandler(printing)
     language = given.language or _default_language(settings)
-    spec = expand_entries(read_spec(read_text(given.spec)), base=given.spec.parent)
+    spec = with_generation(read_spec(read_text(given.spec)), read_generation(given))
+    prepared = prepare_run(spec, given.spec.parent)
     if given.engine:
         settings = settings.model_copy(update={"engine": given.engine})
-    if given.models_file:
-        catalog = read_catalog(given.models_file)
-    else:
-        additions = additions_path(settings.database)
-        catalog = read_models(settings.models, additions, settings.endpoint_hosts)
-    loaded = read_datasets(spec, base=given.spec.parent)
-    for note in (note for upload in loaded.values() for note in upload.notes):
-        if note.rule in ASSUMPTION_NOTES:
-            print(f"evalui: {note}", file=sys.stderr)
+    catalog = read_model_entries(settings, given.models_file)
+    for line in prepared.assumptions:
+        _say(line)
     # Open until the files are written: replies are read when they are exported.
-    with closing(Database(_make_folder(given.out) / "evalui.sqlite")) as database:
-        datasets = {key: upload.dataset for key, upload in loaded.items()}
-        collected = collect_answers(database, spec, datasets, base=given.spec.parent)
-        run_id = submit(database, spec, loaded, catalog, collected=collected)
-        left_out = read_left_out(database, run_id)
-        for line in left_out_sentences(left_out, "en"):
-            print(f"evalui: left out: {line}", file=sys.stderr)
-        with _replies_of_other_runs(settings, database.path, reuse=given.reuse) as replies:
-            _run_with_progress(database, run_id, catalog, settings, replies)
-        row, charge = read_run(database, run_id), run_cost(database, run_id, catalog)
-        baselines = frozenset(name for name, entry in catalog.items() if entry.baseline)
-        report = compile_report(
-            row.name,
-            read_results(database, run_id),
-            baselines=baselines,
-            spec=row.spec,
-            expenses=model_usages(database, run_id, catalog),
-            left_out=left_out,
-            source=summary_source(database, run_id),
+    with closing(Database(make_folder(given.out) / STORE_NAME)) as database:
+        run_id = prepared.queue(database, catalog)
+        for line in left_out_of(database, run_id):
+            _say(f"left out: {line}")
+        do_run(
+            database,
+            run_id,
+            catalog,
+            settings,
+            reuse=given.reuse,
+            bar=lambda total: tqdm(total=total, unit=" trials", file=sys.stderr),
+            warn=_say,
         )
+        charge = run_cost(database, run_id, catalog)
+        report = report_of(database, run_id, catalog)
         save(report, given.out, language)
         if headline := first_sentence(report, language):
             print(headline)
     if charge:
-        print(f"evalui: {charge}", file=sys.stderr)
-    print(f"evalui: run {run_id}; the report is in {given.out}", file=sys.stderr)
+        _say(str(charge))
+    _say(f"run {run_id}; the report is in {given.out}")
     failed = [(each.cell, each.state, each.error) for each in report.results if each.error]
     return report_failures(failed)
 
 
-@contextmanager
-def _replies_of_other_runs(
-    settings: "Settings", store: Path, *, reuse: bool
-) -> "Generator[Database | None]":
-    """The store of the data folder, whose responses are used again; None where there is none."""
-    from evalui.runs.database.connection import Database
-
-    if not reuse or settings.database.absolute() == store.absolute():
-        yield None
-        return
-    try:
-        replies = Database(settings.database)
-    except StoreError as error:
-        print(f"evalui: no replies are used again: {error}", file=sys.stderr)
-        yield None
-        return
-    with closing(replies):
-        yield replies
-
-
-def _run_with_progress(
-    database: "Database",
-    run_id: str,
-    catalog: "Mapping[str, ModelEntry]",
-    settings: "Settings",
-    replies: "Database | None",
-) -> None:
-    """Do the run in this process, with a bar on stderr."""
-    from tqdm import tqdm
-
-    from evalui.runs.cluster.model import model_opener
-    from evalui.runs.database.runs import read_run
-    from evalui.runs.database.usage import model_waits
-    from evalui.runs.worker.worker import Worker
-
-    with tqdm(total=read_run(database, run_id).total, unit=" trials", file=sys.stderr) as bar:
-
-        def move() -> None:
-            bar.update(read_run(database, run_id).done - bar.n)
-            waiting = [wait.reason for wait in model_waits(database, run_id).values()]
-            bar.set_postfix_str("".join(waiting[:1]))
-
-        opener = model_opener(settings)
-        worker = Worker(database, lambda: catalog, opener=opener, on_batch=move, replies=replies)
-        worker.run_once(run_id)
-        move()
-    row = read_run(database, run_id)
-    if row.state not in ("done", "failed"):
-        raise StoreError("run-unwritten", path=str(database.path))
+def _say(line: str) -> None:
+    print(f"evalui: {line}", file=sys.stderr)
 
 
 def _default_language(settings: "Settings") -> Language:
@@ -299,14 +245,6 @@ def _default_language(settings: "Settings") -> Language:
         if language == settings.language:
             return language
     raise SpecError("setting-language", language=settings.language)
-
-
-def _make_folder(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError("folder-unmade", path=str(path), reason=str(error.strerror)) from error
-    return path
 
 
 def _port(text: str) -> int:

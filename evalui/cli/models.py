@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from evalui.cli.store import load_settings
 from evalui.errors import ModelError
+from evalui.local_runs import load_settings
 
 
 def add_models_command(commands: Any) -> None:

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from evalui.access import LOCAL_PERSON, ROLES
-from evalui.cli.store import load_settings
+from evalui.local_runs import load_settings
 from evalui.logs import printable
 
 if TYPE_CHECKING:

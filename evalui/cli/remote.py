@@ -39,15 +39,17 @@ def run_on_server(given: argparse.Namespace, text: str) -> int:
     """
     from tqdm import tqdm
 
+    from evalui.cli.generation import read_generation
     from evalui.client import Client
-    from evalui.runs.spec import read_as
+    from evalui.runs.spec import read_as, with_generation
     from evalui.runs.submitted import SubmittedSpec
 
     for option in ("models_file", "engine", "language"):
         if getattr(given, option):
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = Client(given.server, _token(given.token_file), insecure=given.insecure)
-    spec = _uploaded(client, read_as(SubmittedSpec, text), given.spec.parent)
+    requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
+    spec = _uploaded(client, requested, given.spec.parent)
     run = client.start(spec)
     for line in run.left_out:
         print(f"evalui: left out: {line}", file=sys.stderr)

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from evalui.cli.store import load_settings
+from evalui.local_runs import load_settings
 
 if TYPE_CHECKING:
     from evalui.accounts.shares import Share

@@ -1,4 +1,4 @@
-"""The settings, the files and the store that commands work with."""
+"""The files and the store that commands work with."""
 
 import argparse
 from collections.abc import Generator
@@ -7,28 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalui.errors import SpecError, StoreError
+from evalui.local_runs import load_settings
 
 if TYPE_CHECKING:
-    from evalui.settings import Settings
     from evalui.ui.services.service import AppService
-
-
-def load_settings() -> "Settings":
-    """The settings of this process; raises `SpecError` where they are wrong."""
-    import tomllib
-
-    from pydantic import ValidationError
-
-    from evalui.settings import Settings
-
-    try:
-        return Settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "_".join(str(part) for part in first["loc"])
-        raise SpecError("setting", name=name.upper(), reason=first["msg"]) from error
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError("setting-file", reason=str(error)) from error
 
 
 def read_text(path: Path) -> str:

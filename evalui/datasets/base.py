@@ -15,6 +15,7 @@ DuplicatePolicy = Literal["keep", "skip"]
 # The notes on what was assumed of a file: they belong to all figures made of it.
 ASSUMPTION_NOTES = (
     "dev-scored",
+    "across-files",
     "counts-from-0",
     "counts-from-1",
     "place-or-text",
@@ -39,7 +40,8 @@ class Layout:
     is about and which stands before it. `columns.with_columns` sets all that name columns from what
     each column is. `explanation` is the column of why the answer is right, `row_option` that of the
     options where each has a row of its own. `head_row` is the row of the column names, counted from
-    1 as a person sees it; 0 looks for it, -1 says that there is none.
+    1 as a person sees it; 0 looks for it, -1 says that there is none. `split` is the one whose
+    questions are scored; empty, val where it is there, else test.
     """
 
     options: tuple[str, ...] = ()
@@ -58,6 +60,7 @@ class Layout:
     head_row: int = 0
     explanation: str = ""
     row_option: str = ""
+    split: Split | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)

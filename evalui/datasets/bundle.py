@@ -1,18 +1,21 @@
 """The one way in: files, folders, archives and SWIFT configurations become a dataset.
 
 Files belong together by name or folder: <subject>_dev and dev/<subject> are shown as worked
-examples, <subject>_val and <subject>_test are scored, and so is a file with no
-split in its name or folder.
+examples, <subject>_val is scored, or <subject>_test where there is no val, and so is a file with no
+split in its name or folder. A layout's split chooses another.
 """
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import reduce
 from pathlib import Path
+from typing import Literal
 
 from evalui.datasets import swift_config
 from evalui.datasets.base import (
+    DATASET_FORMATS,
     FaultList,
     Layout,
     Limits,
@@ -23,8 +26,10 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.columns import ColumnTable, columns_of
 from evalui.datasets.files.archive import SourceFile, collect_files, is_text
+from evalui.datasets.health import question_key
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,
+    OTHER_SPLIT_RULE,
     DecodedFile,
     ParsedFile,
     apply_duplicate_policy,
@@ -36,7 +41,7 @@ from evalui.datasets.recognition import column_table
 from evalui.errors import DataError
 from evalui.imports import uncollected
 from evalui.messages import Sentence, sentence
-from evalui.types import Dataset, DatasetKind, Fault, Sample
+from evalui.types import Dataset, DatasetKind, Fault, Sample, Split
 
 _CEVAL_SHOTS = 5  # worked examples that C-Eval gives
 _MAX_NAMES_SHOWN = 3  # file names in a refusal
@@ -126,7 +131,8 @@ def read_columns(
     opened = [
         file for file in open_files(gathered.files, layout, limits) if isinstance(file, DecodedFile)
     ]
-    scored = [file for file in opened if file.source.split not in ("dev", "train")]
+    wanted = {layout.split} if layout.split else {"val", "test", None}
+    scored = [file for file in opened if file.source.split in wanted]
     first = next(iter(scored or opened), None)
     table = column_table(first.source) if first else None
     return replace(table, sheets=first.sheets) if first and table else None
@@ -154,7 +160,7 @@ def load(
     selection = select_kind(own, layout)
     files, repeated = apply_duplicate_policy(read_files(selection), layout)
     _check_names(files)
-    roles = _assign_roles(files)
+    roles = _assign_roles(files, layout)
     left_out = [note for note in opened if isinstance(note, UploadNote)]
     notes = (*gathered.notes, *left_out, *selection.notes, *roles.notes, *repeated)
     if not roles.scored:
@@ -170,6 +176,7 @@ def load(
         samples=scored.samples,
         shots=shown.samples,
         sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
+        packages=_packages(used),
     )
     return LoadResult(
         dataset=dataset,
@@ -245,12 +252,13 @@ def _check_names(files: Sequence[ParsedFile]) -> None:
             )
 
 
-def _assign_roles(files: Sequence[ParsedFile]) -> _FileRoles:
+def _assign_roles(files: Sequence[ParsedFile], layout: Layout) -> _FileRoles:
     """Which files are scored and which shown; a file of pictures alone is neither."""
     pictured = {
         file.decoded.key: file.picture_column for file in files if file.picture_column is not None
     }
-    roles = _roles_by_split([file for file in files if file.decoded.key not in pictured])
+    usable = [file for file in files if file.decoded.key not in pictured]
+    roles = _roles_by_split(usable, layout.split)
     left_out = (
         UploadNote("pictures", {"file": file.source.name, "column": pictured[file.decoded.key]})
         for file in files
@@ -259,8 +267,11 @@ def _assign_roles(files: Sequence[ParsedFile]) -> _FileRoles:
     return replace(roles, notes=(*left_out, *roles.notes))
 
 
-def _roles_by_split(files: Sequence[ParsedFile]) -> _FileRoles:
-    """The roles by the splits: test and val are scored, dev is shown, or train without a dev.
+def _roles_by_split(files: Sequence[ParsedFile], wanted: Split | Literal[""]) -> _FileRoles:
+    """The roles by the splits: one is scored, dev is shown, or train without a dev.
+
+    The `wanted` split is scored; without one, val, and test of the subjects that have no val: the
+    two often share questions, and their mean is the figure of neither.
 
     Where neither test nor val has answers, dev is scored beside a train split (that is how
     CommonsenseQA calls its val), and so is what stands alone.
@@ -271,7 +282,16 @@ def _roles_by_split(files: Sequence[ParsedFile]) -> _FileRoles:
     bare = tuple(file for file in rest if file.source.split != "val" and file.parsed.unanswered)
     scored = tuple(file for file in rest if file not in bare)
     notes = [UploadNote("test-without-answers", {"file": file.source.name}) for file in bare]
-    if not scored and (not rest or (dev and train)):
+    if wanted in ("dev", "train"):
+        unscored, scored = scored, dev if wanted == "dev" else train
+        dev, train = ((), train) if wanted == "dev" else (dev, ())
+    else:
+        unscored = _unscored(scored, wanted)
+        scored = tuple(file for file in scored if file not in unscored)
+    if unscored:
+        names = ", ".join(file.source.name for file in unscored)
+        notes.append(UploadNote(OTHER_SPLIT_RULE, {"files": names, "split": wanted or "val"}))
+    if not wanted and not scored and (not rest or (dev and train)):
         scored, dev, train = (dev, (), train) if dev else (train, (), ())
         notes += (
             UploadNote("dev-scored", {"file": file.source.name, "split": str(file.source.split)})
@@ -288,6 +308,16 @@ def _roles_by_split(files: Sequence[ParsedFile]) -> _FileRoles:
         for file in useless
     )
     return _FileRoles(scored, tuple(file for file in shots if file not in useless), tuple(notes))
+
+
+def _unscored(files: Sequence[ParsedFile], wanted: Split | Literal[""]) -> tuple[ParsedFile, ...]:
+    """The files with answers that are not scored: of another split than the one that counts."""
+    if wanted:
+        return tuple(file for file in files if (file.source.split or "val") != wanted)
+    of_val = _subjects_of([file for file in files if file.source.split == "val"])
+    return tuple(
+        file for file in files if file.source.split == "test" and _subjects_of([file]) <= of_val
+    )
 
 
 def _subjects_of(files: Sequence[ParsedFile]) -> set[str]:
@@ -365,9 +395,18 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
         total.update(_utf8("sheet:" + layout.sheet))
     if layout.head_row:
         total.update(_utf8(f"head_row:{layout.head_row}"))
+    if layout.split:
+        total.update(_utf8("split:" + layout.split))
     if skipped:
         total.update(b"duplicate_options:skip")
     return total.hexdigest()
+
+
+def _packages(files: Sequence[ParsedFile]) -> tuple[str, ...]:
+    """The packages whose formats have read the files; none for our own formats."""
+    formats = [file.decoded.dataset_format for file in files]
+    used = (name for name in DATASET_FORMATS if DATASET_FORMATS[name] in formats)
+    return tuple(sorted({DATASET_FORMATS.package_of(name) for name in used} - {""}))
 
 
 def _unused_columns(files: Sequence[ParsedFile]) -> tuple[str, ...]:
@@ -391,6 +430,7 @@ def _load_notes(roles: _FileRoles, kind: DatasetKind) -> Iterator[UploadNote]:
         if not file.source.encoding.startswith("utf"):
             encoding = file.source.encoding.upper()
             yield UploadNote("encoding", {"file": file.source.name, "encoding": encoding})
+    yield from _repeated_across_files((*roles.scored, *roles.shots))
     if kind == "general_qa":
         yield from _missing_reference_notes(roles.scored)
     for file in roles.shots:
@@ -402,6 +442,23 @@ def _load_notes(roles: _FileRoles, kind: DatasetKind) -> Iterator[UploadNote]:
         for subject in scored:
             if subject not in shown:
                 yield UploadNote("no-dev-file", {"subject": subject})
+
+
+def _repeated_across_files(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:
+    """Questions that stand in several files of a subject: counted twice, or shown with the answer.
+
+    The health of the data counts what is repeated among the questions of all subjects.
+    """
+    files_of: defaultdict[object, set[str]] = defaultdict(set)
+    for file in files:
+        for sample in file.parsed.samples:
+            # Many questions read alike (“Which is true?”) and differ in their options.
+            key = (sample.subject, question_key(sample), frozenset(sample.choices))
+            files_of[key].add(file.source.name)
+    repeated = [names for names in files_of.values() if len(names) > 1]
+    if repeated:
+        names = ", ".join(sorted({name for each in repeated for name in each}))
+        yield UploadNote("across-files", {"n": str(len(repeated)), "files": names})
 
 
 def _missing_reference_notes(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:

@@ -35,7 +35,7 @@ ANSWER_COLUMNS = ("prediction", "reply", "output", "response", "answer", "choice
 _QUESTION_COLUMNS = ("question", "query")
 _MODEL_COLUMNS = ("model", "model_id")
 _TRIAL_COLUMNS = {"id", "model", "mode", "reply"}  # the columns of an earlier run's trials
-_ANSWER_MODE = "question_answer"  # the only mode whose trials are answers
+_VERDICT_MODE = "judge"
 _DEFAULT_LIMITS = Limits()
 _UNKNOWN_INDEX_RULE = "unknown-index"
 
@@ -241,7 +241,8 @@ def _sample_keys(sample: Sample) -> Sequence[str]:
 
 
 def _answers_a_question(trial: Record) -> bool:
-    return trial.texts.get("mode", "").startswith(_ANSWER_MODE)
+    """Whether it is no choice, which has the options as shown, and no verdict of older files."""
+    return not trial.values.get("options") and trial.texts.get("mode") != _VERDICT_MODE
 
 
 def _turns_of_run(row: Record) -> tuple[str, ...] | None:

@@ -141,9 +141,13 @@ def _duplicate_questions(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ..
     """The ids of samples with the same text after the same turns."""
     ids: defaultdict[object, list[str]] = defaultdict(list)
     for sample in samples:
-        text = collapse_whitespace(sample.question)
-        ids[text, sample.history, sample.follow_ups].append(sample.id)
+        ids[question_key(sample)].append(sample.id)
     return tuple(tuple(group) for group in ids.values() if len(group) > 1)
+
+
+def question_key(sample: Sample) -> object:
+    """What two samples share that ask the same: the text, after the same turns."""
+    return collapse_whitespace(sample.question), sample.history, sample.follow_ups
 
 
 def _length_statistics(texts: Iterable[str]) -> LengthStatistics:

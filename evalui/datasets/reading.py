@@ -40,6 +40,7 @@ _DEFAULT_FORMATS = {
 }
 _OPEN_KINDS: tuple[DatasetKind, ...] = ("general_qa", "subjective")
 KEPT_RULE, LEFT_OUT_RULE = "duplicate-options", "duplicate-options-left-out"
+OTHER_SPLIT_RULE = "other-split"
 _MAX_ROWS_SHOWN = 10  # rows named in a note
 _SPLITS: dict[str, Split] = {
     "dev": "dev",

@@ -144,6 +144,14 @@ class Backend(ABC):
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
 
+    def honours(self, entry: ModelEntry) -> frozenset[str]:
+        """Which settings of `Generate.settings`, and whether "temperature", change its replies.
+
+        A run that asks for another is refused before it starts.
+        """
+        del entry
+        return frozenset()
+
     def missing_reasons(self, entry: ModelEntry) -> Mapping[Ability, str]:
         """For each ability the model lacks, the reason as "it ...", without a full stop.
 

@@ -28,7 +28,8 @@ class ModelState:
 
     `missing_reasons` gives reasons for missing abilities, where the backend knows better ones than
     evalui, `plain_only` for those that it has for plain prompts alone. `unavailable_addresses` are
-    those of its addresses that cannot be used now, and why.
+    those of its addresses that cannot be used now, and why. `honours` are the settings of writing
+    that change its replies.
     """
 
     entry: ModelEntry
@@ -37,6 +38,7 @@ class ModelState:
     missing_reasons: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
     unavailable_addresses: Mapping[str, str] = field(default_factory=dict[str, str])
     plain_only: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
+    honours: frozenset[str] = frozenset()
 
     @property
     def is_endpoint_down(self) -> bool:
@@ -139,7 +141,8 @@ def describe(entry: ModelEntry) -> ModelState:
             problem = weights.unreadable_reason(folder, error)
     lacks, down = backend.missing_reasons(entry), backend.unavailable_addresses(entry)
     plain_only = backend.plain_only(entry)
-    return ModelState(entry, backend.abilities(entry), problem, lacks, down, plain_only)
+    honours = frozenset[str]() if problem else backend.honours(entry)
+    return ModelState(entry, backend.abilities(entry), problem, lacks, down, plain_only, honours)
 
 
 def statuses(entries: Sequence[ModelEntry], *, wait_s: float) -> list[ModelStatus]:

@@ -16,6 +16,7 @@ from evalui.models.tokenization import (
     Tokenizer,
     encode_contexts,
     encode_pairs,
+    opens_thoughts_error,
     strip_before_label,
     strip_marks,
 )
@@ -161,6 +162,7 @@ def encode_requests(
     """Encode the NextToken and Loglik among `requests`, cut to `limit` tokens of input.
 
     Raises:
+        MissingAbility: the chat template opens a thought, which none of both can follow.
         ModelError: a label has no token of its own, or a continuation cannot be scored.
     """
     by_label = {key: each for key, each in enumerate(requests) if isinstance(each, NextToken)}
@@ -168,6 +170,8 @@ def encode_requests(
     contexts = encode_contexts(
         tokenizer, [strip_before_label(each.context) for each in by_label.values()], limit=limit
     )
+    if any(each.thought for each in contexts):
+        raise opens_thoughts_error(tokenizer)
     pairs = encode_pairs(
         tokenizer, [(each.context, each.continuation) for each in by_text.values()], limit=limit
     )

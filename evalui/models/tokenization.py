@@ -3,15 +3,19 @@
 Knows nothing about networks.
 """
 
+import json
 import string
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, cast
 
-from evalui.errors import ModelError
+from evalui.errors import MissingAbility, ModelError
+from evalui.messages import sentence
+from evalui.models.thought_marks import closes_thought, mentions_thoughts, opened_thought
 from evalui.types import Message, Prompt
 
 TokenIds = tuple[int, ...]
@@ -19,6 +23,8 @@ TokenIds = tuple[int, ...]
 # What may surround a letter in a one-token spelling of it: blanks, the word-boundary marks of
 # sentencepiece and of byte-level vocabularies, brackets, and the full stop.
 _STRIPPED_CHARACTERS = string.whitespace + "\u2581\u0120()[]{}<>【】「」『』〔〕."
+
+THINKING_SWITCH = "enable_thinking"  # its name in the chat templates that have one
 
 
 class Tokenizer(Protocol):
@@ -46,8 +52,10 @@ class Tokenizer(Protocol):
         """The text of each token by itself, special ones included."""
         ...
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
         """The conversation up to where the model's turn begins.
+
+        `thinking` "on" or "off" is told the chat template, "" leaves it to the template.
 
         Raises:
             ModelError: the model has no chat template.
@@ -57,10 +65,11 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EncodedContext:
-    """A prompt as token ids, at least one."""
+    """A prompt as token ids, at least one; `thought` is the mark at its end that opens one."""
 
     ids: tuple[int, ...]
     truncated: bool
+    thought: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +92,28 @@ def strip_before_label(prompt: Prompt) -> Prompt:
 
 
 def encode_contexts(
-    tokenizer: Tokenizer, prompts: Sequence[Prompt], *, limit: int
+    tokenizer: Tokenizer, prompts: Sequence[Prompt], *, limit: int, thinking: str = ""
 ) -> list[EncodedContext]:
-    """The prompts as token ids, cut on the left to `limit` tokens."""
-    texts = [prompt if isinstance(prompt, str) else tokenizer.render(prompt) for prompt in prompts]
-    ids = _encode_all(tokenizer, texts)
-    return [
-        EncodedContext(whole[-limit:], truncated=len(whole) > limit)
-        for whole in (
-            _with_bos(tokenizer, text, ids[text], plain=isinstance(prompt, str))
-            for text, prompt in zip(texts, prompts, strict=True)
-        )
+    """The prompts as token ids, cut on the left to `limit` tokens; `thinking` as for `render`."""
+    texts = [
+        prompt if isinstance(prompt, str) else tokenizer.render(prompt, thinking)
+        for prompt in prompts
     ]
+    ids = _encode_all(tokenizer, texts)
+    contexts: list[EncodedContext] = []
+    for text, prompt in zip(texts, prompts, strict=True):
+        plain = isinstance(prompt, str)
+        whole = _with_bos(tokenizer, text, ids[text], plain=plain)
+        thought = "" if plain else opened_thought(text)
+        contexts.append(EncodedContext(whole[-limit:], len(whole) > limit, thought))
+    return contexts
+
+
+def with_opened_thought(context: EncodedContext, text: str) -> str:
+    """A reply that was cut off, after the mark of the thought that it never closed, if any: by
+    itself it would read as a reply.
+    """
+    return text if closes_thought(text) else context.thought + text
 
 
 def encode_pairs(
@@ -109,6 +128,7 @@ def encode_pairs(
     is marked as `merged`.
 
     Raises:
+        MissingAbility: the chat template opens a thought, where a continuation would be one.
         ModelError: a continuation has no tokens, or it does not fit the model.
     """
     texts = [_split_continuation(tokenizer, context, text) for context, text in pairs]
@@ -153,9 +173,18 @@ def _split_continuation(
     A conversation keeps them: its template ends where the model was trained to begin.
     """
     if not isinstance(context, str):
-        return tokenizer.render(context), continuation
+        rendered = tokenizer.render(context)
+        if opened_thought(rendered):
+            raise opens_thoughts_error(tokenizer)
+        return rendered, continuation
     left = context.rstrip()
     return left, context[len(left) :] + continuation
+
+
+def opens_thoughts_error(tokenizer: Tokenizer) -> MissingAbility:
+    """The error of letters and continuations where a chat template makes the model think first."""
+    why = sentence("error.opens-thoughts")
+    return MissingAbility("cannot-do", model=tokenizer.name, why=why)
 
 
 def _encode_all(tokenizer: Tokenizer, texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
@@ -225,15 +254,20 @@ class HFTokenizer:
 
     `eos_ids` are the tokens that end a text, `max_length` the longest input that its files state,
     `unusual_prefix` the texts of `bos_ids` where they are not just its begin-of-text token.
+    `template` are values for its chat template, such as those that turn thinking on or off, and
+    `template_parts` what a fingerprint must state of both.
 
     Raises:
         ModelError: it cannot be loaded.
     """
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(
+        self, name: str, folder: Path, template: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         from transformers.models.auto.tokenization_auto import AutoTokenizer
 
         self.name = name
+        self._template = template
         try:
             # Tokenizers come as one of several classes with the same methods.
             self._tokenizer = cast(Any, AutoTokenizer).from_pretrained(
@@ -254,6 +288,12 @@ class HFTokenizer:
         self.bos_ids: tuple[int, ...] = self._added_before("a")
         usual = self.bos_ids in ((), (bos,))
         self.unusual_prefix: tuple[str, ...] = () if usual else tuple(self.spell(self.bos_ids))
+        # Before version 1 letters and cut replies were read where a template opens a thought.
+        marked = mentions_thoughts(str(self._tokenizer.chat_template or ""))
+        self.template_parts: tuple[str, ...] = (
+            *(["thoughts.1"] if marked else []),
+            *([f"template:{json.dumps(dict(template), sort_keys=True)}"] if template else []),
+        )
 
     def _added_before(self, text: str) -> tuple[int, ...]:
         """What stands before the tokens of a text when special tokens are added."""
@@ -280,7 +320,7 @@ class HFTokenizer:
             [[token] for token in ids], clean_up_tokenization_spaces=False
         )
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
         """The conversation up to where the model's turn begins.
 
         Raises:
@@ -289,8 +329,9 @@ class HFTokenizer:
         if not self._tokenizer.chat_template:
             raise ModelError("no-chat-template", model=self.name)
         turns = [{"role": message.role, "content": message.content} for message in messages]
+        switch = {THINKING_SWITCH: thinking == "on"} if thinking else {}
         return self._tokenizer.apply_chat_template(
-            turns, tokenize=False, add_generation_prompt=True
+            turns, tokenize=False, add_generation_prompt=True, **{**self._template, **switch}
         )
 
 
@@ -328,9 +369,9 @@ class LineTokenizer:
         """The text of each token by itself, special ones included."""
         return self.inner.spell(ids)
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
         """The conversation up to where the model's turn begins."""
-        return self.inner.render(messages)
+        return self.inner.render(messages, thinking)
 
 
 def with_line_splitting(tokenizer: Tokenizer, spelled: Iterable[str]) -> Tokenizer:

@@ -8,7 +8,14 @@ from evalui.modes import (
     multiple_choice_reply,
     open_answer,
 )
-from evalui.modes.base import MODES, Mode, ModeSettings, MultiTurn
+from evalui.modes.base import (
+    MODES,
+    Mode,
+    ModeSettings,
+    MultiTurn,
+    follow_up_requests,
+    plan_requests,
+)
 
 __all__ = [
     "MODES",
@@ -17,8 +24,10 @@ __all__ = [
     "MultiTurn",
     "choices_only",
     "cloze",
+    "follow_up_requests",
     "judge",
     "multiple_choice",
     "multiple_choice_reply",
     "open_answer",
+    "plan_requests",
 ]

@@ -1,8 +1,8 @@
 """The mode role, its parameters, and the registry of modes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.modes.prompts.templates import Template
@@ -11,7 +11,13 @@ from evalui.types import (
     Ability,
     Contestant,
     DatasetKind,
+    Generate,
+    Gives,
     JudgeOutput,
+    Loglik,
+    Message,
+    NextToken,
+    Prompt,
     Request,
     Response,
     Sample,
@@ -19,6 +25,9 @@ from evalui.types import (
     Trial,
     Variant,
 )
+
+if TYPE_CHECKING:
+    from evalui.generation import GenerationSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,8 @@ class ModeSettings:
     conversations instead of plain text; `template` None chooses one by sample (see
     `templates.choose_template`). The last five are a judge's: whose answers it compares, its
     rubric (None chooses by sample, see `rubrics.choose_rubric`, in the `rubric_version`), the
-    run's seed, and what it gives its verdict in, where its rubric has it.
+    run's seed, and what it gives its verdict in, where its rubric has it. `generation` is applied
+    to every request of every mode, see `plan_requests`; None is as usual.
     """
 
     shots: dict[str, tuple[Sample, ...]]
@@ -43,12 +53,15 @@ class ModeSettings:
     rubric_version: int = 1
     seed: int = 0
     output: JudgeOutput = "text"
+    generation: "GenerationSettings | None" = None
 
 
+@runtime_checkable
 class Mode(Protocol):
     """Plans the requests that decide one variant of a sample, and grades the responses."""
 
     abilities_needed: Ability
+    gives: Gives  # what its trials hold, which decides their figures
     kinds: tuple[DatasetKind, ...]  # the kinds of dataset it can evaluate
     shows_options: bool  # False: the order of the options cannot matter, only origin is run
     readings: tuple[str, ...]  # the names of the rules each trial is read under
@@ -76,7 +89,67 @@ class MultiTurn(Protocol):
         ...
 
 
-MODES: Registry[Mode] = Registry("mode")
+MODES: Registry[Mode] = Registry("mode", Mode)
+
+
+def plan_requests(
+    mode: Mode, sample: Sample, variant: Variant, setting: ModeSettings
+) -> tuple[Request, ...]:
+    """What is sent to decide a variant: the mode's requests with the run's generation settings."""
+    return _with_generation(mode.plan(sample, variant, setting), setting.generation)
+
+
+def follow_up_requests(
+    mode: MultiTurn,
+    sample: Sample,
+    variant: Variant,
+    responses: Sequence[Response],
+    setting: ModeSettings,
+) -> tuple[Request, ...]:
+    """What is sent after these responses: the mode's requests with the run's settings."""
+    further = mode.follow_up(sample, variant, responses, setting)
+    return _with_generation(further, setting.generation)
+
+
+def _with_generation(
+    requests: Iterable[Request], settings: "GenerationSettings | None"
+) -> tuple[Request, ...]:
+    if settings is None or not settings.given:
+        return tuple(requests)
+    return tuple(_with_settings(request, settings) for request in requests)
+
+
+def _with_settings(request: Request, settings: "GenerationSettings") -> Request:
+    """A request with what the run sets; what the mode itself states of sampling stays."""
+    if isinstance(request, Loglik):
+        return request  # a text is scored as it is
+    if settings.system_prompt:
+        request = _with_system_prompt(request, settings.system_prompt)
+    if not isinstance(request, Generate):
+        return request
+    rest = tuple(each for each in settings.of_backend.items() if each[0] != "temperature")
+    return replace(
+        request,
+        temperature=request.temperature or settings.temperature,
+        stop=(*request.stop, *(text for text in settings.stop if text not in request.stop)),
+        settings=rest,
+    )
+
+
+def _with_system_prompt(request: NextToken | Generate, text: str) -> Request:
+    """The request with words of the system before all others; those of the file follow them."""
+    if isinstance(request, Generate):
+        return replace(request, prompt=_after_system(request.prompt, text))
+    return replace(request, context=_after_system(request.context, text))
+
+
+def _after_system(prompt: Prompt, text: str) -> Prompt:
+    if isinstance(prompt, str):
+        return f"{text}\n\n{prompt}"
+    if prompt and prompt[0].role == "system":
+        first, *rest = prompt
+        return (Message("system", f"{text}\n\n{first.content}"), *rest)
+    return (Message("system", text), *prompt)
 
 
 def shown_options(sample: Sample, variant: Variant) -> tuple[tuple[str, ...], int]:

@@ -11,13 +11,14 @@ from dataclasses import replace
 from evalui.modes.base import MODES, Mode, ModeSettings
 from evalui.modes.multiple_choice import MultipleChoice
 from evalui.modes.prompts.templates import Template, cached_by_identity, choose_template
-from evalui.types import Ability, DatasetKind, Request, Response, Sample, Trial, Variant
+from evalui.types import Ability, DatasetKind, Gives, Request, Response, Sample, Trial, Variant
 
 
 class ChoicesOnly:
     """The letters' probabilities when the question, and those of the examples, are blank."""
 
     abilities_needed: Ability = "next_token"
+    gives: Gives = "choices"
     kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = True
 

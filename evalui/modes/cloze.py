@@ -12,6 +12,7 @@ from evalui.scoring.choice.option_scores import NORMALISATIONS, normalise_scores
 from evalui.types import (
     Ability,
     DatasetKind,
+    Gives,
     Loglik,
     Logprob,
     Request,
@@ -26,6 +27,7 @@ class Cloze:
     """CP under every normalisation; raw is the headline."""
 
     abilities_needed: Ability = "loglik"
+    gives: Gives = "choices"
     kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = False
     readings: tuple[str, ...] = NORMALISATIONS

@@ -40,6 +40,7 @@ from evalui.types import (
     DatasetKind,
     Generate,
     GeneratedText,
+    Gives,
     JudgeOutput,
     LabelProbs,
     Message,
@@ -57,6 +58,7 @@ class Judge:
     """A verdict on the contestants whose places the variant gives, in the order shown."""
 
     abilities_needed: Ability = "generate"
+    gives: Gives = "verdicts"
     kinds: tuple[DatasetKind, ...] = ("general_qa", "subjective")
     shows_options = False
     readings: tuple[str, ...] = ("verdict", "rating")

@@ -19,6 +19,7 @@ from evalui.types import (
     LETTERS,
     Ability,
     DatasetKind,
+    Gives,
     LabelProbs,
     Loglik,
     Logprob,
@@ -35,6 +36,7 @@ class MultipleChoice:
     """MCP scored on the labels' probabilities."""
 
     abilities_needed: Ability = "next_token"
+    gives: Gives = "choices"
     kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = True
     readings: tuple[str, ...] = ("forced", "tolerant", "strict")

@@ -9,6 +9,7 @@ from evalui.types import (
     DatasetKind,
     Generate,
     GeneratedText,
+    Gives,
     Request,
     Response,
     Sample,
@@ -21,6 +22,7 @@ class MultipleChoiceReply:
     """MCP scored on what the model wrote."""
 
     abilities_needed: Ability = "generate"
+    gives: Gives = "choices"
     kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = True
     readings: tuple[str, ...] = ("tolerant", "strict")
@@ -44,12 +46,13 @@ class MultipleChoiceReply:
         (response,) = responses
         assert isinstance(response, GeneratedText), "Generate is answered by Text"
         options, target = shown_options(sample, variant)
+        is_cut = response.finish_reason == "length"
         return Trial(
             sample_id=sample.id,
             variant=variant,
             target=target,
             headline=self.headline,
-            readings=grade_reply(response.text, options, target),
+            readings=grade_reply(response.text, options, target, is_cut=is_cut),
             reply=response.text,
             truncated=response.truncated,
             fixed_reason=sample.fixed_reason,

@@ -18,6 +18,7 @@ from evalui.types import (
     DatasetKind,
     Generate,
     GeneratedText,
+    Gives,
     Language,
     Message,
     Prompt,
@@ -59,6 +60,7 @@ class OpenAnswer:
     """An answer in words, with the text figures of SWIFT and EvalScope beside it."""
 
     abilities_needed: Ability = "generate"
+    gives: Gives = "answers"
     kinds: tuple[DatasetKind, ...] = ("general_qa", "subjective")
     shows_options = False
     readings: tuple[str, ...] = ("answer",)

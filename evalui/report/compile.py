@@ -9,7 +9,6 @@ the page of the run, below the sections of its overview:
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evalui import __version__
 from evalui.messages import localized
 from evalui.models.base import ModelUsage
 from evalui.registry import Registry
@@ -25,9 +24,9 @@ from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.statistics.document import STATISTICS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
-from evalui.scoring.arena.verdicts import JUDGE
 from evalui.scoring.summary_source import SummarySource
 from evalui.types import CellResult, Language, LeftOut
+from evalui.version import __version__
 
 ANALYSES: Registry[Analysis] = Registry("analysis")
 
@@ -122,7 +121,7 @@ def frozen_blocks(report: Report, language: Language) -> tuple[Block, ...]:
 def meanings(report: Report) -> tuple[str, ...]:
     """Which kinds of figures a report has, by the keys of sentences on what they mean."""
     moved = any(summary.robust for summary in report.summaries)
-    judged = bool(report.arenas) or any(one.cell.mode == JUDGE for one in report.results)
+    judged = bool(report.arenas) or any(one.cell.gives == "verdicts" for one in report.results)
     kinds = {
         "orders": moved,
         "accuracy": bool(report.summaries) and not moved,

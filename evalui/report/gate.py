@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 from evalui.errors import SpecError
 from evalui.messages import localized, sentence
 from evalui.report.numbers import count, signed_points
-from evalui.scoring.arena.verdicts import JUDGE
 from evalui.scoring.cell_summary import pair_summary
 from evalui.scoring.cell_trials import scores_by_question
 from evalui.scoring.statistics.non_inferiority import (
@@ -188,7 +187,7 @@ def _pairs(
 def _by_kind(results: Sequence[CellResult], side: str) -> dict[tuple[str, str], CellResult]:
     kinds: dict[tuple[str, str], CellResult] = {}
     for result in results:
-        if result.cell.mode == JUDGE or (result.log and result.log.repeat > 1):
+        if result.cell.gives == "verdicts" or (result.log and result.log.repeat > 1):
             continue
         key = result.cell.dataset, result.cell.mode
         known = kinds.setdefault(key, result)

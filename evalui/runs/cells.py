@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evalui.generation import not_honoured
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
@@ -113,6 +114,7 @@ def mode_settings(
         rubric_version=judging.rubric_version if judging else 1,
         seed=(judging.seed or 0) if judging else 0,
         output=judging.decided_output if judging else "text",
+        generation=mode.generation if mode.given else None,
     )
 
 
@@ -156,4 +158,6 @@ def blocking_reason(
         )
     if isinstance(mode, ChoicesOnly) and traits_of(entry).needs_question:
         return sentence("error.needs-question", model=entry.name)
+    if missing := not_honoured(mode_spec, state.honours):
+        return sentence("error.setting-not-honoured", model=entry.name, setting=missing[0])
     return ""

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from evalui.errors import SpecError, UnknownName
+from evalui.generation import GenerationSettings
 from evalui.modes.prompts.rubrics import LATEST_VERSION, RUBRICS, Rubric, parse_rubric
 from evalui.types import (
     Ability,
@@ -70,7 +71,7 @@ class CollectedAnswers:
     unknown: int = 0
 
 
-class JudgingSpec(BaseModel):
+class JudgingSpec(GenerationSettings):
     """How answers are judged: by whom, on what form, in which pairs and orders.
 
     `pairs` "baseline" meets everyone with the models in `baseline`, "matrix" each of `baseline`
@@ -80,14 +81,12 @@ class JudgingSpec(BaseModel):
     better" is `strong` battles.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     judges: list[str] = Field(min_length=1)
     template: str | dict[str, Any] = ""
     orders: PresentationOrders = "double"
     pairs: PairPlan = "all"
-    baseline: list[str] = []
-    against: list[str] = []
+    baseline: list[str] = Field(default=[])
+    against: list[str] = Field(default=[])
     sample: int | None = Field(default=None, gt=0)
     conflict: ConflictRule = "tie"
     max_tokens: int = Field(default=1024, gt=0)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from evalui.models.base import ModelEntry, loads_weights, traits_of
 from evalui.models.memory_estimate import hidden_size
 from evalui.models.tokenization import common_prefix_length
-from evalui.modes import MODES, ModeSettings
+from evalui.modes import MODES, ModeSettings, plan_requests
 from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.database.throughput import LoadingTimes, RequestSize, Throughput, Throughputs
 from evalui.runs.spec import ModeSpec
@@ -254,9 +254,13 @@ def _sampled_requests(
 ) -> list[list[Request]]:
     """The requests of some questions, evenly spread, by question."""
     some = samples[:: max(1, len(samples) // _SAMPLED_QUESTIONS)]
-    plan = MODES[mode.mode].plan
+    scorer = MODES[mode.mode]
     requests = [
-        [request for sample, variant in trials for request in plan(sample, variant, setting)]
+        [
+            request
+            for sample, variant in trials
+            for request in plan_requests(scorer, sample, variant, setting)
+        ]
         for trials in _sampled_trials(mode, pattern, some, setting)
     ]
     return [each for each in requests if each]

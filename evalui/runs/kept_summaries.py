@@ -14,14 +14,12 @@ from typing import TypeVar
 import numpy as np
 from pydantic import TypeAdapter
 
-from evalui import __version__
 from evalui.errors import StoreError
 from evalui.registry import plugin_versions
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result
-from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.answer_pairs import (
     AnswerPair,
     answer_groups,
@@ -37,6 +35,7 @@ from evalui.scoring.summary_source import SummarySource
 from evalui.scoring.text_tally import TextTally, tally_texts
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import Cell, CellResult, Sample, Trial
+from evalui.version import __version__
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -151,7 +150,7 @@ def summarise_ending(database: Database, row: CellRow) -> None:
 
 
 def _summarise_ending(database: Database, row: CellRow) -> None:
-    mode = row.cell.mode
+    mode, gives = row.cell.mode, row.cell.gives
     result = replace(read_result(database, row.run_id, row.id), state="done")
     alike = [
         each
@@ -159,14 +158,14 @@ def _summarise_ending(database: Database, row: CellRow) -> None:
         if (each.cell.mode, each.dataset_key) == (mode, row.dataset_key)
     ]
     ids = {each.cell: each.id for each in alike}
-    if mode == OPEN:
+    if gives == "answers":
         read_answer_summary(database, row.id, result)
-    elif mode != JUDGE:
+    elif gives == "choices":
         read_summary(database, row.id, result)
     elif duel_groups([result]):
         read_arena(database, ids, [result])
     open_ = [each for each in alike if each.state in ("waiting", "running") and each.id != row.id]
-    if open_ or mode not in (OPEN, JUDGE):
+    if open_ or gives == "choices":
         return
     results = [
         result if each.id == row.id else read_result(database, row.run_id, each.id)

@@ -9,7 +9,7 @@ from evalui.errors import SpecError
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import describe, find_entry
-from evalui.modes import MODES, Mode, ModeSettings
+from evalui.modes import MODES, Mode, ModeSettings, plan_requests
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.registry import plugin_versions
 from evalui.runs.cells import (
@@ -137,7 +137,7 @@ def _plan_recorded(
             answers=kept,
         )
         yield CellPlan(
-            cell=Cell(dataset.name, supplied.model, OPEN, OPEN, "origin", signed),
+            cell=Cell(dataset.name, supplied.model, OPEN, OPEN, "origin", signed, mode.gives),
             source=supplied.source,
             dataset_key=keys[supplied.source],
             entry=ModelEntry(supplied.model, "recorded"),
@@ -210,10 +210,10 @@ def _plan_cell(
         limit_per=spec.counts_per,
         extra_body=entry.options.get("extra_body"),
         requests=() if impossible else _first_requests(scorer, setting, samples),
-        packages=_packages(mode, entry),
+        packages=(*_packages(mode, entry), *dataset.packages),
     )
     return CellPlan(
-        cell=Cell(dataset.name, entry.name, mode.mode, label, pattern, signed),
+        cell=Cell(dataset.name, entry.name, mode.mode, label, pattern, signed, scorer.gives),
         source=source.key,
         dataset_key=key,
         entry=entry,
@@ -245,7 +245,9 @@ def _first_requests(
     return tuple(
         request
         for sample in samples[:1]
-        for request in mode.plan(sample, Variant(tuple(range(len(sample.choices)))), setting)
+        for request in plan_requests(
+            mode, sample, Variant(tuple(range(len(sample.choices)))), setting
+        )
     )
 
 
@@ -262,12 +264,12 @@ def _count_requests(
     samples: Sequence[Sample],
     totals: Mapping[int, int],
 ) -> int:
-    if "multiple_choice" not in mode.kinds:
+    if mode.gives == "answers":
         return sum(1 + len(sample.follow_ups) for sample in samples)
     # What a trial sends depends on its number of options alone, so one of each is planned.
     examples = {len(sample.choices): sample for sample in samples}
     requests = {
-        options: len(mode.plan(sample, Variant(tuple(range(options))), setting))
+        options: len(plan_requests(mode, sample, Variant(tuple(range(options))), setting))
         for options, sample in examples.items()
     }
     return sum(requests[options] * count for options, count in totals.items())
@@ -332,7 +334,13 @@ def _plan_judge_cell(
     rubrics = judge_rubrics(judging, samples)
     output = judging.choose_output(rubrics, describe(entry).abilities)
     judging = judging.model_copy(update={"output": output})
-    mode = ModeSpec(mode=JUDGE, max_tokens=judging.max_tokens, chat=chat, judging=judging)
+    mode = ModeSpec(
+        mode=JUDGE,
+        max_tokens=judging.max_tokens,
+        chat=chat,
+        judging=judging,
+        **judging.given,
+    )
     contestants = tuple(_expected_answers(plan, dataset) for plan in able)
     setting = mode_settings(mode, (), contestants)
     total = sum(1 for _ in trials_to_run(mode, "origin", samples, setting))
@@ -346,13 +354,13 @@ def _plan_judge_cell(
         limit_per=spec.counts_per,
         contestants=[contestant.name for contestant in contestants],
         extra_body=entry.options.get("extra_body"),
-        packages=_packages(mode, entry),
+        packages=(*_packages(mode, entry), *dataset.packages),
     )
     impossible = blocking_reason(dataset, entry, mode, describe) or (
         "" if total else sentence("error.nothing-to-judge")
     )
     return CellPlan(
-        cell=Cell(dataset.name, entry.name, JUDGE, JUDGE, "origin", signed),
+        cell=Cell(dataset.name, entry.name, JUDGE, JUDGE, "origin", signed, mode.gives),
         source=answering[0].source,
         dataset_key=answering[0].dataset_key,
         entry=entry,
@@ -401,4 +409,4 @@ def _expected_answers(plan: CellPlan, dataset: Dataset) -> Contestant:
 
 def _answering_plans(plans: Sequence[CellPlan]) -> tuple[CellPlan, ...]:
     """The cells in which answers are written or recorded."""
-    return tuple(plan for plan in plans if plan.mode_name == OPEN)
+    return tuple(plan for plan in plans if plan.cell.gives == "answers")

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from evalui import __version__
+from evalui.generation import SETTINGS, DeclaredSetting
 from evalui.modes import MODES
 from evalui.modes.open_answer import plain_prompt_of
 from evalui.modes.prompts.rubrics import RUBRICS, Rubric, choose_rubric
@@ -13,6 +13,7 @@ from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
 from evalui.scoring.parsing import choice, rating, verdict
 from evalui.types import Dataset, Generate, LogSource, Pattern, Request, Sample, Variant
+from evalui.version import __version__
 
 _MOVED = "+naming"  # questions whose options name other options are moved, too
 
@@ -51,7 +52,7 @@ def signature(
         f"limit:{limit}{'/subject' * (limit_per == 'subject')}" if limit is not None else "",
         _duplicates(dataset, samples, mode),
         f"mode:{mode.mode}",
-        f"prompt:{_prompts(mode, samples)}",
+        f"prompt:{prompts}" if (prompts := _prompts(mode, samples)) else "",
         f"rule:{_rule(mode)}",
         f"spell:{mode.spellings}" if scorer.abilities_needed == "next_token" else "",
         f"shots:{mode.shots}" if prompted and mode.judging is None else "",
@@ -62,6 +63,7 @@ def signature(
         f"max:{mode.max_tokens}" if prompted and scorer.abilities_needed == "generate" else "",
         f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
         f"temp:{_temperatures(requests)}" if prompted else "",
+        *_generation_parts(mode),
         f"seed:{seed}",
         f"{'model' if mode.judging is None else 'judge'}:{model}",
         f"body:{_shown(extra_body)}" if extra_body else "",
@@ -106,6 +108,13 @@ def imported_signature(
     ]
     # A name with a bar would look like another part.
     return "|".join(part.replace("|", "/") for part in parts if part)
+
+
+def _generation_parts(mode: ModeSpec) -> Iterator[str]:
+    """How replies are written, where it is not as usual; the temperature is that of requests."""
+    for name, value in mode.given.items():
+        if name != "temperature":
+            yield f"{SETTINGS[name].setting.in_signature}:{_shown(value, digits=32)}"
 
 
 def _temperatures(requests: Sequence[Request]) -> str:
@@ -159,7 +168,13 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
         "max_tokens": f"max{mode.max_tokens}",
         "spellings": mode.spellings,
         "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
+        **{name: _generation_trait(mode, each) for name, each in SETTINGS.items()},
     }
+
+
+def _generation_trait(mode: ModeSpec, declared: DeclaredSetting) -> str:
+    value = getattr(mode, declared.name)
+    return f"{declared.setting.in_signature}:{'-' if value is None else _shown(value)}"
 
 
 def _rule(mode: ModeSpec) -> str:
@@ -185,7 +200,7 @@ def _order_parts(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
             _output_part(judging, samples),
         ]
         return tuple(part for part in parts if part)
-    if mode.mode == OPEN:
+    if mode.gives == "answers":
         return ()
     return (
         f"orders:{_orders(mode.pattern if MODES[mode.mode].shows_options else 'origin', samples)}",
@@ -218,6 +233,8 @@ def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
             {"question.1"} if mode.chat else {plain_prompt_of(sample).name for sample in samples}
         )
         return "+".join(sorted(forms))
+    if mode.gives == "answers":
+        return ""  # its package writes the prompt, and is signed
     return _template_names(mode.read_template(), samples)
 
 
@@ -248,10 +265,11 @@ def is_shown_in(sample: Sample, variant: Variant, signature: str) -> bool:
     return variant.is_origin or not sample.fixed_reason or f"{_MOVED}|" in f"{signature}|"
 
 
-def _shown(table: object) -> str:
+def _shown(table: object, *, digits: int = 8) -> str:
     """A table as short JSON; one that is long, or would look like several parts, as a digest."""
     text = json.dumps(table, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return text if len(text) <= _MAX_SHOWN and "|" not in text else f"@{_digest(text)}"
+    short = len(text) <= _MAX_SHOWN and "|" not in text
+    return text if short else f"@{hashlib.sha256(text.encode()).hexdigest()[:digits]}"
 
 
 def judge_rubrics(judging: JudgingSpec, samples: Iterable[Sample]) -> list[Rubric]:

@@ -9,11 +9,12 @@ from evalui.datasets.base import DuplicatePolicy
 from evalui.datasets.columns import COLUMN_ROLES
 from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import SpecError
+from evalui.generation import SETTINGS, GenerationSettings, check_used, fitting
 from evalui.messages import sentence
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
-from evalui.types import Ability, DatasetKind, LogSource, Pattern, Spellings
+from evalui.types import Ability, DatasetKind, Gives, LogSource, Pattern, Spellings, Split
 
 VERSION = 3  # what the screen and the examples write
 RUBRICS_BY_VERSION = 3  # from here on rubrics that are chosen by sample are of the second version
@@ -22,7 +23,7 @@ Spec = TypeVar("Spec", bound="RunSpec")
 
 OPEN = "question_answer"  # the mode in which models write answers
 JUDGE = "judge"
-_OPEN_TOKENS = 512
+OPEN_TOKENS = 512  # of a written answer
 
 
 class DatasetSpec(BaseModel):
@@ -49,6 +50,7 @@ class DatasetSpec(BaseModel):
     duplicate_options: DuplicatePolicy = "keep"
     entry: str = ""
     columns: dict[str, str] = {}
+    split: Split | Literal[""] = ""
     head_row: int = Field(default=0, ge=-1)
 
     @field_validator("columns")
@@ -70,15 +72,13 @@ class DatasetSpec(BaseModel):
         return self.name or self.entry or ", ".join(self.paths)
 
 
-class ModeSpec(BaseModel):
+class ModeSpec(GenerationSettings):
     """One mode with its parameters. `chat` None takes the model's own habit.
 
     Written answers may be longer than those that only name an option. `judging`, `recorded`
     (answers that are there already) and `log` (the harness that has collected them) stand in the
     plans of cells, never in a user's own file.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     mode: str
     shots: int = Field(default=0, ge=0)
@@ -95,15 +95,35 @@ class ModeSpec(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _length_by_mode(cls, values: Any) -> Any:
-        if isinstance(values, dict) and cast("dict[str, Any]", values).get("mode") == OPEN:
-            return {"max_tokens": _OPEN_TOKENS} | cast("dict[str, Any]", values)
-        return cast(Any, values)
+        if not isinstance(values, dict):
+            return values
+        given = cast("dict[str, Any]", values)
+        name = given.get("mode")
+        if isinstance(name, str) and name in MODES and MODES[name].gives == "answers":
+            return {"max_tokens": OPEN_TOKENS} | given
+        return given
+
+    @property
+    def gives(self) -> Gives:
+        """What the mode declares to give."""
+        return MODES[self.mode].gives
+
+    @model_validator(mode="after")
+    def _settings_fit(self) -> Self:
+        """A setting that means nothing to the mode is refused: nothing is shown and not sent."""
+        if self.mode in MODES:
+            unfit = self.given.keys() - fitting(self, self.ability).given.keys()
+            if name := next((name for name in self.given if name in unfit), ""):
+                label = SETTINGS[name].label
+                raise ValueError(
+                    sentence("error.setting-not-of-mode", mode=self.mode, setting=label)
+                )
+        return self
 
     @property
     def ability(self) -> Ability:
-        """What a model needs for the mode; lm-eval scores a letter as it scores a text."""
-        needed = MODES[self.mode].abilities_needed
-        return "loglik" if needed == "next_token" and self.spellings == "lm_eval" else needed
+        """What a model needs for the mode."""
+        return ability_of(self.mode, self.spellings)
 
     def read_template(self) -> Template | None:
         """The template to use, None to choose one by sample.
@@ -116,6 +136,12 @@ class ModeSpec(BaseModel):
         if isinstance(self.template, str):
             return TEMPLATES[self.template]
         return parse_template(self.template)
+
+
+def ability_of(mode: str, spellings: Spellings) -> Ability:
+    """What a model needs for a mode; lm-eval scores a letter as it scores a text."""
+    needed = MODES[mode].abilities_needed
+    return "loglik" if needed == "next_token" and spellings == "lm_eval" else needed
 
 
 class RunSpec(BaseModel):
@@ -163,7 +189,8 @@ class RunSpec(BaseModel):
         if "mode" not in flat:
             open_ = flat.get("answers") or flat.get("judging")
             return flat | {"modes": [{"mode": OPEN}]} if open_ else flat
-        shared = {name: flat[name] for name in ModeSpec.model_fields if name in flat}
+        own = [name for name in ModeSpec.model_fields if name not in ("judging", "recorded")]
+        shared = {name: flat[name] for name in own if name in flat}
         names = cast(
             "list[Any]", flat["mode"] if isinstance(flat["mode"], list) else [flat["mode"]]
         )
@@ -186,6 +213,21 @@ class RunSpec(BaseModel):
             return entries
         listed = cast("list[Any]", entries)  # what else it holds is checked next
         return [{"path": entry} if isinstance(entry, str) else entry for entry in listed]
+
+
+def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
+    """The specification with these settings of writing in each mode that they mean something to.
+
+    Raises:
+        SpecError: a setting means nothing to any of the modes.
+    """
+    if not settings.given:
+        return spec
+    check_used(settings, [mode.ability for mode in spec.modes])
+    modes = [
+        mode.model_copy(update=dict(fitting(settings, mode.ability).given)) for mode in spec.modes
+    ]
+    return spec.model_copy(update={"modes": modes})
 
 
 def read_spec(text: str) -> RunSpec:
@@ -254,5 +296,6 @@ def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
         "judging": JudgingSpec,
     }
     owner = owners.get(str(path[0]), RunSpec)
-    known = ", ".join(owner.model_fields)
+    # Its own fields first: those of writing are many, and the same everywhere.
+    known = ", ".join(sorted(owner.model_fields, key=GenerationSettings.model_fields.__contains__))
     return sentence("error.spec-no-field", known=known)

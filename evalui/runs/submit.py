@@ -30,7 +30,7 @@ from evalui.runs.fair_queue.limits import UserLimits, check_may_queue
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.signature import labels
-from evalui.runs.spec import OPEN, DatasetSpec, RunSpec
+from evalui.runs.spec import DatasetSpec, RunSpec
 from evalui.types import Dataset, Fault, LeftOut, Sample
 
 # The notes on files that say that something is not read, with their values for `what` and `why`.
@@ -38,6 +38,7 @@ _NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "other-kind": ("file", "kind"),
     "folder-missing": ("name", ""),
     "test-without-answers": ("file", ""),
+    "other-split": ("files", "split"),
     "no-scored-file": ("file", "subject"),
     "ignored-files": ("files", ""),
     "other-sheets": ("file", "others"),
@@ -161,6 +162,7 @@ def layout_of(source: DatasetSpec) -> Layout:
         duplicate_options=source.duplicate_options,
         entry=source.entry,
         head_row=source.head_row,
+        split=source.split,
     )
     return with_columns(layout, source.columns) if source.columns else layout
 
@@ -249,7 +251,7 @@ def _earlier_answers(
     questions = {sample.id: _question_key(sample) for sample in samples}
     by_sample: dict[str, tuple[str, ...]] = {}
     for row in read_cells(database, wanted.run):
-        if row.cell.mode != OPEN or row.cell.model != wanted.model:
+        if row.cell.gives != "answers" or row.cell.model != wanted.model:
             continue
         result = read_result(database, wanted.run, row.id)
         answers = {

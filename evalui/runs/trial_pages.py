@@ -13,7 +13,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import text_reader
-from evalui.runs.spec import JUDGE
 from evalui.scoring.trial_columns import TrialColumns, join_columns
 
 _GROWING = ("waiting", "running")
@@ -52,7 +51,7 @@ def read_trial_page(database: Database, run_id: str, cursor: TrialCursor, n: int
     cells = read_cells(database, run_id)
     for place, row in enumerate(cells[cursor.cell :], start=cursor.cell):
         after = cursor.trial if place == cursor.cell else 0
-        if row.cell.mode != JUDGE:
+        if row.cell.gives != "verdicts":
             trials = _trials_after(database, row, after, n)
             if trials is not None:
                 parts.append((row, trials))

@@ -11,7 +11,6 @@ from evalui.scoring.statistics.paired_tests import holm
 from evalui.scoring.statistics.paired_tests import paired_bootstrap as compare
 from evalui.types import CellResult
 
-ANSWERS = "question_answer"  # the mode whose cells hold written answers
 MAIN = "rouge-l-f"
 RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
 # Times as long as the reference: beyond, F mostly measures how short an answer is.
@@ -56,11 +55,14 @@ def ranking_metric(summaries: Sequence[AnswerSummary]) -> RankingMetric:
     """The figure for one dataset, decided by all its models together.
 
     The models' median lengths are taken, and their median: each model counts once. Recall leads
-    if the median reference is shorter than a fifth of the median answer.
+    if the median reference is shorter than a fifth of the median answer. Where a mode gives scores
+    of its own and no ROUGE, its first one leads.
     """
     compared = [summary for summary in summaries if summary.means]
     if not compared:
         return RankingMetric(MAIN, 0.0, 0.0)
+    if not any(MAIN in summary.means for summary in compared):
+        return RankingMetric(next(iter(compared[0].means)), 0.0, 0.0)
     reference = float(median(summary.reference_length for summary in compared))
     answer = float(median(summary.compared_length for summary in compared))
     return RankingMetric(
@@ -81,7 +83,7 @@ def answer_groups(results: Sequence[CellResult]) -> list[list[CellResult]]:
     """The cells of written answers that are compared with each other, in the order of the run."""
     groups: dict[tuple[str, str], list[CellResult]] = {}
     for result in results:
-        if result.cell.mode == ANSWERS:
+        if result.cell.gives == "answers":
             groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
     return list(groups.values())
 

@@ -5,7 +5,7 @@ Nothing is computed here that belongs into `scoring`; this module asks it the ri
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,6 @@ from evalui.scoring.position_bias.counts import PositionTable, position_tables_o
 from evalui.scoring.position_bias.pride import slot_prior
 from evalui.scoring.position_bias.significance import N_DRAWS
 from evalui.scoring.position_bias.summary import CellBias, StratumBias, measure_bias
-from evalui.scoring.statistics.fisher import fisher_p_value
 from evalui.scoring.statistics.intervals import (
     ClusteredMean,
     beats_guessing,
@@ -224,10 +223,15 @@ def _gap(parts: Iterable[tuple[int, int]]) -> Interval | None:
 
 def _fisher_p_value(part: Interval, whole: Interval) -> float | None:
     """Fisher's exact p-value of a part against the rest; None if there is no rest."""
+    from scipy import stats
+
     if part.n == whole.n:
         return None
     inside, every = round(part.value * part.n), round(whole.value * whole.n)
-    return fisher_p_value(inside, part.n, every, whole.n)
+    rest, others = every - inside, whole.n - part.n
+    table = [[inside, part.n - inside], [rest, others - rest]]
+    tested = cast("Any", stats.fisher_exact(table))  # without types
+    return float(tested.pvalue)
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,13 +140,18 @@ class CellTrials(Sequence[Trial]):
 
     @cached_property
     def text_means(self) -> Mapping[str, Interval]:
-        """The mean of each text figure of `compared`, all from the same resamples."""
+        """The mean of each text figure of `compared`, from the same resamples where all have it."""
         compared = self.compared
-        names = [name for name, own in compared.scores.items() if own.present[:1].any()]
-        if not names:
-            return {}
-        rows = np.column_stack([score_values(compared, name)[1] for name in names])
-        return dict(zip(names, mean_intervals(rows), strict=True))
+        scored = {name: score_values(compared, name) for name in compared.scores}
+        together: dict[bytes, list[str]] = {}  # by the answers that have them: most often, all
+        for name, (rows, _) in scored.items():
+            if len(rows):
+                together.setdefault(rows.tobytes(), []).append(name)
+        means: dict[str, Interval] = {}
+        for names in together.values():
+            values = np.column_stack([scored[name][1] for name in names])
+            means |= zip(names, mean_intervals(values), strict=True)
+        return {name: means[name] for name in scored if name in means}
 
 
 def cell_trials(trials: Sequence[Trial], pattern: Pattern) -> CellTrials:
@@ -155,10 +160,15 @@ def cell_trials(trials: Sequence[Trial], pattern: Pattern) -> CellTrials:
 
 
 def score_values(columns: TrialColumns, name: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """The trials that have a score of that name, and the first number of each."""
+    """The trials that have a score of that name, and the first number of each.
+
+    What is no finite number is no score: a mean with it would be none.
+    """
     own = columns.scores.get(name) or Ragged.absent(len(columns))
     rows = np.flatnonzero(own.present)
-    return rows, own.values[own.starts[rows]]
+    values = own.values[own.starts[rows]]
+    finite = np.isfinite(values)
+    return rows[finite], values[finite]
 
 
 def scores_by_question(trials: Sequence[Trial], name: str) -> dict[str, float]:

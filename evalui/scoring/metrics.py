@@ -12,6 +12,7 @@ registers appears in all of them, behind those of this module:
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from evalui.registry import Registry
@@ -19,6 +20,7 @@ from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.text_metrics import ALL_TEXT_METRICS
 from evalui.types import Interval, Language, Pattern, Trial
 
+NO_DOCS: Mapping[Language, str] = MappingProxyType({})
 Figure = Interval | int | float | None  # a count is kept and published as a whole number
 Answers = Literal["choices", "texts"]
 Unit = Literal["share", "probability", "count", "number"]
@@ -78,6 +80,17 @@ def metrics_in(view: View, answers: Answers = "choices") -> list[Metric]:
     return [known[name] for name in names if known[name].answers == answers]
 
 
+def metrics_of_texts(figures: Iterable[str]) -> list[Metric]:
+    """The metrics of written answers in a view's order, then the scores that modes give themselves.
+
+    `figures` are the names of what cells have; a score that no metric is registered for is its
+    mean, in 0..1 as all of them.
+    """
+    known = metrics_in("files", "texts")
+    names = {metric.name for metric in known}
+    return known + [_text_metric(name) for name in dict.fromkeys(figures) if name not in names]
+
+
 def is_added(metric: Metric) -> bool:
     """Whether it stands in all open views under its own label: ours with one, and all others."""
     return bool(metric.label) or metric.name not in _BUILT_IN
@@ -86,7 +99,7 @@ def is_added(metric: Metric) -> bool:
 def compute_figures(
     trials: Sequence[Trial], pattern: Pattern, *, answers: Answers = "choices"
 ) -> dict[str, Figure]:
-    """Every registered figure of a cell by name.
+    """Every registered figure of a cell by name, and the scores that its mode gives itself.
 
     Of a cell without trials, those of chosen options that are built in are 0 (counts) or None, but
     for the ones on the form of its answers, which has none.
@@ -96,7 +109,10 @@ def compute_figures(
         plain = [one for one in known if one.name in _VIEWS["files"] and one.name not in _FORMAT]
         return {one.name: 0 if one.unit == "count" else None for one in plain}
     cell = cell_trials(trials, pattern)
-    return {one.name: one.compute(cell) if _has(one.needs, cell) else None for one in known}
+    own: Mapping[str, Figure] = cell.text_means if answers == "texts" else {}
+    return {**own} | {
+        one.name: one.compute(cell) if _has(one.needs, cell) else None for one in known
+    }
 
 
 def _has(needs: Needs, cell: CellTrials) -> bool:
@@ -305,14 +321,13 @@ def _text_mean(name: str) -> Callable[[CellTrials], Figure]:
 
 def _text_metrics() -> Iterable[Metric]:
     for name, docs in ALL_TEXT_METRICS.items():
-        yield Metric(
-            name,
-            _text_mean(name),
-            needs="references",
-            answers="texts",
-            ranged=True,
-            docs={"en": f"mean over answers: {docs}"},
-        )
+        yield _text_metric(name, docs={"en": f"mean over answers: {docs}"})
+
+
+def _text_metric(name: str, docs: Mapping[Language, str] = NO_DOCS) -> Metric:
+    return Metric(
+        name, _text_mean(name), needs="references", answers="texts", ranged=True, docs=docs
+    )
 
 
 # By name. The registry is not looked into here: that would load the metrics of other packages.

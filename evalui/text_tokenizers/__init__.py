@@ -4,21 +4,15 @@ Both work from shipped data: nothing is downloaded, logged or kept in a temporar
 package is imported before the first text of its language.
 """
 
-import sys
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec, module_from_spec
-from threading import Lock
 from typing import Any, cast
 
 from evalui.shipped_files import ASSETS
 from evalui.text_tokenizers.chinese import ChineseTokenizer
 from evalui.text_tokenizers.english import EnglishTokenizer, sentence_end_detector
-
-_importing = Lock()
 
 
 def tokenize_zh(text: str) -> list[str]:
@@ -45,9 +39,8 @@ def _jieba() -> Callable[[str], list[str]]:
 
 @cache
 def _nltk() -> Callable[[str], list[str]]:
-    with _uninitialized("nltk", "nltk.tokenize"):
-        from nltk.tokenize.destructive import NLTKWordTokenizer
-        from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
     # nltk's own loader refuses folders outside its data path, which is the same for all threads.
     parameters = PunktParameters()
@@ -63,30 +56,6 @@ def _nltk() -> Callable[[str], list[str]]:
         fallback=sentences.text_contains_sentbreak,
     )
     return EnglishTokenizer(sentences.tokenize, NLTKWordTokenizer().tokenize).tokenize
-
-
-@contextmanager
-def _uninitialized(*packages: str) -> Generator[None]:
-    """Import single modules of the first package without what it imports itself.
-
-    nltk imports all that it has, and with it scipy.stats: 0.8 s and 90 MB, of which its two
-    tokenizers need a tenth. Its packages are found as usual and not run. Who imports nltk
-    afterwards gets all of it; who does so in another thread meanwhile does not.
-    """
-    with _importing:
-        if packages[0] in sys.modules:
-            yield
-            return
-        for package in packages:
-            spec = find_spec(package)
-            assert spec, f"{package} is installed with evalui"
-            sys.modules[package] = module_from_spec(spec)
-        try:
-            yield
-        finally:
-            for module in [*sys.modules]:
-                if module.partition(".")[0] == packages[0]:
-                    del sys.modules[module]
 
 
 def _read_lines(name: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,9 +75,32 @@ def test_a_run_uses_all_five_and_its_report_names_them(
     ((made,),) = whole["analyses"].values()
     assert (made["type"], made["name"], made["finding"]) == ("details", section, finding)
     (cell,) = whole["cells"]
+    assert "|plugins:evalui-example 1.0|" in cell["signature"]
     assert (cell["figures"]["n"], cell["figures"]["reply_length"]) == (3, 1.0)
     trials = [json.loads(line) for line in (out / "trials.jsonl").read_text().splitlines()]
     assert [trial["reply"] for trial in trials] == ["B", "A", "A", "B", "A", "B"]
+
+
+def test_a_package_whose_format_alone_is_used_is_signed(folder: Path, plugin: Path, tmp_path: Path):
+    site = tmp_path / "site"
+    shutil.copytree(plugin, site)
+    (names,) = site.glob("*.dist-info/entry_points.txt")
+    names.write_text("[evalui.formats]\naiken = evalui_example.aiken:AIKEN\n", encoding="utf-8")
+    for source, copy in (
+        (site / "evalui_example" / "aiken.py",) * 2,
+        (folder / "quiz.txt", tmp_path / "quiz.txt"),
+    ):  # Aiken itself is read without the package, too
+        text = source.read_text(encoding="utf-8").replace("ANSWER: ", "RIGHT= ")
+        copy.write_text(text, encoding="utf-8")
+    spec = {"datasets": ["quiz.txt"], "models": ["m"], "mode": "generation"}
+    (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    models = '[m]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
+    (tmp_path / "models.toml").write_text(models, encoding="utf-8")
+    options = ("--out", "report", "--models-file", "models.toml")
+    done = evalui(tmp_path, site, "run", "spec.json", *options)
+    assert done.returncode == 0, done.stderr
+    whole = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    assert "|plugins:evalui-example 1.0|" in whole["cells"][0]["signature"]
 
 
 def test_without_the_package_its_model_is_unknown(folder: Path, tmp_path: Path):

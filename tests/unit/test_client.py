@@ -66,6 +66,16 @@ def answering(sent: list[Any], *answers: Answer | EvaluiError) -> Client:
     return made
 
 
+def test_runs_are_listed_page_by_page(sent: list[Any]):
+    pages = [
+        json.dumps({"runs": [json.loads(run_json(n))], "next": "" if n == 2 else "r1"})
+        for n in (1, 2)
+    ]
+    client = answering(sent, *(Answer(page.encode()) for page in pages))
+    assert [each.revision for each in client.runs()] == [1, 2]
+    assert [path for _, path, *_ in sent] == ["runs", "runs?cursor=r1"]
+
+
 AWAY = Unreachable("server-away", url="u", reason="r")
 
 

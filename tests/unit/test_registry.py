@@ -12,6 +12,7 @@ import pytest
 from evalui import registry
 from evalui.errors import UnknownName
 from evalui.messages import add_messages, messages
+from evalui.modes import Mode
 from evalui.registry import Registry
 
 GOOD = """
@@ -104,6 +105,15 @@ def test_a_broken_plugin_is_named_once_and_left_out(
     (record,) = caplog.records
     assert "plugin_d" in record.getMessage()
     assert reason in record.getMessage()
+
+
+def test_a_mode_that_does_not_declare_what_it_gives_is_named_and_left_out(
+    package, caplog: pytest.LogCaptureFixture
+):
+    package("plugin_k", GOOD, "[evalui.modes]\necho = plugin_k:ECHO\n")
+    modes: Registry[object] = Registry("mode", Mode)
+    assert list(modes) == []
+    assert "'echo' does not declare abilities_needed, gives, kinds" in caplog.text
 
 
 def test_what_a_broken_module_registered_before_it_failed_is_left_out_too(

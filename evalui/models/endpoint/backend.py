@@ -70,6 +70,13 @@ class OpenAIBackend(Backend):
         capabilities = self._capabilities(entry)
         return capabilities.plain_only if capabilities else {}
 
+    def honours(self, entry: ModelEntry) -> frozenset[str]:
+        """The settings of writing that the servers have; all while none answers."""
+        from evalui.generation import SETTINGS
+
+        capabilities = self._capabilities(entry)
+        return capabilities.honours if capabilities else frozenset(SETTINGS)
+
     def problem(self, entry: ModelEntry) -> str:
         """What is wrong with the options, or with all of the servers."""
         try:
@@ -256,7 +263,7 @@ def _tokenizer(name: str, endpoint: "Endpoint") -> Tokenizer | None:
         return None
     from evalui.models.tokenization import HFTokenizer
 
-    return HFTokenizer(name, endpoint.tokenizer)
+    return HFTokenizer(name, endpoint.tokenizer, endpoint.extras.template)
 
 
 def _fingerprint(endpoint: "Endpoint", capabilities: Capabilities) -> str:

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from evalui.errors import ModelError
 from evalui.models.endpoint.json_values import Json
@@ -54,17 +54,19 @@ class RequestExtras:
         """The body as it is sent to a path; routes at the server's root take no more than what
         its chat template needs.
         """
-        if not path.startswith("/"):
-            return {**self.body, **body}
-        template = self.body.get(_TEMPLATE_FIELD)
-        return (
-            body
-            if template is None or "messages" not in body
-            else {
-                _TEMPLATE_FIELD: template,
-                **body,
-            }
-        )
+        if path.startswith("/"):
+            needed = {_TEMPLATE_FIELD: self.template} if self.template else {}
+            return {**needed, **body} if "messages" in body else body
+        whole = {**self.body, **body}
+        if self.template and _TEMPLATE_FIELD in body:  # a run states one value, the entry others
+            whole[_TEMPLATE_FIELD] = {**self.template, **body[_TEMPLATE_FIELD]}
+        return whole
+
+    @property
+    def template(self) -> Mapping[str, Any]:
+        """The values for the chat template, for a prompt that is rendered here."""
+        values: Any = self.body.get(_TEMPLATE_FIELD)
+        return cast("dict[str, Any]", values) if isinstance(values, dict) else {}
 
     @property
     def key(self) -> str:

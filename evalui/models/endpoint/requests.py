@@ -2,10 +2,10 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalui.messages import Sentence, sentence
 from evalui.models.endpoint import responses_api
@@ -29,7 +29,6 @@ from evalui.models.endpoint.responses import (
     PromptToken,
     TopLogprob,
     choices,
-    closes_thought,
     invalid_response,
     invalid_top_reason,
     read_echo,
@@ -41,7 +40,14 @@ from evalui.models.endpoint.responses import (
 from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
 from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
 from evalui.models.scoring_requests import encode_requests
-from evalui.models.tokenization import Tokenizer, spellings, spellings_among, strip_before_label
+from evalui.models.thought_marks import closes_thought
+from evalui.models.tokenization import (
+    THINKING_SWITCH,
+    Tokenizer,
+    spellings,
+    spellings_among,
+    strip_before_label,
+)
 from evalui.types import Generate, LabelProbs, Loglik, Message, NextToken, Prompt, Request, Response
 
 if TYPE_CHECKING:
@@ -223,6 +229,7 @@ class RequestBuilder:
             body["stop"] = list(request.stop[:_MAX_STOPS])
         if request.temperature > 0:
             body["seed"] = self._seed(request.prompt)
+        body |= _body_of(request.settings)
         if request.json_schema and self._capabilities.json_schema and not self._refuses_schemas:
             return self._generate_constrained(request, body, post)
         text = self._as_text(request.prompt)
@@ -233,7 +240,7 @@ class RequestBuilder:
             raise RejectedError(_unsupported_reason(request.prompt))
         answer = self._request_chat(post, request.prompt, request.max_tokens, body)
         reply = read_text(answer, request.stop)
-        is_cut = reply.finish_reason == "length"
+        is_cut = reply.finish_reason == "length" and request.setting("thinking") != "off"
         if is_cut and self._capabilities.opens_thoughts and not closes_thought(reply.text):
             raise RejectedError(sentence("error.endpoint-only-thoughts"))
         return reply
@@ -308,6 +315,17 @@ class RequestBuilder:
     def _seed(self, prompt: Prompt) -> int:
         digest = hashlib.sha256(f"{self._endpoint.seed}|{prompt!r}".encode()).digest()
         return int.from_bytes(digest[:4], "big") >> 1  # what every server takes
+
+
+def _body_of(settings: Iterable[tuple[str, Any]]) -> Json:
+    """The fields for the settings of a request, by the names that servers have for them."""
+    body: Json = {}
+    for name, value in settings:
+        if name == "thinking":
+            body["chat_template_kwargs"] = {THINKING_SWITCH: value == "on"}
+        else:
+            body[name] = value
+    return body
 
 
 def _as_messages(prompt: Prompt) -> tuple[Message, ...]:

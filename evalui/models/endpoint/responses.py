@@ -6,7 +6,6 @@ answer.
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,19 +20,10 @@ from evalui.models.endpoint.json_values import (
     as_text,
     replace_surrogates,
 )
+from evalui.models.thought_marks import begins_with_mark, closes_thought
 from evalui.types import GeneratedText
 
 _ROUNDING = 1e-3  # a sum of listed probabilities may pass 1 by so much
-_OPENS_THOUGHT = re.compile(
-    r"\s*(?:<\|?/?(?:think|thinking|thoughts?|reasoning|seed:think|channel|begin_of_thought)\b"
-    r"|<\|START_THINKING|\[/?THINK|◁/?think)",
-    re.IGNORECASE,
-)
-_CLOSES_THOUGHT = re.compile(
-    r"</(?:think|thinking|thoughts?|reasoning|seed:think)\s?>|\[/THINK\]|◁/think▷"
-    r"|<\|end_of_thought\|>|<\|END_THINKING\|>",
-    re.IGNORECASE,
-)
 _MIN_LOGPROB = -100.0  # no network finds one of its first choices so improbable
 MAX_ID_DIGITS = 12  # digits
 _TOKEN_ID_PREFIX = "token_id:"  # vLLM's spelling of a token by its number
@@ -170,12 +160,7 @@ def has_thoughts(answer: Json) -> bool:
         return False
     text, thoughts = _read_message(choice)
     marks = [text or "", *(each.token for each in listed[:1])]
-    return bool(thoughts) or any(_OPENS_THOUGHT.match(each) for each in marks)
-
-
-def closes_thought(text: str) -> bool:
-    """Whether a text has a mark that closes thoughts, also where the prompt opened them."""
-    return bool(_CLOSES_THOUGHT.search(text))
+    return bool(thoughts) or any(map(begins_with_mark, marks))
 
 
 def read_top(choice: Json) -> list[TopLogprob]:

@@ -13,7 +13,7 @@ from evalui.models.endpoint.http.client import Post
 from evalui.models.endpoint.json_values import Json, as_list
 from evalui.models.endpoint.responses import choices, invalid_response, read_prompt, read_top
 from evalui.models.scoring_requests import ScoringBatch
-from evalui.models.tokenization import EncodedPair, spellings_among
+from evalui.models.tokenization import THINKING_SWITCH, EncodedPair, spellings_among
 from evalui.types import Message, Response
 
 T = TypeVar("T")
@@ -111,15 +111,13 @@ class ServerTokenizer:
         """The text of each token by itself, special ones included."""
         return [self._text((token,)) for token in ids]
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
         """The conversation up to where the model's turn begins."""
         turns = [{"role": each.role, "content": each.content} for each in messages]
-        key = tuple(messages)
-        return self._text(
-            self._cache.get(
-                key, lambda: self._tokenize({"messages": turns, "add_generation_prompt": True})
-            )
-        )
+        body: Json = {"messages": turns, "add_generation_prompt": True}
+        if thinking:
+            body["chat_template_kwargs"] = {THINKING_SWITCH: thinking == "on"}
+        return self._text(self._cache.get((*messages, thinking), lambda: self._tokenize(body)))
 
     def spellings(self, labels: Sequence[str]) -> Mapping[str, tuple[int, ...]]:
         """For each label the ids of the common spellings of it that are one token."""

@@ -4,7 +4,7 @@ torch and transformers are imported when a model is opened, not before.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +23,7 @@ from evalui.models.tokenization import (
     encode_contexts,
     spellings_among,
     with_line_splitting,
+    with_opened_thought,
 )
 from evalui.types import (
     Ability,
@@ -46,6 +47,9 @@ _ABILITIES: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
 _FILES = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 # Some tokenizer files hold a length of 10**30 where none is known.
 _UNSPECIFIED_LENGTH = 10**9
+# What an entry names as for a server, of which a model on this machine needs the template's part.
+EXTRA_BODY, TEMPLATE_FIELD = "extra_body", "chat_template_kwargs"
+_TEMPLATE_RESERVED = {"tokenize", "add_generation_prompt", "continue_final_message"}
 _CHECKED_TOKENS = 130  # of the texts that every model is checked with
 
 
@@ -59,11 +63,15 @@ class TransformersBackend(Backend):
         del entry
         return _ABILITIES
 
+    def honours(self, entry: ModelEntry) -> frozenset[str]:
+        """How it draws, and whether it thinks where its chat template has such a switch."""
+        return weights.honoured_settings(entry.path)
+
     def problem(self, entry: ModelEntry) -> str:
         """Why the entry's settings or files cannot work, "" if nothing is known against them."""
         if entry.dtype not in DTYPES:
             return sentence("error.unknown-dtype", dtype=entry.dtype, known=", ".join(DTYPES))
-        if problem := _library_problem(entry):
+        if problem := _library_problem(entry) or template_problem(entry):
             return problem
         if not entry.path:
             return sentence("error.no-path")
@@ -86,9 +94,10 @@ class TransformersBackend(Backend):
         settings = Settings()
         folder = folder_of(entry)
         problem = weights.problem(folder) or lora.problem_of(entry) or _library_problem(entry)
+        problem = problem or template_problem(entry)
         if problem:
             raise ModelError(problem)
-        tokenizer = HFTokenizer(entry.name, folder)
+        tokenizer = HFTokenizer(entry.name, folder, template_of(entry))
         loaded = load(
             folder,
             dtype=entry.dtype,
@@ -167,7 +176,7 @@ class TransformersModel:
         unchecked = weights.fingerprint(folder, *identity, adapter=adapter)
         checked = _checked_paths(loaded, unchecked, data_dir)
         # Models that the check or their prefix changes nothing of keep the answers they have given.
-        added = [*checked.differences, *tokenizer.unusual_prefix]
+        added = [*checked.differences, *tokenizer.unusual_prefix, *tokenizer.template_parts]
         fingerprint = (
             weights.fingerprint(folder, *identity, *added, adapter=adapter) if added else unchecked
         )
@@ -205,11 +214,10 @@ class TransformersModel:
 
     def _generate(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Answer Generate, requests with the same parameters together."""
-        groups: dict[tuple[int, tuple[str, ...], float], dict[int, Generate]] = {}
+        groups: dict[Generate, dict[int, Generate]] = {}
         for key, request in enumerate(requests):
             if isinstance(request, Generate):
-                parameters = (request.max_tokens, request.stop, request.temperature)
-                groups.setdefault(parameters, {})[key] = request
+                groups.setdefault(replace(request, prompt=""), {})[key] = request
         for group in groups.values():
             yield from self._generate_group(group)
 
@@ -225,11 +233,15 @@ class TransformersModel:
         for key, request in requests.items():
             keys_of.setdefault(request.prompt, []).append(key)
         prompts = list(keys_of)
-        contexts = encode_contexts(self._tokenizer, prompts, limit=max_prompt_tokens)
+        thinking = like.setting("thinking") or ""
+        contexts = encode_contexts(
+            self._tokenizer, prompts, limit=max_prompt_tokens, thinking=thinking
+        )
         for index, generated in self._generator.generate(
             [context.ids for context in contexts],
             max_tokens=like.max_tokens,
             temperature=like.temperature,
+            sampling={name: like.setting(name) for name in ("top_k", "top_p", "min_p")},
             seeds=[self._seed_of(prompt) for prompt in prompts],
             stop_check=lambda _, ids: self._has_stop(ids, like.stop),
             token_budget=self._token_budget,
@@ -255,6 +267,8 @@ class TransformersModel:
         self, context: EncodedContext, generated: "Generated", stop: Sequence[str]
     ) -> GeneratedText:
         text = self._tokenizer.decode(generated.ids)
+        if not generated.is_complete:
+            text = with_opened_thought(context, text)
         ends = [end for end in map(text.find, stop) if end >= 0]
         return GeneratedText(
             text[: min(ends, default=len(text))],
@@ -285,6 +299,21 @@ def _library_problem(entry: ModelEntry) -> str:
     if pinned is None or pinned in LIBRARIES:
         return ""
     return sentence("error.unknown-fp32", found=repr(pinned), known=", ".join(LIBRARIES))
+
+
+def template_of(entry: ModelEntry) -> Mapping[str, Any]:
+    """The values for the chat template that an entry without a `template_problem` states."""
+    return entry.options.get(EXTRA_BODY, {}).get(TEMPLATE_FIELD, {})
+
+
+def template_problem(entry: ModelEntry) -> str:
+    """Why the entry's options cannot be values for a chat template, "" if they can."""
+    extra: Any = entry.options.get(EXTRA_BODY, {})
+    if isinstance(extra, dict) and not (extra.keys() - {TEMPLATE_FIELD}):
+        values: Any = cast("dict[str, Any]", extra).get(TEMPLATE_FIELD, {})
+        if isinstance(values, dict) and not (values.keys() & _TEMPLATE_RESERVED):
+            return ""
+    return sentence("error.local-extra-body", found=repr(cast(object, extra)))
 
 
 def folder_of(entry: ModelEntry) -> Path:

@@ -4,13 +4,18 @@ Computes with torch. It knows neither texts nor requests.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from transformers.generation.configuration_utils import GenerationConfig
-from transformers.generation.logits_process import LogitsProcessorList
+from transformers.generation.logits_process import (
+    LogitsProcessorList,
+    MinPLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 from transformers.generation.stopping_criteria import StoppingCriteriaList
 
 from evalui.models.local.forward import OutOfMemory, raise_oom
@@ -52,6 +57,7 @@ class _GenerationTask:
     seeds: Sequence[int]
     stop_check: StopCheck
     eos_ids: frozenset[int]
+    warpers: LogitsProcessorList
 
     def max_length(self, row: int) -> int:
         """The most tokens that row number `row` can have, prompt included."""
@@ -97,19 +103,27 @@ class TokenGenerator:
         temperature: float,
         seeds: Sequence[int],
         stop_check: StopCheck,
+        sampling: Mapping[str, Any] | None = None,
         token_budget: int = 4096,
     ) -> Iterator[tuple[int, Generated]]:
         """Continue each prompt; yields its index and its text as soon as that is complete.
 
         Waiting prompts take the places of finished rows. A beginning that many prompts share is
-        computed once. `seeds`, one per prompt, matter only above temperature 0. `token_budget` is
-        in padded tokens of a forward pass over prompts.
+        computed once. `seeds`, one per prompt, matter only above temperature 0, as does `sampling`:
+        top_k, top_p and min_p as transformers' generate() has them, None for those not wanted.
+        `token_budget` is in padded tokens of a forward pass over prompts.
 
         Raises:
             ModelError: the device has too little memory, or the network computes NaN.
         """
         task = _GenerationTask(
-            prompts, max_tokens, temperature, seeds, stop_check, self._loaded.eos_ids
+            prompts,
+            max_tokens,
+            temperature,
+            seeds,
+            stop_check,
+            self._loaded.eos_ids,
+            _warpers(sampling or {}),
         )
         # The keys of a longer row would depend on the lengths of the others, so none are cached.
         longest = min(self._loaded.rope_safe_length, self._checked.checked_length)
@@ -183,7 +197,7 @@ class TokenGenerator:
             rngs = [_rng(task, index) for index in group]
 
             def add_noise(_ids: Any, scores: torch.Tensor) -> torch.Tensor:
-                return _add_gumbel_noise(scores, task.temperature, rngs)
+                return _add_gumbel_noise(scores, task, rngs)
 
             processors.append(add_noise)
         config = GenerationConfig(
@@ -327,7 +341,7 @@ class _ContinuousBatch:
         tokens: list[int] = []
         for first in range(0, len(rngs), size):
             part = slice(first, first + size)
-            tokens += _argmax(_add_gumbel_noise(logits[part], self._task.temperature, rngs[part]))
+            tokens += _argmax(_add_gumbel_noise(logits[part], self._task, rngs[part]))
         return tokens
 
     def _select_rows(self, rows: Sequence[int]) -> None:
@@ -384,18 +398,30 @@ def _rng(task: _GenerationTask, index: int) -> torch.Generator:
 
 
 def _add_gumbel_noise(
-    scores: torch.Tensor, temperature: float, rngs: Sequence[torch.Generator]
+    scores: torch.Tensor, task: _GenerationTask, rngs: Sequence[torch.Generator]
 ) -> torch.Tensor:
     """Scores (rows, vocabulary) whose argmax is a sample: the Gumbel-max trick, seeded per row.
 
     argmax(logits / T + g) with independent g = -ln(-ln u), u uniform, is distributed as
     softmax(logits / T). So the sample of a row does not depend on the other rows of the batch.
+    Tokens that may not be drawn have the score -inf, and keep it.
     """
     size = scores.shape[-1]
     uniform = torch.stack(
         [torch.rand(size, generator=rng, dtype=torch.float64) for rng in rngs]
     ).clamp_min(torch.finfo(torch.float64).tiny)
-    return scores.double() / temperature - (-uniform.log()).log().to(scores.device)
+    scaled: Any = scores.double() / task.temperature
+    return task.warpers(_NO_IDS, scaled) - (-uniform.log()).log().to(scores.device)
+
+
+_NO_IDS: Any = None  # of the text before: the warpers below look at scores alone
+
+
+def _warpers(sampling: Mapping[str, Any]) -> LogitsProcessorList:
+    """What keeps improbable tokens from being drawn, in the order of generate()."""
+    kinds = {"top_k": TopKLogitsWarper, "top_p": TopPLogitsWarper, "min_p": MinPLogitsWarper}
+    given = ((kind, sampling.get(name)) for name, kind in kinds.items())
+    return LogitsProcessorList([kind(value) for kind, value in given if value is not None])
 
 
 def _check_finite_processor(_ids: Any, scores: torch.Tensor) -> torch.Tensor:

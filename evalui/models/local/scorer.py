@@ -70,7 +70,8 @@ class Scorer:
             yield from self._halve_batch_on_oom(fit, self._by_tree)
         except UnsupportedArchitecture as error:
             _LOG.warning("Scoring row by row from now on, because of %s.", error)
-            self._max_tree_length = 0
+            # One row at a time: where trees agreed, rows together may not have been compared.
+            self._max_tree_length = self._max_padded_length = 0
         yield from self._halve_batch_on_oom(fit | rest, self._row_by_row)
 
     def _halve_batch_on_oom(

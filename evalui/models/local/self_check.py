@@ -44,7 +44,7 @@ from evalui.models.scoring_requests import (
 )
 from evalui.models.tokenization import common_prefix_length
 
-VERSION = "1"  # part of what stored results are found by: raise it when a result may change
+VERSION = "2"  # part of what stored results are found by: raise it when a result may change
 FILE = "self-checks.json"
 UNSUPPORTED = "unsupported"
 
@@ -60,6 +60,7 @@ _UNSUPPORTED_ERRORS = (
 )
 _PREFIX_TOKENS = 24  # that most probes begin with
 _FORCED_TOKENS = 4  # that are continued one by one where generation is checked
+_CACHED_STEPS = 2  # of them with a cache of this program, where no text passes a window's end
 _PAST_WINDOW = 15  # tokens of the longest probe beyond a window
 # Settings of an architecture that name a length in tokens within which attention differs.
 _WINDOW_NAME = re.compile(
@@ -80,10 +81,11 @@ class CheckedPaths:
     """For each way of computing "" if it agrees with single rows, else why it is not used.
 
     That is `UNSUPPORTED` where the architecture does not allow it, else by how much a
-    log-probability differs. `trees` are prefix trees, `rows` padded rows, `cached` rows continued
-    with a cache of this program, `shared_prefix` the same after a common beginning, `left_padded`
-    rows continued by transformers together, and `own_cache` one row by transformers with a cache.
-    `checked_length` is the longest text in tokens for which all this is known.
+    log-probability differs. `trees` are prefix trees, `rows` padded rows (not compared where trees
+    take every text), `cached` rows continued with a cache of this program, `shared_prefix` the same
+    after a common beginning, `left_padded` rows continued by transformers together, and `own_cache`
+    one row by transformers with a cache. `checked_length` is the longest text in tokens for which
+    all this is known.
     """
 
     trees: str = ""
@@ -236,8 +238,11 @@ class _Probes:
     """Texts, some of which begin alike, and the token ids whose probabilities are looked up.
 
     `siblings` are two texts that begin alike and where generation is checked, beyond the window if
-    there is one; `others` are texts that are generated beside them.
+    there is one; `others` are texts that are generated beside them. `branches` share beginnings of
+    two lengths.
     """
+
+    branches = (0, 1, 2)
 
     def __init__(self, vocabulary: int, window: int) -> None:
         # Small ids are letters and common words in any vocabulary, and never those of an image.
@@ -298,11 +303,11 @@ def _check_paths(loaded: LoadedModel, window: int, limit: int) -> CheckedPaths:
     alone = _scores_alone(plain, loaded, probes)
     noise = _check_causal(plain, loaded, probes, alone)
     compare = _Comparison(alone, _tolerance(noise, loaded))
-    checked = CheckedPaths(
-        trees=compare(lambda: _tree_scores(loaded, probes)),
-        rows=compare(lambda: _row_scores(plain, probes, within=loaded.rope_safe_length)),
-        checked_length=limit,
-    )
+    trees, rows = compare(lambda: _tree_scores(loaded, probes)), ""
+    # Where every text fits a tree no rows are computed together.
+    if trees or not 0 < loaded.max_length <= max_tree_length(loaded):
+        rows = compare(lambda: _row_scores(plain, probes, within=loaded.rope_safe_length))
+    checked = CheckedPaths(trees=trees, rows=rows, checked_length=limit)
     checked = _check_generation(loaded, probes, compare, checked)
     for note in checked.notes(str(loaded.model.config.model_type)):
         _LOG.warning("%s", note)
@@ -401,11 +406,11 @@ def _padded(plain: PaddedNetwork, queries: Sequence[LogprobQuery], *, safe_lengt
 
 def _tree_scores(loaded: LoadedModel, probes: _Probes) -> _Scores:
     within = max_tree_length(loaded)
-    queries = [each for each in probes.queries(within=within) if each.key not in probes.long]
-    if len(queries) < len(probes.texts) - len(probes.long):
+    queries = [each for each in probes.queries(within=within) if each.key in probes.branches]
+    if len(queries) < len(probes.branches):
         raise UnsupportedArchitecture(f"texts of over {within} tokens need another attention")
     tree = TreeNetwork(loaded, prefix_cache_bytes=0)
-    # Some prefixes are cached and others are not.
+    # Of the beginnings one is cached and the other is not.
     tree.prefix_states(queries[0].tokens[:_PREFIX_TOKENS], cacheable_length=_PREFIX_TOKENS)
     batches = plan_tree_batches(
         queries,
@@ -487,8 +492,9 @@ def _cached_scores(
         order = [*siblings, *others]
         cache, next_logits = concat(caches), torch.cat(logits)
         scores = _forced_scores(next_logits, probes, order, 0)
-        for step in range(_FORCED_TOKENS):
-            if step == _FORCED_TOKENS // 2:
+        steps = _FORCED_TOKENS if probes.long else _CACHED_STEPS
+        for step in range(steps):
+            if step == steps // 2:
                 order = order[1:]
                 cache.select_rows(range(1, len(order) + 1))
             next_logits = cached_model.decode(

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from evalui.errors import ModelError
 from evalui.messages import Sentence, sentence
+from evalui.models.tokenization import THINKING_SWITCH
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
@@ -81,6 +82,21 @@ def has_chat_template(folder: Path) -> bool:
     if any(folder.glob("chat_template.*")) or (folder / "additional_chat_templates").is_dir():
         return True
     return bool(read_json(folder / "tokenizer_config.json").get("chat_template"))
+
+
+def honoured_settings(path: str) -> frozenset[str]:
+    """The settings of writing that a model in a folder or on the hub has."""
+    sampling = {"temperature", "top_k", "top_p", "min_p"}
+    return frozenset(sampling | ({"thinking"} if _can_switch_thinking(Path(path)) else set()))
+
+
+def _can_switch_thinking(folder: Path) -> bool:
+    files = [*folder.glob("chat_template.*"), folder / "tokenizer_config.json"]
+    return folder.is_absolute() and any(
+        THINKING_SWITCH in file.read_text(encoding="utf-8", errors="replace")
+        for file in files
+        if file.is_file()
+    )
 
 
 def parameters(folder: Path) -> int:

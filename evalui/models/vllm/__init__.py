@@ -14,9 +14,15 @@ from typing import Any
 
 from evalui.errors import ModelError, RequestRejected
 from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
-from evalui.models.local import folder_of, weights
+from evalui.models.local import folder_of, template_of, weights
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
-from evalui.models.tokenization import EncodedContext, HFTokenizer, encode_contexts, spellings
+from evalui.models.tokenization import (
+    EncodedContext,
+    HFTokenizer,
+    encode_contexts,
+    spellings,
+    with_opened_thought,
+)
 from evalui.models.vllm.child import EngineProcess, script
 from evalui.types import Ability, Generate, GeneratedText, Request, Response, Usage
 
@@ -59,6 +65,10 @@ class VllmBackend(Backend):
 
         return read_options(entry).tensor_parallel
 
+    def honours(self, entry: ModelEntry) -> frozenset[str]:
+        """How it draws, and whether it thinks where its chat template has such a switch."""
+        return weights.honoured_settings(entry.path)
+
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
         from evalui.models.vllm.options import engine, environment, interpreter, read_options
@@ -70,7 +80,7 @@ class VllmBackend(Backend):
         folder = folder_of(entry)
         if problem := weights.problem(folder):
             raise ModelError(problem)
-        tokenizer = HFTokenizer(entry.name, folder)
+        tokenizer = HFTokenizer(entry.name, folder, template_of(entry))
         command = [str(interpreter(options)), str(script())]
         child = EngineProcess(
             entry.name, command, environment(entry, os.environ, Settings().threads)
@@ -141,6 +151,7 @@ class VllmModel:
             str(entry.options.get("quantization", "")),
             str(entry.options.get("tensor_parallel", 1)),
             str(seed),
+            *tokenizer.template_parts,
             adapter=adapter,
         )
 
@@ -203,13 +214,19 @@ class VllmModel:
     def _contexts(self, requests: Sequence[Generate]) -> list[EncodedContext]:
         """The prompts as token ids, each cut so that its reply fits the model, too."""
         contexts: dict[int, EncodedContext] = {}
-        for length in {request.max_tokens for request in requests}:
+        for length, thinking in {(each.max_tokens, each.setting("thinking")) for each in requests}:
             max_prompt_tokens = self._limit - length
             if max_prompt_tokens < 1:
                 raise ModelError("reply-too-long", model=self.name, limit=self._limit, n=length)
-            like = [key for key, request in enumerate(requests) if request.max_tokens == length]
+            like = [
+                key
+                for key, request in enumerate(requests)
+                if (request.max_tokens, request.setting("thinking")) == (length, thinking)
+            ]
             prompts = [requests[key].prompt for key in like]
-            cut = encode_contexts(self._tokenizer, prompts, limit=max_prompt_tokens)
+            cut = encode_contexts(
+                self._tokenizer, prompts, limit=max_prompt_tokens, thinking=thinking or ""
+            )
             contexts |= zip(like, cut, strict=True)
         return [contexts[key] for key in range(len(requests))]
 
@@ -220,6 +237,11 @@ class VllmModel:
             "tokens": context.ids,
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
+            "sampling": {
+                name: value
+                for name, value in request.settings
+                if name in ("top_k", "top_p", "min_p")
+            },
             "stop": request.stop,
             "json_schema": request.json_schema,
             "ends": sorted(self._tokenizer.eos_ids),
@@ -230,6 +252,8 @@ class VllmModel:
         self, request: Generate, context: EncodedContext, answer: Mapping[str, Any]
     ) -> GeneratedText:
         text = self._tokenizer.decode(answer["ids"])
+        if not (answer["ended"] or answer["constrained"]):
+            text = with_opened_thought(context, text)
         ends = [end for end in map(text.find, request.stop) if end >= 0]
         return GeneratedText(
             text[: min(ends, default=len(text))],

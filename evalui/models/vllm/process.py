@@ -188,6 +188,7 @@ def _generate(request: dict[str, Any]) -> dict[str, Any]:
         "max_tokens": request["max_tokens"],
         "temperature": request["temperature"],
         "seed": request["seed"] if request["temperature"] > 0 else None,
+        **request["sampling"],
         "stop": request["stop"],
         "stop_token_ids": request["ends"],
         "logprobs": 0,  # of the generated tokens, to notice a network that computes NaN

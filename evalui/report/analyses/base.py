@@ -12,10 +12,9 @@ from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block
-from evalui.scoring.answer_pairs import ANSWERS, AnswerPair, answer_groups
+from evalui.scoring.answer_pairs import AnswerPair, answer_groups
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.figures import Arena, arenas
-from evalui.scoring.arena.verdicts import JUDGE
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.summary_source import SummarySource
 from evalui.types import CellResult, Language, LeftOut, Verdict
@@ -54,7 +53,7 @@ class Figures:
             return cached or tuple(
                 self._source.choices(result)
                 for result in self._results
-                if result.cell.mode not in (ANSWERS, JUDGE)
+                if result.cell.gives == "choices"
             )
 
     @cached_property
@@ -155,7 +154,7 @@ class Report:
     @property
     def answerers(self) -> tuple[str, ...]:
         """Who wrote answers, in the order of the run, which decides markers and colours."""
-        answering = (one.cell.model for one in self.results if one.cell.mode != JUDGE)
+        answering = (one.cell.model for one in self.results if one.cell.gives != "verdicts")
         shown = (one.name for arena in self.arenas for one in arena.contestants)
         return tuple(dict.fromkeys((*answering, *shown)))
 

@@ -22,10 +22,10 @@ from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ratings import rated_blocks
 from evalui.report.blocks import Block, Details, Heading, NoteLine, Notes
 from evalui.report.charts.arena import picture_problem
-from evalui.scoring.answer_pairs import ANSWERS, AnswerPair, ranking_metric
+from evalui.scoring.answer_pairs import AnswerPair, ranking_metric
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.figures import PEOPLE, Arena
-from evalui.scoring.arena.verdicts import JUDGE, PANEL_NAME, rating_cells
+from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells
 from evalui.types import CellResult, Language
 
 
@@ -54,7 +54,7 @@ class OpenPart:
 def open_parts(report: Report, arenas: Sequence[Arena] | None = None) -> tuple[OpenPart, ...]:
     """The parts in the order of the run, a panel before its judges; `arenas` if not the run's."""
     shown = report.arenas if arenas is None else arenas
-    written = (one.cell.dataset for one in report.results if one.cell.mode in (ANSWERS, JUDGE))
+    written = (one.cell.dataset for one in report.results if one.cell.gives != "choices")
     datasets = dict.fromkeys((*written, *(one.dataset for one in shown)))
     rated = rating_cells(report.results)
     parts: list[OpenPart] = []

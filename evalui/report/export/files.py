@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from evalui import __version__
 from evalui.registry import Registry
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.cost import usage_objects, usage_rows
@@ -14,6 +13,7 @@ from evalui.report.analyses.imported import imported_objects
 from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.compile import added_blocks, blocks, markdown
+from evalui.report.export.encoder import json_text
 from evalui.report.export.json import (
     battle_objects,
     cell_object,
@@ -39,10 +39,11 @@ from evalui.report.render.json import as_json
 from evalui.report.render.latex import as_latex
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
-from evalui.scoring.answer_pairs import ANSWERS, AnswerPair
+from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.arena.figures import Arena
-from evalui.scoring.arena.verdicts import JUDGE, PANEL_NAME, rating_cells
+from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells
 from evalui.types import CellResult, Language
+from evalui.version import __version__
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -102,7 +103,7 @@ def write_json(report: Report, language: Language) -> bytes:
         whole["expenses"] = usage_objects(report.expenses)
     if added := added_blocks(report, language):
         whole["analyses"] = {name: as_json(own) for name, own in added.items()}
-    return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
+    return (json_text(whole, indented=True) + "\n").encode()
 
 
 def write_markdown(report: Report, language: Language) -> bytes:
@@ -189,7 +190,7 @@ def tables_of(report: Report) -> Iterator[tuple[str, ExportTable]]:
 
 def _every_table(report: Report) -> Iterator[tuple[str, ExportTable]]:
     yield from tables(report.summaries).items()
-    choices = [one for one in report.results if one.cell.mode not in (ANSWERS, JUDGE)]
+    choices = [one for one in report.results if one.cell.gives == "choices"]
     yield "trials", trials(choices)
     people = human_arenas(report.people)
     yield from open_tables(report.answers, _pairs(report), report.arenas, people=people).items()

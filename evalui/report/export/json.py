@@ -1,6 +1,5 @@
 """Cells, trials and verdicts as plain JSON objects under their public names."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +25,7 @@ from evalui.report.export.encoder import (
     Fields,
     JsonObject,
     Property,
+    json_text,
     letter,
     optional,
     pick,
@@ -182,7 +182,7 @@ def rating_lines(result: CellResult) -> Iterator[str]:
 
 def json_lines(objects: Iterable[JsonObject]) -> Iterator[str]:
     """An object per line."""
-    return (f"{_TEXT(each)}\n" for each in objects)
+    return (f"{json_text(each)}\n" for each in objects)
 
 
 def duel_objects(arena: Arena) -> Iterator[JsonObject]:
@@ -238,11 +238,10 @@ def _writer(fields: Fields) -> Callable[[TrialChunk], str]:
 
 
 def _named(name: str, column: ExportColumn) -> Iterable[str]:
-    key = f"{_TEXT(name)}: "
-    return column.map(lambda value: key + _TEXT(value)).listed()
+    key = f"{json_text(name)}: "
+    return column.map(lambda value: key + json_text(value)).listed()
 
 
-_TEXT = json.JSONEncoder(ensure_ascii=False).encode
 _TRIAL_WRITERS = (_writer(_REPLY), _writer(_PROBABILITIES), _writer(_SCORES))
 _ANSWER_WRITER = _writer(_ANSWER)
 _RATING_WRITER = _writer(_RATING)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evalui.scoring.metrics import Figure, Metric, metrics_in
+from evalui.scoring.metrics import Figure, Metric, metrics_in, metrics_of_texts
 from evalui.types import Interval
 
 Figures = Mapping[str, Figure]
@@ -46,7 +46,7 @@ def text_columns(figures: Figures) -> dict[str, Any]:
 
 
 def _known_text_metrics(figures: Figures) -> list[Metric]:
-    known = metrics_in("files", "texts")
+    known = metrics_of_texts(figures)
     return [metric for metric in known if figures.get(metric.name) is not None]
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from itertools import chain, islice, repeat
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from evalui.report.render.text import table_texts
 # The full-width signs count too: spreadsheets in Chinese and Japanese read them as the others.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 
+_INFINITE = (inf, -inf)
 _GROUP = 16  # chunks of a table in a group of rows
 
 
@@ -113,8 +115,8 @@ def parquet_parts(table: ExportTable) -> Iterator[bytes]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, or what stands for it among numbers."""
-    return value is None or value != value  # NaN alone differs from itself
+    """Whether a cell is empty: None, or a number that is not finite."""
+    return value is None or value != value or value in _INFINITE  # NaN alone differs from itself
 
 
 def _lines(rows: Iterable[Iterable[str]]) -> str:
@@ -144,6 +146,7 @@ def _array(column: ExportColumn, kind: Any) -> Any:
         return pyarrow.Array.from_buffers(kind, n, held)
 
     values, n = column.values, len(column.values)
+    values = [None if is_missing(value) else value for value in values]
     there = np.packbits([value is not None for value in values], bitorder="little")
     if kind == pyarrow.string():
         texts = [(value or "").encode(errors="backslashreplace") for value in values]

@@ -16,6 +16,7 @@ from evalui.report.export.encoder import Encoder, Fields, Property, value_at
 from evalui.scoring.arena.verdicts import retried_trials
 from evalui.scoring.trial_columns import (
     ABSENT,
+    FIXED_REASONS,
     Ragged,
     ReadingColumns,
     TrialColumns,
@@ -268,4 +269,5 @@ _READERS: Mapping[str, Callable[[TrialChunk], ExportColumn]] = {
     "trial.turns": lambda chunk: ExportColumn([turns for _, turns in chunk.texts]),
     "trial.merged_boundaries": lambda chunk: _plain(chunk.trials.merged),
     "trial.truncated": lambda chunk: _plain(chunk.trials.truncated),
+    "trial.fixed_reason": lambda chunk: _known(FIXED_REASONS, chunk.trials.fixed),
 }

@@ -6,6 +6,7 @@ which readings, slots and text figures its trials have.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from evalui.report.export.choice_names import CELL, OPTIONS, ORDER, SIGNATURE, metadata
@@ -21,15 +22,14 @@ from evalui.report.export.trial_cells import (
     column_reader,
     same_for_all,
 )
-from evalui.scoring.answer_pairs import ANSWERS
-from evalui.scoring.arena.verdicts import JUDGE, rating_cells
+from evalui.scoring.arena.verdicts import rating_cells
 from evalui.scoring.trial_columns import ABSENT, TrialColumns, columns_of
-from evalui.types import LETTERS, CellResult
+from evalui.types import LETTERS, CellResult, Gives
 
 SEPARATOR = "\n\n"  # between the turns of one answer, and between references
 _LETTER: Callable[[Any], Any] = letter("").of
 
-_TRIAL: Fields = {
+TRIAL: Fields = {
     **within("cell", CELL),
     "id": "trial.sample_id",
     "subject": "sample.subject",
@@ -59,7 +59,7 @@ _RATING: Fields = {
     "rule": "trial.reading.rule",
     "reply": "trial.reply",
 }
-_REPLY: Fields = {
+REPLY: Fields = {
     **within("cell", CELL),
     **within("sample", same("id", "subject")),
     **{name: metadata(name) for name in ("language", "capability", "file", "line")},
@@ -68,8 +68,10 @@ _REPLY: Fields = {
     "reply": Property("trial.answers", lambda answers: SEPARATOR.join(answers)),
     "rule": "trial.reading.rule",
 }
+# What no file has.
+ON_REQUEST: Fields = {"fixed_order": "trial.fixed_reason"}
 # What stands in the columns that hold no texts.
-_KINDS: Mapping[str, type] = {
+KINDS: Mapping[str, type] = {
     "correct": bool,
     "credit": float,
     "tied": bool,
@@ -83,17 +85,22 @@ _TRUNCATED: Fields = {"truncated": "trial.truncated"}
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How the trials of some cells are read: `names` from the columns, then the columns."""
+    """How the trials of some cells are read: `names` from the columns, then the columns.
+
+    `fields` are the same for every trial, those of `ON_REQUEST` among them; `more` has what depends
+    on the mode, made when it is wanted.
+    """
 
     names: Callable[[TrialColumns], dict[str, type]]
-    read: Callable[[TrialChunk], Mapping[str, ExportColumn]]
+    fields: Fields
+    more: Callable[[TrialChunk], Mapping[str, Callable[[], ExportColumn]]] = lambda _: {}
 
 
 def jsonl_parts(results: Iterable[CellResult]) -> Iterator[bytes]:
     """The trials of multiple-choice cells and the written answers, one JSON object per line."""
     for result in results:
-        if result.cell.mode != JUDGE:
-            lines = answer_lines if result.cell.mode == ANSWERS else trial_lines
+        if result.cell.gives != "verdicts":
+            lines = answer_lines if result.cell.gives == "answers" else trial_lines
             yield from (part.encode(errors="backslashreplace") for part in lines(result))
 
 
@@ -109,20 +116,27 @@ def ratings(results: Sequence[CellResult]) -> ExportTable:
 
 def replies(results: Sequence[CellResult]) -> ExportTable:
     """A row per written answer with its question, its references and its text figures."""
-    written = [result for result in results if result.cell.mode == ANSWERS]
+    written = [result for result in results if result.cell.gives == "answers"]
     return _table(written, lambda _: _WRITTEN)
 
 
-def every_trial(results: Iterable[CellResult]) -> ExportTable:
-    """The rows of `trials` and of `replies` in one table; `results` are read twice."""
+def every_trial(results: Iterable[CellResult], columns: Sequence[str] | None = None) -> ExportTable:
+    """The rows of `trials` and of `replies` in one table; `results` are read twice.
+
+    With `columns` those alone, in that order, `ON_REQUEST` too: nothing else of a trial is read.
+    What no trial has is no column.
+    """
     return _table(
         results,
-        lambda result: {ANSWERS: _WRITTEN, JUDGE: None}.get(result.cell.mode, _CHOICE),
+        lambda result: _LAYOUTS[result.cell.gives],
+        columns,
     )
 
 
 def _table(
-    results: Iterable[CellResult], layout_of: Callable[[CellResult], _Layout | None]
+    results: Iterable[CellResult],
+    layout_of: Callable[[CellResult], _Layout | None],
+    columns: Sequence[str] | None = None,
 ) -> ExportTable:
     kinds: dict[str, type] = {}
     for result in results:
@@ -131,6 +145,9 @@ def _table(
                 kinds.setdefault(name, kind)
     if kinds:
         kinds |= {"signature": kinds.pop("signature")}  # the last, as in every table
+    if columns is not None and kinds:
+        kinds |= _kinds_of(ON_REQUEST)
+        kinds = {name: kinds[name] for name in columns if name in kinds}
     return ExportTable(kinds, lambda: _chunks(results, layout_of, tuple(kinds)))
 
 
@@ -141,17 +158,21 @@ def _chunks(
 ) -> Iterator[Sequence[ExportColumn]]:
     for result in results:
         if layout := layout_of(result):
+            fields = {name: layout.fields[name] for name in names if name in layout.fields}
+            read = column_reader(ENCODER, fields)
             for chunk in chunks_of(result):
-                columns, nothing = layout.read(chunk), same_for_all(None, len(chunk))
+                columns, nothing = read(chunk), same_for_all(None, len(chunk))
+                more = layout.more(chunk)
+                columns |= {name: more[name]() for name in names if name in more}
                 yield [columns.get(name, nothing) for name in names]
 
 
 def _kinds_of(fields: Fields) -> dict[str, type]:
-    return {name: _KINDS.get(name, str) for name in fields}
+    return {name: KINDS.get(name, str) for name in fields}
 
 
 def _choice_names(trials: TrialColumns) -> dict[str, type]:
-    names = _kinds_of(_TRIAL)
+    names = _kinds_of(TRIAL)
     for name, readings in trials.readings.items():
         if (readings.choice != ABSENT).any():
             names |= {f"{name}_choice": str, f"{name}_rule": str}
@@ -159,36 +180,47 @@ def _choice_names(trials: TrialColumns) -> dict[str, type]:
     return names | {f"p_{slot}": float for slot in LETTERS[:slots]} | _kinds_of(SIGNATURE)
 
 
-def _choice_columns(chunk: TrialChunk) -> Mapping[str, ExportColumn]:
-    columns = _READ_TRIAL(chunk)
+def _choice_columns(chunk: TrialChunk) -> Mapping[str, Callable[[], ExportColumn]]:
+    columns: dict[str, Callable[[], ExportColumn]] = {}
     for name in chunk.trials.readings:
-        choice, rule = chunk.reading_columns(name)
-        columns |= {f"{name}_choice": choice.map(_LETTER), f"{name}_rule": rule}
+        columns[f"{name}_choice"] = partial(_reading_letter, chunk, name)
+        columns[f"{name}_rule"] = partial(_reading_rule, chunk, name)
     slots = int(chunk.trials.probabilities.lengths.max(initial=0))
-    return columns | {f"p_{LETTERS[slot]}": chunk.share_of_slot(slot) for slot in range(slots)}
+    return columns | {
+        f"p_{LETTERS[slot]}": partial(chunk.share_of_slot, slot) for slot in range(slots)
+    }
+
+
+def _reading_letter(chunk: TrialChunk, name: str) -> ExportColumn:
+    return chunk.reading_columns(name)[0].map(_LETTER)
+
+
+def _reading_rule(chunk: TrialChunk, name: str) -> ExportColumn:
+    return chunk.reading_columns(name)[1]
 
 
 def _reply_names(trials: TrialColumns) -> dict[str, type]:
     scores = [name for name, own in trials.scores.items() if own.present.any()]
     figures: dict[str, type] = dict.fromkeys(scores, float)
-    return _kinds_of(_REPLY) | figures | _kinds_of({**_TRUNCATED, **SIGNATURE})
+    return _kinds_of(REPLY) | figures | _kinds_of({**_TRUNCATED, **SIGNATURE})
 
 
-def _reply_columns(chunk: TrialChunk) -> Mapping[str, ExportColumn]:
-    figures = {
-        name: chunk.score(name).map(lambda value: None if value is None else 100 * value)
-        for name in chunk.trials.scores
-    }
-    return _READ_REPLY(chunk) | figures
+def _reply_columns(chunk: TrialChunk) -> Mapping[str, Callable[[], ExportColumn]]:
+    return {name: partial(_figure, chunk, name) for name in chunk.trials.scores}
 
 
-_READ_TRIAL = column_reader(ENCODER, {**_TRIAL, **SIGNATURE})
-_READ_REPLY = column_reader(ENCODER, {**_REPLY, **_TRUNCATED, **SIGNATURE})
-_CHOICE = _Layout(_choice_names, _choice_columns)
-_MARKED = _Layout(
-    lambda _: _kinds_of({**_RATING, **SIGNATURE}), column_reader(ENCODER, {**_RATING, **SIGNATURE})
-)
-_WRITTEN = _Layout(_reply_names, _reply_columns)
+def _figure(chunk: TrialChunk, name: str) -> ExportColumn:
+    return chunk.score(name).map(lambda value: None if value is None else 100 * value)
+
+
+_CHOICE = _Layout(_choice_names, {**TRIAL, **ON_REQUEST, **SIGNATURE}, _choice_columns)
+_MARKED = _Layout(lambda _: _kinds_of({**_RATING, **SIGNATURE}), {**_RATING, **SIGNATURE})
+_WRITTEN = _Layout(_reply_names, {**REPLY, **_TRUNCATED, **ON_REQUEST, **SIGNATURE}, _reply_columns)
+_LAYOUTS: Mapping[Gives, _Layout | None] = {
+    "choices": _CHOICE,
+    "answers": _WRITTEN,
+    "verdicts": None,
+}
 
 # The files that hold the trials alone, by the names of `formats.FORMATS`; none needs any figure.
 TRIAL_FILES: Mapping[str, Callable[[Iterable[CellResult]], Iterator[bytes]]] = {

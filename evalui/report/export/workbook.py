@@ -8,7 +8,6 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -161,7 +160,7 @@ def _cell(value: Any, text: Callable[[str], str]) -> str:
         return text(_clean(value))
     if type(value) in _BOOLEANS:
         return f'<c t="b"><v>{1 if value else 0}</v></c>'
-    return f"<c><v>{value:.16g}</v></c>" if isfinite(value) else text(f"{value}")
+    return f"<c><v>{value:.16g}</v></c>"
 
 
 def _inline(text: str, style: int = 0) -> str:

@@ -34,7 +34,7 @@ from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, read_verdict
 from evalui.types import Duel, Outcome, Verdict
 
-_OUTCOMES: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
+OUTCOME_OF: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
 _VERDICTS: Mapping[Outcome, str] = {"a": "A", "b": "B", "tie": "tie", "neither": "neither"}
 
 
@@ -77,7 +77,7 @@ def read_battles(path: Path) -> tuple[Battle, ...]:
     """
     battles: list[Battle] = []
     for row in read_rows(path):
-        battle = _battle(row)
+        battle = read_battle(row)
         if battles and (battle.question is None) != (battles[0].question is None):
             raise DataError("row-some-questions", place=row.location)
         battles.append(battle)
@@ -136,22 +136,27 @@ def battle_statistics(battles: Sequence[Battle]) -> JsonObject:
     }
 
 
-def _battle(row: JsonlRow) -> Battle:
+def read_battle(row: JsonlRow) -> Battle:
+    """The battle of one row; raises `DataError` if it is none."""
     model_a, model_b, winner = (_text(row, key) for key in ("model_a", "model_b", "winner"))
     if model_a == model_b:
         raise DataError("row-itself", place=row.location, model=model_a)
-    if winner not in _OUTCOMES:
-        raise DataError("row-winner", place=row.location, winner=winner, known=", ".join(_OUTCOMES))
-    return Battle(model_a, model_b, _OUTCOMES[winner], _question(row), _judged(row, winner))
+    if winner not in OUTCOME_OF:
+        raise DataError(
+            "row-winner", place=row.location, winner=winner, known=", ".join(OUTCOME_OF)
+        )
+    return Battle(model_a, model_b, OUTCOME_OF[winner], _question(row), _judged(row, winner))
 
 
 def _judged(row: JsonlRow, winner: str) -> Outcome | None:
     if "judged" not in row.values:
         return None
     judged = _text(row, "judged")
-    if winner != "tie" or judged not in _OUTCOMES:
-        raise DataError("row-judged", place=row.location, judged=judged, known=", ".join(_OUTCOMES))
-    return _OUTCOMES[judged]
+    if winner != "tie" or judged not in OUTCOME_OF:
+        raise DataError(
+            "row-judged", place=row.location, judged=judged, known=", ".join(OUTCOME_OF)
+        )
+    return OUTCOME_OF[judged]
 
 
 def _question(row: JsonlRow) -> str | None:
@@ -187,12 +192,16 @@ def _vote(row: _VoteRow) -> Verdict:
     if model_a == model_b:
         raise DataError("vote-itself", file=row.file, line=row.line, model=model_a)
     winner = _vote_text(row, "winner")
-    if winner not in _OUTCOMES:
+    if winner not in OUTCOME_OF:
         raise DataError(
-            "vote-winner", file=row.file, line=row.line, winner=winner, known=", ".join(_OUTCOMES)
+            "vote-winner",
+            file=row.file,
+            line=row.line,
+            winner=winner,
+            known=", ".join(OUTCOME_OF),
         )
     by, comment = _vote_text(row, "by", PEOPLE), _vote_text(row, "comment", "")
-    return Verdict(Duel(question, model_a, model_b), _OUTCOMES[winner], by, "vote", comment)
+    return Verdict(Duel(question, model_a, model_b), OUTCOME_OF[winner], by, "vote", comment)
 
 
 def _vote_text(row: _VoteRow, key: str, absent: str | None = None) -> str:

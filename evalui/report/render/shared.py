@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from evalui import __version__
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.blocks import (
     Block,
@@ -25,6 +24,7 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import LOGO
 from evalui.report.render.page import document, render_blocks, style
 from evalui.types import Language
+from evalui.version import __version__
 
 TABLE_LINK = "table.csv"  # in the page; who sends it puts the address of the link's table here
 _SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/shared.css")

@@ -157,8 +157,9 @@ def request_key(fingerprint: str, request: Request) -> bytes:
                 request.max_tokens,
                 request.stop,
                 request.temperature,
-                # Left out where there is none: what was kept before keeps its key.
-                *([request.json_schema] if request.json_schema else []),
+                # Left out where there are none: what was kept before keeps its key.
+                *([request.json_schema] if request.json_schema or request.settings else []),
+                *([request.settings] if request.settings else []),
             ]
     return hashlib.sha256(_json([fingerprint, *parts]).encode()).digest()
 

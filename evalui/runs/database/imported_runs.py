@@ -77,9 +77,9 @@ def add_imported_cell(
     with database.writing() as connection:
         renew_lease(connection, lease)
         row = connection.execute(
-            "INSERT INTO cell (run, place, dataset, source, dataset_name, model, mode, label,"
-            " pattern, signature, fingerprint, plan, questions, total, requests, state, started,"
-            " written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, 0, 0, 0, 'running', ?, ?)"
+            "INSERT INTO cell (run, place, dataset, source, dataset_name, model, mode, gives,"
+            " label, pattern, signature, fingerprint, plan, questions, total, requests, state, started,"
+            " written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, 0, 0, 0, 'running', ?, ?)"
             " RETURNING id",
             (
                 lease.run_id,
@@ -89,6 +89,7 @@ def add_imported_cell(
                 cell.dataset,
                 cell.model,
                 cell.mode,
+                cell.gives,
                 cell.label,
                 cell.pattern,
                 IMPORTED,

@@ -8,7 +8,7 @@ from sqlite3 import Row
 from typing import get_args
 
 from evalui.errors import StoreError
-from evalui.modes import MODES, ModeSettings
+from evalui.modes import MODES, ModeSettings, plan_requests
 from evalui.modes.prompts.templates import choose_template
 from evalui.runs.cells import mode_settings, permutes_options
 from evalui.runs.database.codec import decode_sample, decode_variant
@@ -26,7 +26,7 @@ from evalui.runs.database.records import (
 )
 from evalui.runs.database.trials import VariantOrder, contestant_cells, read_trials_of
 from evalui.runs.signature import is_shown_in
-from evalui.runs.spec import OPEN, ModeSpec
+from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variants
 from evalui.types import Request, Sample, Trial, Variant
 
@@ -98,7 +98,7 @@ def read_matching(database: Database, row: CellRow, wanted: QuestionFilter) -> t
     escaped = "".join(f"\\{c}" if c in "\\%_" else c for c in wanted.find)
     values = {name: getattr(wanted, name) for name in (*_OF_THE_FILE, *_OF_ONE_TRIAL, "find")}
     rows = database.rows(
-        _matching_query(wanted, written=row.cell.mode == OPEN),
+        _matching_query(wanted, written=row.cell.gives == "answers"),
         {"cell": row.id, "like": f"%{escaped}%", **values},
     )
     return tuple(each["place"] for each in rows)
@@ -200,7 +200,7 @@ def read_facets(database: Database, row: CellRow) -> Facets:
     that have fired, most frequent first.
     """
     subjects = _distinct(database, row, "subject")
-    if row.cell.mode == OPEN:
+    if row.cell.gives == "answers":
         capabilities = _distinct(database, row, "json_extract(body, '$[4].capability')")
         return Facets(subjects, (), 0, capabilities)
     rules = database.rows(
@@ -241,8 +241,8 @@ def read_sent_prompt(
     scorer = MODES[mode.mode]
     return SentPrompt(
         variant,
-        scorer.plan(sample, variant, setting),
-        scorer.plan(sample, variant, _without_examples(sample, setting)),
+        plan_requests(scorer, sample, variant, setting),
+        plan_requests(scorer, sample, variant, _without_examples(sample, setting)),
     )
 
 

@@ -369,9 +369,9 @@ def _add_cell(connection: Connection, run_id: str, owner: str, place: int, plan:
     assert row, "a dataset is added to the store before a run that uses it"
     added = connection.execute(
         """
-        INSERT INTO cell (run, place, dataset, source, dataset_name, model, mode, label, pattern,
-            signature, plan, questions, total, requests, state, error)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO cell (run, place, dataset, source, dataset_name, model, mode, gives, label,
+            pattern, signature, plan, questions, total, requests, state, error)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         (
             run_id,
@@ -381,6 +381,7 @@ def _add_cell(connection: Connection, run_id: str, owner: str, place: int, plan:
             plan.cell.dataset,
             plan.cell.model,
             plan.cell.mode,
+            plan.cell.gives,
             plan.cell.label,
             plan.cell.pattern,
             plan.cell.signature,

@@ -145,7 +145,13 @@ def _rights(encoded: str) -> Mapping[str, frozenset[Right]]:
 def _cell_row(row: Row) -> CellRow:
     signature = with_fingerprint(row["signature"], row["fingerprint"])
     cell = Cell(
-        row["dataset_name"], row["model"], row["mode"], row["label"], row["pattern"], signature
+        row["dataset_name"],
+        row["model"],
+        row["mode"],
+        row["label"],
+        row["pattern"],
+        signature,
+        row["gives"],
     )
     plain = [name for name in CellRow.__slots__ if name not in ("run_id", "cell", "error")]
     values = {name: row[name] for name in plain}

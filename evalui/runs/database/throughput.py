@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from evalui.modes import MODES
+from evalui.modes import MODES, plan_requests
 from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.connection import Database
@@ -164,7 +164,7 @@ def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str
     requests = (
         request
         for sample, variant in trials_to_run(plan.mode, plan.pattern, samples, plan.setting)
-        for request in mode.plan(sample, variant, plan.setting)
+        for request in plan_requests(mode, sample, variant, plan.setting)
     )
     some = list(islice(requests, _MAX_LOOKUPS))
     keys = [request_key(fingerprint, each) for each in some if is_deterministic(each)]

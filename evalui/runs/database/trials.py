@@ -28,7 +28,7 @@ from evalui.runs.database.queue import renew_lease
 from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.response_cache import put_responses
 from evalui.runs.database.runs import read_cells
-from evalui.runs.spec import OPEN, ModeSpec
+from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variants
 from evalui.scoring.trial_columns import (
     TextReader,
@@ -362,9 +362,9 @@ def contestant_cells(database: Database, row: CellRow) -> tuple[tuple[int, str],
     """The cells whose answers take part in a cell's dataset, each with its model's name."""
     cells = database.rows(
         "SELECT c.id, c.model FROM cell c JOIN dataset d ON d.id = c.dataset"
-        " WHERE c.run = ? AND d.key = ? AND c.mode = ? AND c.state != 'impossible'"
+        " WHERE c.run = ? AND d.key = ? AND c.gives = 'answers' AND c.state != 'impossible'"
         " ORDER BY c.place",
-        (row.run_id, row.dataset_key, OPEN),
+        (row.run_id, row.dataset_key),
     )
     return tuple((cell["id"], cell["model"]) for cell in cells)
 

@@ -12,6 +12,7 @@ from evalui.access import LOCAL
 from evalui.datasets.base import Limits
 from evalui.errors import DataError, joined_reasons
 from evalui.messages import sentence
+from evalui.modes import MODES
 from evalui.runs.database.connection import Database
 from evalui.runs.database.imported_runs import (
     add_imported_cell,
@@ -337,7 +338,8 @@ class _PartImport:
         while len(self._cells) <= repeat:
             mode = MODE_OF[self._part.evidence]
             label = f"{mode} {len(self._cells) + 1}" if self._cells else mode
-            cell = Cell(self._part.dataset, self._part.model, mode, label, "origin", "")
+            gives = MODES[mode].gives
+            cell = Cell(self._part.dataset, self._part.model, mode, label, "origin", "", gives)
             place = self._place + len(self._cells)
             log = LogSource(self._part.harness, self._part.version)
             id_ = add_imported_cell(self._database, self._lease, place, self._dataset_id, cell, log)

@@ -13,6 +13,7 @@ from evalui.errors import DataError, ModelError, RequestRejected, Unreachable, j
 from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
 from evalui.models.base import UsageTracking, is_out_of_memory, loads_weights, traits_of
+from evalui.models.thought_marks import begins_with_mark
 from evalui.modes import MODES, ModeSettings
 from evalui.modes.thoughts import with_thoughts, without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
@@ -35,7 +36,7 @@ from evalui.runs.estimate import request_size
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.signature import is_shown_in
-from evalui.runs.spec import OPEN, ModeSpec
+from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
 from evalui.runs.worker.waiting import WaitForModel
 from evalui.scoring.cautions import MIN_LABEL_MASS
@@ -111,9 +112,10 @@ class LabelMassCheck:
     """What the labels of the first answers hold of the probability, and what stands first instead.
 
     A model whose labels hold next to nothing was not answering with one, so no answer is kept
-    before that is known.
+    before that is known. `only_thoughts`: that stops a cell only where a thought stands first.
     """
 
+    only_thoughts: bool = False
     answers: int = 0
     total: float = 0.0
     top_tokens: Counter[str] = field(default_factory=Counter[str])
@@ -135,12 +137,10 @@ class LabelMassCheck:
     def close(self, model: str) -> None:
         """Decide by the answers so far; raises `ModelError` if the labels hold too little."""
         if self.answers and self.total / self.answers < MIN_LABEL_MASS:
-            raise ModelError(
-                "labels-hold-little",
-                model=model,
-                value=f"{100 * self.total / self.answers:.3g}",
-                token=repr(self.top_tokens.most_common(1)[0][0]),
-            )
+            ((token, _),) = self.top_tokens.most_common(1)
+            if begins_with_mark(token) or not self.only_thoughts:
+                value = f"{100 * self.total / self.answers:.3g}"
+                raise ModelError("labels-hold-little", model=model, value=value, token=repr(token))
         self.is_open = False
 
 
@@ -191,9 +191,12 @@ class CellRun:
         self._portions: list[_Portion] = []
         self._written = 0  # tokens of replies
         self._rejected = RejectedRequests()
-        # Models of servers: what those do before the first token is not known here.
+        # What servers do before the first token is not known here; of models on this machine it is
+        # known, but for a thought that they begin by themselves.
         remote = entry is not None and traits_of(entry).remote
-        self._label_mass = LabelMassCheck() if remote else None
+        # A judge whose labels hold little writes its verdict instead.
+        checks = entry is not None and MODES[row.cell.mode].gives != "verdicts"
+        self._label_mass = LabelMassCheck(only_thoughts=not remote) if checks else None
         self._model_wait = wait_for_cell_model(
             database, lease, row, interrupted=interrupted, on_wait=on_batch
         )
@@ -427,7 +430,7 @@ class CellRun:
             if self._replies and responses:
                 with self._replies.writing() as connection:
                     put_responses(connection, responses)
-            if self._row.cell.mode == OPEN:
+            if self._row.cell.gives == "answers":
                 self._texts.add(trials)
             self._on_batch()
 

@@ -9,7 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from evalui.modes import Mode, ModeSettings, MultiTurn
+from evalui.modes import (
+    Mode,
+    ModeSettings,
+    MultiTurn,
+    follow_up_requests,
+    plan_requests,
+)
 from evalui.modes.thoughts import with_thoughts
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.response_cache import is_deterministic
@@ -58,7 +64,8 @@ class InFlightBatch:
         self._is_cacheable = is_cacheable
         self._unique_keys = count()
         for sample, variant in pairs:
-            self._add_pending(_PendingTrial(sample, variant), mode.plan(sample, variant, setting))
+            requests = plan_requests(mode, sample, variant, setting)
+            self._add_pending(_PendingTrial(sample, variant), requests)
 
     def add_response(self, index: int, response: Response) -> list[Trial]:
         """Take the response to request number `index`; the trials that it completes, graded."""
@@ -104,7 +111,9 @@ class InFlightBatch:
     ) -> tuple[Request, ...]:
         if self._multi_turn is None:
             return ()
-        return self._multi_turn.follow_up(waiting.sample, waiting.variant, responses, self._setting)
+        return follow_up_requests(
+            self._multi_turn, waiting.sample, waiting.variant, responses, self._setting
+        )
 
     def _grade(self, waiting: _PendingTrial, responses: Sequence[Response]) -> Trial:
         trial = self._mode.grade(waiting.sample, waiting.variant, responses, self._setting)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
-from evalui import __version__
 from evalui.scoring.arena import elo
 from evalui.scoring.arena.agreement import RaterAgreement, fleiss_kappa
 from evalui.scoring.arena.battles import (
@@ -61,6 +60,7 @@ from evalui.types import (
     Sample,
     Verdict,
 )
+from evalui.version import __version__
 
 T = TypeVar("T")
 PEOPLE = "people"
@@ -204,7 +204,7 @@ def duel_groups(results: Sequence[CellResult]) -> list[list[CellResult]]:
     rating = {result.cell for result in rating_cells(results)}
     groups: dict[tuple[str, str], list[CellResult]] = {}
     for result in results:
-        if result.cell.mode == JUDGE and result.cell not in rating:
+        if result.cell.gives == "verdicts" and result.cell not in rating:
             groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
     return list(groups.values())
 
@@ -253,7 +253,7 @@ def human_arena(votes: Sequence[Verdict], judged: Arena, *, cast: Sequence[Verdi
     signature = (
         f"{dataset}|by:{PEOPLE}|people:{len(voters)}|votes:{len(votes)}|evalui:{__version__}"
     )
-    cell = Cell(judged.dataset, PEOPLE, JUDGE, JUDGE, "origin", signature)
+    cell = Cell(judged.dataset, PEOPLE, JUDGE, JUDGE, "origin", signature, "verdicts")
     head = CellResult(
         cell,
         judged.samples,

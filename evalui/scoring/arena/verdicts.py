@@ -189,7 +189,7 @@ def rating_cells(results: Sequence[CellResult]) -> tuple[CellResult, ...]:
     Only a judgement shows how many are shown. The judges of a run are all prompted alike, so
     one that has given none counts as the others do, and as shown two if none has any.
     """
-    judged = [result for result in results if result.cell.mode == JUDGE]
+    judged = [result for result in results if result.cell.gives == "verdicts"]
     shown = [int(columns_of(one.trials).n_options[0]) if one.trials else 0 for one in judged]
     alike = 1 if 1 in shown and 2 not in shown else 2
     return tuple(one for one, n in zip(judged, shown, strict=True) if (n or alike) == 1)

@@ -9,12 +9,12 @@ not independent. Measured coverage of the nominal 95 % is in docs/metrics.md.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalui.proportions import wilson_bounds, wilson_interval
-from evalui.scoring.statistics.student_t import t_quantile
 from evalui.types import Interval
 
 RESAMPLES = 1000
@@ -22,6 +22,18 @@ INTERVAL_PERCENTILES = (2.5, 97.5)  # per cent
 MAX_CHUNK_ELEMENTS = 4_000_000  # numbers per work array, 32 MB
 _MAX_COUNTERS = 8192  # which stay in the processor's cache: six times as fast as all at once
 EQUAL_TOLERANCE = 1e-12  # the digits that sums in another order may differ in
+
+
+@lru_cache(1024)
+def t_quantile(degrees: int) -> float:
+    """The half-width of a 95 % interval in standard errors: Student's t at 0.975.
+
+    `degrees` of freedom are at least one.
+    """
+    from scipy.special import stdtrit
+
+    assert degrees > 0, "no degree of freedom, no quantile"
+    return float(stdtrit(degrees, 0.975))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from evalui.scoring.statistics.intervals import (
     MAX_CHUNK_ELEMENTS,
     RESAMPLES,
     resample_counts,
+    t_quantile,
 )
-from evalui.scoring.statistics.student_t import t_quantile
 from evalui.types import Cell
 
 _COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
@@ -230,7 +230,24 @@ def paired_bootstrap(
         low, high = np.percentile(means, INTERVAL_PERCENTILES).tolist()
         if high - low < EQUAL_TOLERANCE:
             low, high = _constant_difference_interval(value, n)
-    return MeanDifference(value, low, high, _sign_flip_p_value(differences, resamples, rng), n)
+    return MeanDifference(value, low, high, sign_flip_p_value(differences, resamples, rng), n)
+
+
+def sign_flip_p_value(
+    differences: NDArray[np.float64],
+    resamples: int = RESAMPLES,
+    rng: np.random.Generator | None = None,
+) -> float:
+    """Fisher's randomisation test for pairs: how often random signs reach this sum or more."""
+    rng = rng or np.random.default_rng(0)
+    at_once = max(1, MAX_CHUNK_ELEMENTS // len(differences))
+    total, reached = abs(float(differences.sum())), 0
+    for done in range(0, resamples, at_once):
+        rows = min(at_once, resamples - done)
+        signs = rng.integers(2, size=(rows, len(differences)), dtype=np.int8) * 2.0 - 1
+        # A sum in another order may differ in its last digits.
+        reached += int((np.abs(signs @ differences) >= total - 1e-9).sum())
+    return (1 + reached) / (1 + resamples)
 
 
 @lru_cache(maxsize=4096)
@@ -278,16 +295,3 @@ def _constant_difference_interval(value: float, n: int) -> tuple[float, float]:
     """
     alike = wilson_interval(n, n).low
     return alike * value - (1 - alike), alike * value + (1 - alike)
-
-
-def _sign_flip_p_value(
-    differences: NDArray[np.float64], resamples: int, rng: np.random.Generator
-) -> float:
-    at_once = max(1, MAX_CHUNK_ELEMENTS // len(differences))
-    total, reached = abs(float(differences.sum())), 0
-    for done in range(0, resamples, at_once):
-        rows = min(at_once, resamples - done)
-        signs = rng.integers(2, size=(rows, len(differences)), dtype=np.int8) * 2.0 - 1
-        # A sum in another order may differ in its last digits.
-        reached += int((np.abs(signs @ differences) >= total - 1e-9).sum())
-    return (1 + reached) / (1 + resamples)

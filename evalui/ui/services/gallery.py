@@ -3,9 +3,9 @@
 import json
 from dataclasses import dataclass
 
-from evalui import __version__
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
+from evalui.version import __version__
 
 GALLERY_FILE = "gallery.json"
 _FOLDER = "demo"  # in the data folder

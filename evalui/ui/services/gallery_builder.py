@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import urlencode
 
-from evalui import __version__
 from evalui.errors import StoreError
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
@@ -26,6 +25,7 @@ from evalui.ui.components.form import Form
 from evalui.ui.services.gallery import GALLERY_FILE, Gallery
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
+from evalui.version import __version__
 
 _MODELS = ("steady", "wavering", "hasty")
 _JUDGES = ("reference-judge", "first-biased-judge")

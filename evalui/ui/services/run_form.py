@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.errors import SpecError
+from evalui.generation import AS_USUAL, SETTINGS, GenerationSettings, check_used, fitting
 from evalui.messages import Sentence
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import (
@@ -20,28 +21,30 @@ from evalui.modes.prompts.rubrics import (
 )
 from evalui.runs.contest import MAX_STRONG, AnswersSpec, JudgingSpec, OutputChoice, PairPlan
 from evalui.runs.spec import (
-    OPEN,
+    OPEN_TOKENS,
     RUBRICS_BY_VERSION,
     VERSION,
     DatasetSpec,
     LimitPer,
     ModeSpec,
     RunSpec,
+    ability_of,
 )
 from evalui.runs.submit import layout_of
-from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings
+from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings, Split
 from evalui.ui.components.form import Form, field_value, field_values, parse_whole_number
 
 PATTERNS: Mapping[str, Pattern] = {name: name for name in get_args(Pattern)}
 SPELLINGS: Mapping[str, Spellings] = {name: name for name in get_args(Spellings)}
 KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
+SPLITS: Mapping[str, Split] = {name: name for name in get_args(Split)}
 ORDERS: Mapping[str, PresentationOrders] = {name: name for name in get_args(PresentationOrders)}
 PAIRS: Mapping[str, PairPlan] = {name: name for name in get_args(PairPlan)}
 CONFLICTS: Mapping[str, ConflictRule] = {name: name for name in get_args(ConflictRule)}
 OUTPUTS: Mapping[str, OutputChoice] = {name: name for name in get_args(OutputChoice)}
 WEIGHTS = (1, 3)  # of a verdict of "much better", which the page offers: Arena-Hard's is 3
 CUSTOM = "own"  # the template list's last entry: the text fields below it
-TOKENS, OPEN_TOKENS, JUDGE_TOKENS = 64, 512, 1024  # the longest reply unless the form says
+TOKENS, JUDGE_TOKENS = 64, 1024  # the longest reply unless the form says
 RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing", "pattern")
 _CRITERIA = "rubric_criteria"  # a line for each: its name, a colon, and what it is
 _MORE = "rubric_more"  # the rest of a rubric that a specification brought along, as JSON
@@ -67,7 +70,8 @@ class AnswerSource:
 class RunForm:
     """A run as its form stands. `template` is a name, "" for one by question, or own text.
 
-    `max_tokens` None takes each mode's own length. `layouts` say how each upload is read.
+    `max_tokens` None takes each mode's own length. `layouts` say how each upload is read. Of
+    `generation` each mode takes what means something to it.
     """
 
     uploads: tuple[str, ...]
@@ -82,6 +86,7 @@ class RunForm:
     chat: bool | None = None
     spellings: Spellings = "common"
     max_tokens: int | None = None
+    generation: GenerationSettings = AS_USUAL
     limit: int | None = None
     limit_per: LimitPer = "subject"
     seed: int = 0
@@ -92,19 +97,26 @@ class RunForm:
         return self.layouts.get(upload, _USUAL_LAYOUT)
 
     def mode_specs(self) -> list[ModeSpec]:
-        """Each mode with each number of worked examples; open questions have none."""
+        """Each mode with each number of worked examples; open questions have none.
+
+        Raises:
+            SpecError: a setting of writing means nothing to any of the modes.
+        """
+        if self.modes:
+            check_used(self.generation, [ability_of(each, self.spellings) for each in self.modes])
         return [
             ModeSpec(
                 mode=mode,
                 shots=shots,
                 pattern=self.pattern if MODES[mode].shows_options else "origin",
-                template="" if mode == OPEN else self.template,
+                template="" if MODES[mode].gives == "answers" else self.template,
                 chat=self.chat,
                 spellings=self.spellings,
                 max_tokens=self.max_tokens or default_max_tokens(mode),
+                **fitting(self.generation, ability_of(mode, self.spellings)).given,
             )
             for mode in self.modes
-            for shots in ((0,) if mode == OPEN else self.shots)
+            for shots in ((0,) if MODES[mode].gives == "answers" else self.shots)
         ]
 
     def dataset_spec(
@@ -122,6 +134,7 @@ class RunForm:
             sheet=layout.sheet,
             kind=layout.kind,
             head_row=layout.head_row,
+            split=layout.split,
             duplicate_options=layout.duplicate_options,
         )
 
@@ -145,7 +158,7 @@ class RunForm:
 
 def default_max_tokens(mode: str) -> int:
     """The longest reply of a mode unless the form says otherwise."""
-    return OPEN_TOKENS if mode == OPEN else TOKENS
+    return OPEN_TOKENS if MODES[mode].gives == "answers" else TOKENS
 
 
 def read_run_form(form: Form) -> RunForm:
@@ -171,11 +184,33 @@ def read_run_form(form: Form) -> RunForm:
             field_value(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens")
         )
         or None,
+        generation=_generation(form),
         limit=_number(field_value(form, "limit"), Sentence("Questions", "set.limit")) or None,
         limit_per="dataset" if field_value(form, "limit_per") == "dataset" else "subject",
         seed=_number(field_value(form, "seed"), Sentence("Seed", "set.seed")) or 0,
         name=field_value(form, "name").strip()[:120],
     )
+
+
+def _generation(form: Form, *, judge: bool = False) -> GenerationSettings:
+    read = {
+        name: each.read(field_value(form, generation_field(name, judge=judge)))
+        for name, each in SETTINGS.items()
+    }
+    return GenerationSettings.model_validate(read)
+
+
+def _generation_form(given: Mapping[str, Any], *, judge: bool = False) -> Form:
+    """The fields of settings that are not as usual."""
+    return {
+        generation_field(name, judge=judge): SETTINGS[name].write(value)
+        for name, value in given.items()
+    }
+
+
+def generation_field(name: str, *, judge: bool = False) -> str:
+    """The field of the form for a setting of `GenerationSettings`, of models or of judges."""
+    return f"judge_gen_{name}" if judge else f"gen_{name}"
 
 
 def read_layout(form: Form, upload: str = "") -> Layout:
@@ -187,6 +222,7 @@ def read_layout(form: Form, upload: str = "") -> Layout:
         sheet=field_value(form, f"col_sheet{suffix}"),
         kind=KINDS.get(field_value(form, f"col_kind{suffix}"), ""),
         head_row=parse_head_row(field_value(form, f"col_head_row{suffix}")),
+        split=SPLITS.get(field_value(form, f"col_split{suffix}"), ""),
         duplicate_options="skip"
         if field_value(form, f"col_duplicates{suffix}") == "skip"
         else "keep",
@@ -206,6 +242,7 @@ def layout_form(layout: Layout, upload: str) -> Form:
         "col_sheet": layout.sheet,
         "col_kind": layout.kind,
         "col_head_row": str(layout.head_row or ""),
+        "col_split": layout.split,
         "col_duplicates": "skip" if layout.duplicate_options == "skip" else "",
     }
     return {f"{name}_{upload}": value for name, value in fields.items() if value}
@@ -265,21 +302,24 @@ def form_from_spec(
         "seed": str(spec.seed),
         "name": spec.name,
     }
+    # What all modes together set; each took what means something to it.
+    given = {name: value for mode in spec.modes for name, value in mode.given.items()}
+    form |= _generation_form(given)
     for upload, source in zip(uploads, spec.datasets, strict=False):
         form |= layout_form(layout_of(source), upload)
     form |= _template_form(first) | _answers_form(answers)
-    written = any(mode.mode == OPEN for mode in spec.modes)
+    written = any(mode.gives == "answers" for mode in spec.modes)
     automatic = "" if spec.version >= RUBRICS_BY_VERSION else "auto.1"
     return form | _judging_form(spec.judging, automatic) if written else form
 
 
 def _main_mode(spec: RunSpec) -> ModeSpec:
     """The mode whose settings the form shows: the first that has them all."""
-    return next((mode for mode in spec.modes if mode.mode != OPEN), spec.modes[0])
+    return next((mode for mode in spec.modes if mode.gives != "answers"), spec.modes[0])
 
 
 def _all_shots(spec: RunSpec) -> list[int]:
-    choice_modes = [mode for mode in spec.modes if mode.mode != OPEN]
+    choice_modes = [mode for mode in spec.modes if mode.gives != "answers"]
     return list(dict.fromkeys(mode.shots for mode in choice_modes or spec.modes))
 
 
@@ -324,6 +364,7 @@ def _judging_form(judging: JudgingSpec | None, automatic: str) -> Form:
         "judge_output": judging.output,
         "judge_strong": str(judging.strong),
     }
+    form |= _generation_form(judging.given, judge=True)
     if isinstance(judging.template, str):
         return form | {"rubric": judging.template or automatic}
     template = dict(judging.template)
@@ -386,6 +427,7 @@ def _judging(form: Form) -> JudgingSpec | None:
         max_tokens=tokens or JUDGE_TOKENS,
         output=OUTPUTS.get(field_value(form, "judge_output"), "auto"),
         strong=read_weight(form),
+        **_generation(form, judge=True).given,
     )
 
 

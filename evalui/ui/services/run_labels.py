@@ -3,10 +3,12 @@
 A setting at its default is left out, so two runs that differ in one setting differ in their line.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from evalui.errors import SpecError
+from evalui.generation import SETTINGS, GenerationSettings
 from evalui.messages import Messages
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import CellRow, RunRow
@@ -16,6 +18,7 @@ from evalui.ui.services.run_form import JUDGE_TOKENS, default_max_tokens
 
 LIVE_STATES: tuple[RunState, ...] = ("queued", "running")  # of runs that can still change
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
+_MAX_SHOWN = 40  # characters of a text
 _NAMED = 3  # models; of more, the others are counted
 
 
@@ -59,6 +62,7 @@ def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
             for mode in spec.modes
             if mode.max_tokens != default_max_tokens(mode.mode)
         ),
+        *(label for mode in spec.modes for label in generation_labels(t, mode)),
         t.count(_LIMITS[spec.counts_per], spec.limit) if spec.limit else "",
         t("setting.seed", n=spec.seed) if spec.seed else "",
         *(t("setting.columns", names=names) for names in _distinct(map(_columns, spec.datasets))),
@@ -70,6 +74,24 @@ def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
         *(_judging(t, spec.judging) if spec.judging else ()),
     ]
     return _distinct(labels)
+
+
+def generation_labels(t: Messages, settings: GenerationSettings) -> list[str]:
+    """The settings of writing that are not at their default: "Temperature 0.7"."""
+    return [
+        t("generation.given", setting=t(f"generation.{name}"), value=_shown(t, name, value))
+        for name, value in settings.given.items()
+    ]
+
+
+def _shown(t: Messages, name: str, value: Any) -> str:
+    declared = SETTINGS[name]
+    if declared.kind == "choice":
+        return t(f"generation.{name}_{value}")
+    if declared.kind in ("text", "lines"):
+        text = json.dumps(value, ensure_ascii=False)
+        return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+    return declared.write(value)
 
 
 def mode_label(t: Messages, cell: CellRow) -> str:
@@ -134,6 +156,7 @@ def _judging(t: Messages, judging: JudgingSpec) -> list[str]:
         t("setting.rubric", name=rubric) if (rubric := _named(judging.template)) else "",
         t("setting.sample", n=f"{judging.sample:,}") if judging.sample else "",
         t(f"setting.conflict_{judging.conflict}") if judging.conflict != "tie" else "",
+        *generation_labels(t, judging),
         t(f"setting.output_{judging.output}") if judging.output != "auto" else "",
         t("setting.strong", n=str(judging.strong)) if judging.strong > 1 else "",
         t("setting.judge_tokens", n=f"{judging.max_tokens:,}")

@@ -13,7 +13,6 @@ from fastapi.staticfiles import StaticFiles
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
-from evalui import __version__
 from evalui.accounts.notes.sending import NoticeSender
 from evalui.api.application import PREFIX, create_api
 from evalui.errors import DataError, EvaluiError, SpecError, StoreError
@@ -46,6 +45,7 @@ from evalui.ui.web.middleware import plain_page, status_of
 from evalui.ui.web.monitoring import Monitoring
 from evalui.ui.web.shared_pages import add_shared_pages
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
+from evalui.version import __version__
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why

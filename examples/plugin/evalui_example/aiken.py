@@ -24,15 +24,13 @@ def read(source: Source, layout: Layout) -> ParsedRows:
 
 def _questions(source: Source) -> Iterator[ParsedQuestion]:
     text, first_line, number = "", 0, 0
-    options: list[tuple[str, str]] = []
+    options: list[str] = []
     for line, content in enumerate(source.text.split("\n"), start=1):
         if option := _OPTION.fullmatch(content):
-            options.append((option[1], option[2].strip()))
+            options.append(option[2].strip())
         elif answer := _ANSWER.fullmatch(content):
             number += 1
-            yield ParsedQuestion(
-                first_line, str(number), text, tuple(options), answer[1], subject=""
-            )
+            yield ParsedQuestion(first_line, str(number), text, tuple(options), answer[1])
             text, options = "", []
         elif content.strip():
             first_line, text = line, content.strip()

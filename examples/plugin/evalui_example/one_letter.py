@@ -11,6 +11,7 @@ from evalui.types import (
     DatasetKind,
     Generate,
     GeneratedText,
+    Gives,
     Language,
     Message,
     Request,
@@ -28,6 +29,7 @@ class OneLetter:
 
     label: ClassVar[Mapping[Language, str]] = {"en": "One letter", "zh": "单个字母"}
     abilities_needed: Ability = "generate"
+    gives: Gives = "choices"
     kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = True
     readings: tuple[str, ...] = ("strict",)

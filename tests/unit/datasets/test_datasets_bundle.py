@@ -65,6 +65,37 @@ def test_the_layout_of_the_benchmarks_archive_is_paired_across_folders(tmp_path:
     assert [note.rule for note in loaded.notes] == ["test-without-answers"] * 2
 
 
+def test_where_val_and_test_come_together_one_of_them_is_scored(tmp_path: Path) -> None:
+    other = HEADER + "0,P?,a,b,c,d,A\n1,R?,a,b,c,d,B\n"
+    paths = write(tmp_path, law_val=ROWS, law_test=other, art_test=ROWS.replace("?", "!"))
+    loaded = load(paths)
+    assert [sample.question for sample in loaded.dataset.samples] == ["P!", "Q!", "P?", "Q?"]
+    (note,) = [note for note in loaded.notes if note.rule == "other-split"]
+    assert note.params == {"files": "law_test.csv", "split": "val"}
+    chosen = load(paths, layout=Layout(split="test"))
+    assert [sample.question for sample in chosen.dataset.samples] == ["P!", "Q!", "P?", "R?"]
+    assert chosen.dataset.sha256 != loaded.dataset.sha256
+    assert load(paths[:1] + paths[2:]).dataset.sha256 == loaded.dataset.sha256
+
+
+def test_a_split_that_is_not_there_leaves_nothing_to_score(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="law_val"):
+        load(write(tmp_path, law_val=ROWS), layout=Layout(split="test"))
+
+
+def test_the_worked_examples_can_be_scored(tmp_path: Path) -> None:
+    loaded = load(write(tmp_path, law_val=ROWS, law_dev=DEV), layout=Layout(split="dev"))
+    assert [sample.question for sample in loaded.dataset.samples][:2] == ["D0?", "D1?"]
+    assert loaded.dataset.shots == ()
+
+
+def test_questions_that_stand_in_several_files_are_named(tmp_path: Path) -> None:
+    dev = HEADER + "0,P?,d,c,b,a,D\n" + "".join(f"{n},Q?,e,f,g,h,C\n" for n in range(1, 5))
+    loaded = load(write(tmp_path, law_val=ROWS, law_dev=dev))
+    (note,) = [note for note in loaded.notes if note.rule == "across-files"]
+    assert note.params == {"n": "1", "files": "law_dev.csv, law_val.csv"}
+
+
 # As CMMLU has it: the row number without a name, the split in the folder alone.
 OWN = ",Question,A,B,C,D,Answer\n"
 OWN_DEV = OWN + "".join(f"{n},例{n}？,甲,乙,丙,丁,C\n" for n in range(5))
@@ -153,7 +184,8 @@ def test_a_set_whose_test_answers_are_held_back_is_scored_on_its_validation_rows
     assert [sample.target for sample in loaded.dataset.samples] == [4, 1]
     assert [shot.target for shot in loaded.dataset.shots] == [0, 1, 2, 3, 4, 0]
     assert not loaded.faults
-    rules = {note.rule: note.params["file"] for note in loaded.notes}
+    single = [note for note in loaded.notes if note.rule != "across-files"]
+    rules = {note.rule: note.params["file"] for note in single}
     assert rules.pop("test-without-answers") == f"{test}.jsonl"
     assert rules == ({"dev-scored": f"{dev}.jsonl"} if dev.startswith("dev") else {})
 
@@ -252,11 +284,6 @@ def test_a_folder_of_many_gives_its_name_and_the_user_may_give_another(tmp_path:
     write(tmp_path / "exam", law_val=ROWS, logic_val=ROWS)
     assert load([tmp_path / "exam"]).dataset.name == "exam"
     assert load([tmp_path / "exam"], name="mine").dataset.name == "mine"
-
-
-def test_test_rows_with_answers_are_scored_beside_val_rows(tmp_path: Path) -> None:
-    samples = load(write(tmp_path, law_val=ROWS, law_test=ROWS)).dataset.samples
-    assert [sample.id for sample in samples] == ["law_test/0", "law_test/1", "law/0", "law/1"]
 
 
 @pytest.mark.parametrize("bare", [BARE, HEADER + "0,T?,a,b,c,d,\n"])

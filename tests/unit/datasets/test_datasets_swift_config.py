@@ -198,7 +198,10 @@ def test_files_that_lost_their_folders_go_to_the_entry_whose_kind_they_have(
     qa, mine = (load(copies, layout=Layout(entry=entry.name)) for entry in config_entries(copies))
     assert (qa.dataset.kind, qa.files) == ("general_qa", ("one.jsonl",))
     assert (mine.dataset.kind, mine.files) == ("multiple_choice", ("one_dev.csv", "one_val.csv"))
-    assert [note.rule for one in (qa, mine) for note in one.notes] == ["few-dev-rows"]
+    assert [note.rule for one in (qa, mine) for note in one.notes] == [
+        "across-files",
+        "few-dev-rows",
+    ]
 
 
 def test_entries_of_one_name_are_told_apart(folder: Path) -> None:

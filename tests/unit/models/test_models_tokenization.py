@@ -30,8 +30,8 @@ class Words:
     def spell(self, ids: Sequence[int]) -> list[str]:
         return [WORDS[token] for token in ids]
 
-    def render(self, messages: Sequence[Message]) -> str:
-        return "".join(f"{BOS}{message.content}\n" for message in messages)
+    def render(self, messages: Sequence[Message], thinking: str = "") -> str:
+        return thinking + "".join(f"{BOS}{message.content}\n" for message in messages)
 
     def _ids(self, text: str) -> list[int]:
         found: list[int] = []
@@ -95,8 +95,8 @@ def test_the_lead_stands_before_plain_texts_only_and_once():
 
 def test_a_chat_template_without_a_begin_token_gets_none():
     class Bare(Words):
-        def render(self, messages: Sequence[Message]) -> str:
-            return messages[0].content
+        def render(self, messages: Sequence[Message], thinking: str = "") -> str:
+            return messages[0].content + thinking
 
     (context,) = encode_contexts(Bare(lead=(0,)), [(Message("user", "Q"),)], limit=9)
     assert context.ids == ids("Q")

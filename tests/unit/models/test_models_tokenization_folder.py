@@ -7,6 +7,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from evalui.errors import ModelError
+from evalui.models.local.weights import honoured_settings
 from evalui.models.tokenization import HFTokenizer, encode_contexts, encode_pairs
 from evalui.types import Message
 
@@ -109,3 +110,18 @@ def test_a_broken_tokenizer_is_reported_with_the_models_name(tmp_path: Path):
     (tmp_path / "tokenizer_config.json").write_text("[1")
     with pytest.raises(ModelError, match="tokenizer of toy cannot be loaded"):
         HFTokenizer("toy", tmp_path)
+
+
+@pytest.mark.parametrize(("thinking", "expected"), [("", "-"), ("on", "yes"), ("off", "no")])
+def test_a_chat_template_is_told_whether_to_think(thinking: str, expected: str, tmp_path: Path):
+    switch = (
+        "{% if enable_thinking is not defined %}-"
+        "{% elif enable_thinking %}yes{% else %}no{% endif %}"
+    )
+    tokenizer = HFTokenizer("toy", save(tmp_path, chat_template=switch))
+    assert tokenizer.render([Message("user", "Q")], thinking) == expected
+    assert "thinking" in honoured_settings(str(tmp_path))
+
+
+def test_a_template_without_a_switch_cannot_be_told_to_think(tmp_path: Path):
+    assert "thinking" not in honoured_settings(str(save(tmp_path, chat_template="{{ 1 }}")))

@@ -44,7 +44,7 @@ class Letters:
     def spell(self, ids: Sequence[int]) -> list[str]:
         return [chr(token) for token in ids]
 
-    def render(self, messages: object) -> str:
+    def render(self, messages: object, thinking: str = "") -> str:
         raise NotImplementedError
 
 

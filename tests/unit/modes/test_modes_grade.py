@@ -124,6 +124,20 @@ class TestGeneration:
     def test_a_reply_by_text_is_read_in_the_order_shown(self):
         assert self.grade("Lima", ROTATED).choice == 2
 
+    @pytest.mark.parametrize(
+        ("reply", "finish_reason", "choice"),
+        [
+            ("A is wrong. B is correct.", "stop", 1),
+            ("A is wrong. B is correct.", "length", None),
+            ("The answer is B. C", "length", 1),
+        ],
+    )
+    def test_of_a_reply_that_was_cut_only_an_announced_answer_counts(
+        self, reply: str, finish_reason: str, choice: int | None
+    ):
+        response = GeneratedText(reply, finish_reason=finish_reason)
+        assert self.mode.grade(CITY, ORIGIN, [response], PLAIN).choice == choice
+
     def test_two_letters_are_unreadable(self):
         trial = self.grade("A or B")
         assert trial.unreadable

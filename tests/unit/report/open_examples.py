@@ -68,6 +68,7 @@ def answers_result(
         "question_answer",
         "origin",
         f"{dataset}@1|mode:qa|{model}",
+        "answers",
     )
     state = "done" if len(trials) == n else "running"
     return CellResult(cell, asked, trials, n, state)
@@ -128,7 +129,7 @@ def judge_result(
             outcome = decide(number, models[first], models[second])
             trials.append(judge_trial(sample.id, (first, second), outcome, number in injected))
     signature = f"{dataset}@1|mode:judge|judge:{judge}|orders:{orders}|conflict:{conflict}"
-    cell = Cell(dataset, judge, "judge", "judge", "origin", signature)
+    cell = Cell(dataset, judge, "judge", "judge", "origin", signature, "verdicts")
     state = "done" if done is None else "running"
     return CellResult(
         cell,
@@ -184,7 +185,9 @@ def rating_result(
         for place, marks in enumerate(ratings.values())
         for sample_id, mark in zip(asked, marks, strict=False)
     ]
-    cell = Cell(dataset, judge, "judge", "judge", "origin", f"{dataset}@1|mode:judge|single")
+    cell = Cell(
+        dataset, judge, "judge", "judge", "origin", f"{dataset}@1|mode:judge|single", "verdicts"
+    )
     shown = tuple(contestant(name, asked) for name in ratings)
     return CellResult(cell, asked, tuple(trials), len(trials), contestants=shown)
 

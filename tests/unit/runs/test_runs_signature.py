@@ -6,12 +6,12 @@ import pytest
 from open_run_examples import capitals
 from runs_examples import TEMPLATE, dataset, sample
 
-from evalui import __version__
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.signature import labels, signature, with_fingerprint
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.parsing import rating, verdict
 from evalui.types import Sample
+from evalui.version import __version__
 
 
 def test_a_mode_that_is_alone_is_called_by_its_name() -> None:

@@ -60,33 +60,3 @@ def test_nothing_is_imported_written_or_said_before_or_at_the_first_text(tmp_pat
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert [*home.iterdir(), *temporary.iterdir()] == []
-
-
-USED_BESIDE_NLTK = """
-import sys
-from evalui.text_tokenizers import tokenize_en
-assert tokenize_en("Mr. Smith's.") == ["Mr.", "Smith", "'s", "."]
-print(*sorted({"scipy.stats", "nltk"} & set(sys.modules)))
-import nltk
-assert nltk.NLTKWordTokenizer().tokenize("It's") == ["It", "'s"]
-assert nltk.tokenize.punkt is sys.modules["nltk.tokenize.punkt"]
-"""
-
-
-@pytest.mark.parametrize(
-    ("before", "loaded"),
-    [
-        ("", ""),
-        ("import nltk; own = nltk.tokenize.punkt", "nltk scipy.stats"),
-    ],
-)
-def test_nltk_is_whole_for_everybody_else(before: str, loaded: str):
-    """Two of its modules are imported without the package; nobody may meet what is left out."""
-    after = "assert own is nltk.tokenize.punkt" if before else ""
-    done = subprocess.run(
-        [sys.executable, "-c", f"{before}{USED_BESIDE_NLTK}{after}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.stdout.strip(), done.stderr) == (loaded, "")

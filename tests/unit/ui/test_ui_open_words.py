@@ -11,6 +11,11 @@ from evalui.types import ConflictRule, DatasetKind, PresentationOrders
 from evalui.ui.services.run_form import PAIRS
 
 
+def given_words(gives: str) -> tuple[str, str]:
+    """What a run's row says of cells that give this: none yet, and how good they are."""
+    return f"no_{gives}_given", f"good_{gives}"
+
+
 @pytest.mark.parametrize(
     "key",
     [
@@ -26,11 +31,7 @@ from evalui.ui.services.run_form import PAIRS
         *(f"judge.conflict_{name}" for name in get_args(ConflictRule)),
         *(f"judge.{name}" for name in ("instruction", "closing")),
         *(f"sort.{name}" for name in SORTS),
-        *(
-            f"runs.{part}_{mode}"
-            for part in ("no", "good")
-            for mode in ("question_answer", "judge")
-        ),
+        *(f"runs.{key}" for gives in ("answers", "verdicts") for key in given_words(gives)),
         "columns.sheet",
         "columns.kind",
         "mode.question_answer_recorded",

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urlsplit
 
-from evalui import __version__
 from evalui.messages import sentence
 from evalui.models.endpoint.answers import read_answer, usage_of
 from evalui.models.endpoint.extras import RequestExtras
@@ -35,6 +34,7 @@ from evalui.models.endpoint.http.response_limits import (
 )
 from evalui.models.endpoint.json_values import Json
 from evalui.types import Usage
+from evalui.version import __version__
 
 if TYPE_CHECKING:
     import httpcore

@@ -76,6 +76,8 @@ class Capabilities:
             why["next_token"] = sentence("error.endpoint-plain-only")
         if self.chat and not (self.scores_token_ids or self.chat_prompt_logprobs):
             why["loglik"] = sentence("error.endpoint-plain-only")
+        elif self.opens_thoughts:
+            why["loglik"] = sentence("error.opens-thoughts")
         return {ability: reason for ability, reason in why.items() if ability in self.abilities}
 
     @property
@@ -87,6 +89,20 @@ class Capabilities:
     def is_nondeterministic(self) -> bool:
         """Whether chat draws replies at a temperature of its own, so no two need be the same."""
         return self.chat and "temperature" in self.refused_fields
+
+    @property
+    def honours(self) -> frozenset[str]:
+        """The settings of writing that its replies follow.
+
+        Those of OpenAI's interface; a server that shows its tokenizer or scores prompts is one that
+        draws itself and renders chat templates, as vLLM.
+        """
+        names = {"temperature", "top_p"}
+        if self.chat:
+            names.add("reasoning_effort")
+        if self.has_tokenizer_routes or self.prompt_logprobs or self.chat_prompt_logprobs:
+            names |= {"top_k", "min_p", "thinking"}
+        return frozenset(names - self.refused_fields)
 
     @property
     def interface_key(self) -> str:
@@ -139,8 +155,15 @@ def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) 
         has_tokenizer_routes=(capabilities.has_tokenizer_routes or tokenizer) and api != "chat",
     )
     if api == "chat":
+        # Completions may have had the letters, so that nothing was missing.
+        thinks = {"next_token": sentence("error.endpoint-thinks")} if left.thinks else {}
         return replace(
-            left, completions=False, completion_top=0, echo=False, accepts_token_ids=False
+            left,
+            completions=False,
+            completion_top=0,
+            echo=False,
+            accepts_token_ids=False,
+            missing_reasons={**left.missing_reasons, **thinks},
         )
     if api == "completions":
         return replace(left, chat=False, chat_top=0, chat_prompt_logprobs=False, json_schema=False)

@@ -23,7 +23,8 @@ LIMIT_FIELDS = ("max_tokens", NEWER_LIMIT_FIELD)
 # also name what is allowed: the one that changes no reply first, as texts are cut here anyway.
 OPTIONAL_FIELDS = ("stop", "temperature")
 _MIN_LETTER_MASS = 0.5  # the probability of all letters where a letter is what a reply begins with
-_LETTER = re.compile(r"\s*[A-Z]\s*")
+# Thoughts may begin with "I", which is a word; one more request shows what it is.
+_LETTER = re.compile(r"\s*[A-HJ-Z]\s*")
 _LIMIT_REACHED = "output limit was reached"  # OpenAI's word where one token is not enough to think
 
 

@@ -7,7 +7,7 @@ from evalui.report.analyses.arena.categories import Grouping, QuestionGroup
 from evalui.report.analyses.overview.warnings import ReportNote, state_notes
 from evalui.report.numbers import count, fixed, signed
 from evalui.report.words import join_names, join_names_shortened, join_sentences
-from evalui.scoring.answer_pairs import RECALL, AnswerPair, ranking_metric
+from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, ranking_metric
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.scoring.arena.figures import PEOPLE, Arena
@@ -185,8 +185,10 @@ def text_title(
         return localized("closest-none", language)
     if len({summary.question_ids for _, summary in measured}) > 1:
         return localized("closest-apart", language)
+    own_score = "" if is_of_references(figure) else "-own"
     mean, summary = max(measured, key=lambda one: one[0].value)
     best, model = mean.value, summary.cell.model
+    metric = {"metric": metric_name(figure, language)} if own_score else {}
     fields = {"metric": metric_name(figure, language), "value": format_fraction(best)}
     if len(measured) == 1:
         n, ends = count(summary.compared), format_interval(mean)
@@ -199,19 +201,23 @@ def text_title(
         if name not in _significantly_worse(model, figure, pairs)
     }
     if len(equal) > 1 and len(level) <= len(equal):
-        return localized(
-            "closest-equal", language, names=join_names_shortened(list(equal), language), **fields
-        )
+        names = join_names_shortened(list(equal), language)
+        return localized(f"closest-equal{own_score}", language, names=names, **fields)
     if len(level) > 1:
         names = join_names_shortened(sorted(level, key=lambda name: -level[name]), language)
-        return localized("closest-level", language, names=names)
-    key = "closest-recall" if figure == RECALL else "closest"
+        return localized(f"closest-level{own_score}", language, names=names, **metric)
+    key = "closest-recall" if figure == RECALL else f"closest{own_score}"
     return localized(key, language, model=model, span=format_interval(mean), **fields)
 
 
 def metric_name(figure: str, language: Language) -> str:
     """A figure that leads, as people read it; tables keep the name under which SWIFT prints it."""
-    return localized(f"metric-{figure}", language)
+    return localized(f"metric-{figure}", language) if is_of_references(figure) else figure
+
+
+def is_of_references(figure: str) -> bool:
+    """Whether a figure that leads compares with references; else it is a mode's own score."""
+    return figure in (MAIN, RECALL)
 
 
 def is_significant(pair: AnswerPair) -> bool:

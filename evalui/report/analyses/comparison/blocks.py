@@ -222,18 +222,13 @@ def _tests(t: Messages, compared: Comparison) -> tuple[Block, ...]:
     sentences = [
         mcnemar_sentence(each.result, t.language)
         for each in compared.pairs[:1]
-        if isinstance(each.result, CellComparison) and not each.result.too_few_questions
+        if isinstance(each.result, CellComparison)
     ]
     legend = t("compare.table.legend_rouge" if compared.written else "compare.table.legend")
-    few = any(
-        isinstance(each.result, CellComparison) and each.result.too_few_questions
-        for each in compared.pairs
-    )
     return (
         *(Paragraph(each) for each in sentences if each),
         text_table(heads, [_test_row(each) for each in compared.pairs]),
         Paragraph(legend, small=True),
-        Paragraph(t("compare.table.few") if few else "", small=True),
     )
 
 
@@ -243,8 +238,8 @@ def _test_row(pair: PairComparison) -> tuple[TableCell, ...]:
     result = pair.result
     if isinstance(result, AnswerPair):
         return (*names, *figures, _adjusted(result), count(result.n))
-    mid = result.mcnemar.mid if result.mcnemar and not result.too_few_questions else None
-    missed = None if result.too_few_questions else result.undetected_difference
+    mid = result.mcnemar.mid if result.mcnemar else None
+    missed = result.undetected_difference
     return (
         *names,
         *figures,
@@ -340,4 +335,4 @@ def _only(result: CellComparison | AnswerPair) -> str:
 def _adjusted(result: CellComparison | AnswerPair) -> str:
     if isinstance(result, AnswerPair):
         return p_column(result.p)
-    return NONE if result.finding in ("few", "guessing") else p_column(result.adjusted)
+    return NONE if result.finding == "guessing" else p_column(result.adjusted)

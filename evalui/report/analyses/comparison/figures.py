@@ -12,7 +12,6 @@ from evalui.report.analyses.statistics import (
     shared_measures,
 )
 from evalui.scoring.answer_pairs import (
-    ANSWERS,
     MAIN,
     RECALL,
     AnswerPair,
@@ -128,7 +127,7 @@ def compare(
         replace(result, cell=replace(result.cell, model=each.name, label=label))
         for each, result in zip(contenders, results, strict=True)
     ]
-    if results[0].cell.mode == ANSWERS:
+    if results[0].cell.gives == "answers":
         answers = answers or [summarise_answers(each) for each in named]
         return _of_answers(contenders, named, tuple(answers), preferred_measure)
     summaries = [

@@ -67,9 +67,13 @@ def sureness(t: Messages, compared: Comparison) -> str:
     if isinstance(result, AnswerPair):
         key = "tested" if is_significant(result) else "not"
         return t(f"compare.sure.{key}", n=count(result.n))
-    known = {"apart": "apart", "steady": "won", "level": "level", "few": "few"}
+    known = {"apart": "apart", "steady": "won", "level": "level"}
     key = known.get(result.finding, "not")
-    fields = {"least": _least(result), "range": range_text(pair)}
+    if key == "level" and (result.paired.low > 0 or result.paired.high < 0):
+        key = (
+            "untold"  # by the range alone they are apart: the correction or the exact test decides
+        )
+    fields = {"least": _least(result), "range": range_text(pair), "p": p_value(result.adjusted)}
     return t(f"compare.sure.{key}", n=count(result.n), **fields)
 
 
@@ -132,9 +136,8 @@ def _support_of_two(t: Messages, pair: PairComparison) -> str:
             names = {"second": pair.second.name, "p": p_value(result.adjusted)}
             return t(f"compare.support.{key}", **names, **fields)
         case "level":
-            return t("compare.support.level", least=_least(result), **fields)
-        case "few":
-            return t("compare.support.few", n=count(result.n))
+            key = "same" if result.detectable is None else "level"
+            return t(f"compare.support.{key}", least=_least(result), **fields)
         case _:
             return t("compare.support.same", n=count(result.n))
 

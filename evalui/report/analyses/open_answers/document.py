@@ -7,6 +7,7 @@ from evalui.report.analyses.arena.narrative import (
     answer_pair_sentence,
     format_fraction,
     format_interval,
+    is_of_references,
     is_significant,
     judge_name,
     metric_name,
@@ -42,7 +43,7 @@ from evalui.report.numbers import count, fixed, format_figure, format_range, for
 from evalui.report.words import join_sentences
 from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, ranking_metric
 from evalui.scoring.answer_summary import AnswerSummary
-from evalui.scoring.metrics import Figure, Metric, metrics_in
+from evalui.scoring.metrics import Figure, Metric, metrics_in, metrics_of_texts
 from evalui.types import Interval, Language
 
 _PLACES = 4  # as SWIFT prints them
@@ -53,6 +54,8 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     MAIN: (MAIN, "bleu-1", "token_f1", "exact_match"),
 }
 _FAINT: Mapping[str, Collection[str]] = {RECALL: {MAIN, "bleu-1"}, MAIN: ()}
+_HEADED = {name for names in _COLUMNS.values() for name in names}  # others go by their own name
+_MAX_OWN = 4  # scores of a mode in the table that leads; all of them stand below
 _SHARES = {CONTAINMENT, "exact_match"}  # of answers, so printed in per cent
 
 
@@ -123,7 +126,7 @@ def text_card(
     shown = [summary for summary in summaries if summary.state != "impossible"]
     if lead:
         table = _lead_table(shown, pairs, leading.figure, context, file)
-        metric = localized(f"text-head-{leading.figure}", language)
+        metric = _head(leading.figure, language)
         title = localized("text-lead", language, metric=metric)
         return Card((table,), title=title, caption=_caption(shown, language))
     reason = recall_reason(leading, language)
@@ -164,7 +167,8 @@ def text_figures(
 def _caption(summaries: Sequence[AnswerSummary], language: Language) -> str:
     counts = _referenced(summaries, language)
     whole = localized("sentence", language, said=counts) if counts else ""
-    return join_sentences(localized("text-caption", language), whole)
+    own = "" if is_of_references(ranking_metric(summaries).figure) else "-own"
+    return join_sentences(localized(f"text-caption{own}", language), whole)
 
 
 def _referenced(summaries: Sequence[AnswerSummary], language: Language) -> str:
@@ -173,7 +177,8 @@ def _referenced(summaries: Sequence[AnswerSummary], language: Language) -> str:
     if len(numbers) != 1:
         return ""
     ((k, n),) = numbers
-    return localized("referenced", language, k=count(k), n=count(n))
+    own = "" if is_of_references(ranking_metric(summaries).figure) else "-own"
+    return localized(f"referenced{own}", language, k=count(k), n=count(n))
 
 
 def _plain_table(summaries: Sequence[AnswerSummary], first: str, context: OpenContext) -> Table:
@@ -257,17 +262,22 @@ def _mark(summary: AnswerSummary, figure: str, context: OpenContext) -> PlotCell
 
 
 def _columns_of(summaries: Sequence[AnswerSummary], first: str) -> tuple[str, ...]:
-    """The figures of the table; without a reference there are none."""
-    return _COLUMNS[first] if any(summary.means for summary in summaries) else ()
+    """The figures of the table, those of the mode where it gives its own; else none."""
+    own = dict.fromkeys(name for summary in summaries for name in summary.means)
+    return _COLUMNS.get(first, tuple(own)[:_MAX_OWN]) if own else ()
+
+
+def _head(name: str, language: Language) -> str:
+    return localized(f"text-head-{name}", language) if name in _HEADED else name
 
 
 def _figure_columns(
     names: Sequence[str], first: str, language: Language, *, wide: bool = False
 ) -> Iterator[Column]:
     for name in names:
-        head = localized(f"text-head-{name}", language)
+        head = _head(name, language)
         leads = name == first
-        faint = name in _FAINT[first]
+        faint = name in _FAINT.get(first, ())
         yield Column(head, right=not wide, lead=leads, faint=faint, width=128 if wide else 0)
     yield Column(localized("text-head-length", language), right=True, width=96 if wide else 0)
 
@@ -317,7 +327,7 @@ def _counts(summaries: Sequence[AnswerSummary], context: OpenContext) -> Table:
 
 def _text_figures(summaries: Sequence[AnswerSummary], first: str, language: Language) -> Table:
     """All figures in SWIFT's order, but recall on top where it leads."""
-    metrics = metrics_in("report", "texts")
+    metrics = metrics_of_texts(name for summary in summaries for name in summary.figures)
     if first == RECALL:
         metrics.sort(key=lambda metric: metric.name != RECALL)
     rows = tuple(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evalui.messages import localized
 from evalui.modes.judge_outputs import CRITERION
 from evalui.report.numbers import count
-from evalui.scoring.answer_pairs import ANSWERS, RECALL, RankingMetric
+from evalui.scoring.answer_pairs import RECALL, RankingMetric
 from evalui.scoring.answer_summary import (
     AnswerSummary,
     JudgeRating,
@@ -37,7 +37,7 @@ def answers(
     return tuple(
         replace(summary_of(result), ratings=_ratings_of(result, ratings))
         for result in results
-        if result.cell.mode == ANSWERS
+        if result.cell.gives == "answers"
     )
 
 

@@ -94,8 +94,8 @@ def _title(standing: DatasetStanding, language: Language) -> str:
     own = [s for s in answered if s.cell.model not in standing.baselines]
     if standing.guessing and not any(s.above_chance for s in answered):
         return localized("lead.guessing", language)
-    enough = bool(own) and min(s.n for s in own) >= HIDDEN_BELOW and not standing.unfinished
-    lost = order_loss_title(own, language) if enough and not standing.guessing else ""
+    known = bool(own) and not standing.unfinished and not standing.guessing
+    lost = order_loss_title(own, language) if known else ""
     return lost or localized("lead.neutral", language)
 
 

@@ -13,7 +13,6 @@ from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
 CHOICES_ONLY = "choices_only"  # the mode that shows the options without their question
-_MIN_QUESTIONS = 30  # questions, below which differences are not spoken of
 _SMALL_LOSS = 1 / 20
 _CHINESE_TENTHS = "零一两三四五六七八九"
 
@@ -129,8 +128,7 @@ def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] 
 
 
 def _order_loss(summary: Summary) -> float | None:
-    gap = summary.order_sensitivity
-    return summary.lost_with_order if gap and gap.n >= _MIN_QUESTIONS else None
+    return summary.lost_with_order if summary.order_sensitivity else None
 
 
 def _loss_sentence(share: float, model: str, language: Language) -> str:

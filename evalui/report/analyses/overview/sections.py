@@ -42,7 +42,7 @@ from evalui.report.numbers import (
     percent,
 )
 from evalui.report.words import join_sentences
-from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW
+from evalui.scoring.cautions import EXPLORATORY_BELOW
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing
@@ -147,8 +147,6 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
     if standing.unfinished or not answered:
         return ""
     fewest = min(answered, key=lambda s: s.n)
-    if fewest.n < HIDDEN_BELOW:
-        return localized("sure.few", language, n=count(fewest.n))
     if standing.guessing:
         needed = needed_share(fewest)
         return localized("sure.guessing", language, n=count(fewest.n), needed=needed)
@@ -160,7 +158,8 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
         least = format_least_difference(pair.detectable)
         return localized("sure.level", language, n=count(pair.n), least=least)
     if pair:
-        return localized("sure.equal", language, n=count(pair.n))
+        key = "untold" if pair.paired.difference else "equal"
+        return localized(f"sure.{key}", language, n=count(pair.n))
     if len(answered) > 1 and standing.comparison and standing.comparison.incomparable:
         return ""
     share = answered[0].accuracy

@@ -6,7 +6,6 @@ from functools import cache, cached_property, partial
 
 from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.statistics import CellComparison, ComparisonSet, comparisons
-from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Measure, Summary, is_unfinished
 from evalui.scoring.statistics.paired_tests import RankBand
 
@@ -70,8 +69,8 @@ class DatasetStanding:
 
     @property
     def guessing(self) -> bool:
-        """Whether no real model is known to beat guessing, on enough questions to say so."""
-        known = [s for s in self.real if s.accuracy and s.n >= HIDDEN_BELOW]
+        """Whether no real model is known to beat guessing."""
+        known = [s for s in self.real if s.accuracy]
         return bool(known) and not any(
             summary.above_chance
             for (_, model), summary in self.cells.items()

@@ -25,7 +25,6 @@ from evalui.report.numbers import (
     percent,
 )
 from evalui.report.words import join_names_shortened, join_sentences
-from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Interval, Language
 
@@ -55,8 +54,7 @@ def _of_several(standings: Sequence[DatasetStanding], language: Language) -> str
     won = [pair[0] for standing in standings if (pair := winner(standing))]
     wins = sorted(((won.count(name), name) for name in dict.fromkeys(won)), key=lambda w: -w[0])
     if not wins:
-        few = all(max((s.n for s in each.real), default=0) < HIDDEN_BELOW for each in standings)
-        return known("verdict.few-of" if few else "verdict.no-winner-of", k=count(k))
+        return known("verdict.no-winner-of", k=count(k))
     most, first = wins[0]
     if most == k:
         return known.count("verdict.same-winner", k, first=first)
@@ -74,10 +72,6 @@ def verdict(standing: DatasetStanding, language: Language) -> Headline:
     if not answered:
         scripts = any(summary.accuracy for summary in standing.leading)
         return Headline(localized(f"verdict.{'scripts' if scripts else 'nothing'}", language))
-    fewest = min(summary.n for summary in answered)
-    if fewest < HIDDEN_BELOW:
-        text = localized("verdict.few", language, n=count(fewest))
-        return Headline(text, localized("support.counts", language))
     if standing.guessing:
         return _all_guessing(answered, language)
     return _warned(standing, _ranked(standing, answered, language), language)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from evalui.scoring.answer_pairs import ANSWERS
 from evalui.scoring.arena import prediction_powered
 from evalui.scoring.arena.agreement import (
     RaterAgreement,
@@ -133,7 +132,7 @@ def voted_arenas(
     written = [
         result
         for result in results
-        if result.cell.mode == ANSWERS
+        if result.cell.gives == "answers"
         and result.cell.dataset == dataset
         and result.state != "impossible"
     ]

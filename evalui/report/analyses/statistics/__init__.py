@@ -24,18 +24,21 @@ from evalui.scoring.statistics.paired_tests import (
     minimum_detectable_difference,
     paired_t_tests,
     rank_bands,
+    sign_flip_p_value,
 )
 from evalui.types import Cell, Language
 
-# The thresholds are judgement: Wilson's half-width is 16 points and more below 30 questions, and
-# one reply in ten that cannot be read moves an accuracy further than most models are apart.
-_MIN_QUESTIONS = 30
+# Differences of right and wrong answers are not normal: of few questions the t test finds too much
+# (5 of 5 questions but one: p .02 by t, .12 by all signs), so the exact test has to agree.
+_EXACT_BELOW = 30
+# Judgement: one reply in ten that cannot be read moves an accuracy further than most models are
+# apart.
 _UNREADABLE = 0.10
 _LEVEL = 0.05
 
 MEASURES: tuple[Measure, ...] = ("robust", "accuracy", "mean_over_orders")
-Unranked = Literal["few", "unreadable", "guessing", "baseline"]
-PairFinding = Literal["few", "guessing", "same", "steady", "apart", "level"]
+Unranked = Literal["unreadable", "guessing", "baseline"]
+PairFinding = Literal["guessing", "same", "steady", "apart", "level"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +68,9 @@ class CellComparison:
         return self.paired.n
 
     @property
-    def too_few_questions(self) -> bool:
-        """Whether the questions are too few for any test."""
-        return self.n < _MIN_QUESTIONS
-
-    @property
     def significant(self) -> bool:
         """Whether the difference is significant, whatever the models know."""
-        return not self.too_few_questions and self.paired.difference != 0 and self.adjusted < _LEVEL
+        return self.paired.difference != 0 and self.adjusted < _LEVEL
 
     @property
     def finding(self) -> PairFinding:
@@ -82,8 +80,6 @@ class CellComparison:
         "guessing": both are no better than guessing, or the one that is ahead is not, so that
         neither wins whatever the test says. "level": the difference is not significant.
         """
-        if self.too_few_questions:
-            return "few"
         if (
             self.leader_at_chance
             if self.significant
@@ -92,7 +88,7 @@ class CellComparison:
             return "guessing"
         if self.significant:
             return "steady" if self.paired.all_equal else "apart"
-        return "same" if self.paired.all_equal else "level"
+        return "same" if self.paired.all_equal and not self.paired.difference else "level"
 
     @property
     def leader_at_chance(self) -> bool:
@@ -107,7 +103,7 @@ class CellComparison:
     @property
     def undetected_difference(self) -> float | None:
         """`detectable` where a difference may have been missed: None for a significant pair."""
-        return self.detectable if self.finding in ("few", "level") else None
+        return self.detectable if self.finding == "level" else None
 
     @property
     def ends(self) -> tuple[float, float, float]:
@@ -209,17 +205,17 @@ def compare_pairs(
     for place, one in enumerate(summaries):
         later = range(place + 1, len(summaries))
         alike = [at for at in later if sets[at] == sets[place] and len(shares[at]) > 1]
-        tests = _tests(shares[place], [shares[at] for at in alike], measure)
-        at_once = dict(zip(alike, tests, strict=True))
+        tested = _tests(shares[place], [shares[at] for at in alike], measure)
+        at_once = dict(zip(alike, tested, strict=True))
         for at in later:
             other = summaries[at]
             if at not in at_once or incompatibilities(one.cell, other.cell):
                 made.append(_test(one, other, measure))
             else:
-                paired, table, behind = at_once[at]
+                tests, behind = at_once[at]
                 first, second = (other, one) if behind else (one, other)
-                made.append(_Tested(first, second, paired, table))
-    adjusted = iter(holm([_p_value(each.paired) for each in made if isinstance(each, _Tested)]))
+                made.append(_Tested(first, second, tests))
+    adjusted = iter(holm([each.tests.p for each in made if isinstance(each, _Tested)]))
     return tuple(
         _compared(each, measure, next(adjusted)) if isinstance(each, _Tested) else each
         for each in made
@@ -233,8 +229,6 @@ def shared_measures(summaries: Sequence[Summary]) -> tuple[Measure, ...]:
 
 def unranked_reason(summary: Summary) -> Unranked | None:
     """Why a cell takes no part in a ranking; None if it does."""
-    if summary.accuracy is None or summary.n < _MIN_QUESTIONS:
-        return "few"
     if summary.unreadable > _UNREADABLE * summary.done:
         return "unreadable"
     return None if summary.above_chance else "guessing"
@@ -264,13 +258,20 @@ def _comparison_set(
     )
 
 
+class _Tests(NamedTuple):
+    """The tests of two cells, and the p-value that decides."""
+
+    paired: PairedTTest
+    mcnemar: McNemar | None
+    p: float
+
+
 class _Tested(NamedTuple):
     """Two cells and their tests; the first has the higher mean."""
 
     first: Summary
     second: Summary
-    paired: PairedTTest
-    mcnemar: McNemar | None
+    tests: _Tests
 
 
 def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | IncomparablePair:
@@ -282,13 +283,13 @@ def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | Incompara
     if len(shared) < 2:
         return IncomparablePair(one.cell, other.cell, ())
     mine, theirs = (np.array([own[name] for name in shared]) for own in (first, second))
-    ((paired, table, behind),) = _tests(mine, [theirs], measure)
-    return _test(other, one, measure) if behind else _Tested(one, other, paired, table)
+    ((tests, behind),) = _tests(mine, [theirs], measure)
+    return _test(other, one, measure) if behind else _Tested(one, other, tests)
 
 
 def _tests(
     first: NDArray[np.float64], others: Sequence[NDArray[np.float64]], measure: Measure
-) -> list[tuple[PairedTTest, McNemar | None, bool]]:
+) -> list[tuple[_Tests, bool]]:
     """The tests of one cell beside each of the others on the same questions; arrays of shape (n,).
 
     With whether the other has the higher mean: the tests are then of the other beside the first.
@@ -300,11 +301,16 @@ def _tests(
     better, worse = (np.where(each[:, None], stacked, first) for each in (behind, ~behind))
     marked = measure != "mean_over_orders"
     tables = mcnemar(better == 1, worse == 1) if marked else [None] * len(others)
-    return list(zip(paired_t_tests(better - worse), tables, behind.tolist(), strict=True))
+    differences = better - worse
+    tests = (
+        _Tests(paired, table, _p_value(paired, table, own))
+        for paired, table, own in zip(paired_t_tests(differences), tables, differences, strict=True)
+    )
+    return list(zip(tests, behind.tolist(), strict=True))
 
 
 def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellComparison:
-    first, second, paired, table = tested
+    first, second, (paired, table, _) = tested
     least = None if paired.all_equal else minimum_detectable_difference(paired.omega, paired.n)
     return CellComparison(
         first.cell,
@@ -319,11 +325,17 @@ def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellCompari
     )
 
 
-def _p_value(paired: PairedTTest) -> float:
-    """The t test's p, or that of all 2^n signs where every question has the same difference."""
-    if paired.p is not None:
+def _p_value(paired: PairedTTest, table: McNemar | None, differences: NDArray[np.float64]) -> float:
+    """The t test's p, or that of all 2^n signs where every question has the same difference.
+
+    Of few questions, that of the exact test where it is larger.
+    """
+    if paired.p is None:
+        return 2.0 ** (1 - paired.n) if paired.difference else 1.0
+    if paired.n >= _EXACT_BELOW:
         return paired.p
-    return 2.0 ** (1 - paired.n) if paired.difference else 1.0
+    exact = table.exact if table else sign_flip_p_value(differences)
+    return max(paired.p, 1.0 if exact is None else exact)
 
 
 # ---------------------------------------------------------------- sentences

@@ -203,7 +203,7 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
 
 def _mcnemar(pair: CellComparison, language: Language) -> TableCell:
     table = pair.mcnemar
-    if pair.too_few_questions or table is None or table.mid is None or table.exact is None:
+    if table is None or table.mid is None or table.exact is None:
         return NONE
     exact = localized("statistics.exact", language, p=p_value(table.exact))
     return ValueCell(p_column(table.mid), below=exact, strong=False)

@@ -12,7 +12,6 @@ from evalui.report.analyses.statistics import (
 )
 from evalui.report.numbers import count
 from evalui.report.words import join_names_shortened
-from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.types import Language
 
 
@@ -37,8 +36,7 @@ def comparison_sentence(standing: DatasetStanding, language: Language) -> str:
     if standing.guessing:
         fewest = min(answered, key=lambda s: s.n)
         fields = {"n": count(fewest.n), "needed": needed_share(fewest)}
-        few = fewest.n < HIDDEN_BELOW
-        return sentence if few else localized("statistics.all_guessing", language, **fields)
+        return localized("statistics.all_guessing", language, **fields)
     level = tied(standing.comparison) if standing.comparison else ()
     pair = standing.pair(level[0], level[1]) if len(level) > 1 else None
     if pair is None or pair.detectable is None:

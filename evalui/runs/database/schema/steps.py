@@ -318,6 +318,13 @@ _ELEVENTH = (
 )
 # What a model thought before it replied.
 _TWELFTH = ("ALTER TABLE trial ADD COLUMN thoughts TEXT",)
+# What the mode of a cell gives, which decides its figures; before, two modes said it by name.
+_THIRTEENTH = (
+    "ALTER TABLE cell ADD COLUMN gives TEXT NOT NULL DEFAULT 'choices'"
+    " CHECK (gives IN ('choices', 'answers', 'verdicts'))",
+    "UPDATE cell SET gives = 'answers' WHERE mode = 'question_answer'",
+    "UPDATE cell SET gives = 'verdicts' WHERE mode = 'judge'",
+)
 
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
 MIGRATIONS: tuple[Step, ...] = (
@@ -333,6 +340,7 @@ MIGRATIONS: tuple[Step, ...] = (
     SHARED_BOX,
     _ELEVENTH,
     _TWELFTH,
+    _THIRTEENTH,
 )
 
 

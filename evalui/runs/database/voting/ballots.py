@@ -15,7 +15,6 @@ from evalui.errors import StoreError
 from evalui.runs.database.codec import decode_answers, decode_sample
 from evalui.runs.database.connection import Database
 from evalui.runs.results_cache import ResultCache
-from evalui.runs.spec import OPEN
 from evalui.types import Sample
 
 _SHARED_SHARE = 0.2  # of the order, that goes to every annotator
@@ -98,7 +97,8 @@ def voting_pairs(database: Database, run_id: str) -> VotingPairs:
 def count_answers(database: Database, run_id: str) -> int:
     """How many answers a run has so far; as long as it stays, so do its pairs."""
     row = database.row(
-        "SELECT coalesce(sum(done), 0) AS n FROM cell WHERE run = ? AND mode = ?", (run_id, OPEN)
+        "SELECT coalesce(sum(done), 0) AS n FROM cell WHERE run = ? AND gives = 'answers'",
+        (run_id,),
     )
     return row["n"] if row else 0
 
@@ -154,8 +154,8 @@ def _answering_models(database: Database, run_id: str) -> dict[tuple[str, str], 
     rows = database.rows(
         "SELECT d.key, t.sample, c.model, t.id FROM cell c"
         " JOIN dataset d ON d.id = c.dataset JOIN trial t ON t.cell = c.id"
-        " WHERE c.run = ? AND c.mode = ? ORDER BY c.place",
-        (run_id, OPEN),
+        " WHERE c.run = ? AND c.gives = 'answers' ORDER BY c.place",
+        (run_id,),
     )
     models: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for key, sample, model, trial in rows:
@@ -167,9 +167,9 @@ def _answer(database: Database, run_id: str, pair: VotingPair, model: str) -> tu
     row = database.row(
         "SELECT t.reply, t.turns FROM cell c"
         " JOIN dataset d ON d.id = c.dataset JOIN trial t ON t.cell = c.id"
-        " WHERE c.run = ? AND c.mode = ? AND d.key = ? AND c.model = ? AND t.sample = ?"
+        " WHERE c.run = ? AND c.gives = 'answers' AND d.key = ? AND c.model = ? AND t.sample = ?"
         " ORDER BY c.place",
-        (run_id, OPEN, pair.dataset, model, pair.sample_id),
+        (run_id, pair.dataset, model, pair.sample_id),
     )
     assert row, "a pair is made of answers"
     return decode_answers(row["reply"], row["turns"])

@@ -16,7 +16,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.voting import ballots
 from evalui.runs.database.voting.ballots import Ballot, VotingPairs
 from evalui.runs.database.voting.plans import is_assigned
-from evalui.runs.spec import OPEN
 from evalui.scoring.arena.battles import MIRRORED
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.types import Duel, Outcome
@@ -225,7 +224,7 @@ def read_verdicts(database: Database, run_id: str, dataset: str) -> tuple[CastVo
 def read_run_verdicts(database: Database, run_id: str) -> dict[str, tuple[CastVote, ...]]:
     """People's verdicts on each dataset, by its name; a run of multiple choice has none."""
     rows = read_cells(database, run_id)
-    keys = {row.cell.dataset: row.dataset_key for row in rows if row.cell.mode == OPEN}
+    keys = {row.cell.dataset: row.dataset_key for row in rows if row.cell.gives == "answers"}
     verdicts = {name: read_verdicts(database, run_id, key) for name, key in keys.items()}
     return {name: cast for name, cast in verdicts.items() if cast}
 

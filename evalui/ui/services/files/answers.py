@@ -14,7 +14,6 @@ from evalui.runs.database.datasets import read_dataset
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_cells, read_run, read_runs
 from evalui.runs.results_cache import ResultCache
-from evalui.runs.spec import OPEN
 from evalui.types import Dataset
 from evalui.ui.services.files.views import AnswersFile, EarlierRun
 from evalui.ui.services.run_form import AnswerSource
@@ -113,14 +112,14 @@ class AnswersReader:
         cells = (
             row for row in read_cells(self._database, source.run) if row.cell.model == source.model
         )
-        keys = {row.dataset_key for row in cells if row.cell.mode == OPEN}
+        keys = {row.dataset_key for row in cells if row.cell.gives == "answers"}
         return frozenset(question for key in keys for question in self._questions(key, run.owner))
 
     def _models_with_answers(
         self, run: RunRow, wanted: Sequence[frozenset[tuple[str, str]]]
     ) -> Iterator[tuple[str, int]]:
         for row in read_cells(self._database, run.id):
-            if row.cell.mode == OPEN and row.done:
+            if row.cell.gives == "answers" and row.done:
                 questions = self._questions(row.dataset_key, run.owner)
                 if any(questions <= one or one <= questions for one in wanted):
                     yield row.cell.model, row.done

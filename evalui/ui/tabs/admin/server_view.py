@@ -5,7 +5,6 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from evalui import __version__
 from evalui.accounts.audit import AuditEntry, read_audit
 from evalui.report.html import Child, Html, el, join, span
 from evalui.ui.components.format import format_time
@@ -13,6 +12,7 @@ from evalui.ui.components.widgets import button, empty, field, select, table, ti
 from evalui.ui.tabs.admin.context import AdminPage, disclosures, verdict
 from evalui.ui.tabs.admin.readings import Failure, count_sessions, read_failures
 from evalui.ui.tabs.models.server_card import server_card
+from evalui.version import __version__
 
 _SECRET = ("password", "secret", "key", "webhook")  # in names of settings, whose values may be one
 

@@ -21,7 +21,6 @@ from evalui.runs.database.voting.votes import (
     read_voting_progress,
     undo_vote,
 )
-from evalui.runs.spec import OPEN
 from evalui.ui.components.form import ClientStateError, Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
@@ -225,7 +224,9 @@ class AnnotateTab:
         )
 
     def _has_open_questions(self, run: RunRow) -> bool:
-        return any(cell.cell.mode == OPEN for cell in read_cells(self.service.database, run.id))
+        return any(
+            cell.cell.gives == "answers" for cell in read_cells(self.service.database, run.id)
+        )
 
     def _line(self, run: RunRow, progress: VotingProgress) -> list[Child]:
         t, total = self.t, f"{progress.pairs:,}"

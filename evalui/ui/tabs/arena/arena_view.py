@@ -17,7 +17,7 @@ from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.voting.votes import read_votes
-from evalui.runs.spec import JUDGE, OPEN, ModeSpec
+from evalui.runs.spec import ModeSpec
 from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import segments
@@ -28,9 +28,9 @@ from evalui.ui.services.service import AppService
 def has_duels(service: AppService, run_id: str) -> bool:
     """Whether a run compares answers two by two, by a judge or by people."""
     cells = read_cells(service.database, run_id)
-    if any(cell.cell.mode == JUDGE and _in_pairs(cell) for cell in cells):
+    if any(cell.cell.gives == "verdicts" and _in_pairs(cell) for cell in cells):
         return True
-    return any(cell.cell.mode == OPEN for cell in cells) and bool(
+    return any(cell.cell.gives == "answers" for cell in cells) and bool(
         read_votes(service.database, run_id)
     )
 

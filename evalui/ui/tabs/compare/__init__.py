@@ -15,7 +15,6 @@ from evalui.report.html import Html, div, el, span
 from evalui.report.render.page import render_blocks
 from evalui.report.render.shared import FrozenContent
 from evalui.runs.kept_summaries import find_summary, read_answer_summary
-from evalui.runs.spec import OPEN
 from evalui.scoring.cell_summary import pair_summary
 from evalui.ui.components.form import PANEL, Form, field_value, field_values
 from evalui.ui.components.fragment import Action
@@ -170,7 +169,7 @@ class CompareTab:
 
     def _compute(self, chosen: tuple[ComparedCell, ...], measure: str) -> Comparison:
         results = [self.service.result(each.row) for each in chosen]
-        if results[0].cell.mode == OPEN:
+        if results[0].cell.gives == "answers":
             answers = [
                 read_answer_summary(self.service.database, each.row.id, result)
                 for each, result in zip(chosen, results, strict=True)

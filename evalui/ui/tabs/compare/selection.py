@@ -12,7 +12,6 @@ from evalui.report.icons import model_name
 from evalui.report.numbers import count
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import is_recorded, read_cells, read_runs
-from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.statistics import paired_tests
 from evalui.ui.components.format import format_time
 from evalui.ui.components.widgets import card, empty, search_field, tick, titled
@@ -73,7 +72,7 @@ class ComparableRuns:
     def _read(self, run_id: str, revision: int) -> tuple[CellRow, ...]:
         del revision  # part of the key: another revision, other cells
         cells = read_cells(self._service.database, run_id)
-        return tuple(cell for cell in cells if cell.done and cell.cell.mode != JUDGE)
+        return tuple(cell for cell in cells if cell.done and cell.cell.gives != "verdicts")
 
 
 def read_ids(text: str) -> tuple[int, ...]:
@@ -165,7 +164,7 @@ def incompatibilities(one: CellRow, other: CellRow) -> tuple[str, ...]:
     """
     named = paired_tests.incompatibilities(one.cell, other.cell)
     parts = named.split(", ") if named else []
-    if one.cell.mode == other.cell.mode == OPEN and (is_recorded(one) or is_recorded(other)):
+    if one.cell.gives == other.cell.gives == "answers" and (is_recorded(one) or is_recorded(other)):
         parts = [part for part in parts if part not in ("prompt", "shots")]
     return tuple(parts)
 
@@ -233,7 +232,7 @@ def _places(
     runs = {run.id for run, _ in chosen}
     names = {row.cell.model for _, row in chosen}
     # Charts of written answers count the models they show, not those of the run.
-    written = any(row.cell.mode == OPEN for _, row in chosen)
+    written = any(row.cell.gives == "answers" for _, row in chosen)
     if written or len(runs) > 1 or len(names) < len(chosen):
         own = [row.id for _, row in chosen if row.cell.model not in baselines]
         return {row.id: own.index(row.id) if row.id in own else 0 for _, row in chosen}

@@ -91,6 +91,7 @@ def choose_columns(files: FileReader, upload: str, form: Form) -> ColumnChoice |
     before = Layout(
         sheet=confirmed.sheet,
         head_row=confirmed.head_row,
+        split=confirmed.split,
         duplicate_options=confirmed.duplicate_options,
     )
     placed = _placed(form, upload, before)
@@ -127,7 +128,9 @@ def columns_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
         t.count("file.columns_count", len(reading.columns)),
     )
     return card(
-        upload_fields(upload, form, "col_sheet", "col_kind", "col_head_row", "col_duplicates"),
+        upload_fields(
+            upload, form, "col_sheet", "col_kind", "col_head_row", "col_split", "col_duplicates"
+        ),
         hidden(f"heads_{upload}", _digest(reading.headers)),
         hidden(f"drawn_{upload}", f"{reading.detected_key} {choice.detected_kind}"),
         div(el("h2", t("mapping.title")), span(" · ".join(shape), cls="meta"), cls="card-h"),
@@ -171,7 +174,9 @@ def waiting_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
     """A file whose columns nobody has confirmed yet, and whose card was left."""
     upload = choice.upload
     return card(
-        upload_fields(upload, form, "col_sheet", "col_kind", "col_head_row", "col_duplicates"),
+        upload_fields(
+            upload, form, "col_sheet", "col_kind", "col_head_row", "col_split", "col_duplicates"
+        ),
         div(
             el("b", choice.reading.file),
             span(t("file.unread"), cls="meta"),

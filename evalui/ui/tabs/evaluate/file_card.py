@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from evalui.datasets.health import ChoiceHealth
-from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE
+from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, OTHER_SPLIT_RULE
 from evalui.messages import Messages
 from evalui.report.analyses.health import letter_balance
 from evalui.report.html import Child, Html, div, el, span
@@ -78,10 +78,11 @@ def notes_part(t: Messages, view: UploadView) -> Html | None:
 
 
 def faults_part(t: Messages, view: UploadView, *, upload: str, form: Form) -> Html | None:
-    """Every fault with its place and what was expected, and what becomes of equal options."""
-    repeated = _duplicates(t, view, upload, form)
+    """Every fault with its place and what was expected, and what is chosen of splits and rows."""
+    offered = (_split(t, view, upload, form), _duplicates(t, view, upload, form))
+    choices = [each for each in offered if each]
     if not view.faults:
-        return div(repeated) if repeated else None
+        return div(*choices) if choices else None
     rows = [_fault(t, fault) for fault in view.faults[:SHOWN_FAULTS]]
     rest = view.n_faults - len(rows)
     heads = [t(f"faults.{name}") for name in ("line", "column", "found", "expected")]
@@ -106,9 +107,18 @@ def faults_part(t: Messages, view: UploadView, *, upload: str, form: Form) -> Ht
         el("p", more if view.unlisted else t.count("faults.rest", rest), cls="meta gap-s")
         if rest > 0
         else None,
-        repeated,
+        *choices,
         cls="f15",
     )
+
+
+def _split(t: Messages, view: UploadView, upload: str, form: Form) -> Html | None:
+    """Whether the test files are scored; nothing where there is one split alone."""
+    if not any(note_.rule == OTHER_SPLIT_RULE for note_ in view.notes):
+        return None
+    name = f"col_split_{upload}"
+    on = field_value(form, name) == "test"
+    return choice_row(name, "test", t("faults.split"), t("faults.split_about"), on=on)
 
 
 def _duplicates(t: Messages, view: UploadView, upload: str, form: Form) -> Html | None:

@@ -32,6 +32,7 @@ from evalui.ui.services.run_form import (
     read_rubric,
     read_weight,
 )
+from evalui.ui.tabs.evaluate.generation_fields import generation_fold
 from evalui.ui.tabs.evaluate.model_choice import remote_hosts_of
 from evalui.ui.tabs.evaluate.rows import choice_row, list_card, own_text, text_area
 
@@ -81,6 +82,7 @@ def judge_card(
                 t, [state for state in able if state.entry.name in chosen], form, referenced
             ),
             div(_fields(t, contestants, form), cls="gap judge-set"),
+            generation_fold(t, form, judge=True),
             _own_rubric(t, form),
             hidden=not on,
         ),

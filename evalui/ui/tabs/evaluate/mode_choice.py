@@ -8,11 +8,12 @@ from evalui.modes import MODES
 from evalui.modes.choices_only import ChoicesOnly
 from evalui.modes.prompts.templates import TEMPLATES
 from evalui.report.html import Html, div, el, join, span
-from evalui.runs.spec import JUDGE, ModeSpec
+from evalui.runs.spec import JUDGE, OPEN_TOKENS, ModeSpec
 from evalui.types import Ability, DatasetKind
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.widgets import button, field, select, text_input
-from evalui.ui.services.run_form import CUSTOM, OPEN_TOKENS, PATTERNS, SPELLINGS, TOKENS
+from evalui.ui.services.run_form import CUSTOM, PATTERNS, SPELLINGS, TOKENS
+from evalui.ui.tabs.evaluate.generation_fields import generation_fold
 from evalui.ui.tabs.evaluate.model_choice import OfferedModel
 from evalui.ui.tabs.evaluate.rows import choice_row, fold, list_card, own_text
 
@@ -157,6 +158,7 @@ def _settings(t: Messages, form: Form, kinds: Collection[DatasetKind]) -> Html:
         el("fieldset", el("legend", t("orders.title"), cls="hidden"), *orders) if choice else None,
         div(*_fields(t, form, kinds, choice=choice), cls="fields gap"),
         _own_template(t, form) if choice else None,
+        generation_fold(t, form),
         cls="settings",
     )
 

@@ -10,7 +10,6 @@ from evalui.report.analyses.overview.places import Places
 from evalui.report.blocks import Markers
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
-from evalui.runs.spec import JUDGE, OPEN
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Language
@@ -47,7 +46,7 @@ class RunView:
     @cached_property
     def summaries(self) -> Mapping[int, Summary]:
         """The figures of each multiple-choice cell, by the cell's id, in the order of the run."""
-        cells = [cell for cell in self.cells if cell.cell.mode not in (OPEN, JUDGE)]
+        cells = [cell for cell in self.cells if cell.cell.gives == "choices"]
         return {
             cell.id: summary for cell, summary in zip(cells, self.report.summaries, strict=True)
         }
@@ -69,7 +68,9 @@ class RunView:
         datasets = {cell.cell.dataset for cell in cells}
         sizes = {cell.dataset_key: cell.questions for cell in cells}
         models = len({cell.cell.model for cell in cells})
-        judges = dict.fromkeys(cell.cell.model for cell in self.cells if cell.cell.mode == JUDGE)
+        judges = dict.fromkeys(
+            cell.cell.model for cell in self.cells if cell.cell.gives == "verdicts"
+        )
         judged = [t("setting.judges", names=t("list.comma").join(judges))] if judges else []
         return [
             *(datasets - {self.run.name} if len(datasets) == 1 else ()),
@@ -93,12 +94,12 @@ class RunView:
     @property
     def has_choices(self) -> bool:
         """Whether the run has multiple-choice cells."""
-        return any(cell.cell.mode not in (OPEN, JUDGE) for cell in self.cells)
+        return any(cell.cell.gives == "choices" for cell in self.cells)
 
     @property
     def answering_cells(self) -> list[CellRow]:
         """The cells in which questions are answered: all but those of judges."""
-        return [cell for cell in self.cells if cell.cell.mode != JUDGE]
+        return [cell for cell in self.cells if cell.cell.gives != "verdicts"]
 
     @cached_property
     def places(self) -> Places:

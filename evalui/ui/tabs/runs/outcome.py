@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 
 from evalui.messages import Messages
 from evalui.runs.database.records import CellRow
-from evalui.runs.spec import JUDGE, OPEN
 
 _NAMED = 3  # models
 
@@ -13,12 +12,11 @@ def outcome(t: Messages, cells: Sequence[CellRow], baselines: Collection[str]) -
     """The accuracies of the first dataset and mode, as its options are written; else how many
     verdicts or answers there are. "" if no model has answered.
     """
-    scored = [cell for cell in cells if cell.accuracy is not None and cell.cell.mode != OPEN]
-    choice = [cell for cell in scored if cell.cell.mode != JUDGE]
+    choice = [cell for cell in cells if cell.accuracy is not None and cell.cell.gives == "choices"]
     if choice:
         return _accuracies(t, choice, baselines)
-    for mode, key in ((JUDGE, "runs.verdicts"), (OPEN, "runs.written")):
-        if done := sum(cell.done for cell in cells if cell.cell.mode == mode):
+    for gives, key in (("verdicts", "runs.verdicts"), ("answers", "runs.written")):
+        if done := sum(cell.done for cell in cells if cell.cell.gives == gives):
             return t.count(key, done)
     return ""
 

@@ -10,7 +10,6 @@ from evalui.report.icons import model_name
 from evalui.report.numbers import dollars, percent
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.usage import ModelWait, TokenCost, total_cost
-from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import CellState
 from evalui.ui.components.format import duration, format_large_count, format_time, share
 from evalui.ui.components.widgets import bar, note, status, table
@@ -78,8 +77,7 @@ def progress_table(
     )
     # Written answers and verdicts have no accuracy.
     still = any(
-        cell.state in ("waiting", "running") and cell.cell.mode not in (OPEN, JUDGE)
-        for cell in cells
+        cell.state in ("waiting", "running") and cell.cell.gives == "choices" for cell in cells
     )
     moving = still and any(cell.done for cell in cells)
     return join(
@@ -137,21 +135,21 @@ def _cell(t: Messages, cell: CellRow, word: Html, *, opening: bool) -> Html:
 
 def _partial_result(t: Messages, cell: CellRow) -> Html:
     """Accuracy; of written answers and verdicts, which are not right or wrong, how many are any."""
-    if cell.cell.mode in (OPEN, JUDGE):
+    if cell.cell.gives != "choices":
         if not cell.done:
-            return span(t(f"runs.no_{cell.cell.mode}"), cls="meta")
+            return span(t(f"runs.no_{cell.cell.gives}_given"), cls="meta")
         judged = cell.done - cell.unreferenced
         if not judged:
             return span(t.count("runs.unreferenced", cell.unreferenced), cls="meta")
         readable = percent((judged - cell.unreadable) / judged)
-        return span(t(f"runs.good_{cell.cell.mode}", share=readable))
+        return span(t(f"runs.good_{cell.cell.gives}", share=readable))
     if not cell.origin_n:
         return span(t("runs.no_answers"), cls="meta")
     return share(wilson_interval(cell.origin_credit, cell.origin_n))
 
 
 def _unreadable(t: Messages, cell: CellRow) -> str:
-    key = "runs.empty" if cell.cell.mode == OPEN else "runs.unreadable"
+    key = "runs.empty" if cell.cell.gives == "answers" else "runs.unreadable"
     return t.count(key, cell.unreadable)
 
 

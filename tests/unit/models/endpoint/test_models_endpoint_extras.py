@@ -64,6 +64,13 @@ def test_fields_are_added_to_requests_for_text_and_never_replace_evaluis_own():
     }
 
 
+def test_what_a_run_says_to_a_chat_template_stands_beside_what_the_entry_says():
+    extras = RequestExtras(body={"chat_template_kwargs": {"a": 1, "enable_thinking": True}})
+    given = {"chat_template_kwargs": {"enable_thinking": False}}
+    sent = extras.apply("chat/completions", given)
+    assert sent == {"chat_template_kwargs": {"a": 1, "enable_thinking": False}}
+
+
 def test_the_key_names_what_may_change_an_answer():
     assert RequestExtras().key == ""
     one = RequestExtras(body={"a": 1, "b": 2}, query={"v": "1"})

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalui.errors import ModelError
+from evalui.errors import MissingAbility, ModelError
 from evalui.models import Model, ModelEntry, describe, open_model
 from evalui.types import Generate, GeneratedText, LabelProbs, Loglik, Logprob, Message, NextToken
 
@@ -263,3 +263,65 @@ def test_a_closed_model_holds_nothing_and_may_be_closed_again(small_entry: Model
     finally:
         gc.enable()
     model.close()
+
+
+@pytest.fixture
+def thinking_entry(small_entry: ModelEntry, tmp_path: Path) -> ModelEntry:
+    """The small model with a template that opens a thought unless thinking is off."""
+    folder = tmp_path / "thinking"
+    shutil.copytree(small_entry.path, folder)
+    template = (
+        "{% for message in messages %}{{ message['content'] + '\n' }}{% endfor %}"
+        "{{ '<think>\n' }}{% if enable_thinking is false %}{{ '\n</think>\n\n' }}{% endif %}"
+    )
+    (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
+    return replace(small_entry, path=str(folder), chat=True)
+
+
+def without_thinking(entry: ModelEntry) -> ModelEntry:
+    return replace(
+        entry, options={"extra_body": {"chat_template_kwargs": {"enable_thinking": False}}}
+    )
+
+
+@pytest.mark.parametrize("request_", [NextToken(CONVERSATION, AB), Loglik(CONVERSATION, "A")])
+def test_what_follows_an_opened_thought_is_neither_letter_nor_option(
+    thinking_entry: ModelEntry, request_: NextToken | Loglik
+):
+    model = open_model(thinking_entry)
+    with pytest.raises(MissingAbility, match="chat template opens a thought"):
+        list(model.answer([request_]))
+    assert isinstance(answer(model, NextToken(QUESTION, AB))[0], LabelProbs)
+    off = open_model(without_thinking(thinking_entry))
+    assert len(answer(off, request_)) == 1
+    assert off.fingerprint != model.fingerprint
+
+
+def test_a_reply_that_is_cut_within_an_opened_thought_begins_with_its_mark(
+    thinking_entry: ModelEntry,
+):
+    request_ = Generate(CONVERSATION, 3)
+    (cut,), (whole,) = (
+        answer(open_model(entry), request_)
+        for entry in (thinking_entry, without_thinking(thinking_entry))
+    )
+    assert isinstance(cut, GeneratedText)
+    assert isinstance(whole, GeneratedText)
+    assert cut.text.startswith("<think>\n")
+    assert not whole.text.startswith("<think>")
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        "enable_thinking",
+        {"enable_thinking": False},
+        {"chat_template_kwargs": "off"},
+        {"chat_template_kwargs": {"add_generation_prompt": False}},
+    ],
+)
+def test_other_options_of_a_server_are_refused(small_entry: ModelEntry, extra: object):
+    entry = replace(small_entry, options={"extra_body": extra})
+    assert "values for the chat template alone" in describe(entry).problem
+    with pytest.raises(ModelError, match="values for the chat template alone"):
+        open_model(entry)

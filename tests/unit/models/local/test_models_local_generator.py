@@ -2,6 +2,7 @@ import json
 import math
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from evalui.models import Model
 from evalui.models.local import generator as writing
 from evalui.models.local.generator import Generated, TokenGenerator
 from evalui.models.local.loading import LoadedModel, load
+from evalui.models.local.self_check import check_paths
 from evalui.types import Generate
 from tests.unit.models.checked_models import generator
 
@@ -292,6 +294,25 @@ def test_the_same_seed_samples_the_same_text_whatever_its_neighbours_are(writer:
     two = write(writer, ROWS[:2], temperature=1.0, seeds=[3, 7])
     other = write(writer, [ROWS[1]], temperature=1.0, seeds=[8])
     assert one[0] == two[1] != other[0]
+
+
+@pytest.mark.parametrize("sampling", [{"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1.0}])
+@pytest.mark.parametrize("cached", [True, False], ids=["cached", "plain"])
+def test_sampling_from_the_most_probable_token_alone_takes_it(
+    causal: LoadedModel, sampling: dict[str, Any], cached: bool
+):
+    checked = check_paths(causal)
+    writer = TokenGenerator(causal, checked if cached else replace(checked, cached="differs"))
+    drawn = write(writer, ROWS, temperature=2.0, sampling=sampling)
+    assert drawn == write(writer, ROWS)
+    assert write(writer, ROWS, temperature=2.0) != drawn
+
+
+def test_top_k_draws_from_so_many_tokens(writer: TokenGenerator, causal: LoadedModel):
+    with torch.inference_mode():
+        best = causal.model(torch.tensor([ROWS[0]])).logits[0, -1].topk(2).indices.tolist()
+    drawn = write(writer, [ROWS[0]] * 60, max_tokens=1, temperature=2.0, sampling={"top_k": 2})
+    assert {token for text in drawn for token in text.ids} == set(best)
 
 
 def test_generation_defaults_in_the_file_are_not_used(

@@ -180,3 +180,22 @@ def test_a_damaged_file_of_results_is_made_anew(tmp_path: Path):
     assert json.loads((tmp_path / self_check.FILE).read_text()) == {
         f"{self_check.VERSION}:a model": asdict(checked)
     }
+
+
+def test_rows_are_compared_only_where_a_text_may_need_them(monkeypatch: pytest.MonkeyPatch):
+    """A first opening is as slow as its passes are many."""
+    compared: list[str] = []
+    rows = self_check._row_scores
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        compared.append("rows")
+        return rows(*arguments, **options)
+
+    monkeypatch.setattr(self_check, "_row_scores", noted)
+    llama, passes = network("llama"), list[int]()
+    llama.model.register_forward_pre_hook(lambda *_: passes.append(1))
+    assert check_paths(llama) == CheckedPaths()
+    assert (compared, len(passes)) == ([], 11)
+    check_paths(network("gemma3_text"))
+    check_paths(network("bloom"))
+    assert compared == ["rows", "rows"]

@@ -64,7 +64,7 @@ def three():
         (_pair(0.02, -0.04, 0.08, 0.5), "level", "2", "−4–8"),
         # Significant alone, but not among several: the corrected p decides.
         (_pair(0.05, 0.001, 0.099, 0.06), "level", "5.0", "0.1–9.9"),
-        (_pair(n=29), "few", "30", "24–36"),
+        (_pair(n=29), "apart", "30", "24–36"),
         (_same(0.0), "same", "0.0", "0.0–0.0"),
         (_same(1.0), "steady", "100.0", "100.0–100.0"),
     ],
@@ -76,10 +76,33 @@ def test_a_pair_has_one_finding_and_its_difference_in_points(
     assert (format_points(given.paired), format_points_range(given.paired)) == (gap, span)
 
 
-@pytest.mark.parametrize("n", [29, 10, 2])
-def test_few_questions_are_never_called_equal_or_unequal(n: int):
-    for given in (_pair(n=n), _pair(0.0, -0.1, 0.1, 1.0, n), _same(0.0, n), _same(1.0, n)):
-        assert given.finding == "few"
+def _first_only(k: int, n: int):
+    """Two models of n questions, of which the first is right on k that the second is wrong on."""
+    both, first = {f"q{place}": 1.0 for place in range(n)}, summarise(cell_result(right, n=n))
+    second = both | {f"q{place}": 0.0 for place in range(k)}
+    (made,) = comparisons(
+        [
+            replace(first, cell=replace(first.cell, model="a"), outcomes={"robust": both}),
+            replace(first, cell=replace(first.cell, model="b"), outcomes={"robust": second}),
+        ]
+    )
+    return made.pairs[0]
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "p", "finding"),
+    [
+        (5, 6, 2 * 0.5**5, "level"),  # p .004 by the t test, which takes them to be normal
+        (6, 7, 2 * 0.5**6, "apart"),
+        (5, 5, 2 * 0.5**5, "level"),
+        (6, 6, 2 * 0.5**6, "steady"),
+        (0, 6, 1.0, "same"),
+    ],
+)
+def test_the_exact_test_decides_on_few_questions(k: int, n: int, p: float, finding: str):
+    pair = _first_only(k, n)
+    assert pair.adjusted == pytest.approx(p)
+    assert pair.finding == finding
 
 
 def test_the_first_is_the_better_one(three):
@@ -137,13 +160,12 @@ def test_mixed_p_values_are_told_by_their_ends(three):
     assert "p from .012 to .500." in comparison_method(replace(found, pairs=tuple(pairs)), "en")
 
 
-def test_of_few_questions_no_p_is_told():
+def test_of_few_questions_the_p_is_told():
     summaries = [
         summarise(cell_result(pick, n=24, model=name)) for pick, name in ((right, "a"), (fond, "b"))
     ]
     (found,) = comparisons(summaries)
-    assert comparison_method(found, "en") == ""
-    assert [row[-1] for row in pairs_table(found.pairs, "en").rows] == ["too few questions"]
+    assert "p < .001" in comparison_method(found, "en")
 
 
 def test_identical_models_are_not_a_test():
@@ -229,7 +251,6 @@ def test_models_of_one_band_share_their_rank(three):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"n": 29}, "few"),
         ({"unreadable": 49}, "unreadable"),
         ({"chance": 0.99}, "guessing"),
         ({"n": 30, "unreadable": 48}, None),

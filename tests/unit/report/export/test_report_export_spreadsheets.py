@@ -1,5 +1,6 @@
 import csv
 import io
+import math
 from typing import Any
 
 import openpyxl
@@ -80,7 +81,8 @@ def test_csv_is_quoted_as_the_standard_library_does(rows: list[tuple[Any, Any]])
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
     escaped = [[escape_formula(x) if isinstance(x, str) else x for x in row] for row in rows]
-    writer.writerows([["a", "b"], *([None if x != x else x for x in row] for row in escaped)])
+    empty = [[None if x != x or x in (math.inf, -math.inf) else x for x in row] for row in escaped]
+    writer.writerows([["a", "b"], *empty])
     (first, second) = zip(*rows, strict=True)
     assert csv_bytes({"a": [*first], "b": [*second]}).decode("utf-8-sig") == stream.getvalue()
 

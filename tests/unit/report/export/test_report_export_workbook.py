@@ -107,7 +107,7 @@ def test_each_kind_of_value_is_read_back_as_it_was():
     ]
     assert _values(_book(_table(values))["t0"]) == [
         *(" kept ", "two\nlines", "a\rb", '<&>"', "#N/A", None, None, None),
-        *(True, False, 3, -1.5, 0.1, 7, 1e-300, "inf"),
+        *(True, False, 3, -1.5, 0.1, 7, 1e-300, None),
     ]
 
 

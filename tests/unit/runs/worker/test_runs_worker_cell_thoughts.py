@@ -15,6 +15,7 @@ from evalui.runs.worker.cell import CellRun
 from evalui.types import GeneratedText, LabelProbs, Request, Response
 
 REMOTE = ModelEntry("perfect", "openai", path="m")
+LOCAL = ModelEntry("perfect", "transformers", path="m")
 
 
 class Replying:
@@ -44,14 +45,15 @@ def work(
     *,
     questions: int = 6,
     worker: str = "worker-1",
+    entry: ModelEntry = REMOTE,
 ) -> None:
     add_run(database, spec(mode=mode), dataset(questions))
     run = queue.claim(database, worker)
     assert run
     cell = read_cells(database, run.id)[0]
-    CellRun(
-        database, run.lease, cell, REMOTE, interrupted=lambda: False, on_batch=lambda: None
-    ).run(model, dataset(questions))  # pyright: ignore[reportArgumentType]
+    CellRun(database, run.lease, cell, entry, interrupted=lambda: False, on_batch=lambda: None).run(
+        model, dataset(questions)
+    )  # pyright: ignore[reportArgumentType]
 
 
 def test_thoughts_are_no_part_of_what_is_read_and_are_kept_apart(database: Database):
@@ -98,4 +100,16 @@ def test_letters_that_hold_next_to_nothing_give_no_figure(database: Database, qu
 
 def test_one_such_question_among_others_is_an_answer_like_any(database: Database):
     work(database, Replying(LETTER, OPENED), "multiple_choice")
+    assert len(list(read_trials(database, 1))) == 6
+
+
+def test_a_model_on_this_machine_is_stopped_where_a_thought_stands_first(database: Database):
+    thinks = LabelProbs(OPENED.logprobs, OPENED.mass, "<think>")
+    with pytest.raises(ModelError, match="which is mostly '<think>'"):
+        work(database, Replying(thinks), "multiple_choice", entry=LOCAL)
+    assert list(read_trials(database, 1)) == []
+
+
+def test_a_model_on_this_machine_that_begins_with_a_word_keeps_its_figure(database: Database):
+    work(database, Replying(OPENED), "multiple_choice", entry=LOCAL)
     assert len(list(read_trials(database, 1))) == 6

@@ -197,7 +197,7 @@ def test_islands_are_told_and_not_rated():
         for number, key in enumerate(asked)
         for pair in shown
     )
-    cell = Cell("open-qa", "j", "judge", "Judge", "origin", "s")
+    cell = Cell("open-qa", "j", "judge", "Judge", "origin", "s", "verdicts")
     people_met = tuple(contestant(name, asked) for name in models)
     found = arena(CellResult(cell, asked, trials, len(trials), contestants=people_met))
     assert found.connection
@@ -357,7 +357,7 @@ def _golden_result(case: dict[str, Any]) -> CellResult:
         for first, second in [pair.split("_")]
         for key, reply in zip(asked, replies, strict=True)
     )
-    cell = Cell("subjective", "gpt-4", "judge", "Judge", "origin", "s")
+    cell = Cell("subjective", "gpt-4", "judge", "Judge", "origin", "s", "verdicts")
     shown = tuple(contestant(name, asked) for name in models)
     return CellResult(cell, asked, trials, len(trials), contestants=shown, conflict="drop")
 

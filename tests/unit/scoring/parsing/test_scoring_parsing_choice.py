@@ -1,11 +1,12 @@
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import golden, letters
 
-from evalui.scoring.parsing import choice
+from evalui.scoring.parsing import choice, option_mentions
 from evalui.scoring.parsing.choice import RULES, ParsedChoice, read_strict, read_tolerant
 from evalui.types import LETTERS, Reading
 
@@ -21,8 +22,11 @@ OTHER_RULE = {
     "A or B": "ambiguous",
     "A和B": "ambiguous",
     "<think>A A A": "unfinished",  # it was cut off, not silent
-    "A. London": "label-text-conflict",  # the letter wins, but the text is another option's
+    "A. London": "label-text-conflict",
+    "A. Paris": "letter+text",
 }
+# The golden reading takes the letter. But who writes it with another option's text has named two.
+UNREAD = ("A. London",)
 # The replies were collected without their options; these occur in none of them.
 NEUTRAL = ("the first thing", "the second thing", "the third thing", "the fourth thing")
 # A lone number is the option at that place; the golden reading did not allow for indices.
@@ -42,7 +46,8 @@ def test_the_hand_labelled_replies_are_read_as_labelled(case: dict):
     options = tuple(case["options"].values())
     strict, tolerant = read_strict(case["reply"], options), read_tolerant(case["reply"], options)
     assert letters([strict.choice]) == (case["strict"] or "-")
-    assert letters([tolerant.choice]) == (case["tolerant"] or "-")
+    expected = "-" if case["reply"] in UNREAD else case["tolerant"] or "-"
+    assert letters([tolerant.choice]) == expected
     assert tolerant.rule == OTHER_RULE.get(case["reply"], case["rule"])
 
 
@@ -105,6 +110,10 @@ def test_strict_knows_how_many_options_there_are():
         ("**Answer: C**", "C"),
         ("Answer:\n\nC", "C"),
         ("$\\text{Answer}$: the answer is $\\boxed{\\text{D}}$", "D"),
+        ("\\boxed{\\text{C}}", "C"),
+        ("I choose (D)", "D"),
+        ("My choice is C", "C"),
+        ("A is the answer", "A"),
         ("请选择\n\nA. 北京\nB. 上海\n答案：B", "B"),
         ("B\n\nbut then: the answer is C", "C"),
     ],
@@ -145,7 +154,7 @@ def test_the_pronoun_i_is_not_the_ninth_option():
     [
         ("The answer is Paris.", CITIES, "A"),
         ("Answer: London", CITIES, "B"),
-        ("Answer: Paris\nAnswer: London", CITIES, "B"),
+        ("Answer: Paris\nNow the final answer: London", CITIES, "B"),
         ("答案是丙酮酸。", ACIDS, "C"),
         ("The answer is 22", NUMBERS, "B"),
         ("Answer: A mammal", ("A bird", "a reptile", "A mammal", "A fish"), "C"),
@@ -180,8 +189,6 @@ def test_an_option_text_after_a_marker_is_the_answer(
         ("C. It is not hard.", "C"),
         ("A\nWrong: B", "A"),
         ("A\nB. London is wrong", "A"),
-        ("A. Paris\n\nBecause it is", "A"),
-        ("\\boxed{\\text{C}}", "C"),
         ("A</think>B", "B"),
         ("\u200bB\u200b", "B"),
     ],
@@ -199,7 +206,6 @@ def test_a_leading_letter_that_stands_alone_is_the_answer(reply: str, expected: 
         ("A、Paris B、London C、Rome D、Berlin", "ambiguous"),
         ("A. Wrong", "unparsed"),
         ("A. 错误", "unparsed"),
-        ("A：错误\nB：正确", "unparsed"),
         ("I'm not sure", "unparsed"),
         ("B-tree", "unparsed"),
     ],
@@ -208,12 +214,20 @@ def test_a_leading_letter_is_no_answer_if_it_only_lists_or_denies(reply: str, ru
     assert read(reply) == ("-", rule)
 
 
-def test_the_letter_wins_over_anothers_text_and_the_conflict_is_named():
-    assert read("A. London") == ("A", "label-text-conflict")
-    assert read("B) Paris") == ("B", "label-text-conflict")
+@pytest.mark.parametrize("reply", ["A. London", "B) Paris", "The answer is A (London).", "2. Rome"])
+def test_a_label_with_anothers_text_is_no_answer_and_the_conflict_is_named(reply: str):
+    assert read(reply) == ("-", "label-text-conflict")
 
 
-@pytest.mark.parametrize("reply", ["A Paris", "A (Paris)", "A  paris."])
+@pytest.mark.parametrize("reply", ["Answer: A\nAnswer: B", "答案：A\n答案：B", "B is right\nB\nC"])
+def test_answers_beside_each_other_contradict_unless_a_word_says_which_holds(reply: str):
+    assert read(reply) == ("-", "ambiguous")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["A Paris", "A (Paris)", "A  paris.", "A. Paris", "A. Paris\n\nBecause it is", "Paris (A)"],
+)
 def test_a_letter_with_its_own_text_is_the_answer(reply: str):
     assert read(reply) == ("A", "letter+text")
 
@@ -230,7 +244,7 @@ def test_a_letter_with_other_words_is_an_article(reply: str):
         ("**Rome**\nbecause of the Tiber", CITIES, "C"),
         ("丙酮酸。", ACIDS, "C"),
         ("22。", NUMBERS, "B"),
-        ("b", ("b", "a", "d", "c"), "A"),
+        ("b", ("x", "b", "d", "c"), "B"),
         ("AC", ("DC", "AC", "A or C", "AB"), "B"),
         ("A or C", ("DC", "AC", "A or C", "AB"), "C"),
         ("C. elegans", ("E. coli", "C. elegans", "yeast"), "B"),
@@ -245,11 +259,11 @@ def test_an_options_exact_text_is_the_answer(reply: str, options: tuple[str, ...
     assert read(reply, options) == (expected, "text")
 
 
-def test_a_label_wins_over_an_option_that_is_a_letter():
-    """Which vitamin? In slot A stands "B": whoever writes B after letters were asked means B."""
+@pytest.mark.parametrize("reply", ["**B**", "Answer: B.", "b", "It is B."])
+def test_the_label_of_one_option_and_the_text_of_another_is_no_answer(reply: str):
+    """Which vitamin? In slot A stands "B": only whoever writes no more than a label means it."""
+    assert read(reply, ("B", "A", "C", "D")) == ("-", "ambiguous")
     assert read("B", ("B", "A", "C", "D")) == ("B", "strict")
-    assert read("**B**", ("B", "A", "C", "D")) == ("B", "letter")
-    assert read("Answer: B.", ("B", "A", "C", "D")) == ("B", "marker")
 
 
 SAME = ("circuit", "packet", "packet", "message")
@@ -260,7 +274,7 @@ SAME = ("circuit", "packet", "packet", "message")
     [
         ("C", ("C", "strict")),
         ("The answer is (B).", ("B", "marker")),
-        ("C. packet", ("C", "letter")),
+        ("C. packet", ("C", "letter+text")),
         ("B packet", ("B", "letter+text")),
         ("packet", ("-", "tie")),
         ("**Packet**.", ("-", "tie")),
@@ -293,10 +307,7 @@ def test_options_that_only_look_the_same_to_a_reader_make_a_reply_unreadable(
     [
         ("It's B", "B"),
         ("It must be D.", "D"),
-        ("I choose (D)", "D"),
-        ("My choice is C", "C"),
         ("so, (C).", "C"),
-        ("故C项正确", "C"),
         ("排除法可知B", "B"),
         ("Paris is nice but so is Rome, therefore B.", "B"),
     ],
@@ -325,8 +336,9 @@ def test_a_conclusion_about_other_things_is_no_answer(reply: str):
     [
         ("由此可知，选项B是正确的", "B"),
         ("D is the most likely", "D"),
-        ("A is the answer", "A"),
         ("Answer A is wrong; B is right", "B"),
+        ("A：错误\nB：正确", "B"),
+        ("故C项正确", "C"),
         ("A (Paris) is incorrect, C is correct", "C"),
     ],
 )
@@ -351,15 +363,58 @@ def test_several_denied_or_supposed_verdicts_are_no_answer(reply: str, rule: str
 @pytest.mark.parametrize(
     ("reply", "options", "expected"),
     [
-        ("London (B)", CITIES, "B"),
         ("丙酮酸是终产物", ACIDS, "C"),
-        ("one or two of them", ("one", "one or two", "two", "none"), "B"),
+        ("Rome, on the Tiber", CITIES, "C"),
     ],
 )
 def test_a_line_that_begins_with_an_options_text_names_it(
     reply: str, options: tuple[str, ...], expected: str
 ):
     assert read(reply, options) == (expected, "leading-text")
+
+
+TYPES = ("group C", "group A", "group B", "none")
+LENGTHS = ("5 m", "10 m", "15 m", "20 m")
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "expected"),
+    [
+        ("Probably A, but it could be B.", CITIES, "A"),  # one of the two is preferred
+        ("B？我觉得更可能是C。", CITIES, "C"),
+        ("B, I guess?", CITIES, "B"),
+        ("It's A. It's B. It's C.", CITIES, "-"),  # no word says which one holds
+        ("答案是A，也可以是C。", CITIES, "-"),
+        ("London is not the answer; Rome is.", CITIES, "C"),
+        ("Rome is the city meant.", CITIES, "C"),
+        ("This city was built by Rome, so the answer is B.", CITIES, "-"),  # two are named
+        ("Among these, Rome (Option C) is the capital.", CITIES, "C"),
+        ("☑ A. Paris\n☐ B. London\n☐ C. Rome\n☐ D. Berlin", CITIES, "A"),
+        ("〖答案〗Ａ", CITIES, "A"),
+        ("C. Reom", CITIES, "C"),  # a slip of spelling
+        ("到过非洲的是Rome。", CITIES, "C"),  # 非 denies nothing here
+        ("It starts at 5 m and rises by 5 m, giving 10 m.", LENGTHS, "B"),
+        ("The answer is A.", TYPES, "-"),  # option A, or group A
+        ("B. group A", TYPES, "B"),
+        ("Question: Which is a verb?\nA. run\nB. red\nAnswer: A", CITIES, "-"),  # another's
+    ],
+)
+def test_what_a_reply_says_as_a_whole_decides(reply: str, options: tuple[str, ...], expected: str):
+    assert read(reply, options)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "expected"),
+    [
+        ("one or two of them", ("one", "one or two", "two", "none"), "B"),
+        ("4 apples", NUMBERS, "A"),
+        ("The capital of Italy is Rome.", CITIES, "C"),
+    ],
+)
+def test_a_short_reply_that_says_one_options_words_names_it(
+    reply: str, options: tuple[str, ...], expected: str
+):
+    assert read(reply, options) == (expected, "named-text")
 
 
 @pytest.mark.parametrize(
@@ -371,7 +426,7 @@ def test_a_line_that_begins_with_an_options_text_names_it(
         ("Parisian", CITIES),
         ("尿素酶", ACIDS),
         ("尿素不是", ACIDS),
-        ("4 apples", NUMBERS),
+        ("4 times as many", NUMBERS),
         ("4.5", NUMBERS),
     ],
 )
@@ -401,7 +456,17 @@ def test_a_number_among_numeric_options_is_no_place(options: tuple[str, ...]):
 
 
 @pytest.mark.parametrize(
-    "reply", ["3. Rome", "(3) Rome", "3、rome.", "**3. Rome**", "3. Rome\nIt is old."]
+    "reply",
+    [
+        "3. Rome",
+        "(3) Rome",
+        "3、rome.",
+        "**3. Rome**",
+        "3. Rome\nIt is old.",
+        "3. Rome is old",
+        "3 Rome",
+        "The answer is 3. Rome",
+    ],
 )
 def test_a_place_with_its_own_options_text_is_the_answer(reply: str):
     assert read(reply) == ("C", "index+text")
@@ -411,16 +476,14 @@ def test_a_place_tells_options_of_the_same_text_apart():
     assert read("3. Rome", ("Paris", "Rome", "Rome", "Oslo")) == ("C", "index+text")
 
 
-def test_a_place_with_its_own_text_may_follow_a_marker():
-    assert read("The answer is 3. Rome") == ("C", "marker+text")
+def test_a_number_that_is_no_place_may_be_that_of_the_question():
+    assert read("5. Rome") == ("C", "text")
 
 
 @pytest.mark.parametrize(
     ("reply", "options"),
     [
         ("2. Rome", CITIES),  # Rome is the third
-        ("3. Rome is old", CITIES),
-        ("5. Rome", CITIES),
         ("2.5", ("1", "5", "7", "9")),
         ("2. 22", ("4", "22", "2", "19")),  # "2" is an option itself
     ],
@@ -429,7 +492,7 @@ def test_a_place_with_another_text_is_no_answer(reply: str, options: tuple[str, 
     assert read(reply, options)[0] == "-"
 
 
-@pytest.mark.parametrize("reply", ["0", "5", "12", "1.5", "2 London", "-2"])
+@pytest.mark.parametrize("reply", ["0", "5", "12", "1.5", "-2"])
 def test_other_numbers_are_no_place(reply: str):
     assert read(reply) == ("-", "unparsed")
 
@@ -471,6 +534,12 @@ def test_every_rule_is_listed_once():
     assert len(set(RULES)) == len(RULES)
     seen = {read_tolerant(case["reply"], tuple(case["options"].values())).rule for case in TOLERANT}
     assert seen <= set(RULES)
+
+
+def test_every_rule_is_documented():
+    page = (Path(__file__).parents[4] / "docs" / "metrics.md").read_text("utf-8")
+    assert [rule for rule in RULES if f"`{rule}`" not in page] == []
+    assert f"`{choice.VERSION}`" in page
 
 
 PHRASES = st.sampled_from(
@@ -533,10 +602,10 @@ def test_both_readings_are_graded_as_each_alone(reply: str, options: list[str]):
 
 def test_an_option_is_made_comparable_once_for_all_orders():
     options = ("Suva", "Apia", "Nauru", "Tuvalu")
-    before = choice._comparable.cache_info().misses
+    before = option_mentions._comparable.cache_info().misses
     for order in permutations(options):
         assert read_tolerant("The answer is Nauru.", order).choice == order.index("Nauru")
-    assert choice._comparable.cache_info().misses == before + len(options)
+    assert option_mentions._comparable.cache_info().misses == before + len(options)
 
 
 def test_equal_readings_are_one_object():
@@ -559,22 +628,34 @@ def test_a_letter_means_the_slot_whatever_stands_there(letter: str, options: lis
 
 
 LONG = (
-    "A|A |A, |A和|答案|选|answer to |answer is |so | |\n|*|([|1. |A\n|A. \n|not A |正确的|A is the "
+    "A|A |A, |A和|答案|选|answer to |answer is |the answer is |so | |\n|*|(|([|1. |A\n|A. \n|not A "
+    "|正确的|A is the |答案是A，|A不是A|乙是|是A吗|A: |A? |50% A |第一|the first |Paris "
+    "|\nA. x\nB. y|I think A but I think B, |It's A. |wait, |如果A，|{|<think>|</think>|A or |AA "
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [*LONG.split("|"), "\\boxed{"])
-@pytest.mark.timeout(60)  # a pattern that backtracks would take hours
+@pytest.mark.timeout(60)  # none takes two seconds; a pattern that backtracks would take hours
 def test_a_very_long_reply_is_read_in_a_moment(piece: str):
-    reply = piece * (40_000 // len(piece))
-    read(reply)
+    read(piece * (100_000 // len(piece)) + "\nAnswer: B")
+
+
+@pytest.mark.timeout(60)  # a quarter of a second
+def test_a_chain_of_thought_is_read_in_milliseconds():
+    step = (
+        "Paris is older than Rome, so it may be A; but the text speaks of the Tiber. 因此不是B。\n"
+    )
+    for _ in range(100):
+        assert read(step * 20 + "So the answer is C.") == ("C", "marker")
 
 
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
         ("The answer is A? No, it should be C.", "C"),
-        ("正确答案是A吗？不，应该是C。", "-"),
+        ("正确答案是A吗？不，应该是C。", "C"),
+        ("正确答案是A吗？", "-"),
         ("Is the answer B? The answer is D.", "D"),
     ],
 )

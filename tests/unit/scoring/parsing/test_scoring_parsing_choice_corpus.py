@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from typing import Any
 
 import pytest
 from scoring_examples import GOLDEN
@@ -13,9 +14,15 @@ REPLIES = [
     for line in (GOLDEN / "replies" / "choices.jsonl").read_text("utf-8").splitlines()
 ]
 EXPECTED = {
-    "dev": {"right": 172, "unread": 120, "wrong": 10, "rightly unread": 84, "wrongly read": 13},
-    "held": {"right": 157, "unread": 133, "wrong": 9, "rightly unread": 84, "wrongly read": 14},
+    "dev": {"right": 302, "rightly unread": 97},
+    "held": {"right": 298, "unread": 1, "rightly unread": 97, "wrongly read": 1},
+    "fresh": {"right": 157, "rightly unread": 63},
 }
+
+
+def _choice(labelled: dict[str, Any]) -> int | None:
+    is_cut = labelled["finish_reason"] == "length"
+    return read_tolerant(labelled["reply"], labelled["options"], is_cut=is_cut).choice
 
 
 def _outcome(choice: int | None, labelled: int | None) -> str:
@@ -29,8 +36,6 @@ def _outcome(choice: int | None, labelled: int | None) -> str:
 @pytest.mark.parametrize("split", EXPECTED)
 def test_labelled_replies_are_read_as_documented(split: str):
     outcomes = Counter(
-        _outcome(read_tolerant(each["reply"], each["options"]).choice, each["choice"])
-        for each in REPLIES
-        if each["split"] == split
+        _outcome(_choice(each), each["choice"]) for each in REPLIES if each["split"] == split
     )
     assert outcomes == EXPECTED[split]

@@ -124,5 +124,5 @@ def test_one_too_many_waits_until_another_has_ended(tmp_path: Path):
 
 def test_a_run_whose_id_begins_with_a_dash_is_no_option():
     command = export_command(Path("s"), Path("m"), "-CUxIm_IVW", "csv", "en")
-    given = cli._parser().parse_args(command[3:])
+    given = cli._parser(command[3:]).parse_args(command[3:])
     assert (given.run, given.format, given.language) == ("-CUxIm_IVW", "csv", "en")

@@ -105,6 +105,33 @@ def test_own_text_survives_too():
     assert (again["template"], again["own_name"]) == ("own", "mine.1")
 
 
+def test_settings_of_writing_survive_and_go_to_the_modes_that_have_them():
+    written: Form = {
+        "modes": ["generation", "multiple_choice"],
+        "spellings": "common",
+        "gen_temperature": "0.7",
+        "gen_stop": "END\n\\n\\n",
+        "gen_system_prompt": "Be brief.\nBe right.",
+        "gen_thinking": "off",
+        "judging": [],
+    }
+    reply, letters = spec_of(FORM | written | {"shots": "0"}).modes
+    assert dict(letters.given) == {"system_prompt": "Be brief.\nBe right."}
+    assert (reply.temperature, reply.stop, reply.thinking) == (0.7, ("END", "\n\n"), "off")
+    form = form_from_spec(spec_of(FORM | written), ["0123456789abcdef"])
+    assert form.items() >= {name: each for name, each in written.items() if "gen_" in name}.items()
+
+
+def test_a_setting_that_no_chosen_mode_has_is_not_dropped_in_silence():
+    with pytest.raises(SpecError, match="None of the modes has any use for “Temperature”"):
+        spec_of(FORM | {"gen_temperature": "0.7"})
+
+
+def test_a_temperature_that_is_none_is_named():
+    with pytest.raises(SpecError, match="Temperature: "):
+        read_run_form(FORM | {"gen_temperature": "3"})
+
+
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
@@ -158,6 +185,7 @@ OPEN: Form = {
     "judge_baseline": ["demo"],
     "judge_against": ["GPT-4", "Qwen"],
     "judge_sample": "50",
+    "judge_gen_temperature": "0.2",
     "judge_conflict": "half",
     "judge_tokens": "256",
     "judge_output": "probabilities",

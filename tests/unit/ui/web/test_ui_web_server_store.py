@@ -7,10 +7,10 @@ import pytest
 from starlette.testclient import TestClient
 from ui_examples import served
 
-from evalui import __version__
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.web.server import create_app
+from evalui.version import __version__
 
 
 @pytest.fixture(scope="module")

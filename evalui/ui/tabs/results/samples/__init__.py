@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, span
 from evalui.runs.database.records import CellRow, QuestionFilter
-from evalui.runs.spec import OPEN
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card
@@ -102,7 +101,7 @@ class SamplesView:
             address,
             self._reader.facets(row),
             model=row.cell.model,
-            written=row.cell.mode == OPEN,
+            written=row.cell.gives == "answers",
             groups={str(_same_model(group, row).id): self._group(run, group) for group in groups},
             group=str(row.id),
         )
@@ -125,7 +124,7 @@ class SamplesView:
         if not sample_id:
             return self._nothing(address, listed)
         opened = self._reader.opened_question(row, address, models, sample_id)
-        if row.cell.mode == OPEN:
+        if row.cell.gives == "answers":
             judged = self._reader.judged(run.cells, row, sample_id)
             shown = answer_card(self.t, opened, judged, arena_places(run.cells))
         else:

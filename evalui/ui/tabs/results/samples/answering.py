@@ -7,7 +7,6 @@ from typing import Self
 from evalui.report.html import Html
 from evalui.report.icons import model_name
 from evalui.runs.database.records import CellRow, TrialOutcome
-from evalui.runs.spec import JUDGE, OPEN
 from evalui.types import Trial, Variant
 
 _COLOURS = 6  # of models; beyond, they come again
@@ -40,7 +39,7 @@ class AnsweringModel:
     @property
     def is_written(self) -> bool:
         """Whether it answers in words of its own, and not with one of the options."""
-        return self.row.cell.mode == OPEN
+        return self.row.cell.gives == "answers"
 
     def with_trials(self, trials: tuple[Trial, ...]) -> Self:
         """The same model with its trials on a question."""
@@ -62,9 +61,9 @@ def answering_models(
     of_a_kind = [
         cell
         for cell in cells
-        if cell.cell.mode != JUDGE
-        and (cell.cell.mode == OPEN) == (row.cell.mode == OPEN)
-        and (cell.cell.mode != OPEN or cell.state != "impossible")
+        if cell.cell.gives != "verdicts"
+        and (cell.cell.gives == "answers") == (row.cell.gives == "answers")
+        and (cell.cell.gives != "answers" or cell.state != "impossible")
     ]
     own = list(dict.fromkeys(c.cell.model for c in of_a_kind if c.cell.model not in baselines))
     group = _group(row)
@@ -98,5 +97,5 @@ def outcome_of(trial: Trial) -> TrialOutcome:
 
 def _group(row: CellRow) -> tuple[str, str, str]:
     # Answers that were brought along stand beside those that models wrote.
-    label = "" if row.cell.mode == OPEN else row.cell.label
+    label = "" if row.cell.gives == "answers" else row.cell.label
     return row.dataset_key, row.cell.mode, label

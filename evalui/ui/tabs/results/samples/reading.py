@@ -17,7 +17,7 @@ from evalui.runs.database.question_pages import (
 )
 from evalui.runs.database.records import CellRow, QuestionFilter
 from evalui.runs.results_cache import ResultCache
-from evalui.runs.spec import JUDGE, ModeSpec
+from evalui.runs.spec import ModeSpec
 from evalui.ui.tabs.results.samples.address import PAGE_ROWS, SamplesAddress
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
 from evalui.ui.tabs.results.samples.listing import QuestionList, listed_models
@@ -111,7 +111,7 @@ class QuestionReader:
         return tuple(
             read_judged(self._database, cell, sample_id)
             for cell in cells
-            if cell.cell.mode == JUDGE and cell.dataset_key == row.dataset_key
+            if cell.cell.gives == "verdicts" and cell.dataset_key == row.dataset_key
         )
 
     def _matching(self, row: CellRow, wanted: QuestionFilter) -> tuple[int, ...]:

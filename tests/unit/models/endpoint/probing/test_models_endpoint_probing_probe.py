@@ -553,6 +553,24 @@ def test_letters_of_a_model_that_thinks_are_left_to_plain_prompts():
     found = probe(Fake(completions=lambda _: plain, **routes), "toy")
     assert "next_token" in found.abilities
     assert "a thought and no letter" in found.plain_only["next_token"]
+    chat_alone = restrict_to_api(found, "chat", tokenizer=False)
+    assert "a thought and no letter" in chat_alone.missing_reasons["next_token"]
+
+
+def test_a_thought_may_begin_with_a_word_of_one_letter():
+    message, tops = {"content": "I"}, letters("I")
+    whole = {"content": "I choose B.</think>B"}
+    found = probe(Fake(chat_completions=thinking(message, tops, whole)), "toy")
+    assert (found.thinks, found.opens_thoughts, found.chat_top) == (True, True, 0)
+    found = probe(Fake(chat_completions=thinking(message, tops, message)), "toy")
+    assert (found.thinks, found.chat_top) == (False, 20)
+
+
+def test_options_are_not_scored_within_a_thought_that_a_template_opens():
+    able = Capabilities(chat=True, accepts_token_ids=True, prompt_logprobs=True)
+    able = replace(able, has_tokenizer_routes=True, thinks=True, opens_thoughts=True)
+    assert "opens a thought" in able.plain_only["loglik"]
+    assert "loglik" not in replace(able, opens_thoughts=False).plain_only
 
 
 def test_options_that_completions_alone_score_are_left_to_plain_prompts():

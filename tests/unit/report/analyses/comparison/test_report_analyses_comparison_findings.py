@@ -34,8 +34,8 @@ from evalui.report.analyses.comparison.findings import marks_title, support, sur
         ),
         (
             "two of few questions",
-            "12 questions are too few to tell sure from less.",
-            "12 题太少，分不出 sure 与 less。",
+            "sure and less cannot be told apart.",
+            "sure 与 less 分不出高下。",
         ),
         (
             "three, one ahead",
@@ -65,7 +65,7 @@ def test_the_verdict_follows_from_the_tests(name: str, english: str, chinese: st
     [
         ("two apart", "Plausible range 41–59, p < .001, paired on the same 120 questions."),
         ("two level", "120 questions would usually miss a difference under "),
-        ("two of few questions", "Under 30 questions no test is shown, counts only."),
+        ("two of few questions", "12 questions would usually miss a difference under 40 points."),
         ("three, one ahead", "Paired on the same questions, corrected for 3 comparisons."),
     ],
 )
@@ -79,7 +79,10 @@ def test_the_support_gives_range_test_and_questions(name: str, expected: str):
         ("two apart", "Very. 120 questions show any difference of "),
         ("two steady", "Very: the same on every one of 40 questions."),
         ("two level", "Not enough to tell: the plausible range, "),
-        ("two of few questions", "Not at all: 12 questions are too few for a test."),
+        (
+            "two of few questions",
+            "Not enough to tell: p = .125, corrected for the pairs and exact for few questions.",
+        ),
         ("two alike", "No difference is shown on 120 questions."),
         ("three, two on top", "2 of 3 pairs are told apart after correction."),
     ],

@@ -91,7 +91,6 @@ def test_the_title_is_a_finding_or_the_neutral_fact():
         f"{EARLY} loses about 5 in 10 of its right answers when options move"
     )
     assert lead_card(standing("four modes"), "en").title == "Right answers by model"
-    assert lead_card(standing("few"), "en").title == "Right answers by model"
 
 
 def test_of_several_datasets_each_has_its_name_and_its_verdict():

@@ -283,6 +283,8 @@ def test_a_deleted_run_leaves_the_address(tab: RunsTab, act: MakeAct, finished: 
         ({"template": "plain-en.1"}, "prompt plain-en.1"),
         ({"chat": "no"}, "chat template off"),
         ({"max_tokens": "9"}, "replies up to 9 tokens"),
+        ({"modes": ["generation"], "gen_stop": "END"}, "Stop texts [&quot;END&quot;]"),
+        ({"gen_system_prompt": "Be brief."}, "System prompt &quot;Be brief.&quot;"),
     ],
 )
 def test_runs_that_differ_in_one_setting_differ_in_the_list(

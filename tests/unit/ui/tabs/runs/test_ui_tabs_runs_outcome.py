@@ -47,14 +47,14 @@ def test_rules_alone_are_shown_and_of_many_models_three():
 
 
 @pytest.mark.parametrize(
-    ("modes", "told"),
+    ("given", "told"),
     [
-        (["question_answer", "judge"], "200 verdicts"),
-        (["question_answer"], "200 answers"),
+        (["answers", "verdicts"], "200 verdicts"),
+        (["answers"], "200 answers"),
     ],
 )
-def test_without_options_answers_or_verdicts_are_counted(modes: list[str], told: str):
-    cells = [cell("late", 0, mode=mode) for mode in modes]
+def test_without_options_answers_or_verdicts_are_counted(given: list[str], told: str):
+    cells = [cell("late", 0, gives=gives) for gives in given]
     assert outcome(messages("en"), cells, ()) == told
 
 

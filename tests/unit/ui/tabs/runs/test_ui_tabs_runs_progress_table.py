@@ -222,5 +222,8 @@ def test_verdicts_that_still_come_have_no_running_accuracy(desk: AppService, lea
     cells = [replace(cell, done=1) for cell in read_cells(desk.database, lease.run_id)]
     note = "Running accuracy still moves."
     assert note in progress_table(t, cells, ())
-    judged = [replace(cell, cell=replace(cell.cell, mode="judge", label="judge")) for cell in cells]
+    judged = [
+        replace(cell, cell=replace(cell.cell, mode="judge", label="judge", gives="verdicts"))
+        for cell in cells
+    ]
     assert note not in progress_table(t, judged, ())

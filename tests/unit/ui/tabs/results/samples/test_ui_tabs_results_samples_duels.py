@@ -10,7 +10,7 @@ from evalui.ui.tabs.results.samples.duels import arena_places
 def judge(id_: int, dataset: str, template: str = "") -> CellRow:
     judging = JudgingSpec(judges=[f"judge-{id_}"], template=template)
     plan = ModeSpec(mode="judge", judging=judging).model_dump_json()
-    cell = Cell(dataset, f"judge-{id_}", "judge", "judge", "origin", "")
+    cell = Cell(dataset, f"judge-{id_}", "judge", "judge", "origin", "", "verdicts")
     return CellRow(
         *(id_, "run", cell, dataset, dataset, plan, 1, "done", 4, 4, 4, "", "", None, None, 1.0),
         *(None, 1, 1.0, 0, 0, 0),

@@ -1,0 +1,36 @@
+"""The options of `evalui run` that say how models write; they are those of `GenerationSettings`."""
+
+import argparse
+
+from evalui.generation import SETTINGS, GenerationSettings
+
+
+def add_generation_options(run: argparse.ArgumentParser) -> None:
+    """Add an option for each setting; it holds for every mode that it means something to."""
+    group = run.add_argument_group("how models write", "for all modes, whatever the file says")
+    for name, declared in SETTINGS.items():
+        option = f"--{name.replace('_', '-')}"
+        about = str(declared.help).replace("%", "%%")
+        if declared.kind == "lines":
+            group.add_argument(option, dest=name, metavar="TEXT", action="append", help=about)
+        elif declared.kind == "choice":
+            choices = [each for each in declared.choices if each]
+            group.add_argument(option, dest=name, choices=choices, help=about)
+        else:
+            metavar = "TEXT" if declared.kind == "text" else "N"
+            group.add_argument(option, dest=name, metavar=metavar, help=about)
+
+
+def read_generation(given: argparse.Namespace) -> GenerationSettings:
+    """The settings that the options give.
+
+    Raises:
+        SpecError: a value is none of its setting.
+    """
+    texts: dict[str, str | list[str] | None] = {name: getattr(given, name) for name in SETTINGS}
+    read = {
+        name: SETTINGS[name].read("\n".join(text) if isinstance(text, list) else text)
+        for name, text in texts.items()
+        if text is not None
+    }
+    return GenerationSettings.model_validate(read)

@@ -1,0 +1,159 @@
+"""A run as DataFrames, charts and a page."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from evalui.errors import SpecError
+from evalui.report.export.workbook import write_private
+from evalui.types import CellResult, Language
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from plotly.graph_objects import Figure
+
+    from evalui.library.sources import RunSource
+
+
+class Run:
+    """A run that has been opened; what it holds is read when it is asked for.
+
+    docs/python.md lists the columns of each frame. Shares are in per cent. It is a snapshot: of a
+    run that goes on, the metrics stay those of the first look; open it again to see more.
+    """
+
+    def __init__(self, run_id: str, source: "RunSource") -> None:
+        self.id = run_id
+        self.name = source.name
+        self._source = source
+
+    def __repr__(self) -> str:
+        """The id and the name."""
+        return f"<evalui.Run {self.id or '(exported)'}: {self.name}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store; a temporary one is removed. Without it this happens with the object."""
+        self._source.close()
+
+    @property
+    def spec(self) -> Mapping[str, Any] | None:
+        """The run specification, with bare names of files; None where the run has none."""
+        return self._figures["spec"]
+
+    def cells(self) -> "pd.DataFrame":
+        """A row per model or judge, dataset and mode with its state and, if it failed, why."""
+        from evalui.report.export.frames import cell_frame
+
+        return cell_frame(self._figures)
+
+    def trials(self, columns: Sequence[str] | None = None) -> "pd.DataFrame":
+        """A row per trial: a question in one order of its options, or a written answer.
+
+        With `columns` nothing else is read: of a million trials three columns take a second or two
+        of a core, all of them ten. Judgements are in `verdicts`.
+
+        Raises:
+            SpecError: there is no such column; the message lists those there are.
+            StoreError: the store cannot be read.
+        """
+        from evalui.report.export.frames import trial_frame
+
+        return trial_frame(self._results, columns)
+
+    def questions(self) -> "pd.DataFrame":
+        """A row per question with its options and references, in the order of the file.
+
+        Of a run that is read from exported files or a server, only those with trials, without
+        their place in the file.
+        """
+        from evalui.report.export.frames import question_frame
+
+        return question_frame(self._results)
+
+    def metrics(self) -> "pd.DataFrame":
+        """A tidy row per dataset, group, model, mode and metric, as report.json has them."""
+        from evalui.report.export.frames import metric_frame
+
+        return metric_frame(self._figures)
+
+    def pairs(self) -> "pd.DataFrame":
+        """A row per two models of a dataset and measure, tested question by question."""
+        from evalui.report.export.frames import pair_frame
+
+        return pair_frame(self._figures)
+
+    def positions(self) -> "pd.DataFrame":
+        """A row per cell and slot: how often it is picked, and how often it is right."""
+        from evalui.report.export.frames import position_frame
+
+        return position_frame(self._figures)
+
+    def standings(self) -> "pd.DataFrame":
+        """A row per model of each judge: counts, ELO and Bradley-Terry with 95 % intervals."""
+        from evalui.report.export.frames import standing_frame
+
+        return standing_frame(self._figures)
+
+    def verdicts(self) -> "pd.DataFrame":
+        """A row per showing of two answers to a judge, readable or not."""
+        from evalui.report.export.frames import VERDICT_COLUMNS, frame
+
+        return frame(self._source.lines("duels"), VERDICT_COLUMNS)
+
+    def votes(self) -> "pd.DataFrame":
+        """A row per readable vote of a person; none before the vote has ended."""
+        from evalui.report.export.frames import VOTE_COLUMNS, frame
+
+        return frame(self._source.lines("votes"), VOTE_COLUMNS)
+
+    def chart(self, name: str, **which: str) -> "Figure":
+        """A Plotly figure: `bias.picks` or `arena.ratings`.
+
+        `which` chooses among what the frame of the chart holds by its columns, such as `model`,
+        `dataset`, `mode` or `judge`; see `positions` and `standings`.
+
+        Raises:
+            UnknownName: there is no such chart.
+            SpecError: nothing is left to draw, or the frame has no such column.
+        """
+        from evalui.report.figures import CHARTS
+
+        chart = CHARTS[name]
+        shown = chart.frame(self._figures)
+        for column, value in which.items():
+            if column not in shown:
+                raise SpecError("no-column", name=column, known=", ".join(map(str, shown.columns)))
+            shown = shown[shown[column] == value]
+        if shown.empty:
+            raise SpecError("chart-empty", chart=name, which=_stated(which))
+        return chart.draw(shown)
+
+    def report(self, path: str | Path, language: Language | None = None) -> Path:
+        """Write the report as one HTML page that its owner alone can read; the path.
+
+        Raises:
+            StoreError: it cannot be written.
+            DataError: the run is read from exported files, which hold no other language.
+        """
+        target = Path(path)
+        write_private(target, [self._source.page(language)])
+        return target
+
+    @cached_property
+    def _figures(self) -> Mapping[str, Any]:
+        return self._source.figures()
+
+    @cached_property
+    def _results(self) -> Sequence[CellResult]:
+        return self._source.results()
+
+
+def _stated(which: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in which.items())

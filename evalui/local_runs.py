@@ -1,0 +1,233 @@
+"""Runs of this process, without a server: what `evalui run` and `evalui.evaluate` both do.
+
+Each function imports what it needs when it is called, so that the help of a command starts at once.
+"""
+
+import logging
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalui.errors import SpecError, StoreError
+
+if TYPE_CHECKING:
+    from evalui.datasets.base import LoadResult
+    from evalui.models.base import ModelEntry
+    from evalui.report.analyses.base import Report
+    from evalui.report.analyses.people.figures import Votes
+    from evalui.runs.database.connection import Database
+    from evalui.runs.spec import RunSpec
+    from evalui.settings import Settings
+
+STORE_NAME = "evalui.sqlite"  # in the folder of a run
+
+
+def load_settings() -> "Settings":
+    """The settings of this process; raises `SpecError` where they are wrong."""
+    import tomllib
+
+    from pydantic import ValidationError
+
+    from evalui.settings import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "_".join(str(part) for part in first["loc"])
+        raise SpecError("setting", name=name.upper(), reason=first["msg"]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError("setting-file", reason=str(error)) from error
+
+
+def read_model_entries(
+    settings: "Settings", models_file: Path | None = None
+) -> "dict[str, ModelEntry]":
+    """The models of a file, else those of the settings with what was added on the Models page.
+
+    Raises:
+        ModelError: a file cannot be read, or an entry is wrong.
+    """
+    from evalui.models import read_catalog
+    from evalui.models.user_catalog import additions_path, read_models
+
+    if models_file:
+        return read_catalog(models_file)
+    additions = additions_path(settings.database)
+    return read_models(settings.models, additions, settings.endpoint_hosts)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A run whose files were read, not queued yet; paths are relative to `base`.
+
+    `loaded` has each dataset by its key in `spec`.
+    """
+
+    spec: "RunSpec"
+    base: Path
+    loaded: "Mapping[str, LoadResult]"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was assumed of the files where they do not say it, a sentence each."""
+        from evalui.datasets.base import ASSUMPTION_NOTES
+
+        notes = (note for upload in self.loaded.values() for note in upload.notes)
+        return tuple(str(note) for note in notes if note.rule in ASSUMPTION_NOTES)
+
+    def queue(self, database: "Database", catalog: "Mapping[str, ModelEntry]") -> str:
+        """Queue the run in a store, with the answers that it names; its id.
+
+        Raises:
+            EvaluiError: as `submit.collect_answers` and `submit.submit` do; nothing is kept then.
+        """
+        from evalui.runs.submit import collect_answers, submit
+
+        datasets = {key: upload.dataset for key, upload in self.loaded.items()}
+        collected = collect_answers(database, self.spec, datasets, base=self.base)
+        return submit(database, self.spec, self.loaded, catalog, collected=collected)
+
+
+def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
+    """Read the files of a specification, whose paths are relative to `base`.
+
+    Raises:
+        DataError, SpecError: as `submit.expand_entries` and `submit.read_datasets` do.
+    """
+    from evalui.runs.submit import expand_entries, read_datasets
+
+    expanded = expand_entries(spec, base=base)
+    return PreparedRun(expanded, base, read_datasets(expanded, base=base))
+
+
+def left_out_of(database: "Database", run_id: str) -> tuple[str, ...]:
+    """What a queued run leaves out, a sentence each; raises `UnknownRun`."""
+    from evalui.report.analyses.overview.document import left_out_sentences
+    from evalui.runs.database.runs import read_left_out
+
+    return left_out_sentences(read_left_out(database, run_id), "en")
+
+
+def do_run(
+    database: "Database",
+    run_id: str,
+    catalog: "Mapping[str, ModelEntry]",
+    settings: "Settings",
+    *,
+    reuse: bool,
+    bar: Callable[[int], Any],
+    warn: Callable[[str], object],
+) -> None:
+    """Do a queued run in this process; `bar` makes a tqdm over so many trials.
+
+    With `reuse`, replies that other runs of this machine got are used again; `warn` is called with
+    a sentence where they cannot be. What fails is kept with the cells of the run.
+
+    Raises:
+        StoreError: what came cannot be written.
+    """
+    # What fails is reported once, when the run has ended, and not by the log as well.
+    logging.getLogger("evalui").addHandler(logging.NullHandler())
+    if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
+        logging.getLogger("evalui.models.local.fp32").addHandler(printing)
+    with _replies_of_other_runs(settings, database.path, reuse=reuse, warn=warn) as replies:
+        _work_off(database, run_id, catalog, settings, replies, bar)
+
+
+@contextmanager
+def _replies_of_other_runs(
+    settings: "Settings", store: Path, *, reuse: bool, warn: Callable[[str], object]
+) -> "Generator[Database | None]":
+    """The store of the data folder, whose responses are used again; None where there is none."""
+    from evalui.runs.database.connection import Database
+
+    if not reuse or settings.database.absolute() == store.absolute():
+        yield None
+        return
+    try:
+        replies = Database(settings.database)
+    except StoreError as error:
+        warn(f"no replies are used again: {error}")
+        yield None
+        return
+    with closing(replies):
+        yield replies
+
+
+def _work_off(
+    database: "Database",
+    run_id: str,
+    catalog: "Mapping[str, ModelEntry]",
+    settings: "Settings",
+    replies: "Database | None",
+    bar: Callable[[int], Any],
+) -> None:
+    from evalui.runs.cluster.model import model_opener
+    from evalui.runs.database.runs import read_run
+    from evalui.runs.database.usage import model_waits
+    from evalui.runs.worker.worker import Worker
+
+    with bar(read_run(database, run_id).total) as shown:
+
+        def move() -> None:
+            shown.update(read_run(database, run_id).done - shown.n)
+            waiting = [wait.reason for wait in model_waits(database, run_id).values()]
+            shown.set_postfix_str("".join(waiting[:1]))
+
+        opener = model_opener(settings)
+        worker = Worker(database, lambda: catalog, opener=opener, on_batch=move, replies=replies)
+        worker.run_once(run_id)
+        move()
+    if read_run(database, run_id).state not in ("done", "failed"):
+        raise StoreError("run-unwritten", path=str(database.path))
+
+
+def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEntry]") -> "Report":
+    """The figures of a run of a store, each worked out when it is first read.
+
+    People's votes are part of it once the vote has ended: before, they would unblind who votes on.
+
+    Raises:
+        UnknownRun: the store has no run with this id.
+    """
+    from evalui.report.compile import compile_report
+    from evalui.runs.database.runs import read_left_out, read_run
+    from evalui.runs.database.trials import read_results
+    from evalui.runs.database.usage import model_usages
+    from evalui.runs.kept_summaries import summary_source
+
+    row = read_run(database, run_id)
+    return compile_report(
+        row.name,
+        read_results(database, run_id),
+        baselines=frozenset(name for name, entry in catalog.items() if entry.baseline),
+        spec=row.spec,
+        votes=_votes(database, run_id),
+        expenses=model_usages(database, run_id, catalog),
+        left_out=read_left_out(database, run_id),
+        source=summary_source(database, run_id),
+    )
+
+
+def _votes(database: "Database", run_id: str) -> "Votes":
+    from evalui.runs.database.voting.ballots import VotingPairsCache
+    from evalui.runs.database.voting.closing import is_voting_open
+    from evalui.runs.database.voting.plans import VoterPairs
+    from evalui.runs.database.voting.votes import read_run_verdicts
+
+    voter_pairs = VoterPairs(database, VotingPairsCache(database))
+    return (
+        {} if is_voting_open(database, run_id, voter_pairs) else read_run_verdicts(database, run_id)
+    )
+
+
+def make_folder(path: Path) -> Path:
+    """A folder, made if it is not there; raises `StoreError` if it cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError("folder-unmade", path=str(path), reason=str(error.strerror)) from error
+    return path

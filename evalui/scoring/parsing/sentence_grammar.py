@@ -1,0 +1,403 @@
+"""How sentences speak of options in English and in Chinese: words that lead to a mention or follow.
+
+A lead is what stands before a mention, to its end; a tail is what stands behind. Sentences come
+marked (`option_mentions.py`) and in lower case. Every repetition is bounded or over one class, so
+long replies stay cheap.
+"""
+
+import re
+from dataclasses import dataclass
+
+from evalui.scoring.parsing.mentions import MENTION
+from evalui.scoring.parsing.patterns import either
+
+# ---------------------------------------------------------------- mentions together
+
+OPENS_QUOTE = r"[\"'“‘「『(\[]{0,2}"
+CLOSES_QUOTE = r"[\"'”’“‘」』)\]]{0,2}"
+AND_EN = either("""
+    and/or | as well as | and | or(?: else)? | nor | also | plus | along with | together with
+    besides | in addition to | followed by | then | alternatively | respectively | additionally
+    versus | vs | [as][so] (?:is|are) | both(?: of)?
+""")
+AND_ZH = either(
+    "和 | 与 | 及 | 或者? | 还是选? | 以及 | 跟 | 还有 | 也有 | 加上? | 又 | 且 | 并且? | 同时",
+    "另外 | 其次是? | 次选 | 再",
+)
+# Between mentions that belong together; a sign alone joins only what nothing is said of apart.
+_NEXT = r"(?:the |both |option |choice |选项)?"
+_AND = either(
+    rf"{CLOSES_QUOTE}(?:选?项)?[\s,;.…(/]{{0,5}}(?:\b{AND_EN}\b[\s,./…(]{{0,5}}){{1,3}}"
+    rf"(?:(?:maybe|perhaps|possibly|probably|even) )?{_NEXT}{OPENS_QUOTE}",
+    rf"{CLOSES_QUOTE}(?:选?项)?[\s,;.…(]{{0,5}}{AND_ZH}{{1,2}}(?:也|也许是?|可能是?)?\s?{_NEXT}{OPENS_QUOTE}",
+    rf"{CLOSES_QUOTE}(?:选?项)?\s?(?:[、/&+|·]|\.(?!\s))\s?{_NEXT}{OPENS_QUOTE}",
+    rf"(?:选?项)?[)\]]?\s?{_NEXT}",
+    r"[)\]]\s?[(\[]",
+)
+_BESIDE = rf"(?:选?项)?{CLOSES_QUOTE}\s?(?:[,→>=\-–—]+|\.{{2,}}|…+)\s?{_NEXT}{OPENS_QUOTE}"
+# After a comma a mention belongs to the list only if no statement follows it: "A, B is wrong".
+_GOES_ON = (
+    r"(?=[)\]\"']?\s?(?:$|[,.。、;!?)\]】}\"]|和|与|及|或|都|均|皆|全|"
+    r"(?:and|or|are|were|can|all|do|did|wrong|incorrect|false|out)\b))"
+)
+GROUP = re.compile(rf"{MENTION}(?:{_AND}{MENTION}|{_BESIDE}{MENTION}{_GOES_ON})*")
+
+# ---------------------------------------------------------------- leads in English
+
+_FILLER = either(r"""
+    most | more | very | quite | probably | likely | clearly | definitely | therefore | thus
+    hence | obviously | certainly | indeed | simply | just | actually | then | also | still
+    perhaps | maybe | possibly | arguably | surely | undoubtedly | only | again | now | here
+    best | either | both | exactly | about | roughly | precisely | approximately
+    that | the | a | an | my | is | it's | it is | answer | option | choice | letter | statement
+    marked | called | under | with | in fact | of course | for sure | as follows | given by
+    represented by | labell?ed | described (?:in|by) | stated in | listed (?:as|under)
+    found (?:in|under) | has to be | to be
+""")
+_FILL = rf"(?:[ ,:\"'(*]+{_FILLER}(?![a-z])){{0,12}}"
+_BE = either("""
+    (?:would|should|must|ha[sv]e? to|will|can only|ought to|got to|to) be
+    (?:seems? to|appears? to|looks to|turns out to) be
+    is | was | are | 's | equals | remains | becomes | (?:mak|giv|yield)(?:es|s|ing)
+""")
+_CHOSEN_ONE = either("""
+    option | choice | one | statement | selection | alternative | letter | pick | match | fit
+    completion | description | term | word | interpretation | conclusion | candidate | out
+""")
+_CALLED = either(r"""
+    correct | right | best | most \w+ | appropriate | suitable | accurate | proper | logical
+    closest | only | better | chosen | selected | final | valid | true | likely | odd | tentative
+""")
+_FOREIGN_ANSWER = "(?:respuesta|réponse|antwort|risposta|resposta|lösung|ответ)"
+ANSWER_EN = either(
+    "answers? | ans | solution | response | verdict | decision | exception",
+    rf"""
+    {_CALLED} (?!wrong|incorrect|false)(?:\w+ )?{_CHOSEN_ONE}s?
+    my (?:\w+ )?(?:choice|pick|guess|bet|vote|selection|preference|money|intuition|hunch|instinct)
+    {_FOREIGN_ANSWER}(?: correct[ae]e?)?
+    """,
+)
+_CHOOSE = either("""
+    choose | pick | select | go (?:with|for) | opt for | vote for | settle (?:on|for) | mark
+    tick
+    circle | put(?: down)? | get | stick with | stay with | prefer | answer
+    lean(?: towards?| to)?
+    bet(?: on)? | guess | write | enter | submit | say | put my money on | wager | respond with
+    reply | conclude | take | fill in | (?:going|gone) (?:with|for) | gonna (?:go with|say)
+    choosing | picking | selecting | opting for | voting for | settling on | sticking with
+    leaning(?: towards?| to)? | betting on | answering
+""")
+_WHO = either(
+    r"\b(?:i|we|you|student|i'd|i'll|i'm|i am|we'd|we'll|let's|let us|let me|would|will|shall|"
+    r"should|must|can|could|to|gonna|please|therefore|so|thus|hence|and|then|just|ha[vd]e? to)"
+    r"[ ,]{1,2}(?:\w+ly |still |rather |now |then |have to ){0,2}",
+    r"^\W* | [,;:–—] ?",
+)
+_BEHIND_ANSWER = (
+    r"(?:[ ,]+(?:to|for|here|of|in|that|which|i|on|among|from|would|you|we|,)\b[^.;!?]{0,60}?)?"
+)
+_ANNOUNCED_EN = either(
+    rf"(?<![a-z]){ANSWER_EN}{_BEHIND_ANSWER}[ ,]?{_BE}{_FILL}",
+    rf"(?<![a-z]){ANSWER_EN}[\"'”’)\]】|>]*\s?[:=\-–—─>→⇒~|]+{_FILL}",
+    r"(?:^\W*|[,;:.>] ?|\b(?:the|my|final|correct|right|best|so|an|and|to) )(?:answers?|ans)",
+    rf"{_FOREIGN_ANSWER}(?: \w+)? (?:es|est|ist|lautet|è|é)"
+    r"(?: (?:la|el|le|die|der|das|il))?(?: (?:opción|letra|lettre|option|opção|opzione))?",
+    rf"{_WHO}{_CHOOSE}{_FILL}",
+    rf"\b(?:i|we|i've) (?:\w+ly )?(?:chose|picked|selected|went with|chosen){_FILL}",
+)
+_THINK = (
+    r"(?:i|we)(?:'d|'m|'ll| would| am| do| now| still| also| must| can only)?(?: \w+ly)? "
+    r"(?:have to )?(?:think|believe|suppose|suspect|reckon|feel|assume|presume|say|guess|conclude|"
+    r"imagine|expect|argue|favou?r|prefer|tend (?:towards?|to)|lean(?: towards?| to)?)"
+    r"(?: that| like)?(?: (?:it's|it is|it (?:would|must|could|might|should) be))?"
+)
+_EVIDENCE = either(
+    "this | that | it | which | evidence | passage | text | author | data | everything",
+    "definition | description",
+)
+_CONCLUDING = either(
+    _THINK,
+    rf"""
+    therefore | thus | hence | consequently | accordingly | so(?! (?:is|are|do|does|was)\b) | ergo
+    it is | it's | that's | that would be | i mean | leaves(?: us)? | leaving(?: us)? | left with
+    goes to | answer to | leads?(?: us)? to | brings? us to | arrive at | c[oa]mes? to
+    end up with
+    land(?:ed)? on | decided? (?:on|for) | went for | stand by | points? to | pointing to
+    (?:summari[sz]ed|captured|expressed) (?:by|in) | corresponds? to | corresponding to
+    match(?:es|ing)? | agrees? with | speaks? for | elimination
+    {_EVIDENCE} (?:\w+ )?(?:means|supports?|describes|indicates?|suggests?|favou?rs)
+    (?:gut|instinct|intuition) (?:says|tells me) | (?:looks|seems|sounds|feels) like(?: it's)?
+    (?:inclined|drawn|leaning) (?:towards?|to) | money (?:is )?on | money's on | wager | prob
+    prolly
+    idk | dunno | imo | imho | afaik | iirc | tbh | in fact | return | print | sure
+    all likelihood
+    \d+ ?% (?:on|for|in|sure(?: (?:of|about|it's))?) | confident in | likely | must be | should be
+    has to be | would be | can only be | ^\W*only | guess | which is | which makes it | namely
+    i\.e\.?
+    """,
+)
+_NO_ADVERB = "(?!not|only|family|supply|reply|apply|july|italy|fly|ally|rely)"
+_CONCLUDED_EN = either(
+    rf"\b{_CONCLUDING}{_FILL}",
+    rf"(?:^\W*|\bbut |[,;:] ?)(?:\w+ )?{_NO_ADVERB}\w{{3,}}ly",
+)
+_POSSIBLE_EN = (
+    r"\b(?:maybe|perhaps|possibly|"
+    rf"(?:could|might|may|can) (?:also |well |equally |very well |just as well )?be){_FILL}"
+)
+_COPULA_EN = rf"(?:\b{_BE}|\b(?:called|named|known as|termed)|=){_FILL}"
+_CORRECTED_EN = (
+    r"\b(?:wait|no|actually|sorry|correction|i mean|i meant|rather|make that|scratch that|oops|"
+    r"nope|hmm+|edit|update|on second thought)"
+    r"(?:[ ,.:;!…\-–—]+(?:no|wait|it's|it is|it should be|i mean|i meant|make that|sorry|rather|"
+    rf"actually)(?![a-z])){{0,3}}[ ,.:;!…\-–—]*{_FILL}"
+)
+_DENIED_EN = either(
+    r"(?:\b(?:not|never|cannot)|n't)(?: (?:be|been|to be|the|an?|necessarily|really|actually|"
+    r"simply|just|also|even|quite|either|choose|pick|select|go with|answer(?: is)?|"
+    r"correct(?: answer)?|about|it|likely|in|from|option|choice|consider)(?![a-z]))*",
+    r"\b"
+    + either("""
+    neither | nor | rather than | instead of | other than | except(?: for)? | excluding
+    eliminat(?:e|es|ed|ing) | rul(?:e|es|ed|ing) out | reject(?:s|ed|ing)? | discard(?:s|ed|ing)?
+    cross(?:ed|ing)? (?:out|off) | exclud(?:e|es|ed|ing) | dismiss(?:ed|ing)? | all but
+    as opposed to
+    (?:any|every)thing but | unlike | contrary to | fooled by | over | avoid(?:s|ing)? | beware of
+    ignor(?:e|ing) | skip | drop | strike (?:out|off) | forget | remove | delete | leave out
+    throw out | far from | (?:wrong|incorrect) (?:answers?|options?|choices?|ones?)(?: is| are|:)?
+    """)
+    + "(?: (?:the|options?|choices?|both|answers?))*",
+    r"^\W*(?:wrong|incorrect)",
+)
+_CONTRAST_EN = (
+    r"^\W*(?:but|but rather|rather|instead|it's|it is)"
+    r"(?:\W+(?:it's|it is|rather|that|the|is|answer))*"
+)
+
+# What leads to a mention as the point of a sentence, for texts in which mentions are looked for.
+COPULA_TO_MENTION = (
+    rf"(?:\b(?<!\bso )(?:is|was|are|were)|'s|=|(?<![不非])是|为){_FILL} ?{CLOSES_QUOTE}"
+)
+
+# ---------------------------------------------------------------- leads in Chinese
+
+_ANSWER_ZH = either("""
+    答案 | 正确的?(?:选项|说法|描述|表述|一项|判断|理解|叙述|选择) | 正确的?(?:是|为)
+    最佳(?:选项|选择)
+    (?:错误|题意|恰当|合适|准确|不当|符合|合理|适当|要求|相符|一致|有误|正确)的?(?:选项|一项|一个|说法)?(?:是|为)
+    答曰 | 答え | 正解 | 정답
+""")
+HEAD_ZH = either("本题 | 此题 | 这道?题 | 简答 | 答 | 结论 | 结果 | 回答 | 选择 | 选项 | 解答")
+_FILL_ZH = (
+    r"(?:[ :=\-–—─>→⇒|】」\])\"'”<]|是|为|选择?|应该?|应当|可能|大概|也许|或许|一定|必然|就|显然|"
+    r"选项|只能|只有|即|确实|确定|我|认为|觉得|会|填|的|还是|最终|最后|故|所以|因此|当然|无疑|肯定|"
+    r"必须|仍然?|也|改成|改为|更正|定|倾向于?|那个|这个|は|은|는){0,12}"
+)
+_ANNOUNCED_ZH = either(
+    _ANSWER_ZH + _FILL_ZH,
+    rf"{HEAD_ZH}{_FILL_ZH}(?:是|为|选|填|:){_FILL_ZH}",
+    "(?<![不没别勿误候错漏未])(?:选择|选(?!项)|选取|挑选?|勾选?|填写?|圈|答|选定|锁定|猜|投)"
+    "(?:的?是|为|了|的|就|:){0,2}(?:选项)?",
+)
+_CONCLUDED_ZH = (
+    either("""
+    认为 | 觉得 | 猜测? | 我想 | 感觉 | 估计 | 推测 | 相信 | 倾向于? | 支持 | 应该?(?:是|为)?
+    应当是 | 就是
+    即为? | 对应的?(?:是|选项)? | 得到? | 得出 | 推出 | 只有 | 就?只?剩下?了?的?(?:只有|就是|是)?
+    不如
+    偏向?于? | 暂定 | 更像 | 剩余 | 说不准 | 就 | 八九不离十是? | 故 | 所以 | 因此 | 因而 | 可知
+    可见 | 显然
+    综上(?:所述)? | 于是 | 从而 | 大概(?:率)?是? | 八成是? | 多半是? | 肯定是? | 一定是? | 必然是?
+    那么
+    那就 | 则 | 而是 | 还是 | 乃 | 正是 | 无疑是 | 最终 | 最后 | 定为 | 判断为 | 属于 | 也就是
+    便是 | 符合 | [更最]可能
+    """)
+    + "(?:是|为|选项?|的|应该?|就|[,: ])*"
+)
+_POSSIBLE_ZH = (
+    "(?:(?:也许|或许|(?<![更最])可能|好像|似乎|会不会)也?(?:是|为|选)?|也?可以(?:是|为|选))"
+)
+_COPULA_ZH = "(?:是|为|叫做?|称为|称作|填|=)了?"
+_CORRECTED_ZH = (
+    either(
+        r"不对 | ^\W*不 | 哦不 | 不不 | 等等 | 等一下 | 更正 | 改为 | 改成 | 纠正 | 抱歉 | 对不起",
+        "打错了 | 说错了 | 我错了 | 其实 | 实际上 | 准确地?说",
+    )
+    + "[^。;]{0,16}?(?:应该?)?(?:是|选|为)?"
+)
+_DENIED_ZH = (
+    either("""
+    (?<!得)不(?:是|选|应选?|该选?|能选?|能是|会选?|会是|可能是?|可选|要选|属于|认为|包括) | 并非
+    而非
+    排除了? | 除去 | 除了? | 剔除 | 去掉 | 淘汰 | 否定 | 别选 | 而不 | 误选 | 错选 | 漏选 | 划掉
+    不同于
+    区别于 | 错在
+    """)
+    + "(?:的?(?:是|有|选项)|掉|了|选|:){0,2}"
+)
+_CONTRAST_ZH = r"^[\W]*(?:而是|而|应该?(?:是|选|为)?|是|选|才是|只能是?选?|只剩下?|剩下?)(?:是|选)?"
+
+# ---------------------------------------------------------------- tails in English
+
+_MARKS_END = r"$|[.。,;:!?…)\]】}]|[-–—─]|\("
+_TEXT_MARKS_END = r"$|[.。,;:!?…]|[-–—─]\s|\("
+_ENDS_EN = (
+    rf"{_MARKS_END}|(?:because|since|as|for|due|which|so|based|given|but|here|over|by|with|and|"
+    r"instead|from|on|then|than|anyway|myself|personally|again|obviously|clearly|probably|though|"
+    r"rather|it is|without|in my|to me|maybe|perhaps|most)\b"
+)
+_TEXT_ENDS_EN = (
+    rf"{_TEXT_MARKS_END}|(?:because|since|which|based|but|due|although|though|here|rather|"
+    r"as (?:the|it|this))\b"
+)
+_IS = (
+    r"(?:is|was|would be|must be|should be|seems|looks|appears|sounds|has to be|will be|becomes|"
+    r"are|proves)(?: to be)? "
+)
+_NOT_WORST = r"(?!(?:\w+ )?(?:wrong|incorrect|false|least|worst|weakest|poorest|odd|bad)\b)"
+_NOT_THAT = (
+    r"(?! (?:that|which|i|to|we)\b[^,;.]{0,30}"
+    r"(?:n't|\bnot\b|exclud|reject|eliminat|avoid|wrong|incorrect))"
+)
+MAY_BE_RIGHT = re.compile(
+    r"(?:could|may|might|can)(?: well| also| very well)? be (?:the |most |more )?(?:\w+ )?"
+    r"(?:right|correct|true|best|answer|choice|option|one|case)\b"
+)
+_ANNOUNCED_TAIL_EN = either(
+    rf"{_IS}(?:\w+ly |indeed |also |then )?(?:the|my|our|your) {_NOT_WORST}(?:\w+ ){{0,2}}?"
+    rf"(?:answer|choice|option|pick|guess|one|match|fit|selection|bet)\b{_NOT_THAT}",
+    rf"{_IS}the (?:\w+ ){{0,2}}(?:meant|wanted|sought|described|in question|asked (?:for|about))\b",
+    either(r"""
+    it (?:is|must be|has to be) | (?:is|must be) it | (?:gets|has) my vote
+    is (?:what|where) (?:i|the (?:text|passage|author)) | is the way to go | is spot on
+    hits the mark | answers the question | strikes me as (?:right|correct|best)
+    (?:\()?final answer
+    (?:looks|seems|sounds) like the (?:\w+ )?(?:answer|choice|option|fit) | ,? ?for sure
+    as (?:the|my) (?:\w+ )?answer
+    """)
+    + r"\b",
+)
+_RIGHT = either(r"""
+    right | correct | best | true | accurate | appropriate | likely | valid | suitable | plausible
+    reasonable | better | likelier | superior | preferable | supported | proper | fitting
+    closest
+    nearest | consistent | only (?:\w+ )?possib\w+
+""")
+_NOT_ONLY_IF = r"(?! (?:if|only|when|for(?! the same)|in|of|about|as far|up to|to (?:a|some))\b)"
+_AFFIRMED_TAIL_EN = either(
+    rf"{_IS}(?:(?!only |partly |partially |hardly |barely |nearly )\w+ly |indeed |also |the |more |"
+    rf"most |both |all |therefore |thus ){{0,4}}{_RIGHT}\b{_NOT_ONLY_IF}",
+    r"comes closest\b",
+    r"(?:also |equally )?"
+    + either(r"""
+    would fit | follows | agrees with | (?:captures|describes|explains|fits) (?:it|this) best
+    is in line with | fits | works | holds | applies | makes (?:\w+ ){0,3}sense
+    best (?:matches|describes|explains) | wins | stands out | remains | is left
+    (?:matches|satisfies) (?:the|this|all|every|best|perfectly) | (?:matches|qualifies)(?=\W*$)
+    """)
+    + r"\b",
+    r"(?:✓|✔|✅|☑|√|←|⬅|👈|<-+|<=+|<<+|\*$|\((?:this one|correct(?: answer)?|right|selected|chosen|"
+    r"(?:the |my )?(?:answer|choice|pick)|正确(?:答案)?|答案|选这个|选择)\))",
+    r"[:|\-–—.、,(]+ ?(?:✓|✔|✅|☑|√|←|⬅|👈|(?:true|correct|yes|right|t)\b)",
+)
+_DENIED_TAIL_EN = either(
+    r"(?:(?:both|all|also|clearly|obviously|definitely|therefore|thus|just|simply|either|each|can|"
+    r"could|be|is|are|was|were|does|do|did|would|must|should|may|may be|seems?|looks?|too|they|"
+    r"which|'s|, which) ){0,5}"
+    + either(r"""
+    (?:not|never|cannot)\b | too \w | wrong | incorrect | false | out\b | impossible
+    irrelevant | unlikely | excluded | ruled out | eliminated | invalid | unrelated | untrue
+    inaccurate | implausible | rejected | (?:fails?|contradicts?|lacks?|back)\b
+    (?:is|are|was|were|do|does|did|ca|could|would|wo|has|should|must)n't\b
+    """),
+    r"(?:would be|is|was) (?:a |an )?"
+    r"(?:mistake|error|trap|distractor|trick|tempting|red herring)\b",
+    r"[:|\-–—.、,( ]*(?:✗|✘|❌|☒|×|✖)",
+    r"[.:|\-–—(]+ ?(?:wrong|incorrect|false|untrue|(?:no(?! (?:doubt|question|other|one))|"
+    r"not(?! (?:sure|certain|entirely|100|fully))|f)\b)",
+)
+
+# ---------------------------------------------------------------- tails in Chinese
+
+_ENDS_ZH = (
+    rf"{_MARKS_END}|因为|由于|吧|了|呢|啊|呀|哦|啦|呗|嘛|哈|选?项|这|是因为|的|无疑|最|而|来|正确|"
+    "符合|对"
+)
+_TEXT_ENDS_ZH = rf"{_TEXT_MARKS_END}|因为|由于|吧|了(?=[,.。])|呢|啊|的[.。,]?$|这|选?项"
+_ANNOUNCED_TAIL_ZH = (
+    "(?:选?项)?(?:才|就|便|即)?(?:是|为)(?:本题)?的?(?:正确|最佳|最终|标准|我的|唯一|参考)?的?"
+    "(?:答案|选项|选择)|莫属|当选"
+)
+_OF_OPTION = (
+    "(?:选?项)?[ :.、(]{0,2}"
+    "(?:[两三四]个?(?:选?项|者)|的|中|说法|描述|表述|叙述|观点|内容|这一?项|[ ]){0,3}"
+)
+_AFFIRMED_TAIL_ZH = either(
+    rf"{_OF_OPTION}(?:才|就|也|亦|同样|都|均|则|确实|完全|最|更|比较|较为?|相对|一个|显然|应该?|[是为:])*"
+    + either("""
+    可选 | 正确(?!与否|性|的话|的?前提|吗|答案) | 对(?=的(?!话)|$|[,.。;!)了]) | 符合 | 准确
+    合适 | 恰当 | 成立
+    没错 | 合题意 | 行(?=$|[,.。;]) | 可以(?=$|[,.。;]) | 是(?=$|[,.。;]) | 没(?:有)?(?:问题|错误)
+    [更最较]好 | 比较好 | 合理 | 贴切 | 接近 | 说得对 | 所述正确 | 更像 | 略胜 | √
+    (?:[更最较]|比较)(?:有|为)?(?:可能|合理) | (?:可能性|概率|几率)(?:最|更|较)?[大高]
+    """),
+    "(?:选?项)?[,(] ?(?:正确|对(?=[,.。;)]|$)|√)",
+    "选?项[^,.。;:不没非错误]{1,12}是(?:唯一|最)?(?:正确|对|符合)的?(?=$|[,.。;!])",
+)
+_DENIED_TAIL_ZH = either(
+    rf"{_OF_OPTION}(?:也|都|均|则|却|就|会|便|可能|明显|显然|完全|可以|可|应该?|需要?|被|太|过于|[是为]){{0,4}}"
+    + either("""
+    错 | 有误 | 并非 | 排除 | 不(?!仅|但|过|一定|止|难|只|如|太?确定|敢|知) | 未 | 无关 | 淘汰
+    除外
+    """),
+    "(?:选?项)?[,(] ?(?:都|均|也)?(?:错|不正确|不对|不符|不成立|不是|排除)",
+)
+
+# ---------------------------------------------------------------- the two languages
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """How a language speaks of options: patterns of leads, to their end, and of tails."""
+
+    denied_lead: re.Pattern[str]
+    announced_lead: re.Pattern[str]
+    corrected_lead: re.Pattern[str]
+    concluded_lead: re.Pattern[str]
+    possible_lead: re.Pattern[str]
+    copula_lead: re.Pattern[str]
+    contrast_lead: re.Pattern[str]
+    ends: re.Pattern[str]
+    text_ends: re.Pattern[str]
+    announced_tail: re.Pattern[str]
+    affirmed_tail: re.Pattern[str]
+    denied_tail: re.Pattern[str]
+
+
+def _grammar(*patterns: str) -> Grammar:
+    leads, tails = patterns[:7], patterns[7:]
+    return Grammar(*(re.compile(f"(?:{lead})$") for lead in leads), *map(re.compile, tails))
+
+
+ENGLISH = _grammar(
+    *(_DENIED_EN, _ANNOUNCED_EN, _CORRECTED_EN, _CONCLUDED_EN, _POSSIBLE_EN, _COPULA_EN),
+    _CONTRAST_EN,
+    *(_ENDS_EN, _TEXT_ENDS_EN, _ANNOUNCED_TAIL_EN, _AFFIRMED_TAIL_EN, _DENIED_TAIL_EN),
+)
+CHINESE = _grammar(
+    *(_DENIED_ZH, _ANNOUNCED_ZH, _CORRECTED_ZH, _CONCLUDED_ZH, _POSSIBLE_ZH, _COPULA_ZH),
+    _CONTRAST_ZH,
+    *(_ENDS_ZH, _TEXT_ENDS_ZH, _ANNOUNCED_TAIL_ZH, _AFFIRMED_TAIL_ZH, _DENIED_TAIL_ZH),
+)
+_CHINESE_BEGINS = "\u3040"  # kana included
+
+
+def grammar_of_lead(lead: str) -> Grammar:
+    """The language in which a lead ends."""
+    return CHINESE if lead[-1:] >= _CHINESE_BEGINS else ENGLISH
+
+
+def grammar_of_tail(tail: str) -> Grammar:
+    """The language in which a tail goes on."""
+    first = tail[:4].lstrip(" ,.:、;-–—|(")[:1]
+    return CHINESE if first >= _CHINESE_BEGINS else ENGLISH

@@ -1,0 +1,187 @@
+"""A run without a server: what arguments say, where results go, what is warned of."""
+
+import gc
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pandas.testing import assert_frame_equal
+
+import evalui
+from evalui.errors import DataError, SpecError, UnknownName
+from evalui.library import evaluation
+from evalui.runs.spec import RunSpec
+
+QUESTIONS = "question,A,B,C,D,answer\n" + "".join(
+    f"Which letter is number {n}?,a{n},b{n},c{n},d{n},{'ABCD'[n % 4]}\n" for n in range(12)
+)
+MODELS = """
+[knows]
+backend = "scripted"
+options = { rule = "perfect" }
+
+[leans]
+backend = "scripted"
+options = { rule = "position-biased", seed = 3 }
+
+[absent]
+backend = "transformers"
+path = "/nowhere"
+"""
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "letters.csv").write_text(QUESTIONS)
+    (tmp_path / "models.toml").write_text(MODELS)
+    monkeypatch.setenv("EVALUI_MODELS", str(tmp_path / "models.toml"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_says_what_its_metrics_are(capfd: pytest.CaptureFixture[str]):
+    with evalui.evaluate(
+        "letters.csv", models="knows", mode="generation", orders="circular"
+    ) as run:
+        metrics = run.metrics()
+        robust = metrics[metrics["metric"] == "robust"].iloc[0]
+        assert (robust["value"], robust["n"], robust["model"]) == (100, 12, "knows")
+        assert len(run.trials(["id"])) == 48
+        assert run.spec
+        assert run.spec["models"] == ["knows"]
+    assert "48/48" in capfd.readouterr().err
+
+
+def test_results_go_to_a_folder_as_the_command_writes_them(
+    desk: Path, capfd: pytest.CaptureFixture[str]
+):
+    given = {"models": ["knows", "leans"], "mode": "generation", "out": "out", "limit": 5}
+    with evalui.evaluate(Path("letters.csv"), progress=False, **given) as run:
+        written = {path.name for path in (desk / "out").iterdir()}
+        assert {"evalui.sqlite", "report.json", "report.html", "trials.jsonl"} <= written
+        report = json.loads((desk / "out/report.json").read_text())
+        assert [cell["figures"]["n"] for cell in report["cells"]] == [5, 5]
+        with evalui.open("out") as opened:
+            assert_frame_equal(opened.metrics(), run.metrics())
+    assert capfd.readouterr().err == ""
+
+
+def test_a_specification_is_a_run_too():
+    spec = {"version": 3, "datasets": ["letters.csv"], "models": ["leans"], "mode": "generation"}
+    with (
+        evalui.evaluate(spec, progress=False) as run,
+        evalui.evaluate(
+            ["letters.csv"], models="leans", mode=["generation"], progress=False
+        ) as same,
+    ):
+        assert_frame_equal(run.metrics(), same.metrics())
+    with pytest.raises(SpecError, match="models, limit cannot stand beside it"):
+        evalui.evaluate(spec, models=["knows"], limit=3)
+
+
+def test_a_temporary_store_goes_with_the_run(desk: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(desk / "temporary"))
+    (desk / "temporary").mkdir()
+
+    def stores() -> list[Path]:
+        return list((desk / "temporary").glob("evalui-*"))
+
+    given: dict[str, Any] = {"models": "knows", "mode": "generation", "progress": False}
+    run = evalui.evaluate("letters.csv", **given)
+    assert len(stores()) == 1
+    run.close()
+    assert stores() == []
+    run = evalui.evaluate("letters.csv", **given)
+    del run
+    gc.collect()
+    assert stores() == []
+    with pytest.raises(UnknownName, match="Known: absent, knows, leans"):
+        evalui.evaluate("letters.csv", **{**given, "models": "unknown"})
+    assert stores() == []
+
+
+def test_what_fails_or_is_left_out_is_warned_of():
+    with pytest.warns(evalui.RunWarning, match="left out: .*absent"):
+        run = evalui.evaluate(
+            "letters.csv", models=["knows", "absent"], mode="generation", progress=False
+        )
+    cells = run.cells().set_index("model")
+    assert cells.loc["absent", "state"] == "impossible"
+    assert cells.loc["absent", "error"]
+    run.close()
+
+
+def test_faulty_files_and_fields_are_refused():
+    with pytest.raises(SpecError, match="temperatur"):
+        evalui.evaluate("letters.csv", models="knows", mode="generation", temperatur=1)
+    with pytest.raises(DataError, match=r"missing\.csv"):
+        evalui.evaluate("missing.csv", models="knows", mode="generation")
+
+
+def test_arguments_become_a_specification(monkeypatch: pytest.MonkeyPatch):
+    made: list[RunSpec] = []
+
+    class Stop(Exception):
+        pass
+
+    def stop(spec: RunSpec, _: Path) -> None:
+        made.append(spec)
+        raise Stop
+
+    monkeypatch.setattr(evaluation, "prepare_run", stop)
+    given: dict[str, Any] = {"judging": {"orders": "single"}, "seed": 4}
+    with pytest.raises(Stop):
+        evalui.evaluate(
+            [Path("a.csv"), ["b_dev.csv", "b_val.csv"], {"path": "c.csv", "name": "c"}],
+            models="knows",
+            mode="multiple_choice",
+            orders="circular",
+            judges="strict",
+            shots=2,
+            **given,
+        )
+    (spec,) = made
+    assert [source.path for source in spec.datasets] == [
+        "a.csv",
+        ["b_dev.csv", "b_val.csv"],
+        "c.csv",
+    ]
+    (mode,) = spec.modes
+    assert (mode.mode, mode.pattern, mode.shots) == ("multiple_choice", "circular", 2)
+    assert spec.judging
+    assert (spec.judging.judges, spec.judging.orders) == (["strict"], "single")
+    assert (spec.version, spec.seed) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"datasets": ["other.csv"]},
+        {"modes": [{"mode": "cloze"}]},
+        {"orders": "circular", "pattern": "circular"},
+        {"judges": "one", "judging": {"judges": ["two"]}},
+    ],
+)
+def test_nothing_is_said_twice(more: dict[str, Any]):
+    with pytest.raises(SpecError, match="is given twice"):
+        evalui.evaluate("letters.csv", models="knows", mode="generation", **more)
+
+
+def test_replies_of_other_runs_are_used_again_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    seen: list[bool] = []
+    do_run = evaluation.do_run
+
+    def watched(*given: Any, reuse: bool, **more: Any) -> None:
+        seen.append(reuse)
+        do_run(*given, reuse=reuse, **more)
+
+    monkeypatch.setattr(evaluation, "do_run", watched)
+    for reuse in (True, False):
+        evalui.evaluate(
+            "letters.csv", models="knows", mode="generation", reuse=reuse, progress=False
+        ).close()
+    assert seen == [True, False]
